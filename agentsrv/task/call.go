@@ -119,7 +119,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		return nil, interrupted()
 	}
 	go t.run(kit.WithHooks(life, &kit.Hooks{
-		Accepted: func() { t.emit(accepted) }, Started: t.started, Waiting: t.waiting, NoQueueTimeout: true,
+		ID: t.rec.ID, Accepted: func() { t.emit(accepted) }, Started: t.started, Waiting: t.waiting, NoQueueTimeout: true,
 	}), next)
 	if !t.decide(ctx) {
 		tied()
@@ -127,7 +127,10 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		return t.result, t.err
 	}
 	tied()
-	s.keep(t)
+	if err := s.keep(t); err != nil {
+		cancel(err)
+		return nil, err
+	}
 	return t.created()
 }
 
@@ -178,7 +181,9 @@ func (t *task) created() (json.RawMessage, error) {
 	r := t.snapshot()
 	switch {
 	case t.how.legacy:
-		return json.Marshal(map[string]any{"task": r.legacy(t.s.o.Poll)})
+		m := r.legacy(t.s.o.Poll)
+		m["status"] = "working" // that is how each task of 2025-11-25 begins, however soon it ends
+		return json.Marshal(map[string]any{"task": m})
 	case t.how.extension:
 		m := r.modern(t.s.o.Poll)
 		m["resultType"] = "task"

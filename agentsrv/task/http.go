@@ -33,9 +33,13 @@ func (s *Service) page(ctx context.Context, id string) (int, any) {
 	if err == nil {
 		return http.StatusOK, rec.page(s.o.Poll)
 	}
-	if _, ok := jsonrpc.AsRequestError(err); ok {
+	f, ok := jsonrpc.AsRequestError(err)
+	if ok && f.Kind == jsonrpc.KindInvalidParams {
 		return http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "unknown or expired task"}
 	}
-	s.o.Logger.Error("cannot read a task", "err", err)
-	return http.StatusInternalServerError, map[string]string{"error": "internal", "detail": "cannot read the task; try again"}
+	detail := "cannot read the task; try again"
+	if ok {
+		detail = f.Message
+	}
+	return http.StatusInternalServerError, map[string]string{"error": "internal", "detail": detail}
 }

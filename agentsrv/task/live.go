@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,17 +29,21 @@ type task struct {
 	rec     record // ID, Tool, Owner, Created and Expires never change
 	claimed bool   // it is a task
 	kept    bool   // and the store was asked to keep it
-	ended   bool   // it ended before it was one, with result and err
-	result  json.RawMessage
-	err     error
-	host    *front.Exchange // whose stream carries what is sent about the call, nil for none
-	log     logTail
-	logged  time.Time                  // when the store last got it
-	open    map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
-	asked   map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
-	used    map[string]bool            // keys on the wire so far
-	answers map[string]json.RawMessage // answers by the handler's own keys
-	resume  chan struct{}              // gets one when all are answered
+	dirty   bool   // a shared table does not know how far it is
+	saving  bool   // but is told
+
+	deciding atomic.Bool // the table is being told how it ended
+	ended    bool        // it ended before it was one, with result and err
+	result   json.RawMessage
+	err      error
+	host     *front.Exchange // whose stream carries what is sent about the call, nil for none
+	log      logTail
+	logged   time.Time                  // when the store last got it
+	open     map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
+	asked    map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
+	used     map[string]bool            // keys on the wire so far
+	answers  map[string]json.RawMessage // answers by the handler's own keys
+	resume   chan struct{}              // gets one when all are answered
 
 	// Guarded by Service.mu.
 	inserted bool  // the store has it
@@ -63,15 +68,18 @@ func (t *task) emit(e event) {
 }
 
 func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, how mode) *task {
-	now := time.Now()
+	now := s.table.now()
 	host := x
 	if how.now { // its client will listen elsewhere
 		host = nil
 	}
 	return &task{
 		s: s, x: x, how: how, host: host,
-		events: make(chan event, 8), done: make(chan struct{}), resume: make(chan struct{}, 1), logged: now,
-		rec: record{ID: rand.Text(), Tool: tool, Owner: ownerOf(ctx), Created: now, Updated: now, Expires: now.Add(how.ttl), State: pending},
+		events: make(chan event, 8), done: make(chan struct{}), resume: make(chan struct{}, 1), logged: time.Now(),
+		rec: record{
+			ID: rand.Text(), Tool: tool, Owner: ownerOf(ctx), Created: now, Updated: now, Expires: now.Add(how.ttl), State: pending,
+			Modern: x.Modern, Origin: s.replica,
+		},
 	}
 }
 
@@ -85,30 +93,23 @@ func (t *task) snapshot() *record {
 	return &r
 }
 
-// become changes the state unless it is over, and tells the client of it.
-func (t *task) become(s state, message string, change func(*record)) bool {
+// become changes the state of a task that goes on, and tells the client of it.
+func (t *task) become(s state, message string, inputs map[string]json.RawMessage) {
 	t.mu.Lock()
-	if t.rec.State.over() || t.rec.State == s && change == nil {
+	if t.rec.State.over() || t.rec.State == s && inputs == nil {
 		t.mu.Unlock()
-		return false
+		return
 	}
-	t.rec.State, t.rec.Message, t.rec.Updated = s, message, time.Now()
-	if change != nil {
-		change(&t.rec)
+	t.rec.State, t.rec.Message, t.rec.Updated = s, message, t.s.table.now()
+	if inputs != nil {
+		t.rec.Inputs = inputs
 	}
 	kept, now := t.kept, t.rec
-	if s.over() {
-		t.open, t.asked, t.rec.Inputs = nil, nil, nil
-		close(t.done)
-	}
 	t.mu.Unlock()
 	if kept {
 		t.announce(&now)
+		t.save()
 	}
-	if s.over() && kept {
-		t.s.settle(t)
-	}
-	return true
 }
 
 // announce sends notifications/tasks/status, in the legacy era.
@@ -220,18 +221,19 @@ func (t *task) logNotification(e jsonrpc.Envelope) {
 	}
 	t.mu.Lock()
 	if progress != "" && t.rec.State == running {
-		t.rec.Message, t.rec.Updated = progress, time.Now()
+		t.rec.Message, t.rec.Updated = progress, t.s.table.now()
 	}
 	t.log.add(line)
-	var log []byte
-	if now := time.Now(); t.kept && now.Sub(t.logged) > time.Second {
+	now := time.Now()
+	due := t.kept && now.Sub(t.logged) > time.Second
+	if due {
 		t.logged = now
-		log = append(log, t.log.bytes()...)
 	}
 	t.mu.Unlock()
-	if log != nil && t.s.table.db != nil {
-		if err := t.s.table.log(t.rec.ID, log); err != nil {
-			t.s.o.Logger.Warn("cannot save the log of a task", "err", err)
-		}
+	switch {
+	case t.s.table.shared():
+		t.save()
+	case due:
+		t.write()
 	}
 }

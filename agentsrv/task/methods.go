@@ -3,7 +3,9 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -85,9 +87,23 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	case "tasks/result":
 		return s.result(ctx, x, t, r)
 	case "tasks/update":
-		return s.update(x, t)
+		return s.update(ctx, x, t, r)
 	}
-	return s.end(x, t, r)
+	return s.end(ctx, x, t, r)
+}
+
+// unread says that a task cannot be looked up.
+func (s *Service) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("task: look it up: %w", err)
+	}
+	s.o.Logger.Error("cannot read a task", "err", err)
+	if errors.Is(err, errNewer) {
+		return jsonrpc.Errorf(jsonrpc.KindInternal, "cannot read the task: %w", errNewer)
+	}
+	f := jsonrpc.Errorf(jsonrpc.KindInternal, "cannot read the task: its store does not answer; ask again later%w", jsonrpc.Hidden(err))
+	f.RetryAfter = time.Second
+	return f
 }
 
 func unknown() error {
@@ -101,13 +117,31 @@ func (s *Service) find(ctx context.Context, id string) (t *task, r *record, err 
 	s.mu.Unlock()
 	if t != nil {
 		r = t.snapshot()
-	} else if r, err = s.table.get(ctx, id, time.Now()); err != nil {
-		return nil, nil, fmt.Errorf("task: look it up: %w", err)
+	} else if r, err = s.lookup(ctx, id); err != nil {
+		return nil, nil, s.unread(ctx, err)
 	}
-	if r == nil || !r.Owner.sees(ctx) || !time.Now().Before(r.Expires) {
+	if r == nil || !r.Owner.sees(ctx) || !s.table.now().Before(r.Expires) {
 		return nil, nil, unknown()
 	}
 	return t, r, nil
+}
+
+// lookup is the task of that id in the table.
+func (s *Service) lookup(ctx context.Context, id string) (*record, error) {
+	if !validID(id) {
+		return nil, nil
+	}
+	return s.table.get(ctx, id)
+}
+
+// validID reports whether an id is like those of rand.Text, which no table minds.
+func validID(id string) bool {
+	for _, c := range id {
+		if (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
 }
 
 // result waits for the end of a legacy task and answers like the call would have.
@@ -121,6 +155,15 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 			return nil, context.Cause(ctx)
 		}
 		r = t.snapshot()
+	} else if !r.State.over() {
+		end, err := s.table.wait(ctx, r.ID)
+		if err != nil {
+			return nil, s.unread(ctx, err)
+		}
+		if end == nil {
+			return nil, unknown()
+		}
+		r = end
 	}
 	switch {
 	case r.Result != nil:
@@ -132,7 +175,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 }
 
 // update takes the answers of a modern client.
-func (s *Service) update(x *front.Exchange, t *task) (json.RawMessage, error) {
+func (s *Service) update(ctx context.Context, x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
 	var in struct {
 		InputResponses map[string]json.RawMessage `json:"inputResponses"`
 	}
@@ -141,22 +184,80 @@ func (s *Service) update(x *front.Exchange, t *task) (json.RawMessage, error) {
 	}
 	if t != nil {
 		t.answer(in.InputResponses)
+	} else if r.State == asking {
+		if err := s.table.answer(ctx, r, in.InputResponses); err != nil {
+			s.o.Logger.Error("cannot hand an answer to the replica that has the task", "task", r.ID, "replica", r.Origin, "err", err)
+			return nil, unsaved(err)
+		}
+	}
+	if s.table.shared() && r.State == asking {
+		s.noted(ctx, r, in.InputResponses)
 	}
 	return ack, nil
 }
 
+// noted waits until the table shows that questions of a task are answered: a client that asks the next replica must not see them again.
+// Where nobody takes the answers, the task will end as interrupted.
+func (s *Service) noted(ctx context.Context, r *record, answers map[string]json.RawMessage) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout/2)
+	defer cancel()
+	for again := time.Duration(coalesce); ; again = min(again*3/2, pause) {
+		now, err := s.table.get(ctx, r.ID)
+		if err != nil || now == nil {
+			return
+		}
+		maps.DeleteFunc(answers, func(key string, _ json.RawMessage) bool { return r.Inputs[key] == nil || now.Inputs[key] == nil })
+		if len(answers) == 0 {
+			return
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // end is tasks/cancel.
-func (s *Service) end(x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
-	if t != nil && t.become(cancelled, "The task was cancelled by request.", func(*record) {}) {
-		t.cancel(jsonrpc.Errorf(jsonrpc.KindCancelled, "the task was cancelled"))
-		r = t.snapshot()
-	} else if !x.Modern {
+func (s *Service) end(ctx context.Context, x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
+	r, won, err := s.cancel(ctx, t, r)
+	if err != nil {
+		return nil, err
+	}
+	if !won && !x.Modern {
 		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Cannot cancel task: already in terminal status '%s'", r.legacy(0)["status"]).With("field", "taskId")
 	}
 	if x.Modern {
 		return ack, nil
 	}
 	return json.Marshal(r.legacy(s.o.Poll))
+}
+
+// cancel ends a task, here or wherever it runs, unless it is over: how it ended, and whether by that.
+func (s *Service) cancel(ctx context.Context, t *task, r *record) (end *record, won bool, err error) {
+	why := jsonrpc.Errorf(jsonrpc.KindCancelled, "the task was cancelled")
+	if t == nil && r.State.over() {
+		return r, false, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, statementTimeout)
+	defer stop()
+	if t != nil {
+		if won, err = t.end(ctx, cancelledBy); won {
+			t.cancel(why)
+		}
+		end = t.snapshot()
+	} else {
+		end = r
+		cancelledBy(end)
+		end.Updated, end.Inputs = s.table.now(), nil
+		if end, won, err = s.decide(ctx, end); won && s.o.Cancel != nil {
+			s.o.Cancel(ctx, end.ID, why)
+		}
+	}
+	if err != nil {
+		return nil, false, unsaved(err)
+	}
+	return end, won, nil
 }
 
 // list is the caller's tasks, the newest first. Who has neither session nor token has no list: anybody could be that.
@@ -175,9 +276,9 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 	if o.Principal == "" && o.Session == "" {
 		return json.Marshal(out)
 	}
-	records, last, err := s.table.list(ctx, o, before, pageSize+1, time.Now())
+	records, last, err := s.table.list(ctx, o, before, pageSize+1)
 	if err != nil {
-		return nil, fmt.Errorf("tasks/list: %w", err)
+		return nil, s.unread(ctx, err)
 	}
 	if len(records) > pageSize {
 		records = records[:pageSize]

@@ -145,8 +145,8 @@ func TestModernTaskAsksForInputAgainAndAgain(t *testing.T) {
 func TestModernInputBeforeTheTask(t *testing.T) {
 	r := newRig(t, options{tasks: Options{Default: Policy{Support: mcp.TaskSupportRequired, InputFirst: true}}})
 	a := r.tool(tasking, "input", nil)
-	if a.Result["resultType"] != "input_required" || a.Result["taskId"] != nil || r.tasks.total.tasks != 0 {
-		t.Fatalf("%+v, %d tasks", a, r.tasks.total.tasks)
+	if n, _, _ := r.kept(); a.Result["resultType"] != "input_required" || a.Result["taskId"] != nil || n != 0 {
+		t.Fatalf("%+v, %d tasks", a, n)
 	}
 	yes := map[string]any{"action": "accept", "content": map[string]any{"name": "A"}}
 	a = r.tool(tasking, "input", nil, "requestState", "2", "inputResponses", map[string]any{"a": yes})
@@ -167,9 +167,10 @@ func TestQ7_ModernClientThatLeavesEndsItsCallButNotItsTask(t *testing.T) {
 	leave()
 	r.until("the call ended", func() bool { return r.queue.Status().Running == 0 })
 	r.until("no room is taken", func() bool {
+		n, _, _ := r.kept()
 		r.tasks.mu.Lock()
 		defer r.tasks.mu.Unlock()
-		return r.tasks.total.tasks == 0 && len(r.tasks.runs) == 0
+		return n == 0 && len(r.tasks.runs) == 0
 	})
 	r = newRig(t, options{tasks: Options{TaskAfter: 20 * time.Millisecond}})
 	id := r.modernTask("gate", map[string]any{"name": "stays"})

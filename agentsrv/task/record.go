@@ -48,6 +48,8 @@ type record struct {
 	Owner            owner
 	Created, Updated time.Time
 	Expires          time.Time
+	Modern           bool   // called by the rules of 2026-07-28
+	Origin           string // the replica that took the call
 	State            state
 	Message          string
 	ToolError        bool                       // the result says isError
@@ -55,6 +57,29 @@ type record struct {
 	Error            *jsonrpc.Error             // instead of a result
 	Inputs           map[string]json.RawMessage // questions of a modern task that wait for an answer
 	Log              []byte
+}
+
+// size is what the end of the task takes up.
+func (r *record) size() int64 {
+	n := int64(len(r.Result) + len(r.Log))
+	if r.Error != nil {
+		n += int64(len(r.Error.Message) + len(r.Error.Data))
+	}
+	return n
+}
+
+// inputs is Inputs as JSON, nil for none.
+func (r *record) inputs() ([]byte, error) {
+	if len(r.Inputs) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(r.Inputs)
+}
+
+// take makes the end of another record of the same task its own.
+func (r *record) take(end *record) {
+	r.State, r.Message, r.Updated = end.State, end.Message, end.Updated
+	r.Result, r.Error, r.ToolError, r.Inputs = end.Result, end.Error, end.ToolError, nil
 }
 
 const stamp = "2006-01-02T15:04:05.000Z07:00" // RFC 3339

@@ -3,6 +3,7 @@ package task
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,7 @@ type options struct {
 	tasks  Options
 	store  string // path, "" for memory
 	memory bool   // keep tasks in memory
+	table  Table  // instead of one in store
 	tenant bool   // take the tenant from the header X-Tenant, and the principal from X-Principal
 }
 
@@ -60,9 +62,12 @@ func newRig(t *testing.T, o options) *rig {
 	}
 	r := &rig{t: t, db: db, started: make(chan string, 20000), gates: map[string]chan string{}, ended: map[string]error{}, client: &http.Client{Transport: &http.Transport{}}}
 	o.queue.Changed = func(queue.Status) { r.front.ResourceUpdated(queue.URI) }
-	o.queue.Logger, o.tasks.Logger, o.tasks.DB = quiet, quiet, db
-	if o.memory {
-		o.tasks.DB = nil
+	o.queue.Logger, o.tasks.Logger, o.tasks.Table = quiet, cmp.Or(o.tasks.Logger, quiet), SQL(db)
+	switch {
+	case o.memory:
+		o.tasks.Table = nil
+	case o.table != nil:
+		o.tasks.Table = o.table
 	}
 	if o.tasks.Default == (Policy{}) {
 		o.tasks.Default = Policy{Support: mcp.TaskSupportOptional}

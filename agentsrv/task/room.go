@@ -1,9 +1,7 @@
 package task
 
 import (
-	"context"
-	"database/sql"
-	"errors"
+	"cmp"
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -13,29 +11,43 @@ import (
 type usage struct {
 	tasks int
 	bytes int64 // of results and logs
+	open  int   // unfinished tasks that a shared table has
+}
+
+func (u usage) plus(v usage) usage {
+	return usage{u.tasks + v.tasks, u.bytes + v.bytes, u.open + v.open}
 }
 
 // minShare is how many unfinished tasks a tenant may have however few tasks are kept.
 const minShare = 16
 
 // reserve makes room for one more task of a tenant. When there is none left, finished tasks of the tenant that has most
-// give way, the oldest first, to those of a tenant that has fewer. Unfinished tasks never give way; no tenant may have
+// give way, those first that ended first, to those of a tenant that has fewer: one that has just ended waits to be asked for. Unfinished tasks never give way; no tenant may have
 // more than a quarter of all.
 func (s *Service) reserve(tenant string) error {
 	for {
+		if err := s.recount(); err != nil {
+			s.o.Logger.Error("cannot count the tasks that are kept", "err", err)
+			return unsaved(err)
+		}
 		s.mu.Lock()
 		if s.closed {
 			s.mu.Unlock()
 			return interrupted()
 		}
-		from := s.donor(tenant)
-		if from == "" && !s.full() && s.unfinished(tenant) < max(s.o.MaxTasks/4, minShare) {
-			s.account(tenant, 1, 0)
+		used, total := s.usage()
+		from := s.donor(tenant, used, total)
+		open, share := used[tenant].open+s.mine(tenant), max(s.o.MaxTasks/4, minShare)
+		if from == "" && !s.full(total) && open < share {
+			add(s.own, tenant, usage{tasks: 1})
 			s.mu.Unlock()
 			return nil
 		}
-		refusal := jsonrpc.Errorf(jsonrpc.KindQueueFull, "Task queue at capacity").With("tasks", s.total.tasks)
-		refusal.RetryAfter = min(max(time.Until(s.next), time.Second), time.Minute)
+		refusal := jsonrpc.Errorf(jsonrpc.KindQueueFull, "no room for more tasks: %d are kept; call again later, or without a task", total.tasks).With("tasks", total.tasks)
+		if !s.full(total) {
+			refusal = jsonrpc.Errorf(jsonrpc.KindQueueFull, "%d tasks of the tenant are not over, and it may have %d; wait for one, or cancel one", open, share).With("tasks", open)
+		}
+		refusal.RetryAfter = min(max(s.next.Sub(s.table.now()), time.Second), time.Minute)
 		s.mu.Unlock()
 		if from == "" || !s.evict(from) {
 			return refusal
@@ -43,37 +55,56 @@ func (s *Service) reserve(tenant string) error {
 	}
 }
 
+func (s *Service) recount() error {
+	ctx, cancel := statement()
+	defer cancel()
+	return s.table.count(ctx)
+}
+
+// usage is what tasks take up by tenant, and all together; s.mu is held.
+func (s *Service) usage() (used map[string]usage, total usage) {
+	if used = s.table.used(); used == nil {
+		used = map[string]usage{}
+	}
+	for tenant, u := range s.own {
+		add(used, tenant, u)
+	}
+	for _, u := range used {
+		total = total.plus(u)
+	}
+	return used, total
+}
+
+// add adds to what a tenant uses.
+func add(used map[string]usage, tenant string, more usage) {
+	u := used[tenant].plus(more)
+	if used[tenant] = u; u == (usage{}) {
+		delete(used, tenant)
+	}
+}
+
 // unreserve gives the room back.
 func (s *Service) unreserve(tenant string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.account(tenant, -1, 0)
+	add(s.own, tenant, usage{tasks: -1})
 }
 
-// account adds to what a tenant uses; s.mu is held.
-func (s *Service) account(tenant string, tasks int, bytes int64) {
-	s.total.tasks += tasks
-	s.total.bytes += bytes
-	u := usage{s.used[tenant].tasks + tasks, s.used[tenant].bytes + bytes}
-	if s.used[tenant] = u; u == (usage{}) {
-		delete(s.used, tenant)
-	}
+func (s *Service) full(total usage) bool {
+	return total.tasks >= s.o.MaxTasks || total.bytes >= s.o.MaxBytes
 }
 
-func (s *Service) full() bool { return s.total.tasks >= s.o.MaxTasks || s.total.bytes >= s.o.MaxBytes }
-
-// donor is the tenant that has more than this one of what there is no room for, "" if there is room or nobody has; s.mu is
-// held.
-func (s *Service) donor(tenant string) (most string) {
-	if !s.full() {
+// donor is the tenant that has more than this one of what there is no room for, "" if there is room or nobody has.
+func (s *Service) donor(tenant string, used map[string]usage, total usage) (most string) {
+	if !s.full(total) {
 		return ""
 	}
 	size := func(u usage) int64 { return int64(u.tasks) }
-	if s.total.tasks < s.o.MaxTasks {
+	if total.tasks < s.o.MaxTasks {
 		size = func(u usage) int64 { return u.bytes }
 	}
-	n := size(s.used[tenant])
-	for name, u := range s.used {
+	n := size(used[tenant])
+	for name, u := range used {
 		if size(u) > n {
 			most, n = name, size(u)
 		}
@@ -81,38 +112,41 @@ func (s *Service) donor(tenant string) (most string) {
 	return most
 }
 
-// unfinished is how many calls of a tenant run, tasks or not yet; s.mu is held.
-func (s *Service) unfinished(tenant string) (n int) {
+// mine is how many calls of a tenant this agent took and has not finished, tasks or not yet, but those that a shared table
+// counts; s.mu is held.
+func (s *Service) mine(tenant string) (n int) {
+	shared := s.table.shared()
 	for t := range s.runs {
-		if t.rec.Owner.Tenant == tenant {
+		if t.rec.Owner.Tenant == tenant && (!shared || !t.inserted) {
 			n++
 		}
 	}
 	return n
 }
 
-// evict removes the oldest finished task of a tenant; false if there is none.
+// evict removes the task of a tenant that ended first; false if there is none.
 func (s *Service) evict(tenant string) bool {
-	size, ok, err := s.table.evict(tenant)
+	ctx, cancel := statement()
+	defer cancel()
+	ok, err := s.table.evict(ctx, tenant)
 	if err != nil {
 		s.o.Logger.Error("cannot remove a finished task to make room", "tenant_id", tenant, "err", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ok {
-		s.account(tenant, -1, -size)
 		return true
 	}
-	var oldest *task
+	var first *task
 	for _, t := range s.live {
-		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && (oldest == nil || t.rec.Created.Before(oldest.rec.Created)) {
-			oldest = t
+		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
+			first = t
 		}
 	}
-	if oldest == nil {
+	if first == nil {
 		return false
 	}
-	s.drop(oldest.rec.ID, oldest)
+	s.drop(first.rec.ID, first)
 	return true
 }
 
@@ -131,20 +165,5 @@ func (s *Service) drop(id string, t *task) {
 	if t.inserted {
 		tasks = 0
 	}
-	s.account(t.rec.Owner.Tenant, tasks, -t.held)
-}
-
-// evict removes the oldest finished task of a tenant: its bytes, and false if there is none.
-func (t table) evict(tenant string) (size int64, ok bool, err error) {
-	if t.db == nil {
-		return 0, false, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-	defer cancel()
-	err = t.db.QueryRowContext(ctx, `DELETE FROM tasks WHERE seq =
-		(SELECT seq FROM tasks WHERE tenant = ? AND state IN (?, ?, ?) ORDER BY seq LIMIT 1) RETURNING size`, tenant, completed, failed, cancelled).Scan(&size)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	return size, err == nil, err
+	add(s.own, t.rec.Owner.Tenant, usage{tasks: tasks, bytes: -t.held})
 }

@@ -24,12 +24,14 @@ func TestX2_RoomAddsUp(t *testing.T) {
 		defer r.tasks.mu.Unlock()
 		return len(r.tasks.runs) == 0
 	})
-	again := New(Options{DB: r.db})
+	again := New(Options{Table: SQL(r.db)})
 	if err := again.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.tasks.mu.Lock(); !maps.Equal(again.used, r.tasks.used) || len(r.tasks.live) > 0 {
-		t.Errorf("%v is used, in the store %v; %d only in memory", r.tasks.used, again.used, len(r.tasks.live))
+	r.tasks.mu.Lock()
+	had, _ := r.tasks.usage()
+	if has, _ := again.usage(); !maps.Equal(has, had) || len(r.tasks.live) > 0 {
+		t.Errorf("%v is used, in the store %v; %d only in memory", had, has, len(r.tasks.live))
 	}
 	r.tasks.mu.Unlock()
 	if err := again.Close(t.Context()); err != nil {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -20,7 +20,7 @@ func (t *task) run(ctx context.Context, next front.Next) {
 		t.s.mu.Unlock()
 		t.s.work.Done()
 	}()
-	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's ttl has expired").With("phase", "running"))
+	ctx, cancel := context.WithTimeoutCause(ctx, t.how.ttl, jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's ttl has expired").With("phase", "running"))
 	defer cancel()
 	params := t.x.Params
 	for {
@@ -59,43 +59,26 @@ func (t *task) once(ctx context.Context, x *front.Exchange, next front.Next) (re
 func (t *task) finish(result json.RawMessage, err error) {
 	t.mu.Lock()
 	if !t.claimed {
+		if errors.Is(err, kit.ErrLeft) { // its client waits here
+			err = interrupted()
+		}
 		t.ended, t.result, t.err = true, result, err
 		t.mu.Unlock()
 		t.emit(ended)
 		return
 	}
 	t.mu.Unlock()
-	t.conclude(result, err)
+	if !errors.Is(err, kit.ErrLeft) {
+		t.conclude(result, err)
+	}
 }
 
 // conclude is the end of a task.
 func (t *task) conclude(result json.RawMessage, err error) {
-	if n := int64(len(result)); n > t.s.o.MaxValue {
-		result, err = nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, more than the %d that a task keeps; ask for less, or call without a task", n, t.s.o.MaxValue)
-	}
 	if asks, _ := questions(result); asks != nil && err == nil {
 		result, err = nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the tool needs input, which this task cannot ask for; call it without a task")
 	}
-	if err == nil {
-		bad := string(jsonrpc.Get(result, "isError")) == "true"
-		t.become(completed, "", func(r *record) { r.Result, r.ToolError = result, bad })
-		return
-	}
-	problem := t.problem(err)
-	t.become(failed, problem.Message, func(r *record) { r.Error = problem })
-}
-
-// problem is what a task says that ended without a result.
-func (t *task) problem(err error) *jsonrpc.Error {
-	if f, ok := jsonrpc.AsRequestError(err); ok {
-		return f.RPC(t.x.Modern)
-	}
-	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) {
-		return rpc
-	}
-	t.s.o.Logger.Error("a task failed", "tool", t.rec.Tool, "err", err)
-	return jsonrpc.Errorf(jsonrpc.KindInternal, "internal error").RPC(t.x.Modern)
+	_, _ = t.end(context.Background(), func(r *record) { t.s.outcome(r, result, err) }) // fails when the service stops
 }
 
 // ask puts questions to the client and waits for the answers. again tells that the call can go on with them; without
@@ -120,7 +103,7 @@ func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answer
 		t.asked[key], inputs[key] = own, request
 	}
 	t.mu.Unlock()
-	t.become(asking, "waits for input", func(r *record) { r.Inputs = inputs })
+	t.become(asking, "waits for input", inputs)
 	t.emit(needsInput)
 	select {
 	case <-t.resume:
@@ -134,6 +117,7 @@ func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answer
 
 // answer takes answers; those to questions that are not asked, or not any more, are ignored.
 func (t *task) answer(answers map[string]json.RawMessage) {
+	defer t.save()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rec.State != asking || len(t.asked) == 0 {
@@ -146,67 +130,9 @@ func (t *task) answer(answers map[string]json.RawMessage) {
 			delete(t.rec.Inputs, key)
 		}
 	}
-	t.rec.Updated = time.Now()
+	t.rec.Updated = t.s.table.now()
 	if len(t.asked) == 0 {
 		t.rec.State, t.rec.Message = running, ""
 		t.resume <- struct{}{}
-	}
-}
-
-// keep makes the call that became a task one that others find.
-func (s *Service) keep(t *task) {
-	s.mu.Lock()
-	s.live[t.rec.ID] = t
-	s.arm(t.rec.Expires)
-	s.mu.Unlock()
-	if s.table.db != nil {
-		if err := s.table.insert(t.snapshot(), t.x.Modern); err != nil {
-			s.o.Logger.Error("cannot save a task: it is in memory only", "err", err)
-		} else {
-			s.mu.Lock()
-			t.inserted = true
-			s.mu.Unlock()
-		}
-	}
-	t.mu.Lock()
-	t.kept = true
-	over := t.rec.State.over()
-	t.mu.Unlock()
-	if over {
-		s.settle(t)
-	}
-}
-
-// settle hands how a task ended to the store. What the store does not take stays in memory.
-func (s *Service) settle(t *task) {
-	r := t.snapshot()
-	size := int64(len(r.Result) + len(r.Log))
-	if r.Error != nil {
-		size += int64(len(r.Error.Message) + len(r.Error.Data))
-	}
-	s.mu.Lock()
-	inserted := t.inserted
-	s.mu.Unlock()
-	kept, evicted := false, false
-	if inserted {
-		var err error
-		kept, err = s.table.settle(r, size)
-		evicted = !kept && err == nil
-		if err != nil {
-			s.o.Logger.Error("cannot save the end of a task: it is in memory only", "err", err)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case kept:
-		s.account(r.Owner.Tenant, 0, size)
-		delete(s.live, r.ID)
-	case evicted: // it had ended when it was inserted
-		delete(s.live, r.ID)
-		t.gone = true
-	case !t.gone:
-		s.account(r.Owner.Tenant, 0, size)
-		t.held = size
 	}
 }

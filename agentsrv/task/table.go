@@ -2,208 +2,92 @@ package task
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"time"
-
-	"github.com/mcphud/mcphud/session/store"
 )
 
-// table keeps tasks in the store; without one it keeps nothing.
-type table struct{ db *store.DB }
+// Table keeps tasks: those of one agent, or of all replicas of one. Of several ends of a task the first counts. An agent whose
+// table is shared writes its tasks down as they change, and shows no end that the table does not have.
+type Table interface {
+	// open makes the table ready for a replica, which hears of what others do.
+	open(ctx context.Context, replica string, l listener) error
+	// close says that the replica is gone.
+	close()
+	shared() bool
+	// now is the time that all replicas go by, whatever their own clocks say.
+	now() time.Time
+	// count brings what used tells up to date.
+	count(ctx context.Context) error
+	// used is what there is of each tenant.
+	used() map[string]usage
+	// insert keeps a new task; false where nothing is kept.
+	insert(ctx context.Context, r *record) (bool, error)
+	// update keeps how far a task is; errOver if it is over.
+	update(ctx context.Context, r *record) error
+	// settle ends a task, and returns how it ended: like r, unless it had already, or nil if it is not there any more.
+	settle(ctx context.Context, r *record) (end *record, won bool, err error)
+	// get finds a task that did not expire; nil if there is none.
+	get(ctx context.Context, id string) (*record, error)
+	// list is at most n tasks of an owner (without authentication: of its session) with a place below before, the newest first,
+	// without what is big; 0 is no bound. It also returns the place of the last one.
+	list(ctx context.Context, o owner, before int64, n int) (out []*record, last int64, err error)
+	// evict removes the task of a tenant that ended first; false if there is none.
+	evict(ctx context.Context, tenant string) (bool, error)
+	// expire removes tasks whose time is over, and tells when the next one's is, zero for none.
+	expire(ctx context.Context) (first time.Time, err error)
+
+	// What follows is asked of shared tables only.
+
+	// beat shows that the replica is alive, and finds its own unfinished tasks, and those of replicas that were not for so long; 0 is for
+	// ever.
+	beat(ctx context.Context, gone time.Duration) (unfinished []*record, err error)
+	// answer hands answers to the replica that has the task.
+	answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error
+	// wait returns a task when it is over, or nil when it is gone.
+	wait(ctx context.Context, id string) (*record, error)
+}
+
+// listener is a service, as its table sees it.
+type listener interface {
+	// settled says in which state a task is over that may run here; "" if it is gone.
+	settled(id string, s state)
+	// answered brings answers to questions of a task that may run here.
+	answered(id string, answers map[string]json.RawMessage)
+}
 
 // statementTimeout bounds one statement: a store that hangs must not hang its tasks.
 const statementTimeout = 10 * time.Second
 
-var steps = []string{
-	`CREATE TABLE tasks (
-		seq       INTEGER PRIMARY KEY AUTOINCREMENT,
-		id        TEXT NOT NULL UNIQUE,
-		tool      TEXT NOT NULL,
-		principal TEXT NOT NULL,
-		tenant    TEXT NOT NULL,
-		session   TEXT NOT NULL,
-		modern    INTEGER NOT NULL,
-		created   INTEGER NOT NULL, -- this and the times below: milliseconds since 1970
-		updated   INTEGER NOT NULL,
-		expires   INTEGER NOT NULL,
-		state     TEXT NOT NULL,
-		message   TEXT NOT NULL,
-		toolerror INTEGER NOT NULL,
-		result    BLOB,
-		error     BLOB,
-		log       BLOB,
-		size      INTEGER NOT NULL
-	);
-	CREATE INDEX tasks_expires ON tasks (expires);`,
+// errOver refuses a change of a task that is over, or gone.
+var errOver = errors.New("the task is over")
+
+// statement is a context for one statement.
+func statement() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), statementTimeout)
 }
 
-// open brings the table up to date after a start: what each tenant has, and when the first task expires.
-func (t table) open(ctx context.Context, now time.Time) (used map[string]usage, first time.Time, err error) {
-	if t.db == nil {
-		return nil, first, nil
-	}
-	ctx = store.Derived(ctx) // where there is no file yet, nothing was interrupted and nothing expired
-	if err := t.db.Migrate(ctx, "tasks", steps...); err != nil {
-		return nil, first, err
-	}
-	for _, modern := range []bool{false, true} {
-		why := interrupted()
-		raw, err := json.Marshal(why.RPC(modern))
-		if err != nil {
-			return nil, first, err
-		}
-		if _, err := t.db.ExecContext(ctx, `UPDATE tasks SET state = ?, message = ?, error = ?, updated = ?, size = size + ?
-			WHERE state IN (?, ?, ?) AND modern = ?`, failed, why.Message, raw, now.UnixMilli(), len(raw), pending, running, asking, modern); err != nil {
-			return nil, first, err
-		}
-	}
-	if _, err := t.db.ExecContext(ctx, `DELETE FROM tasks WHERE expires <= ?`, now.UnixMilli()); err != nil {
-		return nil, first, err
-	}
-	var ms sql.NullInt64
-	if err := t.db.QueryRowContext(ctx, `SELECT min(expires) FROM tasks`).Scan(&ms); err != nil {
-		return nil, first, err
-	}
-	rows, err := t.db.QueryContext(ctx, `SELECT tenant, size FROM tasks`)
-	if err != nil {
-		return nil, first, err
-	}
-	used, err = usages(rows)
-	return used, time.UnixMilli(ms.Int64), err
-}
+// nowhere is a table that keeps nothing.
+type nowhere struct{ Table }
 
-// usages adds up rows of tenants and sizes, and closes them.
-func usages(rows *sql.Rows) (map[string]usage, error) {
-	defer rows.Close()
-	used := map[string]usage{}
-	for rows.Next() {
-		var tenant string
-		var size int64
-		if err := rows.Scan(&tenant, &size); err != nil {
-			return used, err
-		}
-		used[tenant] = usage{used[tenant].tasks + 1, used[tenant].bytes + size}
-	}
-	return used, errors.Join(rows.Err(), rows.Close())
-}
+func (nowhere) open(context.Context, string, listener) error { return nil }
 
-// expire removes tasks: what they used by tenant, and when the next one expires.
-func (t table) expire(now time.Time) (gone map[string]usage, first time.Time, err error) {
-	if t.db == nil {
-		return nil, first, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-	defer cancel()
-	rows, err := t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING tenant, size`, now.UnixMilli())
-	if err != nil {
-		return nil, first, err
-	}
-	if gone, err = usages(rows); err != nil {
-		return gone, first, err
-	}
-	var ms sql.NullInt64
-	if err := t.db.QueryRowContext(ctx, `SELECT min(expires) FROM tasks`).Scan(&ms); err != nil {
-		return gone, first, err
-	}
-	if ms.Valid {
-		first = time.UnixMilli(ms.Int64)
-	}
-	return gone, first, nil
-}
+func (nowhere) close() {}
 
-// insert keeps a new task.
-func (t table) insert(r *record, modern bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-	defer cancel()
-	_, err := t.db.ExecContext(ctx, `INSERT INTO tasks (id, tool, principal, tenant, session, modern, created, updated, expires, state, message, toolerror, size)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)`,
-		r.ID, r.Tool, r.Owner.Principal, r.Owner.Tenant, r.Owner.Session, modern, r.Created.UnixMilli(), r.Updated.UnixMilli(), r.Expires.UnixMilli(), r.State)
-	return err
-}
+func (nowhere) shared() bool { return false }
 
-// settle keeps how a task ended; false if it is not there any more.
-func (t table) settle(r *record, size int64) (bool, error) {
-	var problem []byte
-	if r.Error != nil {
-		var err error
-		if problem, err = json.Marshal(r.Error); err != nil {
-			return false, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-	defer cancel()
-	res, err := t.db.ExecContext(ctx, `UPDATE tasks SET updated = ?, state = ?, message = ?, toolerror = ?, result = ?, error = ?, log = ?, size = ? WHERE id = ?`,
-		r.Updated.UnixMilli(), r.State, r.Message, r.ToolError, []byte(r.Result), problem, r.Log, size, r.ID)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
-	return n > 0, err
-}
+func (nowhere) now() time.Time { return time.Now() }
 
-// log keeps the log of a task that still runs, in case it is interrupted.
-func (t table) log(id string, log []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-	defer cancel()
-	_, err := t.db.ExecContext(ctx, `UPDATE tasks SET log = ? WHERE id = ?`, log, id)
-	return err
-}
+func (nowhere) count(context.Context) error { return nil }
 
-const columns = `seq, id, tool, principal, tenant, session, created, updated, expires, state, message, toolerror`
+func (nowhere) used() map[string]usage { return nil }
 
-// get finds a task that did not expire; nil if there is none.
-func (t table) get(ctx context.Context, id string, now time.Time) (*record, error) {
-	if t.db == nil {
-		return nil, nil
-	}
-	var problem []byte
-	var result, log []byte
-	row := t.db.QueryRowContext(ctx, `SELECT `+columns+`, result, error, log FROM tasks WHERE id = ? AND expires > ?`, id, now.UnixMilli())
-	r, _, err := scan(row, &result, &problem, &log)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.Result, r.Log = result, log
-	if problem != nil {
-		if err := json.Unmarshal(problem, &r.Error); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
-}
+func (nowhere) insert(context.Context, *record) (bool, error) { return false, nil }
 
-// list is at most n tasks of an owner (without authentication: of its session) with a seq below before, the newest first, without what is big; 0 is no bound. It
-// also returns the seq of the last one.
-func (t table) list(ctx context.Context, o owner, before int64, n int, now time.Time) (out []*record, last int64, err error) {
-	if t.db == nil {
-		return nil, 0, nil
-	}
-	rows, err := t.db.QueryContext(ctx, `SELECT `+columns+` FROM tasks
-		WHERE principal = ? AND tenant = ? AND (principal <> '' OR session = ?) AND expires > ? AND (? = 0 OR seq < ?) ORDER BY seq DESC LIMIT ?`,
-		o.Principal, o.Tenant, o.Session, now.UnixMilli(), before, before, n)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		r, seq, err := scan(rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		out, last = append(out, r), seq
-	}
-	return out, last, rows.Err()
-}
+func (nowhere) get(context.Context, string) (*record, error) { return nil, nil }
 
-func scan(row interface{ Scan(...any) error }, more ...any) (*record, int64, error) {
-	var r record
-	var seq, created, updated, expires int64
-	err := row.Scan(append([]any{&seq, &r.ID, &r.Tool, &r.Owner.Principal, &r.Owner.Tenant, &r.Owner.Session, &created, &updated, &expires, &r.State, &r.Message, &r.ToolError}, more...)...)
-	r.Created, r.Updated, r.Expires = time.UnixMilli(created), time.UnixMilli(updated), time.UnixMilli(expires)
-	return &r, seq, err
-}
+func (nowhere) list(context.Context, owner, int64, int) ([]*record, int64, error) { return nil, 0, nil }
+
+func (nowhere) evict(context.Context, string) (bool, error) { return false, nil }
+
+func (nowhere) expire(context.Context) (first time.Time, err error) { return first, nil }

@@ -15,6 +15,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -52,7 +53,7 @@ type Policy struct {
 
 // Options of a Service. Zero values are the defaults.
 type Options struct {
-	DB        *store.DB     // keeps tasks over a restart; nil keeps them in memory
+	Table     Table         // keeps tasks over a restart; nil keeps them in memory
 	Default   Policy        // for tools that declare nothing
 	TaskAfter time.Duration // after which a modern call that may become a task does; 250 ms
 	TTL       time.Duration // how long a task is kept if its client does not say; 1 h
@@ -61,24 +62,32 @@ type Options struct {
 	MaxTasks  int           // tasks that are kept; 1,000
 	MaxBytes  int64         // of all results and logs that are kept; 256 MiB
 	MaxValue  int64         // of one result; 16 MiB
+	Gone      time.Duration // without a sign of which a replica counts as gone; 10 s
 	Logger    *slog.Logger  // slog.Default()
+	// Queued reports whether the job of a task still waits or runs at some replica; nil where jobs end with the agent that took the
+	// call. Cancel ends such a job.
+	Queued func(ctx context.Context, id string) (bool, error)
+	Cancel func(ctx context.Context, id string, cause error)
 }
 
 // Service has all tasks.
 type Service struct {
-	o     Options
-	table table
+	o       Options
+	table   Table
+	replica string        // this one
+	stop    chan struct{} // closed by Close
 
 	mu      sync.Mutex
 	tools   map[string]Policy
 	runs    map[*task]struct{} // calls that run, tasks or not yet
 	live    map[string]*task   // tasks that run, or that the store did not take
-	total   usage              // of tasks that are kept, or are about to be
-	used    map[string]usage   // the same by tenant
+	own     map[string]usage   // by tenant, what the table does not have, or not yet
 	sweeper *time.Timer
 	next    time.Time // when it runs, zero if it does not
 	closed  bool
-	work    sync.WaitGroup // of runs, and of the sweeper
+	leave   sync.Once      // of the table
+	steady  time.Time      // since when beats succeed; only beat has it
+	work    sync.WaitGroup // of runs, of the sweeper, and of what else goes on
 }
 
 // New makes a service. It starts nothing and opens nothing.
@@ -90,8 +99,15 @@ func New(o Options) *Service {
 	o.MaxTasks = cmp.Or(o.MaxTasks, 1000)
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxValue = cmp.Or(o.MaxValue, 16<<20)
+	o.Gone = cmp.Or(o.Gone, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	return &Service{o: o, table: table{o.DB}, tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, used: map[string]usage{}}
+	if o.Table == nil {
+		o.Table = nowhere{}
+	}
+	return &Service{
+		o: o, table: o.Table, replica: rand.Text(), stop: make(chan struct{}),
+		tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, own: map[string]usage{},
+	}
 }
 
 // Declare learns from tools how their calls become tasks (execution.taskSupport, and MetaInput in _meta), and returns
@@ -126,19 +142,25 @@ func (s *Service) policy(tool string) Policy {
 	return p
 }
 
-// Open makes ready what the store has: tasks that a restart interrupted become failed, and those whose time is over go.
+// Open makes ready what the store has: tasks that a restart interrupted become failed, and those whose time is over go. Close
+// ends what it starts where replicas share a table.
 func (s *Service) Open(ctx context.Context) error {
-	now := time.Now()
-	kept, first, err := s.table.open(ctx, now)
+	if err := s.table.open(ctx, s.replica, s); err != nil {
+		return fmt.Errorf("tasks: %w", err)
+	}
+	first, err := s.table.expire(store.Derived(ctx))
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
+	if s.table.shared() {
+		if err := s.beat(); err != nil {
+			return fmt.Errorf("tasks: %w", err)
+		}
+		s.work.Go(s.beats)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for tenant, u := range kept {
-		s.account(tenant, u.tasks, u.bytes)
-	}
-	if len(kept) > 0 {
+	if !first.IsZero() {
 		s.arm(first)
 	}
 	return nil
@@ -148,7 +170,10 @@ func (s *Service) Open(ctx context.Context) error {
 // with an error. Call it after the queue was drained, and before the store closes.
 func (s *Service) Close(ctx context.Context) error {
 	s.mu.Lock()
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.stop)
+	}
 	if s.sweeper != nil && s.sweeper.Stop() {
 		s.work.Done()
 	}
@@ -158,7 +183,11 @@ func (s *Service) Close(ctx context.Context) error {
 		t.cancel(interrupted())
 	}
 	done := make(chan struct{})
-	go func() { s.work.Wait(); close(done) }()
+	go func() {
+		s.work.Wait()
+		s.leave.Do(s.table.close)
+		close(done)
+	}()
 	select {
 	case <-done:
 		return nil
@@ -187,7 +216,7 @@ func (s *Service) arm(at time.Time) {
 		s.work.Add(1)
 	}
 	s.next = at
-	s.sweeper = time.AfterFunc(max(time.Until(at), time.Second), s.sweep)
+	s.sweeper = time.AfterFunc(max(at.Sub(s.table.now()), time.Second), s.sweep)
 }
 
 // sweep removes the tasks whose time is over.
@@ -196,18 +225,17 @@ func (s *Service) sweep() {
 	s.mu.Lock()
 	s.next = time.Time{}
 	s.mu.Unlock()
-	now := time.Now()
+	now := s.table.now()
 	next := s.forget(now)
-	gone, first, err := s.table.expire(now)
+	ctx, cancel := statement()
+	defer cancel()
+	first, err := s.table.expire(ctx)
 	if err != nil {
 		s.o.Logger.Error("cannot remove expired tasks", "err", err)
 		first = now.Add(time.Minute)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for tenant, u := range gone {
-		s.account(tenant, -u.tasks, -u.bytes)
-	}
 	for _, at := range []time.Time{next, first} {
 		if !at.IsZero() {
 			s.arm(at)

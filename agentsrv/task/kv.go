@@ -1,0 +1,433 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/mcphud/mcphud/session/natsconn"
+)
+
+const (
+	// bucketTime is after which whatever was left behind is gone; nothing that is needed gets so old.
+	bucketTime = 72 * time.Hour
+	// othersTime is how much longer a replica leaves to expired tasks of others, whose replica removes them.
+	othersTime = 5 * time.Second
+	// markerTime is after which everybody has heard of a deletion.
+	markerTime = 10 * time.Second
+	// lookAgain is when somebody who waits looks for himself, should the news have been lost.
+	lookAgain = 2 * time.Second
+)
+
+// kvTable keeps tasks in a key-value bucket of NATS, and large results in an object store.
+type kvTable struct {
+	conn  *natsconn.Conn
+	agent string
+	log   *slog.Logger
+	clock func() time.Time // this machine's
+
+	replica  string
+	listener listener
+	index    *index
+	ahead    atomic.Int64 // how much the server's clock is ahead
+	mail     *nats.Subscription
+
+	mu      sync.Mutex
+	kv      jetstream.KeyValue
+	stream  jetstream.Stream // below kv
+	objects jetstream.ObjectStore
+	unwatch func()
+	over    sync.WaitGroup    // of watchers
+	logs    map[string]uint32 // checksums of the logs that are saved, of running tasks
+}
+
+// NATS is the table of all replicas of an agent, by whose name they find each other.
+func NATS(conn *natsconn.Conn, agent string, log *slog.Logger) Table {
+	return &kvTable{
+		conn: conn, agent: natsconn.Name(agent), log: cmp.Or(log, slog.Default()), clock: time.Now, index: newIndex(),
+		logs: map[string]uint32{},
+	}
+}
+
+func (k *kvTable) shared() bool                { return true }
+func (k *kvTable) now() time.Time              { return k.clock().Add(time.Duration(k.ahead.Load())) }
+func (k *kvTable) count(context.Context) error { return nil }
+func (k *kvTable) used() map[string]usage      { return k.index.used() }
+
+// subject is where a replica gets answers.
+func (k *kvTable) subject(replica string) string { return "mcphud.tasks." + k.agent + "." + replica }
+
+func (k *kvTable) open(ctx context.Context, replica string, l listener) error {
+	k.replica, k.listener = replica, l
+	if err := k.connect(ctx); err != nil {
+		return err
+	}
+	if err := k.conn.Try(ctx, "use the bucket of tasks", k.present); err != nil {
+		return err
+	}
+	if err := k.tidy(ctx, time.Hour); err != nil {
+		k.log.Warn("tasks: cannot remove results that are left over", "err", err)
+	}
+	mail, err := k.conn.Subscribe(ctx, k.subject(replica), k.deliver)
+	if err != nil {
+		return err
+	}
+	k.mail = mail
+	return nil
+}
+
+// connect opens what the server keeps, makes what it does not, and reads all there is.
+func (k *kvTable) connect(ctx context.Context) error {
+	kv, err := k.conn.Bucket(ctx, "mcphud_tasks_"+k.agent, natsconn.BucketOptions{TTL: bucketTime})
+	if err != nil {
+		return err
+	}
+	objects, err := k.conn.Objects(ctx, "mcphud_results_"+k.agent)
+	if err != nil {
+		return err
+	}
+	var stream jetstream.Stream
+	var watcher jetstream.KeyWatcher
+	life, stop := context.WithCancel(context.Background())
+	if err := k.conn.Try(ctx, "watch the bucket of tasks", func(ctx context.Context) (err error) {
+		if stream, err = k.conn.JetStream().Stream(ctx, "KV_"+kv.Bucket()); err != nil {
+			return err
+		}
+		watcher, err = kv.Watch(life, stateKey(">"))
+		return err
+	}); err != nil {
+		stop()
+		return err
+	}
+	k.mu.Lock()
+	was := k.unwatch
+	if was != nil {
+		k.index.reset()
+	}
+	k.kv, k.stream, k.objects = kv, stream, objects
+	k.unwatch = func() { _ = watcher.Stop(); stop() }
+	k.mu.Unlock()
+	if was != nil {
+		was()
+	}
+	ready := make(chan struct{})
+	k.over.Go(func() {
+		k.index.follow(watcher, func() { close(ready) }, func(h *header) { k.listener.settled(h.ID, h.State) }, func(key string, err error) {
+			k.log.Warn("tasks: a record is left alone", "key", key, "err", err)
+		})
+	})
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("nats: cannot read the bucket of tasks: %s: %w", k.conn.Where(), context.Cause(ctx))
+	}
+}
+
+// explain has the error of a server that is gone say so.
+func (k *kvTable) explain(err *error) {
+	if gone := k.conn.Ready(); *err != nil && gone != nil {
+		*err = gone
+	}
+}
+
+func (k *kvTable) close() {
+	k.mu.Lock()
+	unwatch := k.unwatch
+	k.unwatch = nil
+	k.mu.Unlock()
+	if unwatch == nil {
+		return
+	}
+	if k.mail != nil {
+		_ = k.mail.Unsubscribe()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if k.conn.Up() {
+		k.erase(ctx, presenceKey(k.replica)) // or the others notice by themselves
+	}
+	unwatch()
+	k.over.Wait()
+}
+
+// handles are what the server keeps, as of now.
+func (k *kvTable) handles() (jetstream.KeyValue, jetstream.Stream, jetstream.ObjectStore) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.kv, k.stream, k.objects
+}
+
+// head is the record of an id, without what is beside it; nil if there is none.
+func (k *kvTable) head(ctx context.Context, id string) (h *header, inline []byte, rev uint64, err error) {
+	kv, _, _ := k.handles()
+	e, err := kv.Get(ctx, stateKey(id))
+	if missing(err) {
+		return nil, nil, 0, nil
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if h, inline, err = decode(e.Value()); err != nil {
+		return nil, nil, 0, err
+	}
+	if h.Place == 0 {
+		h.Place = e.Revision()
+	}
+	return h, inline, e.Revision(), nil
+}
+
+// known is the record of an id as the index has it, or else the bucket.
+func (k *kvTable) known(ctx context.Context, id string) (h *header, rev uint64, err error) {
+	if e, ok := k.index.get(id); ok && !e.newer && !e.State.over() {
+		h := *e.header
+		h.Place = e.place()
+		return &h, e.rev, nil
+	}
+	h, _, rev, err = k.head(ctx, id)
+	return h, rev, err
+}
+
+// full is a record with what is beside it; nil if it is gone meanwhile.
+func (k *kvTable) full(ctx context.Context, h *header, inline []byte) (*record, error) {
+	r := h.record()
+	result, err := k.load(ctx, h, inline)
+	if missing(err) || errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Result = result
+	if h.Log {
+		kv, _, _ := k.handles()
+		e, err := kv.Get(ctx, logKey(h.ID))
+		if err != nil && !missing(err) {
+			return nil, err
+		}
+		if err == nil {
+			r.Log = e.Value()
+		}
+	}
+	return r, nil
+}
+
+func (k *kvTable) get(ctx context.Context, id string) (r *record, err error) {
+	defer k.explain(&err)
+	h, inline, rev, err := k.head(ctx, id)
+	if err != nil || h == nil || !k.now().Before(time.UnixMilli(h.Expires)) {
+		return nil, err
+	}
+	k.index.set(h, rev, false)
+	return k.full(ctx, h, inline)
+}
+
+func (k *kvTable) insert(ctx context.Context, r *record) (kept bool, err error) {
+	defer k.explain(&err)
+	h := headerOf(r)
+	value, err := encode(h, nil)
+	if err != nil {
+		return false, err
+	}
+	kv, _, _ := k.handles()
+	var rev uint64
+	if err := k.conn.Try(ctx, "keep a task", func(ctx context.Context) (err error) {
+		rev, err = kv.Create(ctx, stateKey(r.ID), value)
+		return err
+	}); err != nil {
+		return false, err
+	}
+	k.index.set(h, rev, false)
+	return true, nil
+}
+
+// write replaces a record at a revision.
+func (k *kvTable) write(ctx context.Context, h *header, inline []byte, rev uint64) error {
+	value, err := encode(h, inline)
+	if err != nil {
+		return err
+	}
+	kv, _, _ := k.handles()
+	err = k.conn.Try(ctx, "change a task", func(ctx context.Context) (err error) {
+		rev, err = kv.Update(ctx, stateKey(h.ID), value, rev)
+		return err
+	})
+	if err == nil {
+		k.index.set(h, rev, false)
+	}
+	return err
+}
+
+func (k *kvTable) update(ctx context.Context, r *record) (err error) {
+	defer k.explain(&err)
+	logged, err := k.saveLog(ctx, r)
+	if err != nil {
+		return err
+	}
+	for h, rev, err := k.known(ctx, r.ID); ; h, _, rev, err = k.head(ctx, r.ID) {
+		if err != nil {
+			return err
+		}
+		if h == nil || h.State.over() {
+			return errOver
+		}
+		next := headerOf(r)
+		next.Place, next.Log = h.Place, h.Log || logged
+		if err := k.write(ctx, next, nil, rev); !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return err
+		}
+	}
+}
+
+// saveLog keeps the log of a task, which the replica has that took the call.
+func (k *kvTable) saveLog(ctx context.Context, r *record) (bool, error) {
+	if r.Origin != k.replica || len(r.Log) == 0 {
+		return false, nil
+	}
+	sum := crc32.ChecksumIEEE(r.Log)
+	k.mu.Lock()
+	had, ok := k.logs[r.ID]
+	k.mu.Unlock()
+	if ok && had == sum {
+		return true, nil
+	}
+	kv, _, _ := k.handles()
+	if _, err := kv.Put(ctx, logKey(r.ID), r.Log); err != nil {
+		return false, err
+	}
+	k.mu.Lock()
+	k.logs[r.ID] = sum
+	k.mu.Unlock()
+	return true, nil
+}
+
+func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool, err error) {
+	defer k.explain(&err)
+	logged, err := k.saveLog(ctx, r)
+	if err != nil {
+		return nil, false, err
+	}
+	next := headerOf(r)
+	next.Inputs, next.Size = nil, r.size()
+	var inline []byte
+	stored := false
+	h, rev, err := k.known(ctx, r.ID)
+	for ; err == nil && h != nil && !h.State.over(); h, _, rev, err = k.head(ctx, r.ID) {
+		if !stored {
+			if inline, err = k.store(ctx, next, r.Result); err != nil {
+				return nil, false, err
+			}
+			stored = true
+		}
+		next.Place, next.Log = h.Place, h.Log || logged
+		if err = k.write(ctx, next, inline, rev); err == nil {
+			k.done(r.ID)
+			return r, true, nil
+		}
+		if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // it may have been written all the same
+			return nil, false, err
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if stored {
+		k.discard(ctx, &header{ID: r.ID, Result: next.Result, Object: next.Object})
+	}
+	k.done(r.ID)
+	return k.ended(ctx, r, logged)
+}
+
+// done forgets what is known of the log of a task.
+func (k *kvTable) done(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.logs, id)
+}
+
+// ended is how a task ended that another replica settled, which does not know of its log.
+func (k *kvTable) ended(ctx context.Context, r *record, logged bool) (end *record, won bool, err error) {
+	h, inline, rev, err := k.head(ctx, r.ID)
+	if err != nil || h == nil {
+		return nil, false, err
+	}
+	if logged && !h.Log {
+		h.Log = true
+		h.Size += int64(len(r.Log))
+		if err := k.write(ctx, h, inline, rev); err != nil && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return nil, false, err
+		}
+	}
+	end, err = k.full(ctx, h, inline)
+	return end, false, err
+}
+
+func (k *kvTable) list(_ context.Context, o owner, before int64, n int) (out []*record, last int64, err error) {
+	now, below := k.now().UnixMilli(), uint64(cmp.Or(before, math.MaxInt64)) //nolint:gosec // not negative
+	mine := k.index.all(func(e entryAt) bool {
+		return !e.newer && e.Principal == o.Principal && e.Tenant == o.Tenant && (e.Principal != "" || e.Session == o.Session) && e.Expires > now && e.place() < below
+	})
+	slices.Reverse(mine)
+	for _, e := range mine[:min(n, len(mine))] {
+		out, last = append(out, e.record()), int64(e.place()) //nolint:gosec // far from that many
+	}
+	return out, last, nil
+}
+
+// remove deletes a record, unless somebody else changed or deleted it.
+func (k *kvTable) remove(ctx context.Context, e entryAt) (bool, error) {
+	kv, _, _ := k.handles()
+	err := kv.Delete(ctx, stateKey(e.ID), jetstream.LastRevision(e.rev))
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		if h, _, rev, err := k.head(ctx, e.ID); err == nil && h == nil { // the news is on its way
+			k.index.remove(e.ID, max(rev, e.rev+1))
+		}
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	k.index.mark(e.ID)
+	k.index.remove(e.ID, e.rev+1)
+	k.discard(ctx, e.header)
+	return true, nil
+}
+
+func (k *kvTable) evict(ctx context.Context, tenant string) (bool, error) {
+	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.over() })
+	slices.SortFunc(over, func(a, b entryAt) int { return cmp.Compare(a.rev, b.rev) })
+	for _, e := range over {
+		if gone, err := k.remove(ctx, e); gone || err != nil {
+			return gone, err
+		}
+	}
+	return false, nil
+}
+
+func (k *kvTable) expire(ctx context.Context) (first time.Time, err error) {
+	for _, e := range k.index.all(func(entryAt) bool { return true }) {
+		at := time.UnixMilli(e.Expires)
+		if e.Origin != k.replica { // which removes it
+			at = at.Add(othersTime)
+		}
+		if k.now().Before(at) {
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+		} else if _, err := k.remove(ctx, e); err != nil {
+			return first, err
+		}
+	}
+	return first, nil
+}

@@ -1,0 +1,120 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// present shows that the replica is alive, and finds out what the server's clock says.
+func (k *kvTable) present(ctx context.Context) error {
+	kv, _, _ := k.handles()
+	before := k.clock()
+	rev, err := kv.Put(ctx, presenceKey(k.replica), nil)
+	if err != nil {
+		return err
+	}
+	between := before.Add(k.clock().Sub(before) / 2)
+	e, err := kv.Get(ctx, presenceKey(k.replica))
+	if err == nil && e.Revision() == rev {
+		k.ahead.Store(int64(e.Created().Sub(between)))
+	}
+	return err
+}
+
+func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record, err error) {
+	defer k.explain(&err)
+	err = k.present(ctx)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || missing(err) {
+		k.log.Error("tasks: the bucket is gone, and with it all tasks; it is made anew", "server", k.conn.Where(), "err", err)
+		if err := k.connect(ctx); err != nil {
+			return nil, err
+		}
+		err = k.present(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	alive := map[string]bool{}
+	for _, e := range k.index.all(func(e entryAt) bool { return !e.newer && !e.State.over() && (gone > 0 || e.Origin == k.replica) }) {
+		there, looked := alive[e.Origin]
+		if !looked && e.Origin != k.replica {
+			if there, err = k.alive(ctx, e.Origin, gone); err != nil {
+				return nil, err
+			}
+			alive[e.Origin] = there
+		}
+		if there {
+			continue
+		}
+		open = append(open, e.record())
+	}
+	for _, id := range k.index.old() {
+		k.erase(ctx, stateKey(id))
+	}
+	return open, nil
+}
+
+// alive reports whether another replica is.
+func (k *kvTable) alive(ctx context.Context, replica string, gone time.Duration) (bool, error) {
+	kv, _, _ := k.handles()
+	e, err := kv.Get(ctx, presenceKey(replica))
+	if missing(err) {
+		return false, nil
+	}
+	return err == nil && k.now().Sub(e.Created()) <= gone, err
+}
+
+// letter is what goes to the replica that has a task.
+type letter struct {
+	ID      string                     `json:"id"`
+	Answers map[string]json.RawMessage `json:"answers"`
+}
+
+func (k *kvTable) answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error {
+	raw, err := json.Marshal(letter{r.ID, answers})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout/2)
+	defer cancel()
+	if _, err = k.conn.NATS().RequestWithContext(ctx, k.subject(r.Origin), raw); errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("nats: the replica that has the task is gone: %s: %w", r.Origin, err)
+	}
+	return err
+}
+
+// deliver takes answers that another replica got.
+func (k *kvTable) deliver(m *nats.Msg) {
+	var l letter
+	if err := json.Unmarshal(m.Data, &l); err != nil {
+		k.log.Warn("tasks: answers from another replica cannot be read", "err", err)
+		return
+	}
+	k.listener.answered(l.ID, l.Answers)
+	_ = m.Respond(nil)
+}
+
+func (k *kvTable) wait(ctx context.Context, id string) (*record, error) {
+	for {
+		news := k.index.waiter(id)
+		r, err := k.get(ctx, id)
+		if err != nil || r == nil || r.State.over() {
+			k.index.leave(id, news)
+			return r, err
+		}
+		select {
+		case <-news:
+		case <-time.After(lookAgain):
+			k.index.leave(id, news)
+		case <-ctx.Done():
+			k.index.leave(id, news)
+			return nil, context.Cause(ctx)
+		}
+	}
+}

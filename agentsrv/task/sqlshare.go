@@ -1,0 +1,92 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// leave says that the replica is gone.
+func (t *sqlTable) leave() {
+	ctx, cancel := statement()
+	defer cancel()
+	_, _ = t.db.ExecContext(ctx, `DELETE FROM task_replicas WHERE id = ?`, t.replica) // or the others notice by themselves
+}
+
+func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record, err error) {
+	now := t.now()
+	if _, err := t.db.ExecContext(ctx, `INSERT INTO task_replicas (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`,
+		t.replica, now.UnixMilli()); err != nil {
+		return nil, err
+	}
+	all, since := gone > 0, now.Add(-gone).UnixMilli()
+	rows, err := t.db.QueryContext(ctx, `SELECT `+columns+` FROM tasks WHERE `+unfinished+`
+		AND (origin = ? OR ? = 1 AND NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = tasks.origin AND seen >= ?))`, t.replica, number(all), since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, _, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if all {
+		for _, table := range []string{`DELETE FROM task_replicas WHERE seen < ?`, `DELETE FROM task_answers WHERE NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = replica AND seen >= ?)`} {
+			if _, err := t.db.ExecContext(ctx, table, since); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return open, t.mail(ctx)
+}
+
+// mail brings the answers that other replicas got for tasks of this one.
+func (t *sqlTable) mail(ctx context.Context) error {
+	rows, err := t.db.QueryContext(ctx, `DELETE FROM task_answers WHERE replica = ? RETURNING id, answers`, t.replica)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var raw []byte
+		if err := rows.Scan(&id, &raw); err != nil {
+			return err
+		}
+		var answers map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &answers); err != nil {
+			return err
+		}
+		t.listener.answered(id, answers)
+	}
+	return rows.Err()
+}
+
+func (t *sqlTable) answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error {
+	raw, err := json.Marshal(answers)
+	if err != nil {
+		return err
+	}
+	_, err = t.db.ExecContext(ctx, `INSERT INTO task_answers (replica, id, answers) VALUES (?, ?, ?)`, r.Origin, r.ID, raw)
+	return err
+}
+
+func (t *sqlTable) wait(ctx context.Context, id string) (*record, error) {
+	for again := 50 * time.Millisecond; ; again = min(again*3/2, time.Second) {
+		r, err := t.get(ctx, id)
+		if err != nil || r == nil || r.State.over() {
+			return r, err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
