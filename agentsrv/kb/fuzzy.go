@@ -11,56 +11,93 @@ import (
 )
 
 const (
+	minAlike       = 4 // letters of a word that may be mistyped
+	maxAlikeLength = 24
+
 	maxAlike  = 3    // words that a mistyped one may stand for
 	triSample = 40   // words that share most trigrams with it, of which the distance is taken
 	triWords  = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
-// alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: of those that share most
-// trigrams with it the nearest, at most one edit away or, for a long word, two.
-func (ix *index) alikes(ctx context.Context, word string) (near []string, err error) {
-	runes := []rune(strings.ToLower(word))
-	if len(runes) < 4 || len(runes) > 24 {
-		return nil, nil
+// alikes are the words of the vocabulary that words nobody wrote may be typing errors of: of those that share most
+// trigrams with one the nearest, at most one edit away or, for a long word, two.
+func (s *sqlite) alikes(ctx context.Context, words []string) ([][]string, error) {
+	out := make([]*alike, len(words))
+	for i, w := range words {
+		if out[i] = newAlike(strings.ToLower(w)); out[i] == nil {
+			continue
+		}
+		if err := s.look(ctx, out[i]); err != nil {
+			return nil, fmt.Errorf("look for words like %q: %w", w, err)
+		}
 	}
-	best := 1
-	if len(runes) >= 6 {
-		best = 2
-	}
-	match, err := ix.trigrams(ctx, "_"+string(runes)+"_")
+	return nearOf(out), nil
+}
+
+func (s *sqlite) look(ctx context.Context, a *alike) error {
+	match, err := s.trigrams(ctx, "_"+string(a.word)+"_")
 	if err != nil || match == "" {
-		return nil, err
+		return err
 	}
-	rows, err := ix.alike.QueryContext(ctx, match, triSample)
+	rows, err := s.alike.QueryContext(ctx, match, triSample)
 	if err != nil {
-		return nil, fmt.Errorf("knowledge base: look for words like %q: %w", word, err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var t string
 		if err := rows.Scan(&t); err != nil {
-			return nil, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
+			return err
 		}
-		t = strings.Trim(t, "_")
-		d := edits(runes, []rune(t), best)
-		if d > best {
-			continue
-		}
-		if d < best { // only the nearest count
-			near, best = near[:0], d
-		}
-		if len(near) < maxAlike {
-			near = append(near, t)
+		a.look(strings.Trim(t, "_"))
+	}
+	return rows.Err()
+}
+
+// alike are the words that a mistyped one is nearest to.
+type alike struct {
+	word []rune
+	best int // edits that the nearest so far are away, at first those that one may be
+	near []string
+}
+
+// newAlike is nil for a word that is too short, or too long, to be mistyped.
+func newAlike(word string) *alike {
+	a := &alike{word: []rune(word), best: 1}
+	switch n := len(a.word); {
+	case n < minAlike || n > maxAlikeLength:
+		return nil
+	case n >= 6:
+		a.best = 2
+	}
+	return a
+}
+
+func (a *alike) look(word string) {
+	d := edits(a.word, []rune(word), a.best)
+	if d > a.best {
+		return
+	}
+	if d < a.best { // only the nearest count
+		a.near, a.best = a.near[:0], d
+	}
+	if len(a.near) < maxAlike {
+		a.near = append(a.near, word)
+	}
+}
+
+func nearOf(all []*alike) [][]string {
+	out := make([][]string, len(all))
+	for i, a := range all {
+		if a != nil {
+			out[i] = a.near
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
-	}
-	return near, nil
+	return out
 }
 
 // trigrams is the FTS5 query for words that share three characters in a row with w, "" if none does.
-func (ix *index) trigrams(ctx context.Context, w string) (string, error) {
+func (s *sqlite) trigrams(ctx context.Context, w string) (string, error) {
 	type gram struct {
 		text  string
 		words int
@@ -69,7 +106,7 @@ func (ix *index) trigrams(ctx context.Context, w string) (string, error) {
 	r := []rune(w)
 	for i := 0; i+3 <= len(r); i++ {
 		g := gram{text: string(r[i : i+3])}
-		err := ix.gram.QueryRowContext(ctx, g.text).Scan(&g.words)
+		err := s.gram.QueryRowContext(ctx, g.text).Scan(&g.words)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -204,9 +204,9 @@ func TestSearchesAtOnce(t *testing.T) {
 	done := make(chan error)
 	for i := range 16 {
 		go func() {
-			hits, err := k.Search(t.Context(), "t", "cancel a request", kb.SearchOptions{Limit: 1 + i%5})
-			if err == nil && len(hits) != 1+i%5 {
-				err = fmt.Errorf("%d hits", len(hits))
+			r, err := k.Search(t.Context(), "t", "cancel a request", kb.SearchOptions{Limit: 1 + i%5})
+			if err == nil && len(r.Hits) != 1+i%5 {
+				err = fmt.Errorf("%d hits", len(r.Hits))
 			}
 			done <- err
 		}()

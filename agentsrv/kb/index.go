@@ -2,6 +2,7 @@ package kb
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,54 +10,50 @@ import (
 	"github.com/mcphud/mcphud/session/store"
 )
 
-// schema. kb_fts indexes the text of kb_chunk, which it does not store, and kb_tri has the vocabulary by trigrams, for
-// mistyped words, the rarest trigrams first by kb_gram; these two are made again of kb_fts after each pass.
-var schema = []string{
-	`CREATE TABLE kb_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-	CREATE TABLE kb_file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
-		mtime INTEGER NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL, pass INTEGER NOT NULL);
-	CREATE TABLE kb_chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES kb_file(id), line INTEGER NOT NULL,
-		part INTEGER NOT NULL, last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL);
-	CREATE INDEX kb_chunk_file ON kb_chunk (file, line, part);
-	CREATE VIRTUAL TABLE kb_fts USING fts5(heading, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0');
-	INSERT INTO kb_fts (kb_fts, rank) VALUES ('rank', 'bm25(3.0, 1.0)');
-	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
-	CREATE TABLE kb_word (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, docs INTEGER NOT NULL);
-	CREATE VIRTUAL TABLE kb_tri USING fts5(term, content='', contentless_delete=1, tokenize='trigram');
-	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
-	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
+// edition changes when chunks are cut differently, so that an index of before is made again.
+const edition = "3"
 
-	// FTS5 stems and cuts the text itself. parts has what its tokenizer leaves in one piece: names such as readFile, and
-	// ideographs.
-	`DROP TABLE kb_trivocab; DROP TABLE kb_tri; DROP TABLE kb_gram; DROP TABLE kb_word; DROP TABLE kb_vocab; DROP TABLE kb_fts;
-	DROP TABLE kb_chunk; DELETE FROM kb_file;
-	CREATE TABLE kb_chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES kb_file(id), line INTEGER NOT NULL,
-		part INTEGER NOT NULL, last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL, parts TEXT NOT NULL);
-	CREATE INDEX kb_chunk_file ON kb_chunk (file, line, part);
-	CREATE VIRTUAL TABLE kb_fts USING fts5(heading, content, parts, content='kb_chunk', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
-	CREATE TRIGGER kb_chunk_in AFTER INSERT ON kb_chunk BEGIN
-		INSERT INTO kb_fts (rowid, heading, content, parts) VALUES (new.id, new.heading, new.content, new.parts);
-	END;
-	CREATE TRIGGER kb_chunk_out AFTER DELETE ON kb_chunk BEGIN
-		INSERT INTO kb_fts (kb_fts, rowid, heading, content, parts) VALUES ('delete', old.id, old.heading, old.content, old.parts);
-	END;
-	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
-	CREATE VIRTUAL TABLE kb_tri USING fts5(term, tokenize='trigram');
-	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
-	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
-
-	`ALTER TABLE kb_chunk ADD COLUMN page INTEGER NOT NULL DEFAULT 0`,
+// index is the files and passages of one knowledge base in a database.
+type index struct {
+	engine
+	db  *store.DB
+	own bool  // db was opened here
+	id  int64 // of this base in a database that has several, else 0
 }
 
-// edition changes when chunks are cut differently, so that an index of before is made again.
-const edition = "2"
+// engine is what each kind of database does in its own way.
+type engine interface {
+	// open makes the tables, and empties what they hold of another source or base.
+	open(ctx context.Context, source string) error
+	// insert adds a passage of a file. words are what is searched beside its heading and content.
+	insert(ctx context.Context, tx *sql.Tx, file int64, c chunk, words string, hash []byte) error
+	// vocabulary brings what is known of words up to date with the passages.
+	vocabulary(ctx context.Context) error
+	// docs are how many passages have each word, at most maxDocs.
+	docs(ctx context.Context, words []string) ([]int, error)
+	// alikes are words that passages have, and that each of the given ones may be a typing error of.
+	alikes(ctx context.Context, words []string) ([][]string, error)
+	// find returns the passages that have any of the words, the best first, with the weight of what they have as their score.
+	find(ctx context.Context, terms []term, base string, limit int) ([]passage, error)
+	// close ends what open began.
+	close() error
+}
 
-// index is the tables above in one database.
-type index struct {
-	db  *store.DB
-	own bool // db was opened here
+// term is a word of a query.
+type term struct {
+	word   string
+	docs   int      // passages that have it, at most maxDocs
+	near   []string // what is searched for instead, where no passage has the word
+	weight float64
+}
 
-	search, count, gram, alike *sql.Stmt
+// passage is a row of the index that a search found.
+type passage struct {
+	id      int64
+	part    int
+	heading string
+	hash    []byte
+	Hit
 }
 
 // file is one indexed file without its chunks.
@@ -66,8 +63,9 @@ type file struct {
 	Hash              []byte
 }
 
-// openIndex opens the index of the folder dir in db, or in memory where db is nil. What db holds of another folder goes.
-func openIndex(ctx context.Context, db *store.DB, dir string) (*index, error) {
+// openIndex opens the index of the folder dir in db, or in memory where db is nil. What a file holds of another folder goes; in a
+// database that is shared key tells bases apart, whose folder each process may have elsewhere.
+func openIndex(ctx context.Context, db *store.DB, dir, key string) (*index, error) {
 	ix := &index{db: db}
 	if db == nil || dir == "" {
 		mem, err := store.Open("")
@@ -76,59 +74,24 @@ func openIndex(ctx context.Context, db *store.DB, dir string) (*index, error) {
 		}
 		ix.db, ix.own = mem, true
 	}
-	err := ix.db.Migrate(ctx, "kb", schema...)
-	if err == nil {
-		err = ix.belongs(ctx, edition+" "+dir)
+	source := edition
+	if ix.db.Dialect() == store.Postgres {
+		ix.engine = &postgres{index: ix, name: key}
+	} else {
+		ix.engine, source = &sqlite{index: ix}, edition+" "+dir
 	}
-	if err == nil {
-		err = ix.prepare(ctx)
-	}
-	if err != nil {
+	if err := ix.open(ctx, source); err != nil {
 		return nil, errors.Join(fmt.Errorf("knowledge base: open its index: %w", err), ix.close())
 	}
 	return ix, nil
 }
 
-// belongs empties an index that was made of something else than what.
-func (ix *index) belongs(ctx context.Context, what string) error {
-	var was string
-	err := ix.db.QueryRowContext(ctx, `SELECT value FROM kb_meta WHERE name = 'source'`).Scan(&was)
-	if err == nil && was == what {
-		return nil
+func (ix *index) close() error {
+	err := ix.engine.close()
+	if ix.own {
+		err = errors.Join(err, ix.db.Close())
 	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	return ix.tx(ctx, func(tx *sql.Tx) error {
-		for _, q := range []string{
-			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_tri`, `DELETE FROM kb_gram`,
-		} {
-			if _, err := tx.ExecContext(ctx, q); err != nil {
-				return err
-			}
-		}
-		_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO kb_meta VALUES ('source', ?)`, what)
-		return err
-	})
-}
-
-func (ix *index) prepare(ctx context.Context) (err error) {
-	for _, s := range []struct {
-		to    **sql.Stmt
-		query string
-	}{
-		{&ix.search, `SELECT c.line, c.part, c.last, c.page, c.heading, c.content, d.path, d.base, d.title, snippet(kb_fts, 1, char(0x10FFFF), '', '…', 64), -f.rank
-			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
-			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
-		{&ix.count, `SELECT count(*) FROM (SELECT 1 FROM kb_fts WHERE kb_fts MATCH ? LIMIT ?)`},
-		{&ix.gram, `SELECT words FROM kb_gram WHERE gram = ?`},
-		{&ix.alike, `SELECT term FROM kb_tri WHERE kb_tri MATCH ? ORDER BY rank LIMIT ?`},
-	} {
-		if *s.to, err = ix.db.PrepareContext(ctx, s.query); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
@@ -146,20 +109,16 @@ func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
 // put replaces what the index holds of the given files, in one transaction.
 func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]chunk) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
-		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, page, heading, content, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
-		if err != nil {
-			return err
-		}
-		defer row.Close()
 		for i, f := range files {
-			id, err := replaceFile(ctx, tx, pass, f)
+			id, err := ix.replaceFile(ctx, tx, pass, f)
 			if err != nil {
 				return err
 			}
 			for _, c := range chunks[i] {
 				// The title and the path are searched with the parts: the heading is shown, and a title often begins it.
-				parts := partsOf(c.Heading+" "+c.Content) + f.Title + " " + f.Path
-				if _, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Page, c.Heading, c.Content, parts); err != nil {
+				words := partsOf(c.Heading+" "+c.Content) + f.Title + " " + f.Path
+				sum := sha256.Sum256([]byte(meaningful(f.Title, c.Heading, c.Content)))
+				if err := ix.insert(ctx, tx, id, c, words, sum[:hashSize]); err != nil {
 					return err
 				}
 			}
@@ -168,25 +127,14 @@ func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]c
 	})
 }
 
-func replaceFile(ctx context.Context, tx *sql.Tx, pass int64, f file) (id int64, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE path = ?`, f.Path).Scan(&id)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		res, err := tx.ExecContext(ctx, `INSERT INTO kb_file (path, base, title, mtime, size, hash, pass) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			f.Path, f.Base, f.Title, f.MTime, f.Size, f.Hash, pass)
-		if err != nil {
-			return 0, err
-		}
-		return res.LastInsertId()
-	case err != nil:
+func (ix *index) replaceFile(ctx context.Context, tx *sql.Tx, pass int64, f file) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO kb_file (kb, path, base, title, mtime, size, hash, pass) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (kb, path) DO UPDATE SET base = excluded.base, title = excluded.title, mtime = excluded.mtime, size = excluded.size, hash = excluded.hash, pass = excluded.pass
+		RETURNING id`, ix.id, f.Path, f.Base, f.Title, f.MTime, f.Size, f.Hash, pass).Scan(&id)
+	if err != nil {
 		return 0, err
 	}
-	if err := dropChunks(ctx, tx, id); err != nil {
-		return 0, err
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE kb_file SET base = ?, title = ?, mtime = ?, size = ?, hash = ?, pass = ? WHERE id = ?`,
-		f.Base, f.Title, f.MTime, f.Size, f.Hash, pass, id)
-	return id, err
+	return id, dropChunks(ctx, tx, id)
 }
 
 func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
@@ -194,41 +142,56 @@ func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
 	return err
 }
 
-// vocabulary makes kb_tri again from what kb_fts holds. Terms with digits, most of them numbers and hashes, stand for
-// nothing that is mistyped.
-func (ix *index) vocabulary(ctx context.Context) error {
-	return ix.tx(ctx, func(tx *sql.Tx) error {
-		for _, q := range []string{
-			`DELETE FROM kb_tri`,
-			`INSERT INTO kb_tri (term) SELECT '_' || term || '_' FROM kb_vocab WHERE length(term) BETWEEN 3 AND 24 AND term NOT GLOB '*[0-9]*'`,
-			`DELETE FROM kb_gram`,
-			`INSERT INTO kb_gram (gram, words) SELECT term, doc FROM kb_trivocab`,
-		} {
-			if _, err := tx.ExecContext(ctx, q); err != nil {
-				return err
-			}
+// known is what the index has of a file.
+func (ix *index) known(ctx context.Context, path string) (f file, ok bool, err error) {
+	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE kb = ? AND path = ?`, ix.id, path).Scan(&f.MTime, &f.Size, &f.Hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return f, false, nil
+	}
+	return f, err == nil, err
+}
+
+// keep marks a file whose content is as before as seen by a pass.
+func (ix *index) keep(ctx context.Context, pass int64, f file) error {
+	_, err := ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE kb = ? AND path = ?`, pass, f.MTime, f.Size, ix.id, f.Path)
+	return err
+}
+
+// forget removes the files that the pass did not see.
+func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
+	for {
+		var id int64
+		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE kb = ? AND pass <> ? LIMIT 1`, ix.id, pass).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return gone, nil
 		}
-		return nil
-	})
+		if err == nil {
+			err = ix.tx(ctx, func(tx *sql.Tx) error {
+				if err := dropChunks(ctx, tx, id); err != nil {
+					return err
+				}
+				_, err := tx.ExecContext(ctx, `DELETE FROM kb_file WHERE id = ?`, id)
+				return err
+			})
+		}
+		if err != nil {
+			return gone, err
+		}
+		gone++
+	}
 }
 
 func (ix *index) size(ctx context.Context) (files, chunks int, err error) {
-	err = ix.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM kb_file), (SELECT count(*) FROM kb_chunk)`).Scan(&files, &chunks)
+	err = ix.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM kb_file WHERE kb = ?), (SELECT count(*) FROM kb_chunk c JOIN kb_file f ON f.id = c.file WHERE f.kb = ?)`, ix.id, ix.id).Scan(&files, &chunks)
 	if err != nil {
 		return 0, 0, fmt.Errorf("knowledge base: count what is indexed: %w", err)
 	}
 	return files, chunks, nil
 }
 
-func (ix *index) close() error {
-	var err error
-	for _, s := range []*sql.Stmt{ix.search, ix.count, ix.gram, ix.alike} {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	if ix.own {
-		err = errors.Join(err, ix.db.Close())
-	}
-	return err
+// columns are those of a passage, of kb_chunk c and kb_file d, in the order of targets.
+const columns = `c.id, c.line, c.part, c.last, c.page, c.heading, c.content, c.hash, d.path, d.base, d.title`
+
+func (p *passage) targets() []any {
+	return []any{&p.id, &p.Line, &p.part, &p.LastLine, &p.Page, &p.heading, &p.Content, &p.hash, &p.Path, &p.Base, &p.Title}
 }

@@ -1,6 +1,7 @@
 // Package kb is the agent's knowledge base: full-text search (SQLite FTS5, ranked by BM25, with a trigram pass that
 // forgives typos) over the text files and PDF documents of a folder, or over a corpus about the protocol and this program that the binary
-// brings along. What it finds can be read as resources.
+// brings along. With a model for embeddings it also searches by meaning, and makes one rank of both. What it finds can be read as
+// resources.
 package kb
 
 import (
@@ -10,8 +11,13 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Options says what is searched. The zero value searches the embedded corpus, in memory.
@@ -20,6 +26,10 @@ type Options struct {
 	DB *store.DB
 	// Dir is the folder whose text files are indexed; "" means the embedded corpus.
 	Dir string
+	// Key tells this base from others whose embeddings, or index, are in the same DB.
+	Key string
+	// Embed makes embeddings of passages and queries; nil searches the text alone. It stays the caller's to close.
+	Embed *chat.Client
 	// Pages is the text of a PDF document, page by page. Nil leaves such documents out, as do errors.
 	Pages func(ctx context.Context, document []byte) ([]string, error)
 	// Log receives the progress of indexing, and files that could not be read; nil discards it.
@@ -43,6 +53,17 @@ type KB struct {
 	mu      sync.Mutex
 	state   State
 	stopped bool
+
+	vectors atomic.Pointer[vectors] // nil until embeddings were loaded
+	stamp   stamp                   // of what they were loaded from; whoever holds embeds has it
+	embeds  chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
+	again   chan struct{}           // capacity 1: the embeddings are to be looked through
+	probe   atomic.Bool             // the endpoint may make embeddings of another length than those of the store
+	doubted atomic.Int64            // when that was last thought, in nanoseconds
+	rest    atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds
+
+	memory                                       int // bytes that embeddings may take in memory, of those that the database could search
+	queryTime, firstPass, firstRetry, doubtEvery time.Duration
 }
 
 // State is how far indexing is.
@@ -53,6 +74,8 @@ type State struct {
 	Chunks   int    `json:"chunks"`          // passages in the index
 	Skipped  int    `json:"skipped"`         // files that the last pass left out: binary, too large, not readable
 	Err      string `json:"error,omitempty"` // why the last pass failed, "" if it did not
+
+	Embeddings Embeddings `json:"embeddings,omitzero"` // zero without Options.Embed
 }
 
 // New makes a knowledge base. It opens Dir, to refuse one that cannot be read, and starts nothing.
@@ -60,8 +83,14 @@ func New(o Options) (*KB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &KB{o: o, pass: make(chan struct{}, 1)}
+	k := &KB{
+		o: o, pass: make(chan struct{}, 1), embeds: make(chan struct{}, 1), again: make(chan struct{}, 1),
+		memory: maxVectors, queryTime: queryTime, firstPass: firstPass, firstRetry: firstRetry, doubtEvery: time.Minute,
+	}
 	k.state.Ready = o.Dir == "" // the first search loads all of the corpus
+	if o.Embed != nil {
+		k.state.Embeddings.Model = o.Embed.Model.Name
+	}
 	if o.Dir != "" {
 		root, err := os.OpenRoot(o.Dir)
 		if err != nil {
@@ -73,9 +102,10 @@ func New(o Options) (*KB, error) {
 	return k, nil
 }
 
-// Start indexes Dir in the background; without Dir it does nothing, since the corpus is loaded by the first search.
+// Start indexes Dir in the background, and then makes embeddings; with neither it does nothing, since the corpus is loaded by the first
+// search.
 func (k *KB) Start() {
-	if k.root == nil {
+	if k.root == nil && k.o.Embed == nil {
 		return
 	}
 	k.mu.Lock()
@@ -84,8 +114,20 @@ func (k *KB) Start() {
 		return
 	}
 	k.work.Go(func() {
-		if err := k.Reindex(k.run); err != nil && k.run.Err() == nil {
-			k.o.Log.Error("knowledge base: indexing failed", "dir", k.o.Dir, "error", err)
+		for n := 1; ; n++ {
+			err := k.Reindex(k.run)
+			if err == nil || k.run.Err() != nil {
+				break
+			}
+			wait := backoff.Wait(n, k.firstPass, longestPass)
+			k.o.Log.Error("knowledge base: indexing failed", "dir", k.o.Dir, "error", err, "retry_in", text.Duration(wait))
+			select {
+			case <-k.run.Done():
+			case <-time.After(wait):
+			}
+		}
+		if k.o.Embed != nil {
+			k.embedding()
 		}
 	})
 }
@@ -106,6 +148,13 @@ func (k *KB) Reindex(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(k.run, cancel)()
+	release, err := lease(ctx, ix.db, "index "+k.o.Key, func() {
+		k.o.Log.Info("knowledge base: waiting for another process that indexes the same files", "dir", k.o.Dir)
+	})
+	if err != nil {
+		return fmt.Errorf("knowledge base: %w", err)
+	}
+	defer release()
 	k.update(func(s *State) { s.Indexing = true })
 	skipped, err := k.walk(ctx, ix)
 	count := context.WithoutCancel(ctx)
@@ -149,7 +198,7 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	}
 	// Whoever asked first may give up; what is made here is for everybody.
 	ctx = context.WithoutCancel(ctx)
-	ix, err := openIndex(ctx, k.o.DB, k.o.Dir)
+	ix, err := openIndex(ctx, k.o.DB, k.o.Dir, k.o.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +214,14 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	}
 	k.ix = ix
 	return ix, nil
+}
+
+// cacheDB is where embeddings are kept: the store, also those of the corpus, whose index is in memory.
+func (k *KB) cacheDB(ix *index) *store.DB {
+	if k.o.DB != nil {
+		return k.o.DB
+	}
+	return ix.db
 }
 
 // Close ends indexing and waits for it. A database that Options gave stays open.
@@ -188,4 +245,12 @@ func (k *KB) Close() error {
 		return fmt.Errorf("knowledge base: close: %w", err)
 	}
 	return nil
+}
+
+// engine is what traces call that which finds words.
+func (k *KB) engine() string {
+	if k.root != nil && k.o.DB != nil && k.o.DB.Dialect() == store.Postgres {
+		return "tsvector"
+	}
+	return "fts5"
 }

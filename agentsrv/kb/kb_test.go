@@ -1,15 +1,22 @@
 package kb
 
 import (
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, o Options) *KB {
 	t.Helper()
+	if o.DB == nil && o.Dir != "" && pgtest.Path(t, "x") != "x" {
+		o.DB = database(t)
+	}
 	k, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -24,9 +31,25 @@ func open(t *testing.T, o Options) *KB {
 
 func find(t *testing.T, k *KB, query string, o SearchOptions) []Hit {
 	t.Helper()
-	hits, err := k.Search(t.Context(), "default", query, o)
+	return results(t, k, query, o).Hits
+}
+
+func results(t *testing.T, k *KB, query string, o SearchOptions) Results {
+	t.Helper()
+	r, err := k.Search(t.Context(), "default", query, o)
 	if err != nil {
 		t.Fatalf("%.60q: %v", query, err)
 	}
-	return hits
+	return r
+}
+
+// database is a store of the kind that the tests run with.
+func database(t *testing.T) *store.DB {
+	t.Helper()
+	db, err := store.Open(pgtest.Path(t, filepath.Join(t.TempDir(), "agent.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }

@@ -37,7 +37,7 @@ func (l *Library) Start() {
 }
 
 // Search is KB.Search in the base of the tenant.
-func (l *Library) Search(ctx context.Context, tenant, query string, o SearchOptions) ([]Hit, error) {
+func (l *Library) Search(ctx context.Context, tenant, query string, o SearchOptions) (Results, error) {
 	return l.of(tenant).Search(ctx, tenant, query, o)
 }
 
@@ -75,8 +75,12 @@ func (l *Library) Load(ctx context.Context) error {
 
 // Tools is search_knowledge_base.
 func (l *Library) Tools() []server.ServerTool {
+	how := "Full-text search"
+	if l.shared.o.Embed != nil {
+		how = "Hybrid search, by words and by meaning,"
+	}
 	return []server.ServerTool{kit.Tool("search_knowledge_base", "Search the knowledge base",
-		"Full-text search over the files that this agent was given for the tenant or for all, or over what it knows about MCP and mcphud. Forgives typing errors.",
+		how+" over the files that this agent was given for the tenant or for all, or over what it knows about MCP and mcphud. Forgives typing errors.",
 		kit.ReadOnly, l.tool, toolIn, toolOut)}
 }
 
@@ -89,7 +93,7 @@ func (l *Library) Templates() []server.ServerResourceTemplate {
 		Handler: func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			c, err := l.of(kit.TenantOf(ctx)).Read(ctx, r.Params.URI)
 			if err != nil {
-				return nil, err
+				return nil, unreadable(err)
 			}
 			return []mcp.ResourceContents{c}, nil
 		},

@@ -29,17 +29,25 @@ const (
 	Documents = "documents"
 )
 
+// How a search looks for passages, and how a passage was found.
+const (
+	FullText = "full-text" // by words
+	Semantic = "semantic"  // by meaning, with embeddings
+	Hybrid   = "hybrid"    // both, one rank made of two
+)
+
 // SearchOptions narrows a search.
 type SearchOptions struct {
 	Base  string // General, Codebase or Documents; "" searches all
 	Limit int    // how many hits at most, 1 to MaxLimit; 0 is DefaultLimit
+	Mode  string // FullText, Semantic or Hybrid; "" is Hybrid where there are embeddings
 }
 
 // Hit is one passage that a search found.
 type Hit struct {
 	Content  string  // the whole passage, at most about 1.5 kB, as it is in the file
 	Snippet  string  // the part of it with most words of the query, at most about 500 bytes
-	Score    float64 // 0 to 1: the share of the query that the passage answers, by weight of the words
+	Score    float64 // 0 to 1. Full text: the share of the query that the passage answers, by weight of the words; Semantic: the similarity; Hybrid: the share of the best rank that there can be
 	Source   string  // URI under which the passage can be read as a resource
 	Title    string  // of the file, and the heading that the passage is under
 	Path     string  // of the file, relative to the folder, with slashes
@@ -47,14 +55,29 @@ type Hit struct {
 	LastLine int
 	Page     int    // of a PDF document, from 1, whose lines are counted from its first page on; 0 for other files
 	Base     string // General, Codebase or Documents
+
+	Found      string  // how: "lexical", "semantic" or "both"
+	Similarity float64 // cosine of the angle to the query, where it was found by meaning
 }
 
-// Search finds the passages that answer query best, the best first. Library decides who may search this base; tenant is only named in
-// the trace. A query without a single word finds nothing, and no text is an error: what FTS5 would take for syntax is not passed on.
-func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) (hits []Hit, err error) {
+// Results are what a search found.
+type Results struct {
+	Hits []Hit  // the best first
+	Mode string // FullText, Semantic or Hybrid: what was done, which is less than what was asked for where Note says why
+	Note string // why meaning counts for nothing, or not for all passages; "" where it is as asked for
+}
+
+// Search finds the passages that answer query best. Library decides who may search this base; tenant is only named in
+// the trace. A query without a single word finds nothing by words, and no text is an error: what a database would take for syntax is not
+// passed on.
+func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) (r Results, err error) {
 	if k.o.Trace != nil {
 		var end func(error)
-		ctx, end = k.o.Trace(ctx, "search.vector", map[string]string{"search.engine": "fts5", "mcp.tenant_id": tenant})
+		attributes := map[string]string{"search.engine": k.engine(), "mcp.tenant_id": tenant}
+		if k.o.Embed != nil && o.Mode != FullText {
+			attributes["search.embeddings"] = text.Clip(k.o.Embed.Model.Name, 100)
+		}
+		ctx, end = k.o.Trace(ctx, "search.vector", attributes)
 		defer func() { end(err) }()
 	}
 	if o.Limit == 0 {
@@ -63,55 +86,65 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	o.Limit = min(max(o.Limit, 1), MaxLimit)
 	ix, err := k.open(ctx)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	match, most, err := ix.match(ctx, query, k.State().Chunks)
-	if err != nil || match == "" {
-		return nil, err
+	depth := o.Limit
+	if k.o.Embed != nil && o.Mode != FullText {
+		depth = fuseDepth
 	}
-	rows, err := ix.search.QueryContext(ctx, match, o.Base, o.Limit)
+	meaning := k.meaning(ctx, query, o) // asks while the words are looked up
+	terms, byWords, err := ix.lexical(ctx, query, o.Base, k.State().Chunks, depth)
+	byMeaning := meaning()
+	if err == nil {
+		err = ctx.Err() // or a hit by meaning may be missing for that reason alone
+	}
 	if err != nil {
-		return nil, fmt.Errorf("knowledge base: search: %w", err)
+		return r, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var h Hit
-		var heading, title string
-		var part int
-		var bm25 float64
-		if err := rows.Scan(&h.Line, &part, &h.LastLine, &h.Page, &heading, &h.Content, &h.Path, &h.Base, &title, &h.Snippet, &bm25); err != nil {
-			return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
+	r.Mode, r.Note = FullText, byMeaning.note
+	if byMeaning.done {
+		if r.Mode = Hybrid; o.Mode == Semantic {
+			r.Mode, byWords = Semantic, nil
 		}
-		if h.Title = heading; heading == "" || !strings.HasPrefix(heading, title) {
-			h.Title = strings.TrimSuffix(title+" › "+heading, " › ")
-		}
-		h.Snippet, h.Source = around(h.Snippet), sourceURI(h.Path, h.Line, part)
-		h.Score = min(max(math.Round(bm25/most*1e4)/1e4, 1e-4), 1)
-		hits = append(hits, h)
+		byWords, err = k.fuse(ctx, ix, r.Mode, byWords, byMeaning.near, o.Limit)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
+	for _, p := range byWords[:min(len(byWords), o.Limit)] {
+		r.Hits = append(r.Hits, p.hit(terms))
 	}
-	return hits, nil
+	return r, err
 }
 
-// mark, a noncharacter, stands before each word of the query in what FTS5 cuts out of a passage.
-const mark = "\U0010FFFF"
-
-// around is a snippet of FTS5, which counts words and not bytes, without its marks and from shortly before the first of
-// them on.
-func around(snippet string) string {
-	before, _, _ := strings.Cut(snippet, mark)
-	s := strings.ReplaceAll(snippet, mark, "")
-	if at := len(before) - snippetSize/2; at > 0 {
-		s = "…" + s[cutBefore(s, at):]
+// hit is the passage with what is made of its columns.
+func (p *passage) hit(terms []term) Hit {
+	h := p.Hit
+	h.Snippet = excerpt(h.Content, terms)
+	if h.Title = p.heading; p.heading == "" || !strings.HasPrefix(p.heading, p.Hit.Title) {
+		h.Title = strings.TrimSuffix(p.Hit.Title+" › "+p.heading, " › ")
 	}
-	return text.Cut(s, snippetSize)
+	h.Source = sourceURI(h.Path, h.Line, p.part)
+	h.Score = min(max(math.Round(h.Score*1e4)/1e4, 1e-4), 1)
+	return h
 }
 
-// match is the FTS5 query for passages with any of the words of a text, or with words that look like those that no
-// passage has, and the BM25 that a passage with all of them any number of times would come near; "" if there are no words.
-func (ix *index) match(ctx context.Context, query string, chunks int) (match string, most float64, err error) {
+// lexical finds passages with any of the words of a text, or with words that look like those that no passage has. Their score is the
+// share of the BM25 that a passage with all of them any number of times would come near.
+func (ix *index) lexical(ctx context.Context, query, base string, chunks, limit int) (terms []term, found []passage, err error) {
+	terms, most, err := ix.terms(ctx, query, chunks)
+	if err != nil || len(terms) == 0 {
+		return nil, nil, err
+	}
+	if found, err = ix.find(ctx, terms, base, limit); err != nil {
+		return nil, nil, fmt.Errorf("knowledge base: search: %w", err)
+	}
+	for i := range found {
+		found[i].Found = "lexical"
+		found[i].Score /= most
+	}
+	return terms, found, nil
+}
+
+// terms are the words of a query that say what it is about, and the weight of all.
+func (ix *index) terms(ctx context.Context, query string, chunks int) (terms []term, most float64, err error) {
 	var all []string
 	words(text.Cut(query, 4*MaxQuery), func(w string, _ bool) bool {
 		if w = strings.ToLower(w); len(w) <= maxWord && !slices.Contains(all, w) {
@@ -123,30 +156,37 @@ func (ix *index) match(ctx context.Context, query string, chunks int) (match str
 	if len(telling) == 0 {
 		telling = all
 	}
-	var parts []string
-	for _, w := range telling[:min(len(telling), maxWords)] {
-		part := `"` + w + `"`
-		docs, err := ix.docs(ctx, part)
-		if err == nil && docs == 0 {
-			var near []string
-			if near, err = ix.alikes(ctx, w); err == nil && len(near) > 0 {
-				part = `"` + strings.Join(near, `" OR "`) + `"`
-			}
+	telling = telling[:min(len(telling), maxWords)]
+	if len(telling) == 0 {
+		return nil, 0, nil
+	}
+	counts, err := ix.docs(ctx, telling)
+	if err != nil {
+		return nil, 0, fmt.Errorf("knowledge base: look up %q: %w", telling, err)
+	}
+	var unknown []string
+	for i, w := range telling {
+		if counts[i] == 0 {
+			unknown = append(unknown, w)
 		}
-		if err != nil {
-			return "", 0, fmt.Errorf("knowledge base: look up %q: %w", w, err)
+	}
+	var near [][]string
+	if len(unknown) > 0 {
+		if near, err = ix.alikes(ctx, unknown); err != nil {
+			return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", unknown, err)
+		}
+	}
+	for i, w := range telling {
+		docs := counts[i]
+		t := term{word: w, docs: docs}
+		if docs == 0 {
+			t.near, near = near[0], near[1:]
 		}
 		n := float64(max(chunks, docs))
 		// A mistyped word counts as one that no passage has: what looks like it is a guess. The weight is that of FTS5, with its
 		// least one for words that half of the passages have: in a small base these are all there is.
-		weight := max(math.Log((n-float64(docs)+0.5)/(float64(docs)+0.5)), 1e-6)
-		parts, most = append(parts, part), most+(1+k1)*weight
+		t.weight = max(math.Log((n-float64(docs)+0.5)/(float64(docs)+0.5)), 1e-6)
+		terms, most = append(terms, t), most+(1+k1)*t.weight
 	}
-	return strings.Join(parts, " OR "), most, nil
-}
-
-// docs is how many passages match, at most maxDocs.
-func (ix *index) docs(ctx context.Context, match string) (n int, err error) {
-	err = ix.count.QueryRowContext(ctx, match, maxDocs).Scan(&n)
-	return n, err
+	return terms, most, nil
 }

@@ -7,41 +7,53 @@ import (
 	"math"
 	"path"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 const (
 	toolIn = `{"type":"object","properties":{` +
 		`"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for, in words; typing errors are forgiven"},` +
-		`"tenant_id":{"type":"string","minLength":1,"description":"Who asks"},` +
+		`"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Who asks"},` +
 		`"knowledge_base":{"type":"string","enum":["general","codebase","documents"],"description":"Only this part; all of it if left out"},` +
+		`"mode":{"type":"string","enum":["hybrid","semantic","full-text"],"description":"How to look: by words and by meaning, by meaning alone, or by words alone; hybrid if left out, and full-text where this agent has no embeddings"},` +
 		`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results at most"}},` +
 		`"required":["query","tenant_id"]}`
 	toolOut = `{"type":"object","properties":{"status":{"type":"string","const":"success"},` +
 		`"results":{"type":"array","maxItems":20,"items":{"type":"object","properties":{` +
 		`"content":{"type":"string","description":"The lines around the words of the query"},` +
-		`"score":{"type":"number","minimum":0,"maximum":1,"description":"How much of the query the passage answers; the results are sorted by it"},` +
+		`"score":{"type":"number","minimum":0,"maximum":1,"description":"The results are sorted by it. full-text: how much of the query the passage answers; semantic: the similarity; hybrid: the share of the best place in both ranks"},` +
+		`"found":{"type":"string","enum":["lexical","semantic","both"],"description":"By its words, by its meaning, or by both"},` +
+		`"similarity":{"type":"number","description":"Cosine between the embeddings of query and passage, for what was found by meaning"},` +
 		`"source":{"type":"string","format":"uri","description":"Resource with the whole passage"},` +
 		`"metadata":{"type":"object","properties":{"type":{"type":"string","description":"Of the file: the end of its name, such as md; text if it has none"},"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"page":{"type":"integer","description":"Of a PDF document, from 1"},"knowledge_base":{"type":"string"}},"required":["type","title","path","line","last_line","knowledge_base"]}},` +
-		`"required":["content","score","source","metadata"]}},` +
-		`"count":{"type":"integer"}},"required":["status","results","count"]}`
+		`"required":["content","score","source","found","metadata"]}},` +
+		`"count":{"type":"integer"},` +
+		`"mode":{"type":"string","enum":["hybrid","semantic","full-text"],"description":"How it was looked for"},` +
+		`"note":{"type":"string","description":"Why meaning counts for nothing, or not for all passages"}},"required":["status","results","count","mode"]}`
 )
 
 type answer struct {
 	Status  string   `json:"status"`
 	Results []result `json:"results"`
 	Count   int      `json:"count"`
+	Mode    string   `json:"mode"`
+	Note    string   `json:"note,omitempty"`
 }
 
 type result struct {
-	Content  string   `json:"content"`
-	Score    float64  `json:"score"`
-	Source   string   `json:"source"`
-	Metadata metadata `json:"metadata"`
+	Content    string   `json:"content"`
+	Score      float64  `json:"score"`
+	Source     string   `json:"source"`
+	Found      string   `json:"found"`
+	Similarity float64  `json:"similarity,omitempty"`
+	Metadata   metadata `json:"metadata"`
 }
 
 type metadata struct {
@@ -59,6 +71,7 @@ func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 		Query    *string  `json:"query"`
 		TenantID *string  `json:"tenant_id"`
 		Base     *string  `json:"knowledge_base"`
+		Mode     *string  `json:"mode"`
 		Limit    *float64 `json:"limit"`
 	}
 	if bad := kit.Arguments(r, &in); bad != nil {
@@ -84,15 +97,30 @@ func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 			return nil, kit.Invalid("knowledge_base", fmt.Sprintf("must be general, codebase or documents, and is %.100q", o.Base))
 		}
 	}
-	hits, err := l.Search(ctx, *in.TenantID, *in.Query, o)
-	if err != nil {
-		return nil, err
+	if in.Mode != nil {
+		if o.Mode = *in.Mode; o.Mode != Hybrid && o.Mode != Semantic && o.Mode != FullText {
+			return nil, kit.Invalid("mode", fmt.Sprintf("must be hybrid, semantic or full-text, and is %.100q", o.Mode))
+		}
 	}
-	out := answer{Status: "success", Results: []result{}, Count: len(hits)}
-	for _, h := range hits {
-		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Page, h.Base}})
+	found, err := l.Search(ctx, *in.TenantID, *in.Query, o)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	out := answer{Status: "success", Results: []result{}, Count: len(found.Hits), Mode: found.Mode, Note: found.Note}
+	for _, h := range found.Hits {
+		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, h.Found, h.Similarity, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Page, h.Base}})
 	}
 	return kit.JSON(out)
+}
+
+// unreadable is err, or what to do about it where the database is on another machine and cannot be reached.
+func unreadable(err error) error {
+	if !store.Down(err) {
+		return err
+	}
+	f := jsonrpc.Errorf(jsonrpc.KindToolExecution, "the knowledge base cannot be searched, since the store cannot be reached; try again: %w", err)
+	f.RetryAfter = time.Second
+	return f
 }
 
 // typeOf is the type of a file as its name has it, without the dot.

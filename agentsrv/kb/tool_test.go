@@ -124,13 +124,13 @@ func TestX4_HostileQueries(t *testing.T) {
 		strings.Repeat("server ", 142), strings.Repeat("zq xw ", 166), strings.Repeat("aBcD", 250), strings.Repeat("a_", 500), strings.Repeat("\u0301", 1000),
 		"the of and", strings.Repeat("serverx", 142), mistyped(140),
 	} {
-		var hits []Hit
+		var r Results
 		var err error
-		best := budget.Quick(limit, func() { hits, err = k.Search(t.Context(), "t", q, SearchOptions{Limit: 20}) })
+		best := budget.Quick(limit, func() { r, err = k.Search(t.Context(), "t", q, SearchOptions{Limit: 20}) })
 		if err != nil || best > limit {
 			t.Errorf("%.40q: %v after %v", q, err, best)
 		}
-		for _, h := range hits {
+		for _, h := range r.Hits {
 			if h.Score < 0 || h.Score > 1 {
 				t.Errorf("%.40q: score %v", q, h.Score)
 			}
@@ -151,11 +151,11 @@ func FuzzSearch(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = k.Close() })
 	f.Fuzz(func(t *testing.T, q string) {
-		hits, err := k.Search(t.Context(), "t", q, SearchOptions{Limit: 20})
+		r, err := k.Search(t.Context(), "t", q, SearchOptions{Limit: 20})
 		if err != nil {
 			t.Fatalf("%q: %v", q, err)
 		}
-		for _, h := range hits {
+		for _, h := range r.Hits {
 			if c, err := k.Read(t.Context(), h.Source); err != nil || c.Text != h.Content {
 				t.Fatalf("%q found %s: %v", q, h.Source, err)
 			}
@@ -179,9 +179,9 @@ func TestT3_ScoresOfASmallBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	score := func(query string) float64 {
-		hits, err := k.Search(t.Context(), "t", query, SearchOptions{})
-		if err != nil || len(hits) != 1 {
-			t.Fatalf("%s: %+v %v", query, hits, err)
+		hits := find(t, k, query, SearchOptions{})
+		if len(hits) != 1 {
+			t.Fatalf("%s: %+v", query, hits)
 		}
 		return hits[0].Score
 	}

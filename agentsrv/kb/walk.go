@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -110,15 +108,12 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 		return leftOut, nil
 	}
 	f := file{Path: name, Base: baseOf(name), MTime: info.ModTime().UnixNano(), Size: info.Size()}
-	var old file
-	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE path = ?`, name).Scan(&old.MTime, &old.Size, &old.Hash)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	old, known, err := ix.known(ctx, name)
+	if err != nil {
 		return leftOut, err
 	}
-	known := err == nil
 	if known && old.MTime == f.MTime && old.Size == f.Size {
-		_, err = ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ? WHERE path = ?`, pass, name)
-		return asBefore, err
+		return asBefore, ix.keep(ctx, pass, f)
 	}
 	content, err := k.read(name, most)
 	if err != nil || content == nil || !paged && (bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content)) {
@@ -127,8 +122,7 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 	sum := sha256.Sum256(content)
 	f.Hash = sum[:]
 	if known && bytes.Equal(old.Hash, f.Hash) {
-		_, err = ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE path = ?`, pass, f.MTime, f.Size, name)
-		return asBefore, err
+		return asBefore, ix.keep(ctx, pass, f)
 	}
 	var chunks []chunk
 	if paged {
@@ -151,6 +145,7 @@ func splitPages(name string, pages []string) (title string, out []chunk) {
 	title = path.Base(name)
 	line := 0
 	for i, page := range pages {
+		page = strings.ToValidUTF8(strings.ReplaceAll(page, "\x00", ""), "\uFFFD") // as other files are
 		if first, _, _ := strings.Cut(strings.TrimSpace(page), "\n"); title == path.Base(name) && first != "" {
 			title = text.Clip(first, 200)
 		}
@@ -176,30 +171,6 @@ func (k *KB) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return content, nil
-}
-
-// forget removes the files that the pass did not see.
-func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
-	for {
-		var id int64
-		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE pass <> ? LIMIT 1`, pass).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return gone, nil
-		}
-		if err == nil {
-			err = ix.tx(ctx, func(tx *sql.Tx) error {
-				if err := dropChunks(ctx, tx, id); err != nil {
-					return err
-				}
-				_, err := tx.ExecContext(ctx, `DELETE FROM kb_file WHERE id = ?`, id)
-				return err
-			})
-		}
-		if err != nil {
-			return gone, err
-		}
-		gone++
-	}
 }
 
 // baseOf sorts a file by its name: program text is the codebase, prose is documents, and the rest (data, settings) is

@@ -1,0 +1,154 @@
+package kb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/store"
+)
+
+// cacheSchema. base is whose embeddings these are: those of one knowledge base say nothing about another's texts. hash is of a text.
+var cacheSchema = store.Steps{
+	SQLite:   []string{`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (base, model, hash))`},
+	Postgres: []string{`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BYTEA NOT NULL, vector BYTEA NOT NULL, PRIMARY KEY (base, model, hash))`},
+}
+
+// cacheRows is how many rows one statement names.
+const cacheRows = 200
+
+// hash is of a text that has an embedding.
+type hash [hashSize]byte
+
+// cache is the embeddings that the store has of the texts of one knowledge base by one model.
+type cache struct {
+	db          *store.DB
+	base, model string
+	pgvector    string // the schema of that extension, quoted, "" where it is not used
+}
+
+func openCache(ctx context.Context, db *store.DB, ix *index, base, model string) (*cache, error) {
+	c := &cache{db: db, base: base, model: model}
+	err := db.Migrate(ctx, "kb_vectors", cacheSchema)
+	if err == nil {
+		err = c.extend(ctx, ix)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("knowledge base: open the embeddings: %w", err)
+	}
+	return c, nil
+}
+
+// hashes are the texts that have embeddings, and the length of these, 0 if there are none.
+func (c *cache) hashes(ctx context.Context) (have map[hash]bool, dims int, err error) {
+	rows, err := c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	have = map[hash]bool{}
+	for rows.Next() {
+		var raw []byte
+		if err := rows.Scan(&raw); err != nil {
+			return nil, 0, err
+		}
+		have[pad(raw)] = true
+	}
+	if err := rows.Err(); err != nil || len(have) == 0 {
+		return have, 0, err
+	}
+	err = c.db.QueryRowContext(ctx, `SELECT length(vector) / 4 FROM kb_vector WHERE base = ? AND model = ? LIMIT 1`, c.base, c.model).Scan(&dims)
+	if errors.Is(err, sql.ErrNoRows) {
+		return map[hash]bool{}, 0, nil
+	}
+	return have, dims, err
+}
+
+// pad makes a hash of what the store has, which may be of any length.
+func pad(raw []byte) (h hash) {
+	copy(h[:], raw)
+	return h
+}
+
+// put keeps embeddings. A nil one is of a text that has none.
+func (c *cache) put(ctx context.Context, texts []hash, vectors [][]float32) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	query := `INSERT INTO kb_vector (base, model, hash, vector) VALUES (?, ?, ?, ?) ON CONFLICT (base, model, hash) DO UPDATE SET vector = excluded.vector`
+	if c.pgvector != "" {
+		query = `INSERT INTO kb_vector (base, model, hash, vector, embedding) VALUES (?, ?, ?, ?, CAST(? AS ` + c.pgvector + `.vector))
+			ON CONFLICT (base, model, hash) DO UPDATE SET vector = excluded.vector, embedding = excluded.embedding`
+	}
+	for i, h := range texts {
+		v := vectors[i]
+		if v == nil {
+			continue
+		}
+		args := []any{c.base, c.model, h[:], packed(v)}
+		if c.pgvector != "" {
+			args = append(args, listed(len(v), func(i int) float32 { return v[i] }))
+		}
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// drop forgets all embeddings by the model: it makes others now.
+func (c *cache) drop(ctx context.Context) error {
+	_, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
+	return err
+}
+
+// prune forgets what other models made, and embeddings of texts that no passage has any more.
+func (c *cache) prune(ctx context.Context, gone []hash) error {
+	if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model <> ?`, c.base, c.model); err != nil {
+		return err
+	}
+	for len(gone) > 0 {
+		n := min(len(gone), cacheRows)
+		args := []any{c.base, c.model}
+		for _, h := range gone[:n] {
+			args = append(args, h[:])
+		}
+		if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(n)+`)`, args...); err != nil {
+			return err
+		}
+		gone = gone[n:]
+	}
+	return nil
+}
+
+// each calls f with all embeddings.
+func (c *cache) each(ctx context.Context, f func(h hash, vector []byte)) error {
+	rows, err := c.db.QueryContext(ctx, `SELECT hash, vector FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var raw, vector sql.RawBytes
+	for rows.Next() {
+		if err := rows.Scan(&raw, &vector); err != nil {
+			return err
+		}
+		f(pad(raw), vector)
+	}
+	return rows.Err()
+}
+
+// marks are n placeholders.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
+func anys[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package kb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	fuseDepth = 50 // passages of each rank that are fused
+	fuseRank  = 60 // the constant of reciprocal rank fusion: how little the first places count more than the next
+
+	queryTime = 5 * time.Second  // how long a search waits for the embedding of its query
+	restTime  = 10 * time.Second // how long searches ask for none after one that waited in vain
+)
+
+// semantics are the passages nearest to a query by meaning.
+type semantics struct {
+	done bool
+	near []near
+	note string // why they are not done, or not of all passages
+}
+
+// meaning begins to ask for the embedding of a query. The function that it returns waits for it, and is to be called.
+func (k *KB) meaning(ctx context.Context, query string, o SearchOptions) func() semantics {
+	switch v := k.vectors.Load(); {
+	case o.Mode == FullText, o.Mode == "" && k.o.Embed == nil:
+		return func() semantics { return semantics{} }
+	case k.o.Embed == nil:
+		return func() semantics {
+			return semantics{note: "full-text only: no embeddings are configured for this agent"}
+		}
+	case v == nil || v.size() == 0:
+		s := k.State()
+		note := fmt.Sprintf("full-text only: %d of %d passages have embeddings so far", s.Embeddings.Vectors, s.Chunks)
+		if s.Embeddings.Err != "" {
+			note = "full-text only: " + s.Embeddings.Err
+		}
+		return func() semantics { return semantics{note: note} }
+	case time.Now().UnixNano() < k.rest.Load():
+		return func() semantics {
+			return semantics{note: "full-text only: the embeddings endpoint did not answer in time just now"}
+		}
+	default:
+		out := make(chan semantics, 1)
+		go func() { out <- k.nearest(ctx, v, query, o.Base) }()
+		return func() semantics { return <-out }
+	}
+}
+
+// nearest asks for the embedding of a query, and finds what is nearest to it.
+func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semantics {
+	ctx, cancel := context.WithTimeoutCause(ctx, k.queryTime, errSlow)
+	defer cancel()
+	got, err := k.o.Embed.Embed(ctx, []string{text.Cut(query, 4*MaxQuery)})
+	switch {
+	case err != nil && context.Cause(ctx) == errSlow:
+		k.rest.Store(time.Now().Add(restTime).UnixNano())
+		return semantics{note: fmt.Sprintf("full-text only: %s did not answer within %s", k.model(), text.Duration(k.queryTime))}
+	case err != nil:
+		return semantics{note: fmt.Sprintf("full-text only: %s %v", k.model(), err)}
+	case len(got[0]) != v.dims:
+		k.doubt()
+		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.model(), len(got[0]), v.dims)}
+	}
+	s := semantics{done: true}
+	if v.in == nil {
+		s.near = v.nearest(got[0], base, fuseDepth)
+	} else if s.near, err = v.in.nearest(ctx, v.of, got[0], base, fuseDepth); err != nil {
+		k.o.Log.Error("knowledge base: search by meaning failed", "error", err)
+		return semantics{note: "full-text only: the database cannot search by meaning now"}
+	}
+	if all := k.State().Chunks; v.size() < all {
+		s.note = fmt.Sprintf("%d of %d passages have embeddings so far; the others are found by their words only", v.size(), all)
+	}
+	return s
+}
+
+// model is how messages call what makes embeddings.
+func (k *KB) model() string { return k.o.Embed.Name(k.o.Embed.Model.Name) }
+
+// fuse makes one rank of two: each passage counts by its places in them, and not by scores, which cannot be compared.
+func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage, byMeaning []near, limit int) ([]passage, error) {
+	at := map[int64]int{}
+	for i := range byWords {
+		at[byWords[i].id] = i
+		byWords[i].Score = 1 / float64(fuseRank+1+i) / (2. / (fuseRank + 1))
+	}
+	var missing []int64
+	for _, n := range byMeaning {
+		if _, ok := at[n.id]; !ok {
+			missing = append(missing, n.id)
+		}
+	}
+	more, err := ix.passages(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
+	}
+	for _, p := range more {
+		p.Found = "semantic"
+		at[p.id] = len(byWords)
+		byWords = append(byWords, p)
+	}
+	place := 0
+	for _, n := range byMeaning {
+		i, ok := at[n.id]
+		if !ok || tagOf(byWords[i].hash) != n.tag { // what is in memory is of a passage that is not there any more
+			continue
+		}
+		place++
+		p := &byWords[i]
+		p.Similarity = math.Round(float64(n.cosine)*1e3) / 1e3
+		switch {
+		case mode == Semantic:
+			p.Score = p.Similarity
+		case p.Found == "lexical":
+			p.Found = "both"
+			fallthrough
+		default:
+			p.Score += 1 / float64(fuseRank+place) / (2. / (fuseRank + 1))
+		}
+	}
+	byWords = slices.DeleteFunc(byWords, func(p passage) bool { return p.Score <= 0 })
+	slices.SortStableFunc(byWords, func(a, b passage) int { return cmp.Compare(b.Score, a.Score) })
+	return byWords[:min(len(byWords), limit)], nil
+}
+
+// passages are those with the given ids that there still are, in no order.
+func (ix *index) passages(ctx context.Context, ids []int64) (found []passage, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := ix.db.QueryContext(ctx, `SELECT `+columns+` FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE d.kb = ? AND c.id IN (`+marks(len(ids))+`)`, append([]any{ix.id}, anys(ids)...)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p passage
+		if err := rows.Scan(p.targets()...); err != nil {
+			return nil, err
+		}
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}
