@@ -74,6 +74,8 @@ type Registry struct {
 	mu    sync.Mutex
 	ready bool
 
+	others others
+
 	system func() map[string]*Agent // by name and alias
 }
 
@@ -104,8 +106,9 @@ func New(o Options) *Registry {
 	return r
 }
 
-// Close drops the connections to the model. The database stays open.
+// Close drops the connections to the model, and ends what Start began. The database stays open.
 func (r *Registry) Close() {
+	r.others.close()
 	if r.chat != nil {
 		r.chat.Close()
 	}

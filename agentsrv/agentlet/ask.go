@@ -31,8 +31,8 @@ const askProperties = `"agent_uri":{"type":"string","minLength":1,"maxLength":10
 "model":{"type":"string","description":"Model to ask instead of the configured one"}`
 
 const (
-	askInput    = `{"type":"object","properties":{"tenant_id":{"type":"string","description":"Whose agents and knowledge to use"},` + askProperties + `},"required":["agent_uri","tenant_id","prompt"]}`
-	streamInput = `{"type":"object","properties":{"tenant_id":{"type":"string","description":"Whose agents and knowledge to use; the caller's own if left out"},` + askProperties + `},"required":["agent_uri","prompt"]}`
+	askInput    = `{"type":"object","properties":{"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agents and knowledge to use"},` + askProperties + `},"required":["agent_uri","tenant_id","prompt"]}`
+	streamInput = `{"type":"object","properties":{"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agents and knowledge to use; the caller's own if left out"},` + askProperties + `},"required":["agent_uri","prompt"]}`
 	askOutput   = `{"type":"object","properties":{
 "status":{"type":"string"},
 "response":{"type":"object","properties":{"answer":{"type":"string"},"confidence":{"type":["number","null"]},"tags":{"type":"array","items":{"type":"string"}}},"description":"Valid against the agent's output_schema; system agents answer with answer, confidence and tags"},

@@ -28,7 +28,7 @@ const (
 )
 
 const createInput = `{"type":"object","properties":{
-"tenant_id":{"type":"string","description":"Whose agent it is; no other tenant sees it"},
+"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agent it is; no other tenant sees it"},
 "user_id":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$","description":"Who makes the agent"},
 "agent_name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$","description":"A name that the user has no other agent under"},
 "description":{"type":"string","minLength":1,"maxLength":16384,"description":"What the agent is told to be: its system prompt"},
@@ -60,7 +60,7 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{User: in.User, Name: in.Name, Description: in.Description, Tools: in.Tools, Created: now()}
+	a := &Agent{User: in.User, Name: in.Name, Description: in.Description, Tools: in.Tools}
 	var compact bytes.Buffer
 	if json.Compact(&compact, in.Schema) == nil {
 		a.OutputSchema = compact.Bytes()
@@ -74,15 +74,22 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	case errors.Is(err, errFull):
 		return nil, kit.Invalid("agent_name", fmt.Sprintf("is one too many: this tenant has %d agents, and may have no more", maxAgents))
 	case store.Busy(err):
-		f := jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: another process is writing to the store; call again: %w", err)
-		f.RetryAfter = time.Second
-		return nil, f
+		return nil, again("create_agent: another process is writing to the store; call again: %w", err)
+	case store.Down(err):
+		return nil, again("create_agent: the store cannot be reached, and the agent was not made; call again: %w", err)
 	case err != nil:
 		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: cannot store the agent; see the server's log: %w", err)
 	}
 	r.o.Updated(tenant, MyAgents)
 	r.o.ListChanged(tenant)
 	return kit.JSON(map[string]string{"status": "success", "agent_uri": a.URI, "message": "Agent created successfully"})
+}
+
+// again is an error that may pass.
+func again(format string, err error) error {
+	f := jsonrpc.Errorf(jsonrpc.KindToolExecution, format, err)
+	f.RetryAfter = time.Second
+	return f
 }
 
 // acceptable says what of a new agent cannot be.
@@ -105,6 +112,8 @@ func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
 		return kit.Invalid("user_id", "is not the token's user; use that user's id")
 	case !validName.MatchString(a.Name):
 		return kit.Invalid("agent_name", "does not match "+namePattern)
+	case strings.ContainsRune(a.Description, 0):
+		return kit.Invalid("description", "has a character that no text has: U+0000")
 	case !utf8.ValidString(a.Description) || utf8.RuneCountInString(a.Description) > MaxDescription:
 		return kit.Invalid("description", fmt.Sprintf("has more than %d characters", MaxDescription))
 	case len(a.OutputSchema) > MaxSchema:

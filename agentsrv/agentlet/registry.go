@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"path"
 	"time"
+
+	"github.com/mcphud/mcphud/session/store"
 )
 
 //go:embed system/*.json
@@ -39,6 +41,12 @@ CREATE TABLE agents (tenant TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NUL
 	output_schema TEXT NOT NULL, tools TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (tenant, user, name)) WITHOUT ROWID;
 CREATE INDEX agents_name ON agents (tenant, name);`
 
+// sharedTables are those of PostgreSQL. Agents are numbered in the order of their commits, since they are made one at a time.
+const sharedTables = `
+CREATE TABLE agents (seq BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE, tenant TEXT COLLATE "C" NOT NULL, "user" TEXT COLLATE "C" NOT NULL, name TEXT COLLATE "C" NOT NULL,
+	description TEXT NOT NULL, output_schema TEXT NOT NULL, tools TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (tenant, "user", name));
+CREATE INDEX agents_name ON agents (tenant, name);`
+
 // open makes the tables. A failure is tried again by the next use, since a full or locked disk may recover.
 func (r *Registry) open(ctx context.Context) error {
 	r.mu.Lock()
@@ -46,7 +54,7 @@ func (r *Registry) open(ctx context.Context) error {
 	if r.ready {
 		return nil
 	}
-	if err := r.o.DB.Migrate(ctx, "agentlet", tables); err != nil {
+	if err := r.o.DB.Migrate(ctx, "agentlet", store.Steps{SQLite: []string{tables}, Postgres: []string{sharedTables}}); err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
 	r.ready = true
@@ -71,32 +79,32 @@ func (r *Registry) insert(ctx context.Context, tenant string, a *Agent) error {
 	if err != nil {
 		return err
 	}
-	tx, err := r.o.DB.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("agents: store: %w", err)
+	number := "0"
+	if r.o.DB.Dialect() == store.Postgres {
+		number = "seq"
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	var count int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM agents WHERE tenant = ?`, tenant).Scan(&count); err != nil {
-		return fmt.Errorf("agents: count: %w", err)
+	a.Created = r.o.DB.Now().UTC().Format(time.RFC3339)
+	err = r.o.DB.Exclusive(ctx, "agents", func(tx *sql.Tx) error {
+		var count int
+		var seq int64
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM agents WHERE tenant = ?`, tenant).Scan(&count); err != nil || count >= maxAgents {
+			return cmp.Or(err, errFull)
+		}
+		err := tx.QueryRowContext(ctx, `INSERT INTO agents (tenant, "user", name, description, output_schema, tools, created) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING RETURNING `+number, tenant, a.User, a.Name, a.Description, string(a.OutputSchema), string(tools), a.Created).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errTaken
+		}
+		if err != nil {
+			return err
+		}
+		r.others.made(seq)
+		return r.o.DB.Notify(ctx, tx, notices)
+	})
+	if err != nil && err != errTaken && err != errFull {
+		err = fmt.Errorf("agents: store: %w", err)
 	}
-	if count >= maxAgents {
-		return errFull
-	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO agents VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		tenant, a.User, a.Name, a.Description, string(a.OutputSchema), string(tools), a.Created)
-	if err != nil {
-		return fmt.Errorf("agents: store: %w", err)
-	}
-	if n, err := res.RowsAffected(); err != nil {
-		return fmt.Errorf("agents: store: %w", err)
-	} else if n == 0 {
-		return errTaken
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("agents: store: %w", err)
-	}
-	return nil
+	return err
 }
 
 // find is the agent that a tenant's caller calls so; nil if there is none that the tenant sees. user is the caller, ""
@@ -116,7 +124,7 @@ func (r *Registry) find(ctx context.Context, tenant, user string, ref reference)
 			return a, nil
 		}
 	}
-	found, err := r.query(ctx, `tenant = ?1 AND name = ?2 AND user = ?3`, tenant, ref.name, cmp.Or(ref.user, user))
+	found, err := r.query(ctx, `tenant = ?1 AND name = ?2 AND "user" = ?3`, tenant, ref.name, cmp.Or(ref.user, user))
 	if err != nil || len(found) == 1 {
 		return r.first(tenant, found), err
 	}
@@ -156,14 +164,14 @@ func (r *Registry) remember(tenant string, a *Agent) *Agent {
 
 // mine are the agents of a tenant's user, or of all its users if user is "", by user and name.
 func (r *Registry) mine(ctx context.Context, tenant, user string) ([]*Agent, error) {
-	return r.query(ctx, `tenant = ?1 AND (?2 = '' OR user = ?2)`, tenant, user)
+	return r.query(ctx, `tenant = ?1 AND (?2 = '' OR "user" = ?2)`, tenant, user)
 }
 
 func (r *Registry) query(ctx context.Context, where string, args ...any) ([]*Agent, error) {
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.o.DB.QueryContext(ctx, `SELECT user, name, description, output_schema, tools, created FROM agents WHERE `+where+` ORDER BY user, name LIMIT 1000`, args...)
+	rows, err := r.o.DB.QueryContext(ctx, `SELECT "user", name, description, output_schema, tools, created FROM agents WHERE `+where+` ORDER BY "user", name LIMIT 1000`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("agents: read: %w", err)
 	}
@@ -194,5 +202,3 @@ func scan(rows *sql.Rows) (*Agent, error) {
 	}
 	return a.named(), nil
 }
-
-func now() string { return time.Now().UTC().Format(time.RFC3339) }

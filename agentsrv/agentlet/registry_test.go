@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 func TestT4_CreateReadRestartRead(t *testing.T) {
@@ -417,7 +418,7 @@ func TestTwoUsersOneName(t *testing.T) {
 func TestOneTenantCannotFillTheDatabase(t *testing.T) {
 	r := serve(t, "", Options{})
 	for i := range maxAgents {
-		a := &Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: json.RawMessage(`{}`), Created: now()}
+		a := &Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: json.RawMessage(`{}`)}
 		if err := r.insert(context.Background(), "t", a.named()); err != nil {
 			t.Fatal(err)
 		}
@@ -449,6 +450,7 @@ func TestT6_SystemAgentsHaveOtherNames(t *testing.T) {
 
 // While another process writes, a new agent cannot be kept; the answer says that it is worth trying again.
 func TestT4_ABusyStoreIsWorthAnotherTry(t *testing.T) {
+	pgtest.SQLite(t)
 	path := filepath.Join(t.TempDir(), "agent.db")
 	r := serve(t, path, Options{Lookup: noTools})
 	r.make(t, "t", "u", "first")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -106,5 +107,8 @@ func contents(uri string, v any) ([]mcp.ResourceContents, error) {
 }
 
 func unreadable(err error) error {
+	if store.Down(err) {
+		return again("cannot read the agents, since the store cannot be reached; try again: %w", err)
+	}
 	return jsonrpc.Errorf(jsonrpc.KindToolExecution, "cannot read the agents; see the server's log: %w", err)
 }

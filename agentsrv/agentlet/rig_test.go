@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +32,7 @@ type rig struct {
 
 func serve(t *testing.T, path string, o Options) *rig {
 	t.Helper()
-	db, err := store.Open(path)
+	db, err := store.Open(pgtest.Path(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

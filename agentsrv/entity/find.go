@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // How a query found its entity, best first.
@@ -58,20 +59,21 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 	if err := g.open(ctx); err != nil {
 		return nil, nil, err
 	}
+	query = strings.ReplaceAll(query, "\x00", "\ufffd") // which no database looks for
 	args := []any{sql.Named("tenant", tenant), sql.Named("type", typ)}
 	q := fold(query)
 	for _, step := range []struct{ by, where, order string }{
 		{ByID, `e.id = @query`, `e.id`},
 		{ByName, `n.fold = @fold`, `e.name, e.id`},
-		{ByPrefix, `n.fold >= @fold AND n.fold < @fold || char(1114111)`, `length(n.fold), n.fold, e.id`},
+		{ByPrefix, `n.fold >= @fold AND n.fold < @end`, `min(length(n.fold)), min(n.fold), e.id`},
 	} {
 		if q == "" && step.by != ByID {
 			break
 		}
-		got, err := g.list(ctx, `SELECT e.id, e.type, e.name, e.properties, n.fold FROM entities e
+		got, err := g.scored(ctx, `SELECT e.id, e.type, e.name, e.properties, min(n.fold), 0 FROM entities e
 			JOIN entity_names n ON n.tenant = e.tenant AND n.type = e.type AND n.id = e.id
 			WHERE e.type = @type AND `+step.where+` AND `+visible+` GROUP BY e.tenant, e.id ORDER BY e.tenant DESC, `+step.order+` LIMIT 6`,
-			append(args, sql.Named("query", query), sql.Named("fold", q))...)
+			append(args, sql.Named("query", query), sql.Named("fold", q), sql.Named("end", q+string(utf8.MaxRune)))...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -89,12 +91,7 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 // guess compares the names that share trigrams with the query, and counts the query's words in properties.
 func (g *Graph) guess(ctx context.Context, args []any, query string) (*Match, []Nearest, error) {
 	q := fold(query)
-	var grams []string
-	for t := range trigrams(q) {
-		grams = append(grams, "3"+t)
-	}
-	slices.Sort(grams)
-	similar, err := g.byTerms(ctx, args, grams)
+	similar, err := g.similar(ctx, args, q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,21 +141,61 @@ func (g *Graph) byTerms(ctx context.Context, args []any, terms []string) ([]cand
 	if err != nil {
 		return nil, err
 	}
-	got, err := g.scored(ctx, `SELECT e.id, e.type, e.name, e.properties, (SELECT group_concat(n.fold, char(10)) FROM entity_names n WHERE n.tenant = e.tenant AND n.id = e.id), t.hits
-		FROM (SELECT tenant, id, count(*) AS hits FROM entity_terms
-			WHERE tenant IN (@tenant, '') AND type = @type AND term IN (SELECT value FROM json_each(@terms))
-			GROUP BY tenant, id ORDER BY hits DESC, id LIMIT `+fmt.Sprint(maxCandidates)+`) t
-		JOIN entities e ON e.tenant = t.tenant AND e.id = t.id WHERE `+visible,
-		append(slices.Clone(args), sql.Named("terms", string(list)))...)
-	return got, err
+	return g.scored(ctx, ranked(`SELECT tenant, id, count(*) AS hits FROM entity_terms
+			WHERE tenant IN (@tenant, '') AND type = @type AND term IN (SELECT value FROM `+g.elements("@terms")+`)`), append(slices.Clone(args), sql.Named("terms", string(list)))...)
 }
 
-func (g *Graph) list(ctx context.Context, query string, args ...any) ([]candidate, error) {
-	return g.scored(ctx, strings.Replace(query, "n.fold FROM", "n.fold, 0 FROM", 1), args...)
+// ranked are the entities that a query of tenant, id and hits has most hits for, with all their names.
+func ranked(query string) string {
+	return `SELECT e.id, e.type, e.name, e.properties, (SELECT string_agg(n.fold, '
+') FROM entity_names n WHERE n.tenant = e.tenant AND n.id = e.id), t.hits
+		FROM (` + query + ` GROUP BY tenant, id ORDER BY hits DESC, id LIMIT ` + fmt.Sprint(maxCandidates) + `) t
+		JOIN entities e ON e.tenant = t.tenant AND e.id = t.id WHERE ` + visible
 }
+
+// elements is the table function whose column value has the texts of a JSON array.
+func (g *Graph) elements(array string) string {
+	if g.shared() {
+		return "json_array_elements_text(" + array + "::json)"
+	}
+	return "json_each(" + array + ")"
+}
+
+// similar are the entities whose names share most trigrams with a folded query.
+func (g *Graph) similar(ctx context.Context, args []any, q string) (got []candidate, err error) {
+	if g.trigrams && q != "" {
+		tx, err := g.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return nil, fmt.Errorf("entity: look up: %w", err)
+		}
+		defer func() { _ = tx.Rollback() }() // it only reads
+		if _, err := tx.ExecContext(ctx, similarEnough); err != nil {
+			return nil, fmt.Errorf("entity: look up: %w", err)
+		}
+		return g.candidates(ctx, tx, ranked(`SELECT tenant, id, max(greatest(similarity(fold, @fold), word_similarity(@fold, fold))) AS hits FROM entity_names
+			WHERE tenant IN (@tenant, '') AND type = @type AND (fold % @fold OR @fold <% fold)`), append(slices.Clone(args), sql.Named("fold", q))...)
+	}
+	var grams []string
+	for t := range trigrams(q) {
+		grams = append(grams, "3"+t)
+	}
+	slices.Sort(grams)
+	return g.byTerms(ctx, args, grams)
+}
+
+// similarEnough lets pg_trgm find more than what is similar in the end: that is measured otherwise.
+const similarEnough = `SET LOCAL pg_trgm.similarity_threshold = 0.12; SET LOCAL pg_trgm.word_similarity_threshold = 0.25`
 
 func (g *Graph) scored(ctx context.Context, query string, args ...any) ([]candidate, error) {
-	rows, err := g.db.QueryContext(ctx, query, args...)
+	return g.candidates(ctx, g.db, query, args...)
+}
+
+// candidates are what a query of a database or a transaction finds.
+func (g *Graph) candidates(ctx context.Context, in interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}, query string, args ...any,
+) ([]candidate, error) {
+	rows, err := in.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("entity: look up: %w", err)
 	}

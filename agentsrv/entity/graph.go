@@ -45,30 +45,13 @@ type Related struct {
 type Graph struct {
 	db *store.DB
 
-	mu    sync.Mutex
-	ready bool
+	mu       sync.Mutex
+	ready    bool
+	trigrams bool // pg_trgm finds similar names
 }
 
 // New keeps the graphs in db, which stays the caller's to close. It touches nothing; the first use makes the tables.
 func New(db *store.DB) *Graph { return &Graph{db: db} }
-
-// A name is what an entity is found by: its own, or an alias, folded. A term is a trigram of those ("3") or a word of its
-// properties ("w").
-const tables = `
-CREATE TABLE entities (tenant TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, properties TEXT NOT NULL,
-	PRIMARY KEY (tenant, id)) WITHOUT ROWID;
-CREATE INDEX entities_type ON entities (tenant, type);
-CREATE TABLE entity_names (tenant TEXT NOT NULL, type TEXT NOT NULL, fold TEXT NOT NULL, id TEXT NOT NULL,
-	PRIMARY KEY (tenant, type, fold, id)) WITHOUT ROWID;
-CREATE INDEX entity_names_id ON entity_names (tenant, id);
-CREATE INDEX entity_names_fold ON entity_names (tenant, fold);
-CREATE TABLE entity_terms (tenant TEXT NOT NULL, type TEXT NOT NULL, term TEXT NOT NULL, id TEXT NOT NULL,
-	PRIMARY KEY (tenant, type, term, id)) WITHOUT ROWID;
-CREATE INDEX entity_terms_id ON entity_terms (tenant, id);
-CREATE TABLE entity_edges (tenant TEXT NOT NULL, src TEXT NOT NULL, relation TEXT NOT NULL, dst TEXT NOT NULL,
-	PRIMARY KEY (tenant, src, relation, dst)) WITHOUT ROWID;
-CREATE INDEX entity_edges_dst ON entity_edges (tenant, dst);
-CREATE TABLE entity_seed (only INTEGER PRIMARY KEY CHECK (only = 1), digest TEXT NOT NULL);`
 
 // open makes the tables and the demonstration graph where they are missing or of another version of it. A failure is
 // tried again by the next use, since a full or locked disk may recover.
@@ -78,14 +61,18 @@ func (g *Graph) open(ctx context.Context) error {
 	if g.ready {
 		return nil
 	}
-	if err := g.db.Migrate(ctx, "entity", tables); err != nil {
+	if err := g.db.Migrate(ctx, "entity", store.Steps{SQLite: []string{tables}, Postgres: []string{sharedTables}}); err != nil {
 		return fmt.Errorf("entity: %w", err)
+	}
+	if g.shared() {
+		if err := g.db.QueryRowContext(ctx, `SELECT to_regclass('entity_names_trigrams') IS NOT NULL`).Scan(&g.trigrams); err != nil {
+			return fmt.Errorf("entity: look for pg_trgm: %w", err)
+		}
 	}
 	sum := sha256.Sum256(demo)
 	digest := hex.EncodeToString(sum[:])
-	var have string
-	err := g.db.QueryRowContext(ctx, `SELECT digest FROM entity_seed`).Scan(&have)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	have, err := seeded(ctx, g.db)
+	if err != nil {
 		return fmt.Errorf("entity: read the version of the demonstration graph: %w", err)
 	}
 	if have != digest {
@@ -97,30 +84,56 @@ func (g *Graph) open(ctx context.Context) error {
 	return nil
 }
 
+// Prepare makes the tables now, and says how similar names are found where that may be other than expected.
+func (g *Graph) Prepare(ctx context.Context) (notice string, err error) {
+	if err := g.open(ctx); err != nil {
+		return "", err
+	}
+	if g.shared() && !g.trigrams {
+		return "PostgreSQL has no pg_trgm for this user: similar names are found by a table of trigrams, which is larger", nil
+	}
+	return "", nil
+}
+
+// shared reports whether other processes may write to the graphs as well.
+func (g *Graph) shared() bool { return g.db.Dialect() == store.Postgres }
+
+// seeded is the version of the demonstration graph that is there, "" for none.
+func seeded(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+},
+) (digest string, err error) {
+	if err = q.QueryRowContext(ctx, `SELECT digest FROM entity_seed`).Scan(&digest); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return digest, err
+}
+
 func (g *Graph) seed(ctx context.Context, digest string) error {
 	ctx = store.Derived(ctx)
 	lines, err := parse(bytes.NewReader(demo))
 	if err != nil {
 		return err
 	}
-	tx, err := g.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	for _, table := range []string{"entities", "entity_names", "entity_terms", "entity_edges"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE tenant = ?`, shared); err != nil {
+	return g.db.Exclusive(ctx, writing, func(tx *sql.Tx) error {
+		if have, err := seeded(ctx, tx); err != nil || have == digest { // another process was faster
 			return err
 		}
-	}
-	if err := write(ctx, tx, shared, lines); err != nil {
+		for _, table := range []string{"entities", "entity_names", "entity_terms", "entity_edges"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE tenant = ?`, shared); err != nil {
+				return err
+			}
+		}
+		if err := g.write(ctx, tx, shared, lines); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO entity_seed VALUES (1, ?) ON CONFLICT ("only") DO UPDATE SET digest = excluded.digest`, digest)
 		return err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO entity_seed VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET digest = excluded.digest`, digest); err != nil {
-		return err
-	}
-	return tx.Commit()
+	})
 }
+
+// writing is what only one process does at a time: two that bring the same entities would wait for each other for ever.
+const writing = "entities"
 
 // Types are the types of the entities that a tenant sees, in alphabetical order.
 func (g *Graph) Types(ctx context.Context, tenant string) ([]string, error) {

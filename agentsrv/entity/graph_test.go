@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 func graph(t *testing.T, path string) *Graph {
 	t.Helper()
-	db, err := store.Open(path)
+	db, err := store.Open(pgtest.Path(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

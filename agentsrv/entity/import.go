@@ -71,22 +71,19 @@ func (g *Graph) Import(ctx context.Context, tenant string, r io.Reader) (Summary
 	if err := g.open(ctx); err != nil {
 		return Summary{}, err
 	}
-	tx, err := g.db.BeginTx(ctx, nil)
-	if err != nil {
-		return Summary{}, fmt.Errorf("entity: import: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	if err := write(ctx, tx, tenant, lines); err != nil {
-		return Summary{}, fmt.Errorf("entity: import: %w", err)
-	}
-	var count int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM entities WHERE tenant = ?`, tenant).Scan(&count); err != nil {
-		return Summary{}, fmt.Errorf("entity: import: %w", err)
-	}
-	if count > MaxEntities {
-		return Summary{}, fmt.Errorf("entity: import: tenant %s would have %d entities, more than %d; nothing was imported", tenant, count, MaxEntities)
-	}
-	if err := tx.Commit(); err != nil {
+	if err := g.db.Exclusive(ctx, writing, func(tx *sql.Tx) error {
+		if err := g.write(ctx, tx, tenant, lines); err != nil {
+			return err
+		}
+		var count int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM entities WHERE tenant = ?`, tenant).Scan(&count); err != nil {
+			return err
+		}
+		if count > MaxEntities {
+			return fmt.Errorf("tenant %s would have %d entities, more than %d; nothing was imported", tenant, count, MaxEntities)
+		}
+		return nil
+	}); err != nil {
 		return Summary{}, fmt.Errorf("entity: import: %w", err)
 	}
 	s := Summary{Entities: len(lines)}
@@ -181,97 +178,4 @@ func (l *line) read(raw []byte) error {
 func plain(s string) bool {
 	return strings.TrimSpace(s) == s && s != "" && utf8.RuneCountInString(s) <= maxName &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-func write(ctx context.Context, tx *sql.Tx, tenant string, lines []line) error {
-	st := map[string]*sql.Stmt{}
-	for name, query := range map[string]string{
-		"dropN":  `DELETE FROM entity_names WHERE tenant = ? AND id = ?`,
-		"dropT":  `DELETE FROM entity_terms WHERE tenant = ? AND id = ?`,
-		"dropE":  `DELETE FROM entity_edges WHERE tenant = ? AND src = ?`,
-		"entity": `INSERT OR REPLACE INTO entities VALUES (?, ?, ?, ?, ?)`,
-		"name":   `INSERT OR IGNORE INTO entity_names VALUES (?, ?, ?, ?)`,
-		"term":   `INSERT OR IGNORE INTO entity_terms VALUES (?, ?, ?, ?)`,
-		"edge":   `INSERT OR IGNORE INTO entity_edges VALUES (?, ?, ?, ?)`,
-	} {
-		s, err := tx.PrepareContext(ctx, query)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		st[name] = s
-	}
-	for _, l := range lines {
-		if err := l.write(ctx, st, tenant); err != nil {
-			return fmt.Errorf("line %d: %w", l.number, err)
-		}
-	}
-	return dangling(ctx, tx, tenant, lines)
-}
-
-func (l *line) write(ctx context.Context, st map[string]*sql.Stmt, tenant string) error {
-	for _, drop := range []string{"dropN", "dropT", "dropE"} {
-		if _, err := st[drop].ExecContext(ctx, tenant, l.ID); err != nil {
-			return err
-		}
-	}
-	if _, err := st["entity"].ExecContext(ctx, tenant, l.ID, l.Type, l.Name, string(l.Properties)); err != nil {
-		return err
-	}
-	terms := map[string]bool{}
-	for _, n := range append([]string{l.Name}, l.Aliases...) {
-		f := fold(n)
-		if _, err := st["name"].ExecContext(ctx, tenant, l.Type, f, l.ID); err != nil {
-			return err
-		}
-		for gram := range trigrams(f) {
-			terms["3"+gram] = true
-		}
-	}
-	for i, w := range words(texts(l.Properties)) {
-		if i == maxWords {
-			break
-		}
-		terms["w"+w] = true
-	}
-	for t := range terms {
-		if _, err := st["term"].ExecContext(ctx, tenant, l.Type, t, l.ID); err != nil {
-			return err
-		}
-	}
-	for _, e := range l.Related {
-		if _, err := st["edge"].ExecContext(ctx, tenant, l.ID, e.Relation, e.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dangling refuses edges that lead nowhere, once all lines are in.
-func dangling(ctx context.Context, tx *sql.Tx, tenant string, lines []line) error {
-	find, err := tx.PrepareContext(ctx, `SELECT EXISTS (SELECT 1 FROM entities WHERE tenant IN (?, '') AND id = ?)`)
-	if err != nil {
-		return err
-	}
-	defer find.Close()
-	known := map[string]bool{}
-	for _, l := range lines {
-		known[l.ID] = true
-	}
-	var bad []error
-	for _, l := range lines {
-		for _, e := range l.Related {
-			ok, asked := known[e.ID]
-			if !asked {
-				if err := find.QueryRowContext(ctx, tenant, e.ID).Scan(&ok); err != nil {
-					return err
-				}
-				known[e.ID] = ok
-			}
-			if !ok && len(bad) < maxErrors {
-				bad = append(bad, fmt.Errorf("line %d: related %q: no entity with this id", l.number, e.ID))
-			}
-		}
-	}
-	return errors.Join(bad...)
 }

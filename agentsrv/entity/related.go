@@ -90,7 +90,7 @@ func (g *Graph) named(ctx context.Context, tenant string, names []string, into m
 	}
 	rows, err := g.db.QueryContext(ctx, `SELECT e.id, e.type, e.name, e.properties, n.fold FROM entity_names n
 		JOIN entities e ON e.tenant = n.tenant AND e.id = n.id
-		WHERE n.tenant IN (@tenant, '') AND n.fold IN (SELECT value FROM json_each(@names)) AND `+visible+` ORDER BY e.type, e.id LIMIT 1000`,
+		WHERE n.tenant IN (@tenant, '') AND n.fold IN (SELECT value FROM `+g.elements("@names")+`) AND `+visible+` ORDER BY e.type, e.id LIMIT 1000`,
 		sql.Named("tenant", tenant), sql.Named("names", string(list)))
 	if err != nil {
 		return fmt.Errorf("entity: look for names: %w", err)

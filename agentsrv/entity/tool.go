@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -12,15 +13,16 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // MaxQuery is how many characters a query of lookup_entity may have.
 const MaxQuery = 1000
 
 const lookupInput = `{"type":"object","properties":{
-"entity_type":{"type":"string","minLength":1,"maxLength":64,"description":"Type of the entity: carrier, service, person, place, team, system, customer, vehicle, incident, or another that was imported","examples":["carrier","service","person"]},
-"query":{"type":"string","minLength":1,"maxLength":1000,"description":"Id, name, beginning of a name, roughly the name, or words of the description"},
-"tenant_id":{"type":"string","description":"Whose graph to search"},
+"entity_type":{"type":"string","minLength":1,"pattern":"\\S","maxLength":64,"description":"Type of the entity: carrier, service, person, place, team, system, customer, vehicle, incident, or another that was imported","examples":["carrier","service","person"]},
+"query":{"type":"string","minLength":1,"pattern":"\\S","maxLength":1000,"description":"Id, name, beginning of a name, roughly the name, or words of the description"},
+"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose graph to search"},
 "include_related":{"type":"boolean","default":false,"description":"Also return the entities one edge away"}},
 "required":["entity_type","query","tenant_id"]}`
 
@@ -84,7 +86,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	}
 	found, nearest, err := g.Find(ctx, tenant, in.Type, in.Query)
 	if err != nil {
-		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
+		return nil, unreadable(err)
 	}
 	if found == nil {
 		return g.nothing(ctx, tenant, in.Type, in.Query, nearest)
@@ -96,7 +98,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	if in.Related {
 		related, total, err := g.Related(ctx, tenant, found.Entity.ID)
 		if err != nil {
-			return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
+			return nil, unreadable(err)
 		}
 		if out.Related = append(out.Related, related...); total > len(related) {
 			out.RelatedTotal = total
@@ -110,7 +112,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest []Nearest) (*mcp.CallToolResult, error) {
 	types, err := g.Types(ctx, tenant)
 	if err != nil {
-		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
+		return nil, unreadable(err)
 	}
 	m := missing{Status: "not_found", Nearest: append([]Nearest{}, nearest...)}
 	known := false
@@ -130,4 +132,14 @@ func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest 
 		m.Message = fmt.Sprintf("no %s is called %q; the nearest are %s", typ, query, strings.Join(names, ", "))
 	}
 	return kit.ErrorJSON(m)
+}
+
+// unreadable is why a look-up failed, which may pass where the database is on another machine.
+func unreadable(err error) error {
+	if !store.Down(err) {
+		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
+	}
+	f := jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the store cannot be reached; call again: %w", err)
+	f.RetryAfter = time.Second
+	return f
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -120,7 +121,7 @@ func TestX2_UnknownTenantWithoutAutoCreate(t *testing.T) {
 func TestX2_CreatedTenantsAreRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.db")
 	open := func() (*Registry, func()) {
-		db, err := store.Open(path)
+		db, err := store.Open(pgtest.Path(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

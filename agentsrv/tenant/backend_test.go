@@ -1,0 +1,42 @@
+package tenant
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/store/pgtest"
+)
+
+func TestBackendTenantsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }
+
+// The limit of remembered tenants is one of all processes together.
+func TestBackendReplicasShareTheLimit(t *testing.T) {
+	url := pgtest.Run(t)
+	var all [2]*Registry
+	for i := range all {
+		db, err := store.Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if all[i], err = NewRegistry(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all[0].db.Exec(`INSERT INTO tenants (id) SELECT 'x' || i FROM generate_series(1, ?) i`, maxRemembered-3); err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	for i := range 10 {
+		done.Go(func() {
+			if err := all[i%2].Create(t.Context(), "new"+string(rune('a'+i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	if n, err := all[0].Count(t.Context()); n != maxRemembered || err != nil {
+		t.Error(n, err)
+	}
+}
