@@ -31,6 +31,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/natsconn"
 	"github.com/mcphud/mcphud/session/store"
 )
 
@@ -41,7 +42,8 @@ type Agent struct {
 	db        *store.DB
 	engine    *server.MCPServer
 	front     *front.Server
-	queue     *queue.Queue
+	queue     queue.Engine
+	conn      *natsconn.Conn // to what agents share; nil without Options.Queue
 	tasks     *task.Service
 	auth      *tenant.Authenticator
 	tenants   *tenant.Tenants
@@ -118,6 +120,9 @@ func dialable(at net.Addr) string {
 func (a *Agent) begin() {
 	if a.kb != nil {
 		a.kb.Start()
+	}
+	if a.agents != nil {
+		a.agents.Start()
 	}
 }
 

@@ -155,7 +155,7 @@ func TestSleepIsCancelled(t *testing.T) {
 }
 
 func TestGalleryReturnsWhatItReceived(t *testing.T) {
-	const args = `{"z":1.0,"a":9007199254740993,"name":"<&>\u2028","nested":{"b":[],"a":null},"1":1e2}`
+	const args = `{"version":2.0,"big":9007199254740993,"name":"Ada","kind":"person","anything":{"b":[],"a":null,"t":"<&>\u2028"},"always":1e2}`
 	bothEras(t, func(t *testing.T, c *client) {
 		r := c.call("form_gallery", args)
 		if r.Content[0].Text != args {
@@ -164,6 +164,11 @@ func TestGalleryReturnsWhatItReceived(t *testing.T) {
 		want := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(args)
 		if string(r.StructuredContent) != want {
 			t.Errorf("structured is %s\nwant          %s", r.StructuredContent, want)
+		}
+		for _, wrong := range []string{`{"name":"Ada"}`, `{"name":"Ada","kind":"robot"}`, `{"name":"Ada","kind":"person","age":"42"}`} {
+			if r := c.call("form_gallery", wrong); !r.IsError {
+				t.Errorf("%s is accepted, which the schema forbids: %s", wrong, r.Content[0].Text)
+			}
 		}
 	})
 }
@@ -332,6 +337,9 @@ func TestPromptsAndCompletion(t *testing.T) {
 			if err := json.Unmarshal(c.result("completion/complete", params), &r); err != nil || string(r.Completion.Values) != want {
 				t.Errorf("%s: %s, want %s", params, r.Completion.Values, want)
 			}
+		}
+		if m, _ := c.roundTrip("completion/complete", `{"ref":{"type":"ref/prompt","name":"other"},"argument":{"name":"a","value":""}}`); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "'other' not found") {
+			t.Errorf("completion for an unknown prompt: %+v", m.Error)
 		}
 		for _, params := range []string{`{}`, `{"ref":7}`} {
 			if m, _ := c.roundTrip("completion/complete", params); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "completion/complete needs ref") {

@@ -16,7 +16,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/files"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/hostile"
-	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
@@ -24,6 +23,9 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/store"
 )
+
+// maxSkew is how much the clock of a shared database may differ from ours before that is reported.
+const maxSkew = 5 * time.Second
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.
 func (a *Agent) build() error {
@@ -38,13 +40,10 @@ func (a *Agent) build() error {
 	a.db = db
 	a.closes = append(a.closes, db.Close)
 	a.log = slog.New(telemetry.Redact(a.o.Logger.Handler()))
-	a.queue = queue.New(queue.Options{
-		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, MaxTimeout: MaxTimeout, ToolTimeout: a.toolTimeout, Logger: a.log,
-		// a.front is there before anything is queued.
-		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
-	})
-	a.tasks = task.New(task.Options{DB: a.db, Default: a.taskPolicy(), Logger: a.log})
-	if err := a.tasks.Open(context.Background()); err != nil {
+	if skew := a.db.Skew(); skew.Abs() > maxSkew {
+		a.log.Warn("the clock of this machine differs from PostgreSQL's, whose time tasks and agents have: set it", "difference", skew.Round(time.Second).String())
+	}
+	if err := a.work(); err != nil {
 		return err
 	}
 	if err := a.identity(); err != nil {
@@ -53,6 +52,7 @@ func (a *Agent) build() error {
 	var p parts
 	set := &basics.Set{}
 	a.engine = a.newEngine(&p.complete)
+	p.complete.known = func(prompt string) bool { return a.engine.ListPrompts()[prompt] != nil }
 	p.add(set, a.queue)
 	if a.o.Root != "" {
 		below, err := files.Open(a.o.Root)
@@ -76,6 +76,13 @@ func (a *Agent) build() error {
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify, Resource: a.auth.Resource,
 	})
 	return nil
+}
+
+// closeTasks ends what tasks started, if the agent never was complete; else Close did.
+func (a *Agent) closeTasks() error {
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	return a.tasks.Close(gone)
 }
 
 // RegisterTools adds tools, as Options.Tools does; clients that listen are told of it. A name that is taken is an error, and then
@@ -178,7 +185,11 @@ func (a *Agent) profile(p *parts) error {
 		}
 		return a.calls(p)
 	case Everything:
-		features := everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp})
+		key, err := a.stateKey(context.Background())
+		if err != nil {
+			return err
+		}
+		features := everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp, Key: key})
 		a.skills = features.SkillsMiddleware
 		p.add(features)
 		return a.calls(p)

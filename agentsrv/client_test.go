@@ -3,6 +3,7 @@ package agentsrv
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,8 @@ type client struct {
 	session string
 	id      atomic.Int64
 	hc      *http.Client
+	// capabilities are those of a modern client, {} unless given.
+	capabilities string
 }
 
 // message is one JSON-RPC message as it came.
@@ -105,7 +108,7 @@ func (c *client) do(ctx context.Context, method, params string) *http.Response {
 			}
 		}
 		meta["io.modelcontextprotocol/protocolVersion"] = []byte(`"2026-07-28"`)
-		meta["io.modelcontextprotocol/clientCapabilities"] = []byte(`{}`)
+		meta["io.modelcontextprotocol/clientCapabilities"] = []byte(cmp.Or(c.capabilities, `{}`))
 		raw, _ := json.Marshal(meta)
 		// Only _meta is ours; the other members go out byte for byte.
 		params = `{"_meta":` + string(raw)
@@ -115,7 +118,7 @@ func (c *client) do(ctx context.Context, method, params string) *http.Response {
 			}
 		}
 		params += "}"
-		for _, k := range []string{"name", "uri"} {
+		for _, k := range []string{"name", "uri", "taskId"} {
 			if v := p[k]; v != nil {
 				_ = json.Unmarshal(v, &name)
 			}

@@ -37,6 +37,15 @@ func (a *Agent) demo(p *parts) error {
 	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Wait: queue.Pause, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
 	graph := entity.New(a.db)
+	if store.Remote(a.o.Store) { // a file's tables are made by who needs them first, and a start waits for none
+		notice, err := graph.Prepare(context.Background())
+		if err != nil {
+			return err
+		}
+		if notice != "" {
+			a.log.Warn(notice)
+		}
+	}
 	if err := a.importEntities(graph); err != nil {
 		return err
 	}
@@ -74,9 +83,15 @@ func (a *Agent) library() (*kb.Library, error) {
 	pages := func(ctx context.Context, document []byte) ([]string, error) {
 		return reader.Pages(ctx, document, pdfTime)
 	}
+	var embed *chat.Client
+	if m := a.o.Embeddings; m.URL != "" {
+		embed = chat.New(chat.Model{URL: m.URL, Key: m.Key, Name: m.Name})
+		a.closes = append(a.closes, func() error { embed.Close(); return nil })
+	}
 	open := func(tenant string) (*kb.KB, error) {
 		index := a.db
 		switch {
+		case store.Remote(a.o.Store): // all bases are in one database, by their keys
 		case a.o.Store == "":
 			index = nil // its own memory: that has one connection, which indexing would keep from everybody else
 		case tenant != "":
@@ -86,7 +101,7 @@ func (a *Agent) library() (*kb.Library, error) {
 			}
 			a.closes = append(a.closes, index.Close)
 		}
-		base, err := kb.New(kb.Options{DB: index, Dir: dirs[tenant], Pages: pages, Log: a.log, Trace: telemetry.Trace})
+		base, err := kb.New(kb.Options{DB: index, Dir: dirs[tenant], Key: a.o.Name + "/" + tenant, Embed: embed, Pages: pages, Log: a.log, Trace: telemetry.Trace})
 		if err == nil {
 			a.closes = append(a.closes, base.Close)
 		}
@@ -136,12 +151,13 @@ func (a *Agent) afterList(ctx context.Context, id any, r *mcp.ListResourcesReque
 
 func searchIn(base *kb.Library) func(context.Context, string, string, int) ([]agentlet.Hit, error) {
 	return func(ctx context.Context, tenant, query string, limit int) ([]agentlet.Hit, error) {
-		found, err := base.Search(ctx, tenant, query, kb.SearchOptions{Limit: limit})
+		// What is quoted without a model is sentences with words of the question.
+		found, err := base.Search(ctx, tenant, query, kb.SearchOptions{Limit: limit, Mode: kb.FullText})
 		if err != nil {
 			return nil, err
 		}
-		hits := make([]agentlet.Hit, len(found))
-		for i, h := range found {
+		hits := make([]agentlet.Hit, len(found.Hits))
+		for i, h := range found.Hits {
 			hits[i] = agentlet.Hit{Content: h.Content, Source: h.Source, Title: h.Title, Score: h.Score, Base: h.Base}
 		}
 		return hits, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/natsconn"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -81,8 +83,11 @@ type Options struct {
 	// StoreLater makes Store only when there is something to keep.
 	StoreLater bool
 
-	Concurrency       int           // tool calls at a time, default 1
-	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit
+	// Queue is NATS with JetStream, through which agents of one Name share their calls; the zero value is a queue in memory.
+	Queue natsconn.Options
+
+	Concurrency       int           // tool calls at a time in this process, default 1
+	QueueCapacity     int           // tool calls that may wait, in all agents that share the queue; default 100, negative for no limit
 	Timeout           time.Duration // of one tool call once it runs and reports no progress, default 30 s, at most MaxTimeout
 	DrainTimeout      time.Duration // how long Close lets running calls finish, default 10 s
 	MaxRequest        int64         // bytes of the largest request body, default 10 MiB
@@ -93,6 +98,8 @@ type Options struct {
 	Batch    bool  // offer the experimental method tools/call_batch
 	PageSize int   // items on one page of a list, 0 for all on one
 	Model    Model // what ask_agent asks, if anything
+	// Embeddings is what search_knowledge_base searches by meaning with, if anything. It needs a Name.
+	Embeddings Model
 	// Router is through which call_agent reaches other agents.
 	Router agentclient.Options
 	OTLP   string         // base URL of an OTLP/HTTP collector, "" for none
@@ -101,7 +108,7 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 }
 
-// Model is an OpenAI-compatible chat API. The zero value is none.
+// Model is an OpenAI-compatible API. The zero value is none.
 type Model struct {
 	URL  string // base URL, such as http://127.0.0.1:11434/v1
 	Key  string // sent as a bearer token, never logged
@@ -138,6 +145,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("agent: the timeout %v is more than %v, the limit of a tool call", o.Timeout, MaxTimeout)
 	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0 || o.MaxLine < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
+	case o.Embeddings.URL != "" && o.Embeddings.Name == "":
+		return fmt.Errorf("agent: the embeddings at %s need a model; name one that the endpoint has", hostOf(o.Embeddings.URL))
 	}
 	bases, err := o.bases()
 	if err != nil {
@@ -159,6 +168,14 @@ func (o *Options) complete() error {
 	}
 	router.Close()
 	return nil
+}
+
+// hostOf is the host of a URL, which may hold a secret elsewhere.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Host
+	}
+	return "the endpoint"
 }
 
 func directory(what, dir string) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
@@ -49,15 +48,8 @@ func (a *Agent) middlewares(called func()) []front.Middleware {
 	)
 }
 
-// schemaOf is what the arguments of a tool have to fit. The form gallery takes whatever arrives: it is there to show a
-// client what it sent, wrong as it may be.
-func (a *Agent) schemaOf(name string) (check.Tool, bool) {
-	t, ok := check.Engine(a.engine)(name)
-	if name == basics.Gallery {
-		t.Input = nil
-	}
-	return t, ok
-}
+// schemaOf is what the arguments of a tool have to fit.
+func (a *Agent) schemaOf(name string) (check.Tool, bool) { return check.Engine(a.engine)(name) }
 
 // hosts are the names by which clients may address the agent beside those of the loopback interface.
 func (a *Agent) hosts() []string {
@@ -101,7 +93,11 @@ func (a *Agent) shown() telemetry.Options {
 		Known: func(tool string) bool { _, ok := a.schemaOf(tool); return ok },
 		Queue: func() telemetry.Queue {
 			s := a.queue.Status()
-			return telemetry.Queue{Queued: s.Queued, Running: s.Running, Concurrency: s.Concurrency}
+			q := telemetry.Queue{Queued: s.Queued, Running: s.Running, Concurrency: s.Concurrency}
+			if all := s.Shared; all != nil {
+				q.Shared = &telemetry.Shared{Replicas: all.Replicas, Queued: all.Queued, Running: all.Running}
+			}
+			return q
 		},
 		Sessions: func() int { return a.front.ActiveSessions() },
 		Tenants:  a.tenants.Active,
@@ -110,6 +106,12 @@ func (a *Agent) shown() telemetry.Options {
 			"kb":      a.kbStatus,
 		},
 		Ready: map[string]func(context.Context) error{
+			"queue": func(context.Context) error {
+				if a.conn == nil {
+					return nil
+				}
+				return a.conn.Ready()
+			},
 			"store": a.db.PingContext,
 			"shutdown": func(context.Context) error {
 				if a.closing.Load() {

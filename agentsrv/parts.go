@@ -5,6 +5,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // parts are the tools, resources and prompts of an agent, from wherever they come.
@@ -63,6 +67,7 @@ func (p *parts) register(s *server.MCPServer) {
 // completer asks each feature that completes; mcp-go takes one provider only. Names are unique, so that at most one has
 // an answer.
 type completer struct {
+	known     func(prompt string) bool
 	prompts   []server.PromptCompletionProvider
 	resources []server.ResourceCompletionProvider
 }
@@ -73,6 +78,9 @@ func (c *completer) CompletePromptArgument(ctx context.Context, prompt string, a
 		if found, err := p.CompletePromptArgument(ctx, prompt, arg, already); err != nil || found != nil && len(found.Values) > 0 {
 			return found, err
 		}
+	}
+	if !c.known(prompt) {
+		return nil, front.Fail(ctx, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Prompt '%s' not found; see prompts/list", text.Clip(prompt, 100)).With("field", "ref.name").With("reason", "unknown"))
 	}
 	return &mcp.Completion{}, nil
 }

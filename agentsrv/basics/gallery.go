@@ -2,7 +2,7 @@ package basics
 
 import _ "embed" // for gallery.json
 
-// Gallery is the name of the tool that returns what it received, whatever that is.
+// Gallery is the name of the tool that returns what it received, byte for byte.
 const Gallery = "form_gallery"
 
 // gallerySchema is the input schema of form_gallery: every keyword of JSON Schema 2020-12 that says something about a

@@ -34,6 +34,7 @@ type Options struct {
 	// HangUp ends the connection that the answer to ctx's request is on, for the client to come back after retry and
 	// fetch the rest. It is false where that cannot be; nil is never.
 	HangUp func(ctx context.Context, retry time.Duration) bool
+	Key    []byte // seals the states that clients hold; secret, the same at all that clients may come back to, required
 }
 
 // Features are the tools, resources and prompts. They hold no goroutine and need no closing.
@@ -43,8 +44,8 @@ type Features struct {
 	dynamic toggles
 }
 
-// New makes the features. The states that it hands to clients are valid for this value only.
-func New(o Options) *Features { return &Features{options: o, seal: newSealer()} }
+// New makes the features. The states that it hands to clients are valid wherever the key is the same.
+func New(o Options) *Features { return &Features{options: o, seal: sealer{o.Key}} }
 
 // Tools are all tools, except the one that test_trigger_tool_change adds.
 func (f *Features) Tools() []server.ServerTool {

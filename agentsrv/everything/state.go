@@ -3,7 +3,6 @@ package everything
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -20,12 +19,6 @@ const stateLife = 15 * time.Minute
 // sealer makes the requestState that a client carries from one round to the next, and tells whether one that comes back
 // is its own: revision 2026-07-28 wants a server to refuse any that was changed, since the client is not trusted with it.
 type sealer struct{ key []byte }
-
-func newSealer() sealer {
-	key := make([]byte, sha256.Size)
-	_, _ = rand.Read(key) // never fails, says its documentation
-	return sealer{key}
-}
 
 // round is where a call is: which tool, which step, and what was learned.
 type round struct {

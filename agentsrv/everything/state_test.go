@@ -13,7 +13,7 @@ import (
 )
 
 func TestStateComesBackOnlyAsItWasMade(t *testing.T) {
-	s, ctx := newSealer(), context.Background()
+	s, ctx := sealer{[]byte("a key")}, context.Background()
 	state, err := s.pack(ctx, "tool", 2, map[string]string{"name": "Ada"})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,10 @@ func TestStateComesBackOnlyAsItWasMade(t *testing.T) {
 	}
 	refused("a longer state", ctx, s, "tool", state+"-TAMPERED")
 	refused("a state of another tool", ctx, s, "other", state)
-	refused("a state of another server", ctx, newSealer(), "tool", state)
+	refused("a state of another server", ctx, sealer{[]byte("another key")}, "tool", state)
+	if r, err := (sealer{[]byte("a key")}).open(ctx, "tool", state); err != nil || r.Step != 2 {
+		t.Errorf("another server with the same key: %+v, %v", r, err)
+	}
 	refused("a state of another caller", kit.WithCaller(ctx, kit.Identity{Principal: "mallory"}), s, "tool", state)
 	refused("nothing", ctx, s, "tool", "")
 	refused("a long state", ctx, s, "tool", strings.Repeat("A", 1<<20))

@@ -67,18 +67,23 @@ func (x *Exchange) Can(method string) bool {
 		caps := jsonrpc.Get(x.Params, "_meta", mcp.MetaKeyClientCapabilities, capability(method))
 		return len(caps) > 0 && caps[0] == '{'
 	}
-	return x.Session != nil && can(x.Session.GetClientCapabilities(), method)
+	c := x.declared()
+	return c != nil && can(c.GetClientCapabilities(), method)
 }
 
 // Ask sends a request to the client of a session and returns the result. It is sent on the stream of the request that the
 // question is about, or on the session's own where that cannot carry it, and waits until the client answers, ctx or the
 // session ends. A client that answers with an error is a *jsonrpc.Error.
 func (x *Exchange) Ask(ctx context.Context, method string, params []byte) (result json.RawMessage, err error) {
-	if x.Session == nil || !x.Can(method) {
+	if x.declared() == nil || !x.Can(method) {
 		err := error(jsonrpc.Errorf(jsonrpc.KindToolExecution, "the client did not declare the capability %q, which this needs", capability(method)).
 			With("reason", "missing client capability"))
 		x.failure.Store(&err)
 		return nil, err
+	}
+	if x.line != nil {
+		x.Waiting(func() { result, err = x.line.Ask(ctx, method, params) })
+		return result, err
 	}
 	var answer reply
 	x.Waiting(func() { answer, err = x.Session.ask(ctx, x, method, params) })

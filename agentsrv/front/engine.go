@@ -56,6 +56,15 @@ func caught(ctx context.Context, err *error) {
 	}
 }
 
+// Fail returns err, and remembers it with its type for the answer: that of a provider of completions, around which mcp-go has no
+// middleware.
+func Fail(ctx context.Context, err error) error {
+	if x := From(ctx); x != nil {
+		x.failure.Store(&err)
+	}
+	return err
+}
+
 func panicked(v any) error {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
@@ -196,6 +205,8 @@ func (s *Server) newPeer(x *Exchange, of *peer) *peer {
 		p.client, p.id = of.client, of.id
 	case x.Session != nil:
 		p.client, p.id = &x.Session.client, x.Session.id
+	case x.remote != nil: // which of its sessions, by a name that may be shown
+		p.client, p.id = x.remote, "session-"+x.Caller.Session
 	default:
 		p.client = &client{version: x.Version, ready: true}
 		p.id = fmt.Sprintf("request-%d", s.requests.Add(1))

@@ -29,6 +29,8 @@ type Exchange struct {
 	Header  http.Header  // of the HTTP request, nil over stdio; not to be modified
 	Token   []byte       // _meta.progressToken as JSON, nil if the client asked for no progress
 	peer    *peer        // what mcp-go sees of the client
+	remote  *client      // of a session that another process has
+	line    Line         // to that process; nil for an exchange that arrived here
 	out     messenger    // where messages about this request go
 	cancel  context.CancelCauseFunc
 	abandon func()                // ends the response to a request that the client cancelled
@@ -160,6 +162,9 @@ func (x *Exchange) Cancel(cause error) {
 // retry, with Last-Event-ID. It is false where nothing can be resumed: in the modern era, over stdio, without a session,
 // and without a response that may be an event stream.
 func (x *Exchange) Hangup(retry time.Duration) bool {
+	if x.line != nil {
+		return x.line.Hangup(retry)
+	}
 	st, ok := x.out.(*stream)
 	return ok && st.hangup(retry)
 }
@@ -170,7 +175,7 @@ func NewExchange(parent *Exchange, id []byte, method string, params []byte) *Exc
 	x := &Exchange{ID: id, Method: method, Params: params, Version: defaultVersion}
 	if parent != nil {
 		x.Modern, x.Version, x.Session, x.Caller, x.Header, x.Token = parent.Modern, parent.Version, parent.Session, parent.Caller, parent.Header, parent.Token
-		x.peer, x.out = parent.peer, relay{parent}
+		x.peer, x.remote, x.line, x.out = parent.peer, parent.remote, parent.line, relay{parent}
 	}
 	return x
 }

@@ -349,6 +349,10 @@ func TestModernHeaders(t *testing.T) {
 	if e.Error.Data["requested"] != "2027-01-01" || len(e.Error.Data["supported"].([]any)) != 5 {
 		t.Errorf("%+v", e)
 	}
+	past := strings.Replace(body, "2026-07-28", "1900-01-01", 1)
+	expect(t, f.post(t, past, set("MCP-Protocol-Version", "1900-01-01")...), 400, -32022, "", "")
+	loud := strings.Replace(body, `"io.modelcontextprotocol/clientCapabilities"`, `"io.modelcontextprotocol/logLevel":"loud","io.modelcontextprotocol/clientCapabilities"`, 1)
+	expect(t, f.post(t, loud, h...), 400, -32602, "invalid_params", "logLevel")
 	if g := f.post(t, body, append(h, "Mcp-Session-Id", "whatever")...); g.status != 200 || g.header.Get("Mcp-Session-Id") != "" || !strings.Contains(g.body, `"resultType":"complete"`) {
 		t.Errorf("a session's id has no meaning: %+v", g)
 	}

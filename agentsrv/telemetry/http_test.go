@@ -30,7 +30,7 @@ func value(t *testing.T, page, series string) float64 {
 
 func TestO3_O4_Prometheus(t *testing.T) {
 	a := newAgent(t, Options{
-		Queue:    func() Queue { return Queue{Queued: 4, Running: 1, Concurrency: 1} },
+		Queue:    func() Queue { return Queue{Queued: 4, Running: 1, Concurrency: 1, Shared: &Shared{3, 9, 2}} },
 		Sessions: func() int { return 7 },
 	})
 	for range 6 {
@@ -62,6 +62,9 @@ func TestO3_O4_Prometheus(t *testing.T) {
 		`mcp_queue_queued`:                4,
 		`mcp_queue_running`:               1,
 		`mcp_queue_concurrency`:           1,
+		`mcp_queue_shared_replicas`:       3,
+		`mcp_queue_shared_queued`:         9,
+		`mcp_queue_shared_running`:        2,
 		`mcp_sessions_active`:             7,
 	} {
 		if got := value(t, page, series); got != want {
@@ -160,7 +163,7 @@ func TestA13_HealthAndReady(t *testing.T) {
 func TestO8_Status(t *testing.T) {
 	a := newAgent(t, Options{
 		Name: "n", Version: "v",
-		Queue:    func() Queue { return Queue{1, 2, 3} },
+		Queue:    func() Queue { return Queue{Queued: 1, Running: 2, Concurrency: 3} },
 		Sessions: func() int { return 4 },
 		Tenants:  func() int { return 5 },
 		Status:   map[string]func(context.Context) any{"kb": func(context.Context) any { return map[string]int{"chunks": 6} }},
@@ -185,7 +188,7 @@ func TestO8_Status(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
 		t.Fatal(status, body, err)
 	}
-	if got.Name != "n" || got.Version != "v" || got.Queue != (Queue{1, 2, 3}) || got.Sessions.Active != 4 || got.Tenants.Active != 5 || got.KB.Chunks != 6 ||
+	if got.Name != "n" || got.Version != "v" || got.Queue != (Queue{Queued: 1, Running: 2, Concurrency: 3}) || got.Sessions.Active != 4 || got.Tenants.Active != 5 || got.KB.Chunks != 6 ||
 		got.UptimeMS == nil || got.Tools.Calls != 2 || got.Tools.Errors != 1 || got.Tools.ErrorRate != 0.5 {
 		t.Errorf("%s", body)
 	}

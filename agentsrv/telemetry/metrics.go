@@ -51,6 +51,11 @@ func (t *Telemetry) newMetrics() (*metrics, error) {
 		b.Gauge("mcp.queue.queued", "Tool calls that wait for their turn.", func() float64 { return float64(q().Queued) })
 		b.Gauge("mcp.queue.running", "Tool calls that run.", func() float64 { return float64(q().Running) })
 		b.Gauge("mcp.queue.concurrency", "Tool calls that may run at a time.", func() float64 { return float64(q().Concurrency) })
+		if q().Shared != nil { // as long as the agent lives
+			b.Gauge("mcp.queue.shared.replicas", "Agents that share the queue, this one among them.", func() float64 { return float64(q().Shared.Replicas) })
+			b.Gauge("mcp.queue.shared.queued", "Tool calls that wait in all of them together.", func() float64 { return float64(q().Shared.Queued) })
+			b.Gauge("mcp.queue.shared.running", "Tool calls that run in any of them.", func() float64 { return float64(q().Shared.Running) })
+		}
 	}
 	if t.o.Sessions != nil {
 		b.Gauge("mcp.sessions.active", "Sessions of clients.", func() float64 { return float64(t.o.Sessions()) })

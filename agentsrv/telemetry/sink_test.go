@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
+	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
@@ -140,30 +141,12 @@ func (s *sink) named(t *testing.T, name string) span {
 	return found[0]
 }
 
-// buffer takes a log from many goroutines.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // agent is the front with everything before the queue, on a real listener.
 type agent struct {
 	t   *testing.T
 	tel *Telemetry
 	url string
-	log *buffer
+	log *faketest.Buffer
 
 	running sync.WaitGroup // calls that were answered already
 	release chan struct{}  // lets the tool later end
@@ -171,7 +154,7 @@ type agent struct {
 
 func newAgent(t *testing.T, o Options) *agent {
 	t.Helper()
-	a := &agent{t: t, log: new(buffer), release: make(chan struct{})}
+	a := &agent{t: t, log: new(faketest.Buffer), release: make(chan struct{})}
 	e := server.NewMCPServer("fixture", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true), server.WithPromptCapabilities(true))...)
 	const text = `{"type":"object","properties":{"text":{"type":"string"},"tenant_id":{"type":"string"}}}`
 	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {

@@ -24,6 +24,15 @@ type Queue struct {
 	Queued      int `json:"queued"`
 	Running     int `json:"running"`
 	Concurrency int `json:"concurrency"`
+
+	Shared *Shared `json:"shared,omitempty"` // nil where nobody else has this queue
+}
+
+// Shared is what all processes that share a queue have together.
+type Shared struct {
+	Replicas int `json:"replicas"`
+	Queued   int `json:"queued"`
+	Running  int `json:"running"`
 }
 
 // Options say what there is to show. Functions may be nil, and must not block.
