@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,8 @@ type Options struct {
 	Pause    time.Duration // that it is open for the first time; each time after is twice as long; default 1 s
 	MaxPause time.Duration // default 30 s
 	Logger   *slog.Logger
+	// Changed is told when a breaker opens, for how long, and when it closes, with 0. It must not block. nil is told nothing.
+	Changed func(agent, endpoint string, open time.Duration, failures int, why string)
 
 	now func() time.Time
 }
@@ -45,7 +48,7 @@ type Options struct {
 type Breakers struct {
 	o  Options
 	mu sync.Mutex
-	by map[string]*Breaker // of the routes in force
+	by map[string][]*Breaker // of the routes in force, one for each upstream
 }
 
 // New makes Breakers. They start nothing.
@@ -65,7 +68,7 @@ func New(o Options) *Breakers {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	return &Breakers{o: o, by: map[string]*Breaker{}}
+	return &Breakers{o: o, by: map[string][]*Breaker{}}
 }
 
 // Wrap puts a breaker around the way to an agent.
@@ -73,7 +76,7 @@ func (b *Breakers) Wrap(r *routes.Route, up flow.Upstream) flow.Upstream {
 	n := &Breaker{Upstream: up, o: b.o, route: r, all: b, state: Closed}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.by[r.Name] = n
+	b.by[r.Name] = append(b.by[r.Name], n)
 	return n
 }
 
@@ -85,17 +88,35 @@ type Status struct {
 	Retries  int       `json:"retries"`
 	RetryAt  time.Time `json:"retry_at,omitzero"` // when an open one lets a request through
 	Error    string    `json:"error,omitempty"`   // of the last failure
+	// Upstreams are those of an agent with several, by their URL without secrets. The agent's own state is that of the best.
+	Upstreams map[string]Status `json:"upstreams,omitempty"`
 }
 
 // Status is that of an agent; a closed breaker for one that there is not.
 func (b *Breakers) Status(agent string) Status {
 	b.mu.Lock()
-	one := b.by[agent]
+	all := slices.Clone(b.by[agent])
 	b.mu.Unlock()
-	if one == nil {
+	if len(all) == 0 {
 		return Status{State: Closed}
 	}
-	return one.status()
+	out := all[len(all)-1].status()
+	if len(all) == 1 || all[0].route.Endpoint() == nil {
+		return out
+	}
+	order := map[State]int{Closed: 0, HalfOpen: 1, Open: 2}
+	each := map[string]Status{}
+	for _, one := range all {
+		s := one.status()
+		each[one.endpoint()] = s
+		if order[s.State] < order[out.State] || s.State == out.State && s.Failures < out.Failures {
+			out = s
+		}
+	}
+	if len(each) > 1 { // else the route's next version takes the place
+		out.Upstreams = each
+	}
+	return out
 }
 
 // Breaker is that of one route.
@@ -115,10 +136,54 @@ type Breaker struct {
 	why      string    // of the last failure
 }
 
+// Apply opens the breaker of an agent's upstream for a time, or closes it if that is 0, because another router's did.
+func (b *Breakers) Apply(agent, endpoint string, open time.Duration, failures int, why string) {
+	b.mu.Lock()
+	all := slices.Clone(b.by[agent])
+	b.mu.Unlock()
+	for _, one := range all {
+		if one.endpoint() == endpoint {
+			one.apply(open, failures, why)
+		}
+	}
+}
+
+// endpoint is where the agent is, without secrets; "" for a command.
+func (b *Breaker) endpoint() string {
+	return mask.URL(b.route.Address())
+}
+
+func (b *Breaker) apply(open time.Duration, failures int, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case open <= 0 && b.state == Closed:
+	case open <= 0:
+		b.state, b.failures, b.pauses, b.why = Closed, 0, 0, ""
+		b.o.Logger.Info("circuit breaker closed: another router reached the agent", "agent", b.route.Name)
+	default:
+		open = min(open, b.o.MaxPause)
+		if b.state == Closed {
+			b.opened++
+			b.o.Logger.Warn("circuit breaker open: another router cannot reach the agent", "agent", b.route.Name, "for", text.Duration(open), "error", why)
+		}
+		b.state, b.failures, b.why = Open, max(failures, 1), mask.Text(why)
+		b.until = b.o.now().Add(open)
+	}
+}
+
+// changed tells others, if there are any; b.mu is held.
+func (b *Breaker) changed(open time.Duration) {
+	if e := b.endpoint(); b.o.Changed != nil && e != "" { // a process is the router's own
+		b.o.Changed(b.route.Name, e, open, b.failures, b.why)
+	}
+}
+
 // Close closes the way to the agent.
 func (b *Breaker) Close() error {
 	b.all.mu.Lock()
-	if b.all.by[b.route.Name] == b { // the route's next version may have taken the place already
+	left := slices.DeleteFunc(b.all.by[b.route.Name], func(o *Breaker) bool { return o == b }) // the route's next version may be there
+	if b.all.by[b.route.Name] = left; len(left) == 0 {
 		delete(b.all.by, b.route.Name)
 	}
 	b.all.mu.Unlock()
@@ -148,7 +213,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	now := b.o.now()
 	if wait := b.until.Sub(now); wait > 0 {
 		return false, &jsonrpc.RequestError{
-			Kind: jsonrpc.KindUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait,
+			Kind: jsonrpc.KindUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait, Err: flow.ErrNotSent,
 			Message: fmt.Sprintf("Failed to reach agent: circuit breaker of '%s' open after %d failures, the latest: %s", b.route.Name, b.failures, b.why),
 		}
 	}
@@ -164,10 +229,12 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if why == "" {
-		if b.state != Closed {
-			b.o.Logger.Info("circuit breaker closed: the agent answers again", "agent", b.route.Name)
-		}
+		was := b.state
 		b.state, b.failures, b.pauses, b.why = Closed, 0, 0, ""
+		if was != Closed {
+			b.o.Logger.Info("circuit breaker closed: the agent answers again", "agent", b.route.Name)
+			b.changed(0)
+		}
 		return
 	}
 	b.failures++
@@ -182,6 +249,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.opened++
 	b.until = b.o.now().Add(b.pause())
 	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", text.Duration(b.pause()), "error", why)
+	b.changed(b.pause())
 }
 
 // forget ends a request whose outcome says nothing about the agent, such as one whose client disconnected.

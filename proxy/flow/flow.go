@@ -22,6 +22,9 @@ type Call struct {
 
 	Route  *routes.Route // set by the ingress
 	Target Handler       // serves the call in the end; set by the ingress
+	// Elsewhere serves a call of which nothing was sent by another upstream of its agent; false if none of them serves. nil where
+	// there is no other.
+	Elsewhere func() bool
 }
 
 // Request is what is known before the body is read. The router makes it; access control adds the principal.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -12,6 +13,9 @@ type Upstream interface {
 	http.RoundTripper
 	Close() error
 }
+
+// ErrNotSent is in errors of upstreams that did not try.
+var ErrNotSent = errors.New("not sent")
 
 // Wrap puts a layer around the upstream of a route.
 type Wrap func(*routes.Route, Upstream) Upstream
