@@ -3,6 +3,8 @@ package routes
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,12 +17,26 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // Problem is what is wrong or unknown in a file of routes. It never quotes what may be a secret.
 type Problem struct {
-	Line    int // 1-based
+	Line    int // 1-based; 0 where it is not known
+	Col     int // 1-based, in bytes; 0 where it is not known
 	Message string
+	File    string // which file of a folder, or which key; "" for the one that there is
 }
 
-// String is "line 3: message".
-func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Message) }
+// String is "line 3, column 5: message", after the file if there are several.
+func (p Problem) String() string {
+	s := p.Message
+	switch {
+	case p.Col > 0:
+		s = fmt.Sprintf("line %d, column %d: %s", p.Line, p.Col, s)
+	case p.Line > 0:
+		s = fmt.Sprintf("line %d: %s", p.Line, s)
+	}
+	if p.File != "" {
+		s = p.File + ": " + s
+	}
+	return s
+}
 
 // Error makes a Problem because of which nothing of the file counts an error.
 func (p Problem) Error() string { return p.String() }
@@ -42,10 +58,15 @@ type value struct {
 
 func (d *decoder) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
+// problem is one at of an offset.
+func (d *decoder) problem(at int, message string) Problem {
+	return Problem{Line: d.line(at), Col: at - bytes.LastIndexByte(d.text[:at], '\n'), Message: message}
+}
+
 func (v value) line() int { return v.d.line(v.at) }
 
 func (v value) problem(format string, args ...any) Problem {
-	return Problem{v.line(), v.what + " " + fmt.Sprintf(format, args...)}
+	return v.d.problem(v.at, v.what+" "+fmt.Sprintf(format, args...))
 }
 
 func (v value) fail(format string, args ...any) {
@@ -89,7 +110,7 @@ func (v value) object(known map[string]func(value)) {
 		case ok && m.raw[0] != 'n':
 			set(m)
 		case !ok:
-			for k := range known {
+			for _, k := range slices.Sorted(maps.Keys(known)) {
 				if strings.EqualFold(k, key) {
 					m.warn("is unknown and ignored; did you mean %q?", k)
 					return
@@ -145,19 +166,29 @@ func (v value) duration(most time.Duration) time.Duration {
 // list reads an array of strings; it is not nil, also when it is empty.
 func (v value) list() []string {
 	out := []string{}
-	if v.raw[0] != '[' {
-		v.fail("is %s; it must be a list of strings", kind(v.raw))
-		return out
-	}
-	_ = jsonrpc.Elements(v.raw, func(e []byte) bool { // was found to be JSON before
-		s, ok := jsonrpc.String(e)
+	v.items("a list of strings", func(v value) {
+		s, ok := jsonrpc.String(v.raw)
 		if !ok {
-			v.fail("holds %s; it must be a list of strings", kind(e))
+			v.fail("is %s in a list of strings", kind(v.raw))
 		}
 		out = append(out, s)
-		return ok
 	})
 	return out
+}
+
+// items walks an array.
+func (v value) items(what string, f func(value)) {
+	if v.raw[0] != '[' {
+		v.fail("is %s; it must be %s", kind(v.raw), what)
+		return
+	}
+	i, at := 0, 1
+	_ = jsonrpc.Elements(v.raw, func(e []byte) bool { // was found to be JSON before
+		at = len(v.raw) - len(bytes.TrimLeft(v.raw[at:], ", \t\r\n"))
+		f(value{v.d, v.what + "[" + itoa(i) + "]", v.at + at, e})
+		i, at = i+1, at+len(e)
+		return v.d.err == nil
+	})
 }
 
 func kind(raw []byte) string {

@@ -10,9 +10,53 @@ import (
 // maxFile is how large a routing.json may be.
 const maxFile = 16 << 20
 
-// Load reads a file. A missing one is an fs.ErrNotExist.
+// Load reads a file, or a folder of files. A missing one is an fs.ErrNotExist. Of a folder that counts which is in order; what is
+// not is among the warnings.
 func Load(path string) (*Table, error) {
-	text, err := atomicfile.Read(path, maxFile)
+	if !folder(path) {
+		return loadFile(path)
+	}
+	files, foreign, err := names(path)
+	if err != nil {
+		return nil, err
+	}
+	pieces := map[string]*piece{}
+	for _, n := range files {
+		p := &piece{order: "0" + n, path: filepath.Join(path, n)}
+		p.read(foreign)
+		pieces[n] = p
+	}
+	t := merge(pieces)
+	for _, n := range files {
+		if err := pieces[n].err; err != nil {
+			t.Warnings = append(t.Warnings, Problem{File: n, Message: err.Error()})
+		}
+	}
+	return t, nil
+}
+
+// loadFile reads a file with all that it needs.
+func loadFile(path string) (*Table, error) {
+	t, err := loadText(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range t.Names() {
+		r := t.Routes[name]
+		if of, err := r.vouched(); err != nil {
+			key := "routes." + name + "." + of
+			if of == "ca" {
+				err = &caError{r.CA, err}
+			}
+			return nil, fmt.Errorf("%s: line %d: %s: %w", path, t.Lines[key], key, err)
+		}
+	}
+	return t, nil
+}
+
+// loadText reads a file of at most so many bytes.
+func loadText(path string, most int64) (*Table, error) {
+	text, err := atomicfile.Read(path, most)
 	if err != nil {
 		return nil, err
 	}
@@ -25,13 +69,6 @@ func Load(path string) (*Table, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	t.resolve(filepath.Dir(abs))
-	for _, name := range t.Names() {
-		r := t.Routes[name]
-		if err := r.vouched(); err != nil {
-			key := "routes." + name + ".ca"
-			return nil, fmt.Errorf("%s: line %d: %s: %w", path, t.Lines[key], key, &caError{r.CA, err})
-		}
-	}
 	return t, nil
 }
 

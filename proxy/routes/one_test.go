@@ -16,7 +16,7 @@ func TestG1_OneRoute(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"": "not valid JSON", "[]": "it is a list", `{"hostPort":1}`: "has no name", `{"name":null,"hostPort":1}`: "name is null",
-		`{"name":"-","hostPort":1}`: "is not a valid agent name", `{"name":"a"}`: "has no upstream", "{\"name\":\"a\",\n\"hostPort\":1,\"x\":1}": "line 2: server.x is unknown",
+		`{"name":"-","hostPort":1}`: "is not a valid agent name", `{"name":"a"}`: "has no upstream", "{\"name\":\"a\",\n\"hostPort\":1,\"x\":1}": "line 2, column 18: server.x is unknown",
 		`{"name":"a","name":"b","hostPort":1}`: "twice", `{"name":"a","command":"x","cwd":"y"}`: "absolute", "\xff": "UTF-8",
 	} {
 		if r, err := ParseOne([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {

@@ -23,7 +23,7 @@ const (
 	maxTimeout = 24 * time.Hour
 	maxRoutes  = 10_000
 	maxRate    = 1_000_000_000
-	topFields  = `"port", "tokens", "sessionKey" and "routes"`
+	topFields  = `"port", "tokens", "sessionKey", "cluster", "prefix", "clients" and "routes"`
 )
 
 // Parse reads a routing.json. What is not known in it is a warning; what is wrong is an error that names the line, and then
@@ -38,9 +38,16 @@ func Parse(text []byte) (*Table, error) {
 		return func(v value) { t.Lines[name] = v.line(); set(v) }
 	}
 	root.object(map[string]func(value){
+		"$schema":    func(value) {}, // for editors
 		"port":       own("port", func(v value) { t.Port = v.number(0, 65535) }),
 		"tokens":     own("tokens", func(v value) { t.Tokens = v.text() }),
 		"sessionKey": own("sessionKey", func(v value) { t.SessionKey = v.text() }),
+		"cluster":    own("cluster", func(v value) { t.Cluster = v.text() }),
+		"prefix":     own("prefix", func(v value) { t.Merged.Prefix = v.prefix() }),
+		"separator":  func(v value) { t.Merged.Separator = v.separator() },
+		"include":    func(v value) { t.Merged.Include = v.patterns(true) },
+		"exclude":    func(v value) { t.Merged.Exclude = v.patterns(true) },
+		"clients":    func(v value) { t.Merged.Clients = v.clients() },
 		"routes": func(v value) {
 			v.each(func(name string, v value) { t.add(name, v) })
 		},
@@ -80,25 +87,34 @@ func ParseOne(text []byte) (*Route, error) {
 		return nil, root.d.warnings[0]
 	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
-	case r.CA != "" && !filepath.IsAbs(r.CA):
-		return nil, fmt.Errorf("ca is %q; it must be an absolute path", clip(r.CA))
+	case r.Registered:
+		return nil, errors.New("registered applies only to a route of a file")
 	case r.OAuth != nil && !r.OAuth.Resolved():
 		return nil, errors.New("oauth names a file by a relative path; it must be an absolute one")
 	default:
-		if err := r.vouched(); err != nil {
-			return nil, fmt.Errorf("ca: %w", err)
+		for i, p := range r.files() {
+			if *p != "" && !filepath.IsAbs(*p) {
+				return nil, fmt.Errorf("%s is %q; it must be an absolute path", []string{"ca", "clientCert", "clientKey"}[i], clip(*p))
+			}
+		}
+		if key, err := r.vouched(); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		return r, nil
 	}
 }
 
-// vouched reports a certificate file that cannot be used.
-func (r *Route) vouched() error {
-	if r.CA == "" {
-		return nil
+// vouched reports a certificate file that cannot be used, and the key that names it.
+func (r *Route) vouched() (key string, err error) {
+	if r.CA != "" {
+		if _, err := certs.Open(r.CA); err != nil {
+			return "ca", err
+		}
 	}
-	_, err := certs.Open(r.CA)
-	return err
+	if r.ClientCert != "" {
+		_, err = certs.Client(r.ClientCert, r.ClientKey)
+	}
+	return "clientCert", err
 }
 
 // document checks that a text is a JSON object.
@@ -111,14 +127,14 @@ func document(text []byte, fields string) (root value, err error) {
 	if err := jsonrpc.Valid(text); err != nil {
 		var syntax *jsonrpc.SyntaxError
 		if errors.As(err, &syntax) {
-			return root, Problem{d.line(min(syntax.Offset, len(text))), "not valid JSON: " + syntax.Reason}
+			return root, d.problem(min(syntax.Offset, len(text)), "not valid JSON: "+syntax.Reason)
 		}
 		return root, fmt.Errorf("not valid JSON: %w", err)
 	}
 	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	root = value{d: d, at: at, raw: text[at:]}
 	if root.raw[0] != '{' {
-		return root, Problem{d.line(at), fmt.Sprintf("it is %s; it must be an object with %s", kind(root.raw), fields)}
+		return root, d.problem(at, fmt.Sprintf("it is %s; it must be an object with %s", kind(root.raw), fields))
 	}
 	return root, nil
 }
@@ -136,7 +152,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession, Transport: Auto}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
-	var ca, transport, login value
+	var ca, transport, login, urls, network, certificate value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -144,25 +160,42 @@ func (t *Table) add(name string, v value, others ...string) {
 		return func(v value) { ofCommand[name] = v; set(v) }
 	}
 	known := map[string]func(value){
-		"hostPort":  kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
-		"url":       kindOf("url", func(v value) { r.URL = v.url() }),
-		"ca":        func(v value) { r.CA, ca = v.text(), v },
-		"transport": func(v value) { r.Transport, transport = v.transport(), v },
-		"command":   kindOf("command", func(v value) { r.Command = v.command() }),
-		"args":      command("args", func(v value) { r.Args = v.list() }),
-		"env":       command("env", func(v value) { r.Env = v.env() }),
-		"cwd":       command("cwd", func(v value) { r.Cwd = v.text() }),
-		"session":   command("session", func(v value) { r.Session = v.mode() }),
-		"disabled":  func(v value) { r.Disabled = v.bool() },
-		"headers":   func(v value) { r.Headers = v.headers() },
-		"oauth":     func(v value) { r.OAuth, login = v.oauth(), v },
-		"timeout":   func(v value) { r.Timeout = v.duration(maxTimeout) },
-		"stream":    func(v value) { r.Stream = v.bool() },
-		"methods":   func(v value) { r.Methods = v.list() },
-		"tools":     func(v value) { r.Tools = v.list() },
-		"waitReady": func(v value) { r.WaitReady = v.duration(time.Hour) },
-		"rateLimit": func(v value) { r.RateLimit = v.number(0, maxRate) },
-		"fault":     func(v value) { r.fault(v) },
+		"hostPort": kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
+		"url":      kindOf("url", func(v value) { r.URL, r.Socket = v.endpoint() }),
+		"urls":     kindOf("urls", func(v value) { urls = v; v.urls(r) }),
+		"registered": func(v value) {
+			if r.Registered = v.bool(); r.Registered {
+				given = append(given, "registered")
+				r.Transport = HTTP
+			}
+		},
+		"ca": func(v value) { r.CA, ca = v.text(), v },
+		"proxy": func(v value) {
+			if r.Proxy, network = v.text(), v; config.CheckProxy(r.Proxy) != nil {
+				v.fail("is not the URL of a proxy; write http://HOST:PORT, https://…, socks5://… or none")
+			}
+		},
+		"clientCert": func(v value) { r.ClientCert, certificate = v.text(), v },
+		"clientKey":  func(v value) { r.ClientKey, certificate = v.text(), v },
+		"insecure":   func(v value) { r.Insecure, certificate = v.bool(), v },
+		"transport":  func(v value) { r.Transport, transport = v.transport(), v },
+		"command":    kindOf("command", func(v value) { r.Command = v.command() }),
+		"args":       command("args", func(v value) { r.Args = v.list() }),
+		"env":        command("env", func(v value) { r.Env = v.env() }),
+		"cwd":        command("cwd", func(v value) { r.Cwd = v.text() }),
+		"session":    command("session", func(v value) { r.Session = v.mode() }),
+		"disabled":   func(v value) { r.Disabled = v.bool() },
+		"headers":    func(v value) { r.Headers = v.headers() },
+		"oauth":      func(v value) { r.OAuth, login = v.oauth(), v },
+		"timeout":    func(v value) { r.Timeout = v.duration(maxTimeout) },
+		"stream":     func(v value) { r.Stream = v.bool() },
+		"methods":    func(v value) { r.Methods = v.list() },
+		"tools":      func(v value) { r.Tools = v.list() },
+		"waitReady":  func(v value) { r.WaitReady = v.duration(time.Hour) },
+		"rateLimit":  func(v value) { r.RateLimit = v.number(0, maxRate) },
+		"fault":      func(v value) { r.fault(v) },
+		"include":    func(v value) { r.Include = v.patterns(false) },
+		"exclude":    func(v value) { r.Exclude = v.patterns(false) },
 	}
 	for _, o := range others {
 		known[o] = func(value) {}
@@ -170,11 +203,23 @@ func (t *Table) add(name string, v value, others ...string) {
 	v.object(known)
 	switch {
 	case len(given) == 0:
-		v.fail("has no upstream: give hostPort, url or command")
+		v.fail("has no upstream: give hostPort, url, urls, command or registered")
 	case len(given) > 1:
-		v.fail("has %s: give exactly one of hostPort, url and command", strings.Join(given, " and "))
+		v.fail("has %s: give exactly one of hostPort, url, urls, command and registered", strings.Join(given, " and "))
+	case len(r.URLs) > 0 && r.OAuth != nil:
+		login.fail("applies only to a route with one url")
+	case len(r.URLs) > 0 && slices.ContainsFunc(r.URLs, func(u *url.URL) bool { return u.Scheme != r.URL.Scheme || u.User.String() != r.URL.User.String() }):
+		urls.fail("must agree in their scheme and user")
 	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
 		ca.fail("applies only to a route with an https url")
+	case (r.ClientCert != "" || r.ClientKey != "" || r.Insecure) && (r.URL == nil || r.URL.Scheme != "https"):
+		certificate.fail("applies only to a route with an https url")
+	case r.CA != "" && r.Insecure:
+		certificate.fail("cannot be with ca: leave one of both out")
+	case r.ClientKey != "" && r.ClientCert == "":
+		certificate.fail("needs clientCert")
+	case r.Proxy != "" && r.URL == nil:
+		network.fail("applies only to a route with a url")
 	case r.URL == nil && transport.d != nil:
 		transport.fail("applies only to a route with a url")
 	case r.OAuth != nil && r.URL == nil:
@@ -186,9 +231,24 @@ func (t *Table) add(name string, v value, others ...string) {
 			v.warn("is ignored: %s applies only to a route with a command", name)
 		}
 	}
-	if t.Routes[name] = r; r.CA != "" && t.Lines != nil {
-		t.Lines["routes."+name+".ca"] = ca.line()
+	t.Routes[name] = r
+	for key, at := range map[string]value{"ca": ca, "clientCert": certificate} {
+		if at.d != nil && t.Lines != nil {
+			t.Lines["routes."+name+"."+key] = at.line()
+		}
 	}
+}
+
+// endpoint is a URL, or one of a Unix socket.
+func (v value) endpoint() (*url.URL, string) {
+	if s := v.text(); strings.HasPrefix(s, "unix://") || strings.HasPrefix(s, "http+unix://") {
+		u, socket, err := config.Endpoint(s)
+		if err != nil {
+			v.fail("%v", err)
+		}
+		return u, socket
+	}
+	return v.url(), ""
 }
 
 func (v value) url() *url.URL {
@@ -199,6 +259,25 @@ func (v value) url() *url.URL {
 		return nil
 	}
 	return u
+}
+
+// urls reads the upstreams of a route, at least one.
+func (v value) urls(r *Route) {
+	seen := map[string]bool{}
+	for _, s := range v.list() {
+		if u := (value{v.d, v.what, v.at, jsonrpc.Quote(s)}).url(); u != nil && !seen[u.String()] {
+			seen[u.String()], r.URLs = true, append(r.URLs, u)
+		}
+	}
+	switch {
+	case v.d.err != nil:
+	case len(r.URLs) == 0 || len(r.URLs) > maxReplicas:
+		v.fail("has %d URLs; it must have from 1 to %d", len(r.URLs), maxReplicas)
+	case len(r.URLs) == 1:
+		r.URL, r.URLs = r.URLs[0], nil
+	default:
+		r.URL = r.URLs[0]
+	}
 }
 
 func (v value) command() string {
@@ -312,8 +391,10 @@ func (t *Table) resolve(folder string) {
 		}
 	}
 	for _, r := range t.Routes {
-		if r.CA != "" && !filepath.IsAbs(r.CA) {
-			r.CA = filepath.Join(folder, r.CA)
+		for _, p := range r.files() {
+			if *p != "" && !filepath.IsAbs(*p) {
+				*p = filepath.Join(folder, *p)
+			}
 		}
 		if r.OAuth != nil {
 			r.OAuth.Resolve(folder)

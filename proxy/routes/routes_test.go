@@ -63,7 +63,7 @@ func TestUnknownKeysWarn(t *testing.T) {
 	for _, p := range tab.Warnings {
 		text += p.String() + "\n"
 	}
-	for _, want := range []string{`line 1: Port is unknown and ignored; did you mean "port"?`, `line 3: routes.a.timeOut is unknown and ignored; did you mean "timeout"?`, "args applies only to a route with a command"} {
+	for _, want := range []string{`line 1, column 9: Port is unknown and ignored; did you mean "port"?`, `line 3, column 11: routes.a.timeOut is unknown and ignored; did you mean "timeout"?`, "args applies only to a route with a command"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -76,20 +76,22 @@ func TestUnknownKeysWarn(t *testing.T) {
 func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                   "not valid JSON",
-		`{"routes":{"a":`:                    "line 1: not valid JSON",
+		`{"routes":{"a":`:                    "line 1, column 16: not valid JSON",
 		"{\n\"routes\": nope}":               "line 2",
 		`[]`:                                 "must be an object",
 		`{"routes":[]}`:                      "must be an object",
 		`{"port":"x"}`:                       "from 0 to 65535",
 		`{"port":70000}`:                     "from 0 to 65535",
 		`{"port":1,"port":2}`:                "given twice",
-		`{"routes":{"a":{},"a":{}}}`:         "hostPort, url or command",
+		`{"routes":{"a":{},"a":{}}}`:         "give hostPort, url, urls, command or registered",
 		`{"routes":{"a b":{"hostPort":1}}}`:  "is not a valid agent name",
 		`{"routes":{"../x":{"hostPort":1}}}`: "is not a valid agent name",
 		`{"routes":{"a":{"hostPort":1,"command":"x"}}}`:                                 "exactly one",
 		`{"routes":{"a":{"hostPort":0}}}`:                                               "from 1 to 65535",
 		`{"routes":{"a":{"hostPort":1e3}}}`:                                             "from 1 to 65535",
 		`{"routes":{"a":{"url":"ftp://x"}}}`:                                            "is not a valid http or https URL",
+		`{"routes":{"a":{"url":"unix://run/x.sock"}}}`:                                  "has no absolute path of a socket",
+		`{"routes":{"a":{"urls":["unix:///run/x.sock"]}}}`:                              "is not a valid http or https URL",
 		`{"routes":{"a":{"url":"http://"}}}`:                                            "is not a valid http or https URL",
 		`{"routes":{"a":{"url":7}}}`:                                                    "must be a string",
 		`{"routes":{"a":{"command":""}}}`:                                               "is empty",
@@ -142,17 +144,18 @@ func (h *heard) changed(_ *Table, err error) {
 	h.err, h.n = err, h.n+1
 }
 
-func (h *heard) wait(t *testing.T, n int) error {
+// until waits for a report after which ok holds. A file may be reported twice: whoever reads it while it is replaced reads it again.
+func (h *heard) until(t *testing.T, what string, ok func(err error) bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		h.mu.Lock()
-		got, err := h.n, h.err
+		n, err := h.n, h.err
 		h.mu.Unlock()
-		if got >= n {
-			return err
+		if n > 0 && ok(err) {
+			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("heard %d times, want %d", got, n)
+			t.Fatalf("not %s: heard %d times, at last %v", what, n, err)
 		}
 	}
 }
@@ -178,18 +181,15 @@ func TestC11_TheFileIsFollowed(t *testing.T) {
 				}
 			}
 			put(`{"routes":{"a":{"hostPort":1}}}`)
-			if err := h.wait(t, 1); err != nil || w.Current().Routes["a"] == nil || w.Err() != nil {
-				t.Fatalf("%v, %v", err, w.Current())
-			}
+			h.until(t, "in force", func(err error) bool { return err == nil && w.Current().Routes["a"] != nil && w.Err() == nil })
 			since := w.Since()
 			put(`{"routes":{"a":`)
-			if err := h.wait(t, 2); err == nil || w.Current().Routes["a"] == nil || w.Err() == nil || !w.Since().Equal(since) {
-				t.Fatalf("%v, %v", err, w.Current())
+			h.until(t, "refused", func(err error) bool { return err != nil && w.Err() != nil })
+			if w.Current().Routes["a"] == nil || !w.Since().Equal(since) {
+				t.Fatal(w.Current(), since)
 			}
 			put(`{"routes":{"b":{"hostPort":2}}}`)
-			if err := h.wait(t, 3); err != nil || w.Current().Routes["b"] == nil || w.Err() != nil {
-				t.Fatalf("%v, %v", err, w.Current())
-			}
+			h.until(t, "replaced", func(err error) bool { return err == nil && w.Current().Routes["b"] != nil && w.Err() == nil })
 		})
 	}
 }
@@ -213,12 +213,12 @@ func FuzzParse(f *testing.F) {
 		}
 		for name, r := range tab.Routes {
 			kinds := 0
-			for _, is := range []bool{r.HostPort != 0, r.URL != nil, r.Command != ""} {
+			for _, is := range []bool{r.HostPort != 0, r.URL != nil, r.Command != "", r.Registered} {
 				if is {
 					kinds++
 				}
 			}
-			if kinds != 1 || !config.ValidName(name) || r.Name != name || r.Timeout <= 0 || (r.Endpoint() == nil) != (r.Command != "") {
+			if kinds != 1 || !config.ValidName(name) || r.Name != name || r.Timeout <= 0 || (r.Endpoint() == nil) != (r.Command != "" || r.Registered) {
 				t.Fatalf("%q: %+v", name, r)
 			}
 		}

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,13 +17,15 @@ import (
 
 // Options configures a Watcher.
 type Options struct {
-	Path string
-	// Must is whether the file has to be there at the start. A file that need not be there serves no routes until it appears.
+	Path string // of a file, or of a folder of files; "" for none
+	// Must is whether it has to be there at the start. A file that need not be there serves no routes until it appears.
 	Must bool
-	// Changed gets each new table, and each reason why the file is not in force (then t is the table still in
-	// force, and err is not nil). It runs on the watcher's goroutine.
+	// Keys are further routes, after those of the files; nil for none.
+	Keys Keys
+	// Changed gets the table in force after each change, and why what there is now is not in force, or not all of it. t is the
+	// same as before if nothing came into force. It runs on the watcher's goroutine.
 	Changed func(t *Table, err error)
-	// Poll is how often the file is looked at where the system reports no change; default 2 s.
+	// Poll is how often files are looked at where the system reports no change; default 2 s.
 	Poll   time.Duration
 	Logger *slog.Logger
 }
@@ -28,13 +33,18 @@ type Options struct {
 // settle is how long a file must be unchanged before it is read: editors and deployments write in several steps.
 const settle = 50 * time.Millisecond
 
-// Watcher follows a routing.json. The table in force is always one that was good.
+// Watcher follows a routing.json, a folder of them, or keys. The routes in force are always those that were good.
 type Watcher struct {
-	o     Options
-	again chan chan error
-	stop  chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	o      Options
+	again  chan chan error
+	stop   chan struct{}
+	done   chan struct{}
+	once   sync.Once
+	pieces map[string]*piece // by what they are merged in the order of
+	warned map[string]bool   // warnings that were logged
+
+	dir     bool // Path is a folder
+	started bool
 
 	mu    sync.Mutex
 	table *Table
@@ -42,7 +52,7 @@ type Watcher struct {
 	since time.Time // when table came into force
 }
 
-// Watch loads the file, which must be good if it is there, and follows it until Close.
+// Watch loads the routes and follows them until Close. A single file must be good if it is there; a bad one in a folder is left out.
 func Watch(o Options) (*Watcher, error) {
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
@@ -50,25 +60,41 @@ func Watch(o Options) (*Watcher, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	w := &Watcher{o: o, again: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{}), since: time.Now()}
-	before := filewatch.Of(o.Path)
-	t, err := Load(o.Path)
-	if errors.Is(err, fs.ErrNotExist) && !o.Must {
-		t, err = &Table{Routes: map[string]*Route{}}, nil
+	w := &Watcher{
+		o: o, again: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{}), pieces: map[string]*piece{}, since: time.Now(),
+		table: &Table{Routes: map[string]*Route{}}, dir: folder(o.Path),
 	}
-	if err != nil {
-		return nil, fmt.Errorf("routes: %w", err)
+	_, err := w.look(true)
+	one := w.pieces[single]
+	switch {
+	case one != nil && one.table == nil && errors.Is(one.err, fs.ErrNotExist) && !o.Must:
+		one.err, err = nil, nil
+	case one != nil && one.table == nil:
+		return nil, fmt.Errorf("routes: %w", one.err)
 	}
-	w.table = t
-	w.warn(t)
-	go w.run(before)
+	w.settle(err, true)
+	w.started = true
+	go w.run()
 	return w, nil
 }
 
+// warn logs the warnings of a table, each once.
 func (w *Watcher) warn(t *Table) {
+	now := map[string]bool{}
 	for _, p := range t.Warnings {
-		w.o.Logger.Warn("routes", "file", w.o.Path, "message", p.String())
+		s := p.String()
+		if now[s] = true; !w.warned[s] {
+			w.o.Logger.Warn("routes", "file", w.where(), "message", s)
+		}
 	}
+	w.warned = now
+}
+
+func (w *Watcher) where() string {
+	if w.o.Path == "" && w.o.Keys != nil {
+		return w.o.Keys.String()
+	}
+	return w.o.Path
 }
 
 // Current is the table in force.
@@ -78,7 +104,7 @@ func (w *Watcher) Current() *Table {
 	return w.table
 }
 
-// Err is why the file as it stands now is not in force, nil if it is.
+// Err is why the routes as they stand now are not in force, or not all of them; nil if they are.
 func (w *Watcher) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +118,7 @@ func (w *Watcher) Since() time.Time {
 	return w.since
 }
 
-// Reload reads the file now, whether it seems changed or not, and returns what Err does then.
+// Reload reads everything now, whether it seems changed or not, and returns what Err does then.
 func (w *Watcher) Reload() error {
 	answer := make(chan error, 1)
 	select {
@@ -103,70 +129,175 @@ func (w *Watcher) Reload() error {
 	}
 }
 
-// Close stops following the file. The table in force stays.
+// Close stops following the routes. The table in force stays.
 func (w *Watcher) Close() {
 	w.once.Do(func() { close(w.stop) })
 	<-w.done
 }
 
-func (w *Watcher) run(last filewatch.Stamp) {
+func (w *Watcher) run() {
 	defer close(w.done)
 	files := filewatch.New(w.o.Poll, settle)
 	defer files.Close()
-	files.Folder(filepath.Dir(w.o.Path))
-	needed := filewatch.Of("") // of the file that the last one needs and that is of no use
+	var keys <-chan struct{}
+	if w.o.Keys != nil {
+		keys = w.o.Keys.Changed()
+	}
 	for {
-		if target := last.Target(); target != "" {
-			files.Folder(filepath.Dir(target))
-		}
+		w.follow(files)
+		force := false
+		var answer chan error
 		select {
 		case <-w.stop:
 			return
 		case <-files.Changed():
-		case answer := <-w.again:
-			last, needed = filewatch.Of(w.o.Path), filewatch.Of(w.needs())
-			answer <- w.load()
-			continue
+		case <-keys:
+		case answer = <-w.again:
+			force = true
 		}
-		now, other := filewatch.Of(w.o.Path), filewatch.Of(w.needs())
-		if !now.Equal(last) || !other.Equal(needed) {
-			last, needed = now, other
-			_ = w.load() // kept for Err
+		changed, err := w.look(force)
+		if changed || force || !same(err, w.Err()) {
+			w.settle(err, force)
+			if w.o.Changed != nil {
+				w.o.Changed(w.Current(), w.Err())
+			}
+		}
+		if answer != nil {
+			answer <- w.Err()
 		}
 	}
 }
 
-// needs is the file because of which the routes are not in force, "" if it is for another reason, or if they are.
-func (w *Watcher) needs() string {
-	var ca *caError
-	if errors.As(w.Err(), &ca) {
-		return ca.file
+// follow watches the folders of the files.
+func (w *Watcher) follow(files *filewatch.Watcher) {
+	switch {
+	case w.o.Path == "":
+		return
+	case w.dir:
+		files.Folder(w.o.Path)
+	default:
+		files.Folder(filepath.Dir(w.o.Path))
 	}
-	return ""
+	if p := w.pieces[single]; p != nil && p.stamp.Target() != "" {
+		files.Folder(filepath.Dir(p.stamp.Target()))
+	}
 }
 
-// load reads the file and puts it in force if it is good.
-func (w *Watcher) load() error {
-	t, err := Load(w.o.Path)
+// single is the piece that is the one file.
+const single = "0"
+
+// look reads what changed, or everything. The error is why not all of it counts.
+func (w *Watcher) look(force bool) (changed bool, err error) {
+	var wrong []error
+	there := map[string]bool{}
+	read := func(order, path string, foreign bool) {
+		p := w.pieces[order]
+		there[order] = true
+		if now := filewatch.Of(path); p == nil || force || !p.fits(now) {
+			if p == nil {
+				p = &piece{order: order, path: path}
+				w.pieces[order] = p
+			}
+			before := p.err
+			p.read(foreign)
+			changed = true
+			if p.err != nil && !same(before, p.err) && (w.started || order != single) {
+				w.o.Logger.Error("routes not loaded", "file", path, "error", p.why())
+			}
+		}
+	}
+	switch {
+	case w.o.Path == "":
+	case w.dir:
+		files, foreign, err := names(w.o.Path)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%w; the last valid ones stay in force", err))
+			break
+		}
+		for _, n := range files {
+			read("0"+n, filepath.Join(w.o.Path, n), foreign)
+		}
+		changed = w.drop('0', there) || changed
+	default:
+		read(single, w.o.Path, false)
+	}
+	if w.o.Keys != nil {
+		texts, err := w.o.Keys.Snapshot()
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		for key, text := range texts {
+			order := "1" + key
+			there[order] = true
+			if p := w.pieces[order]; p == nil || p.text != string(text) {
+				w.key(order, key, text)
+				changed = true
+			}
+		}
+		changed = w.drop('1', there) || changed
+	}
+	for _, order := range slices.Sorted(maps.Keys(w.pieces)) {
+		if p := w.pieces[order]; p.err != nil {
+			wrong = append(wrong, p.why())
+		}
+	}
+	return changed, summary(wrong)
+}
+
+// key takes the value of a key.
+func (w *Watcher) key(order, key string, text []byte) {
+	p := w.pieces[order]
+	if p == nil {
+		p = &piece{order: order}
+		w.pieces[order] = p
+	}
+	p.text = string(text)
+	t, err := parseKey(key, text)
+	if p.err = nil; err == nil {
+		p.table = t
+		return
+	}
+	p.err = fmt.Errorf("%s: key %s: %w", w.o.Keys, key, err)
+	w.o.Logger.Error("routes not loaded", "file", w.o.Keys.String(), "error", p.why())
+}
+
+// drop lets go of pieces of a kind that are gone.
+func (w *Watcher) drop(kind byte, there map[string]bool) bool {
+	before := len(w.pieces)
+	maps.DeleteFunc(w.pieces, func(order string, _ *piece) bool { return order[0] == kind && !there[order] })
+	return len(w.pieces) != before
+}
+
+// settle puts in force what is good.
+func (w *Watcher) settle(err error, force bool) {
+	t := merge(w.pieces)
+	if err != nil {
+		err = fmt.Errorf("routes: %w", err)
+	}
 	w.mu.Lock()
-	if err == nil {
+	fresh := t != w.table && (force || len(w.pieces) == 1 || !reflect.DeepEqual(t, w.table))
+	if fresh {
 		w.table, w.since = t, time.Now()
-	} else {
-		err = fmt.Errorf("routes: %w; the last valid ones stay in force", err)
-		t = w.table
 	}
 	w.err = err
 	w.mu.Unlock()
-	if err != nil {
-		w.o.Logger.Error("routes not loaded", "file", w.o.Path, "error", err)
-	} else {
-		w.warn(t)
+	w.warn(t)
+	if fresh && w.started {
+		w.o.Logger.Info("routes loaded", "file", w.where(), "routes", len(t.Routes))
 	}
-	if w.o.Changed != nil {
-		w.o.Changed(t, err)
+}
+
+// summary is the first error and how many there are.
+func summary(all []error) error {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
 	}
-	if err == nil {
-		w.o.Logger.Info("routes loaded", "file", w.o.Path, "routes", len(t.Routes))
-	}
-	return err
+	return fmt.Errorf("%w (and %d more)", all[0], len(all)-1)
+}
+
+func same(a, b error) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.Error() == b.Error())
 }
