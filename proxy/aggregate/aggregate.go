@@ -1,5 +1,5 @@
 // Package aggregate makes one MCP server of all agents of a router, in both eras. Tools and prompts are called
-// mcp__AGENT__NAME there; resources keep their URIs. What agents define and answer passes as the bytes that they sent, but
+// mcp__AGENT__NAME there, or as routing.json says; resources keep their URIs. What agents define and answer passes as the bytes that they sent, but
 // for those names.
 //
 // Each client has sessions of its own with the agents, opened when they are needed, over the router itself: whatever the
@@ -32,6 +32,8 @@ type Server struct {
 	mac    [32]byte // key of the ids of tasks
 	health health
 	pages  offer.Pages
+	names  names
+	left   omissions
 
 	clients *idle.Table[*client] // by session id
 	shared  *idle.Table[*client] // of callers without a session, by principal and capabilities

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,8 @@ import (
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func TestMain(m *testing.M) {
@@ -72,6 +75,7 @@ func echo(s *server.MCPServer, names ...string) {
 
 type setup struct {
 	URL  string
+	top  map[string]any // more members of the routes' file
 	agg  *aggregate.Server
 	t    *testing.T
 	file string
@@ -85,7 +89,9 @@ func (s *setup) write(agents map[string]string) {
 	for n, u := range agents {
 		table[n] = map[string]any{"url": u, "stream": true}
 	}
-	text, err := json.Marshal(map[string]any{"routes": table})
+	file := map[string]any{"routes": table}
+	maps.Copy(file, s.top)
+	text, err := json.Marshal(file)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,6 +121,8 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 		Router:   http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.Handler().ServeHTTP(w, q) }),
 		Direct:   func(c *flow.Call) { r.Serve(c) },
 		Agents:   func() []string { return r.Routes().Names() },
+		Merged:   func() *routes.Merged { return &r.Routes().Merged },
+		Selects:  func(agent, name string) bool { return r.Routes().Selects(agent, name) },
 		Patience: 30 * time.Second,
 		Identify: func(_ http.ResponseWriter, q *http.Request) (aggregate.Caller, bool) {
 			only := q.Header.Get("X-Only")
@@ -347,7 +355,7 @@ func TestN4_LongNames(t *testing.T) {
 	}
 	for _, n := range names(a) {
 		own := mapping[n]["name"]
-		if len(n) > 64 || strings.Contains(n, ".") || n != aggregate.Wire("a", own) {
+		if len(n) > 64 || strings.Contains(n, ".") || n != (toolset.Naming{}).Prefixed("a", own) {
 			t.Errorf("%s of %s", n, own)
 		}
 		for _, name := range []string{n, "mcp__a__" + own} {

@@ -9,12 +9,14 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // client is a session of the legacy era, or all callers of one principal without one, with sessions of its own with agents.
 type client struct {
 	s         *Server
 	id        string // "" for callers without a session
+	name      string // that the client of a session gave itself
 	principal string
 	hops      int
 	version   string
@@ -43,8 +45,9 @@ type client struct {
 	watched   map[string]watched   // by the URI that the client uses
 	listeners map[*listener]struct{}
 	fetches   map[fetchKey]*fetch
-	tokens    tokens               // of calls that became tasks
-	expected  map[string]*exchange // direct calls by their progress tokens
+	tokens    tokens                  // of calls that became tasks
+	given     map[offer.Kind][]*given // the latest first
+	expected  map[string]*exchange    // direct calls by their progress tokens
 	open      map[*pendingCall]struct{}
 }
 
@@ -53,7 +56,7 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
 		s: s, principal: caller.Principal, may: caller.May, hops: hops, general: newMailbox(),
 		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, delivered: map[string]delivered{}, modern: map[string]bool{},
-		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{}, expected: map[string]*exchange{},
+		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{}, given: map[offer.Kind][]*given{}, expected: map[string]*exchange{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.m = session.NewManager(session.Options{
@@ -99,25 +102,26 @@ func (c *client) allow(caller Caller) {
 	c.mu.Unlock()
 }
 
-// agents are the names of the agents that the caller may call. Connections with agents that are gone are closed.
+// agents are the names of the agents that the caller may call, sorted; not to be modified.
 func (c *client) agents() []string {
 	c.mu.Lock()
 	may := c.may
 	c.mu.Unlock()
 	all := c.s.o.Agents()
+	if may == nil || !slices.ContainsFunc(all, func(n string) bool { return !may(n) }) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !may(n) })
+}
+
+// forgetGone closes connections with agents that are gone.
+func (c *client) forgetGone() {
+	all := c.s.o.Agents()
 	for _, have := range c.m.Servers() {
-		if !slices.Contains(all, have.Name()) {
+		if _, there := slices.BinarySearch(all, have.Name()); !there {
 			c.forget(have.Name())
 		}
 	}
-	var names []string
-	for _, n := range all {
-		if may == nil || may(n) {
-			names = append(names, n)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // forget closes the connection with an agent that is gone, and its subscriptions.

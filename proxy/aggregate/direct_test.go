@@ -202,7 +202,11 @@ func TestR19_CancelledCallsAreCancelledAtTheAgent(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = s.do(http.MethodPost, session, callIt).Body.Close()
+		resp := s.do(http.MethodPost, session, callIt)
+		if m := resp.Header.Get("Content-Type"); m != "text/event-stream" {
+			t.Errorf("a cancelled request was answered as %q", m)
+		}
+		_ = resp.Body.Close()
 	}()
 	id := <-called
 	_ = s.do(http.MethodPost, session, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`).Body.Close()

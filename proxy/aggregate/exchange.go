@@ -214,9 +214,14 @@ func (x *exchange) reply(status int, frame []byte) {
 	ingress.WriteJSON(x.w, status, frame)
 }
 
-// finish makes every later write fail.
+// finish ends a request that nobody waits for any more: as a stream without an answer, since a request has to be answered by one of the two
+// media types.
 func (x *exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if !x.over && !x.out.Begun() {
+		x.out.Limit()
+		x.out.Begin()
+	}
 	x.over = true
 }

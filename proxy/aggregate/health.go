@@ -233,8 +233,11 @@ func (c *client) doubt(agent string) {
 // RoutesChanged says that Agents returns something else now: clients are notified, those that listen learn of new
 // agents' changes too, and what they followed at agents that are no more ends.
 func (s *Server) RoutesChanged() {
+	s.names.keep(s.o.Agents())
+	s.left.reset()
 	for _, c := range s.allClients() {
 		c.background(func(ctx context.Context) {
+			c.forgetGone()
 			for _, sess := range c.m.Servers() {
 				sess.Invalidate() // its name may mean another agent now
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/toolset"
 )
 
@@ -27,6 +28,8 @@ const (
 	maxAdvice = 32 << 10
 	// maxCaps bounds the capabilities that a client declares, in bytes. They are kept for its session, and sent to each agent.
 	maxCaps = 64 << 10
+	// maxClientName bounds what is kept of the name that a client gives itself, in bytes.
+	maxClientName = 200
 )
 
 // union is what initialize reports of all agents.
@@ -39,7 +42,7 @@ type union struct {
 	advice                         []byte // how to use the agents, by their own words
 }
 
-func (c *client) union(ctx context.Context) union {
+func (c *client) union(ctx context.Context, n toolset.Naming) union {
 	u := union{version: mcp.LATEST_LEGACY_PROTOCOL_VERSION}
 	agents, began := c.agents(), time.Now()
 	fetches := make([]*fetch, len(agents))
@@ -51,8 +54,12 @@ func (c *client) union(ctx context.Context) union {
 			continue
 		}
 		st := fetches[i].sess.Status()
-		if text := bytes.TrimSpace([]byte(st.Instructions)); len(text) > 0 && len(u.advice)+len(text) < maxAdvice {
-			u.advice = fmt.Appendf(u.advice, "Tools that begin with %s:\n%s\n\n", toolset.FullName(a, ""), text)
+		if advice := bytes.TrimSpace([]byte(st.Instructions)); len(advice) > 0 && len(u.advice)+len(advice) < maxAdvice {
+			of := "that begin with " + n.Full(a, "")
+			if n.Bare() {
+				of = "of " + a
+			}
+			u.advice = fmt.Appendf(u.advice, "Tools %s:\n%s\n\n", of, advice)
 		}
 		if st.Era != session.Legacy {
 			u.extension = u.extension || jsonrpc.Get(st.Capabilities, "extensions", extension) != nil
@@ -112,13 +119,15 @@ func (x *exchange) initialize(caller Caller) {
 	}
 	c := x.s.newClient(caller, ingress.Hops(x.r.Header), caps)
 	c.id = jsonrpc.UUID()
+	c.name = text.Clip(jsonrpc.GetString(x.env.Params, "clientInfo", "name"), maxClientName)
 	if err := x.s.keep(c, x.s.clients, c.id, "too many sessions: all that this router serves at once are in use; try again later"); err != nil {
 		x.refuse(err)
 		return
 	}
 	defer c.release()
 	asked := jsonrpc.GetString(x.env.Params, "protocolVersion")
-	u := c.union(x.r.Context())
+	x.c = c
+	u := c.union(x.r.Context(), x.view().Naming)
 	c.version = u.version
 	if mcp.IsValidProtocolVersion(asked) && asked < c.version {
 		c.version = asked
@@ -130,7 +139,7 @@ func (x *exchange) initialize(caller Caller) {
 }
 
 func (x *exchange) discover(ctx context.Context) []byte {
-	u := x.c.union(ctx)
+	u := x.c.union(ctx, x.view().Naming)
 	versions := slices.DeleteFunc(slices.Clone(mcp.ValidProtocolVersions), func(v string) bool { return !mcp.IsModernProtocol(v) && v > u.version })
 	list, err := json.Marshal(versions)
 	if err != nil { // strings always marshal

@@ -9,20 +9,22 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // Members of a list's _meta.
 const (
 	metaMissing    = "mcphud/missing"    // agents whose part is not in the list, or not all of it, with the reason
 	metaCollisions = "mcphud/collisions" // URIs that several agents have, with their names
-	metaNames      = "mcphud/names"      // names that had to be made others, with agent and own name
+	metaNames      = "mcphud/names"      // names that do not tell, with agent and own name
+	metaLeftOut    = "mcphud/leftOut"    // what is not in the list, and why
 )
 
 // entry is one item of a merged list.
 type entry struct {
 	agent string
 	item  *offer.Item
-	name  string // in the merged list: the Wire name, or the URI
+	name  string // in the merged list, or the URI
 }
 
 // Missing is an agent whose part is not in a list, or not all of it.
@@ -44,8 +46,9 @@ func isNamed(kind offer.Kind) bool { return kind == offer.Tools || kind == offer
 const maxOwn = 1 << 10
 
 // list merges one list of all agents, in the order of their names and then in their own. An agent that does not answer
-// in time is missing.
-func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing) {
+// in time is missing. Entries that the naming has no name for have none.
+func (c *client) list(ctx context.Context, kind offer.Kind, n toolset.Naming) ([]entry, []Missing) {
+	c.forgetGone()
 	agents, began := c.agents(), time.Now()
 	fetches := make([]*fetch, len(agents))
 	for i, a := range agents {
@@ -53,6 +56,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 	}
 	var all []entry
 	var missing []Missing
+	var away []toolset.ToolRef
 	for i, a := range agents {
 		f := fetches[i]
 		err := c.await(ctx, fetchKey{a, kind}, f, began, c.s.o.Patience)
@@ -62,7 +66,14 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 			items = f.items // what there was before the error, if there was one
 		default:
 		}
-		some, odd := merge(a, kind, items, c.s.o.Offers)
+		some, odd := c.merge(a, kind, items)
+		if n.Bare() && isNamed(kind) {
+			for _, own := range c.s.names.had(fetchKey{a, kind}, some, err == nil) {
+				if err != nil && len(some) == 0 {
+					away = append(away, toolset.ToolRef{Server: a, Tool: own})
+				}
+			}
+		}
 		if err == nil && odd > 0 {
 			err = fmt.Errorf("%d items left out: no name, a duplicate name, one of more than %d bytes, or an x-mcp-header that is not allowed", odd, maxOwn)
 		}
@@ -73,13 +84,20 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 		all = append(all, some...)
 	}
 	if isNamed(kind) {
-		disambiguate(all)
+		refs := make([]toolset.ToolRef, len(all), len(all)+len(away))
+		for i, e := range all {
+			refs[i] = toolset.ToolRef{Server: e.agent, Tool: e.item.Name}
+		}
+		names := n.Names(append(refs, away...), agents)
+		for i := range all {
+			all[i].name = names[i]
+		}
 	}
 	return all, missing
 }
 
-// merge makes entries of one agent's items, without the tools that are not offered; odd is how many cannot be listed.
-func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent, tool string) bool) (all []entry, odd int) {
+// merge makes entries of one agent's items, without those that are not offered or selected; odd is how many cannot be listed.
+func (c *client) merge(agent string, kind offer.Kind, items []offer.Item) (all []entry, odd int) {
 	if len(items) == 0 {
 		return nil, 0
 	}
@@ -87,7 +105,7 @@ func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent,
 	seen := make(map[string]struct{}, len(items))
 	for i := range items {
 		it := &items[i]
-		if kind == offer.Tools && !offers(agent, it.Name) {
+		if kind == offer.Tools && !c.s.o.Offers(agent, it.Name) || isNamed(kind) && !c.s.o.Selects(agent, it.Name) {
 			continue
 		}
 		key := it.URI
@@ -99,26 +117,9 @@ func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent,
 			continue
 		}
 		seen[key] = struct{}{}
-		e := entry{agent: agent, item: it, name: key}
-		if isNamed(kind) {
-			e.name = Wire(agent, key)
-		}
-		all = append(all, e)
+		all = append(all, entry{agent: agent, item: it, name: key})
 	}
 	return all, odd
-}
-
-// disambiguate gives entries that would have one name names of their own.
-func disambiguate(all []entry) {
-	first := make(map[string]int, len(all))
-	for i, e := range all {
-		if at, twice := first[e.name]; twice {
-			all[at].name = distinct(all[at].agent, all[at].item.Name)
-			all[i].name = distinct(e.agent, e.item.Name)
-			continue
-		}
-		first[e.name] = i
-	}
 }
 
 // why is what is said of an error in a list.

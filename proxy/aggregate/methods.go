@@ -30,7 +30,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 			kind = offer.Prompts
 		}
 		name, _ := jsonrpc.String(x.params.Name)
-		agent, own, err := x.c.resolve(ctx, kind, name)
+		agent, own, err := x.c.resolve(ctx, kind, name, x.view().Naming)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
 	ref := jsonrpc.Get(x.env.Params, "ref")
 	if name, ok := jsonrpc.String(jsonrpc.Get(ref, "name")); ok {
-		agent, own, err := x.c.resolve(ctx, offer.Prompts, name)
+		agent, own, err := x.c.resolve(ctx, offer.Prompts, name, x.view().Naming)
 		if err != nil {
 			return nil, err
 		}

@@ -1,51 +1,126 @@
 package aggregate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/toolset"
 )
 
+// view is how the merged lists look to who makes a request.
+type view struct {
+	toolset.Naming
+	routes.ClientLimits
+}
+
+// view is the one of this request's client.
+func (x *exchange) view() view {
+	m := x.s.o.Merged()
+	name := ""
+	if len(m.Clients) > 0 {
+		if name = x.c.name; x.modern {
+			name = jsonrpc.GetString(x.env.Params, "_meta", mcp.MetaKeyClientInfo, "name")
+		}
+	}
+	n, l := m.For(name)
+	return view{n, l}
+}
+
+// given are the names of a list that do not tell by themselves what they are of.
+type given map[string]toolset.ToolRef
+
+// A client may call what it was told of by the name that it was told, also when the lists have changed: it is not guessed
+// which tool another list would mean by that.
 const (
-	maxName = 64 // what the APIs of language models take for the name of a tool
-	hashLen = 8
+	maxGiven = 8  // lists that are remembered for one client
+	maxLists = 64 // different ones that are kept once for all clients
 )
 
-// Wire is the name of an agent's tool or prompt in the merged lists: mcp__AGENT__NAME. One that is longer than 64
-// characters, or has others than letters, digits, _ and -, is cut, with _ for those, and ends in 8 digits of its SHA-256, so
-// that it stays the same and unique.
-func Wire(agent, name string) string {
-	full := toolset.FullName(agent, name)
-	fits := len(full) <= maxName
-	legal := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
+// names are the lists' names that clients were given, those of the same list once.
+type names struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	shared map[uint64]*given
+	known  map[fetchKey][]string // own names of what agents had last
+}
+
+// share is g, or one like it that a client has already.
+func (n *names) share(g given) *given {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.shared == nil {
+		n.seed, n.shared = maphash.MakeSeed(), map[uint64]*given{}
+	}
+	var sum uint64
+	for name, ref := range g {
+		sum += maphash.Comparable(n.seed, [3]string{name, ref.Server, ref.Tool})
+	}
+	if have := n.shared[sum]; have != nil && maps.Equal(*have, g) {
+		return have
+	}
+	for old := range n.shared {
+		if len(n.shared) < maxLists {
+			break
 		}
-		fits = false
-		return '_'
-	}, full[:min(len(full), 4*maxName)])
-	if fits {
-		return full
+		delete(n.shared, old)
 	}
-	return hashed(legal, full)
+	n.shared[sum] = &g
+	return &g
 }
 
-// distinct is Wire for a name that is the same for another agent's tool or prompt.
-func distinct(agent, name string) string { return hashed(Wire(agent, name), agent+"\x00"+name) }
-
-func hashed(legal, of string) string {
-	sum := sha256.Sum256([]byte(of))
-	return legal[:min(len(legal), maxName-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])
+// had records what an agent has, or says what it had when it last answered, so that the names of others' tools do not change
+// while it is away.
+func (n *names) had(key fetchKey, now []entry, answered bool) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !answered {
+		return n.known[key]
+	}
+	own := make([]string, len(now))
+	for i, e := range now {
+		own[i] = e.item.Name
+	}
+	if n.known == nil {
+		n.known = map[fetchKey][]string{}
+	}
+	n.known[key] = own
+	return own
 }
 
-// shortened reports whether a name could be one that Wire made shorter.
-func shortened(name string) bool {
-	i := len(name) - hashLen - 1
-	if i < 0 || len(name) > maxName || name[i] != '_' {
-		return false
+// keep forgets agents that are gone.
+func (n *names) keep(agents []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	maps.DeleteFunc(n.known, func(k fetchKey, _ []string) bool { return !slices.Contains(agents, k.agent) })
+}
+
+// give remembers what a client was told.
+func (c *client) give(kind offer.Kind, g given) {
+	if len(g) == 0 {
+		return
 	}
-	_, err := hex.DecodeString(name[i+1:])
-	return err == nil
+	list := c.s.names.share(g)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.DeleteFunc(c.given[kind], func(old *given) bool { return old == list })
+	c.given[kind] = slices.Insert(all[:min(len(all), maxGiven-1)], 0, list)
+}
+
+// meant finds what a name means by the latest list that had it.
+func (c *client) meant(kind offer.Kind, name string, agents []string) (ref toolset.ToolRef, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.given[kind] {
+		if ref, ok := (*g)[name]; ok && slices.Contains(agents, ref.Server) {
+			return ref, true
+		}
+	}
+	return ref, false
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
 )
 
 // Options configures a Server. Router, Agents and Identify are required.
@@ -23,13 +24,17 @@ type Options struct {
 	// Refused records a request about a tool, prompt or resource that was answered with an error before any agent was asked; nil
 	// where nobody does. The agent is "" where it is not clear.
 	Refused func(*flow.Call)
-	// Agents are the names of the agents that there are now, sorted.
+	// Agents are the names of the agents that there are now, sorted. What it returns is not modified.
 	Agents func() []string
 	// Identify authenticates a request, or answers it itself and returns false.
 	Identify func(http.ResponseWriter, *http.Request) (Caller, bool)
 
 	// Offers reports whether a tool of an agent can be called; nil for all.
 	Offers func(agent, tool string) bool
+	// Selects reports whether the endpoint has a tool or prompt of an agent; nil for all.
+	Selects func(agent, name string) bool
+	// Merged is how tools and prompts are named, and what clients can take of them; nil for the zero value.
+	Merged func() *routes.Merged
 	// Bind returns a context for an event stream that is cancelled when the principal loses its rights; free is called
 	// in the end. nil for principals that never do.
 	Bind func(ctx context.Context, principal string) (bound context.Context, free func())
@@ -73,6 +78,12 @@ func (o *Options) complete() {
 	}
 	if o.Offers == nil {
 		o.Offers = func(string, string) bool { return true }
+	}
+	if o.Selects == nil {
+		o.Selects = func(string, string) bool { return true }
+	}
+	if o.Merged == nil {
+		o.Merged = func() *routes.Merged { return &routes.Merged{} }
 	}
 	if o.Bind == nil {
 		o.Bind = func(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }

@@ -36,7 +36,8 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 			return nil, badCursor()
 		}
 	}
-	all, missing := x.c.list(ctx, kind)
+	v := x.view()
+	all, missing := x.c.list(ctx, kind, v.Naming)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -48,6 +49,19 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 		if found := collisions(all); found != nil {
 			meta[metaCollisions] = found
 		}
+	} else {
+		var left []Omission
+		if all, left = choose(all, kind, v); left != nil {
+			meta[metaLeftOut] = left
+		}
+		x.s.left.record(x.s.log, left)
+		now := given{}
+		for _, e := range all {
+			if e.name != toolset.FullName(e.agent, e.item.Name) {
+				now[e.name] = toolset.ToolRef{Server: e.agent, Tool: e.item.Name}
+			}
+		}
+		x.c.give(kind, now)
 	}
 	from := after.in(all)
 	to := from

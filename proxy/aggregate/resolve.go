@@ -14,19 +14,26 @@ import (
 
 // resolve finds the agent that a name in the merged list means, and the agent's own name for it. A name that can mean two is
 // an error that names both, and never a guess.
-func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (agent, own string, err error) {
-	var fit []toolset.ToolRef
-	if shortened(name) {
-		all, _ := c.list(ctx, kind)
+func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n toolset.Naming) (agent, own string, err error) {
+	agents := c.agents()
+	var fit, others []toolset.ToolRef
+	if ref, ok := c.meant(kind, name, agents); ok {
+		fit = append(fit, ref)
+	} else if n.Bare() || toolset.Shortened(name) {
+		all, _ := c.list(ctx, kind, n)
 		for _, e := range all {
-			if ref := (toolset.ToolRef{Server: e.agent, Tool: e.item.Name}); e.name == name && !slices.Contains(fit, ref) {
+			switch ref := (toolset.ToolRef{Server: e.agent, Tool: e.item.Name}); {
+			case e.name == name && !slices.Contains(fit, ref):
 				fit = append(fit, ref)
+			case n.Bare() && e.item.Name == name && !slices.Contains(others, ref):
+				others = append(others, ref)
 			}
 		}
 	}
 	if len(fit) == 0 {
-		fit = toolset.Candidates(name, c.agents())
+		fit = append(n.Candidates(name, agents), others...)
 	}
+	fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool { return !c.s.o.Selects(r.Server, r.Tool) })
 	if len(fit) > 1 {
 		fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool {
 			items, err := c.part(ctx, r.Server, kind)
@@ -38,11 +45,15 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (age
 	if kind == offer.Prompts {
 		what, none = "Prompt", jsonrpc.KindInvalidParams
 	}
+	form := n.Full("AGENT", "NAME")
+	if n.Bare() {
+		form = "NAME or " + form
+	}
 	switch len(fit) {
 	case 1:
 		return fit[0].Server, fit[0].Tool, nil
 	case 0:
-		return "", "", jsonrpc.Errorf(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as listed", what, name)
+		return "", "", jsonrpc.Errorf(none, "%s '%.200s' not found; names are %s, as listed", what, name, form)
 	}
 	candidates := make([]map[string]string, len(fit))
 	readings, forms := make([]string, len(fit)), make([]string, len(fit))
@@ -75,14 +86,14 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 			who = append(who, agent)
 		}
 	}
-	all, _ := c.list(ctx, offer.Resources)
+	all, _ := c.list(ctx, offer.Resources, toolset.Naming{})
 	for _, e := range all {
 		if e.name == uri {
 			add(e.agent)
 		}
 	}
 	if len(who) == 0 && len(uri) <= maxURI {
-		all, _ := c.list(ctx, offer.Templates)
+		all, _ := c.list(ctx, offer.Templates, toolset.Naming{})
 		for _, e := range all {
 			if e.name == uri {
 				add(e.agent)

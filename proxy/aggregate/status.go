@@ -9,10 +9,14 @@ import (
 
 // Status is what the merged server is doing.
 type Status struct {
-	Sessions   int         `json:"sessions"`   // of clients
-	Principals int         `json:"principals"` // who call without a session
-	Collisions []Collision `json:"collisions"` // of resources, as far as somebody has listed them
+	Sessions   int         `json:"sessions"`           // of clients
+	Principals int         `json:"principals"`         // who call without a session
+	Collisions []Collision `json:"collisions"`         // of resources, as far as somebody has listed them
+	LeftOut    []Omission  `json:"left_out,omitempty"` // of the lists since the routes changed
 }
+
+// LeftOut is what lists that clients got since the routes changed did not have.
+func (s *Server) LeftOut() []Omission { return s.left.all() }
 
 // Status is a snapshot, without asking any agent.
 func (s *Server) Status() Status {
@@ -20,7 +24,7 @@ func (s *Server) Status() Status {
 	for _, c := range s.shared.All() {
 		who[c.principal] = struct{}{}
 	}
-	st := Status{Sessions: s.clients.Len(), Principals: len(who), Collisions: []Collision{}}
+	st := Status{Sessions: s.clients.Len(), Principals: len(who), Collisions: []Collision{}, LeftOut: s.LeftOut()}
 	var all []entry
 	clients := s.allClients()
 	for _, c := range clients[:min(len(clients), 16)] { // the others have the same agents

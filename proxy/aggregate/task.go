@@ -105,6 +105,12 @@ const (
 
 // tasks answers what a client asks about a task.
 func (x *exchange) tasks(ctx context.Context) ([]byte, error) {
+	if x.modern && !x.makesTask() {
+		return nil, &jsonrpc.Error{
+			Code: jsonrpc.CodeMissingCapability, Message: "this needs the extension " + extension + "; declare it in the request's clientCapabilities.extensions",
+			Data: []byte(`{"kind":"missing_client_capability","requiredCapabilities":{"extensions":{"` + extension + `":{}}}}`),
+		}
+	}
 	id, ok := jsonrpc.String(jsonrpc.Get(x.env.Params, "taskId"))
 	if !ok {
 		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")

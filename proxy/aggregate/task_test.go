@@ -186,6 +186,9 @@ func TestR19_TasksOfTheModernEra(t *testing.T) {
 		t.Fatal(got.raw)
 	}
 	id := r.Result.TaskID
+	if got := s.modernAsk("tasks/get", id, `,"taskId":"`+id+`"`, ""); got.Error == nil || got.Error.Code != -32021 || !strings.Contains(got.raw, "requiredCapabilities") {
+		t.Errorf("a client without the extension: %s", got.raw)
+	}
 	for method, want := range map[string]string{"tasks/get": fmt.Sprintf(`"taskId":%q`, id), "tasks/update": "complete", "tasks/cancel": "complete"} {
 		got := s.modernAsk(method, id, `,"taskId":"`+id+`","inputResponses":{}`, caps)
 		if got.Error != nil || !strings.Contains(got.raw, want) || a.count(method) != 1 {
