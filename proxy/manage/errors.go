@@ -94,8 +94,8 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 		out.Message, out.Remedy, out.Next = mask.Text(e.Message), e.Remedy, "log in with StartMcpOAuth"
 	}
 	switch {
-	case route.Command == "":
-		out.URL = mask.URL(route.Endpoint().String())
+	case route.Endpoint() != nil:
+		out.URL = mask.URL(route.Address())
 	case out.Kind == failure.ChannelClosed:
 		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before responding", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)

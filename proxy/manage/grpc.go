@@ -30,7 +30,7 @@ import (
 
 // descriptor is mcp.proto compiled, a google.protobuf.FileDescriptorProto.
 //
-//go:embed mcp.binpb
+//go:embed proto/mcp.binpb
 var descriptor []byte
 
 // isGRPC reports whether a request is a call of gRPC, which shares the socket with the JSON operations.

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	reflect "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
@@ -33,9 +34,23 @@ type stub struct {
 	methods protoreflect.MethodDescriptors
 }
 
-func dialGRPC(t *testing.T, socket string) *stub {
+// each runs a test over the socket, and over TLS with a certificate.
+func each(t *testing.T, test func(t *testing.T, g *rig, c *stub)) {
+	for _, tls := range []bool{false, true} {
+		t.Run(map[bool]string{false: "socket", true: "TLS"}[tls], func(t *testing.T) {
+			g := start(t, "")
+			at, with := "unix:"+g.ManageSocket(), insecure.NewCredentials()
+			if tls {
+				at, with = g.ManageAddr().String(), credentials.NewTLS(g.manager(t))
+			}
+			test(t, g, dialGRPC(t, at, with))
+		})
+	}
+}
+
+func dialGRPC(t *testing.T, at string, with credentials.TransportCredentials) *stub {
 	t.Helper()
-	c, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient(at, grpc.WithTransportCredentials(with))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +128,10 @@ func (s *stub) fails(method, request string, code codes.Code, kind, says string)
 
 // The seven verbs do over gRPC what they do as JSON, on the same servers.
 func TestG1_G3_TheSevenVerbsOverGRPC(t *testing.T) {
-	g := start(t, "")
-	c := dialGRPC(t, g.ManageSocket())
+	each(t, sevenVerbs)
+}
+
+func sevenVerbs(t *testing.T, g *rig, c *stub) {
 	var st struct{ Name, Status string }
 	c.ok("RegisterMcpServer", g.stdio("files", behave.Good, `,"env":{"A":"1"},"timeout":"20s","waitReady":"1s"`), &st)
 	if st.Name != "files" || st.Status != "Disconnected" {
@@ -164,9 +181,11 @@ func TestG1_G3_TheSevenVerbsOverGRPC(t *testing.T) {
 }
 
 func TestG1_LogInOverGRPC(t *testing.T) {
+	each(t, logIn)
+}
+
+func logIn(t *testing.T, _ *rig, c *stub) {
 	s := authtest.Start(t, authtest.Knobs{})
-	g := start(t, "")
-	c := dialGRPC(t, g.ManageSocket())
 	c.ok("RegisterMcpServer", web("docs", s.URL, `,"oauth":{"scopes":["mcp:read"]}`), nil)
 	c.fails("ConnectMcpServer", named("docs"), codes.FailedPrecondition, "OAuth", "StartMcpOAuth")
 	var flow started

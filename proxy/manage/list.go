@@ -47,7 +47,7 @@ func listedOf(r *routes.Route, source string) listed {
 		Command: r.Command, Args: mask.Args(r.Args), Cwd: r.Cwd, Env: hidden(r.Env), Headers: hidden(r.Headers),
 	}
 	if r.URL != nil {
-		l.URL = mask.URL(r.URL.String())
+		l.URL = mask.URL(r.Address())
 	}
 	if r.Command != "" {
 		l.Session = r.Session

@@ -1,5 +1,6 @@
-// Package manage lets processes of the router's own user register servers while it runs: seven operations over HTTP on a
-// private Unix socket, each a POST of a JSON object to its own path, which returns a JSON object, and the same as methods of the gRPC service in mcp.proto.
+// Package manage lets processes of the router's own user register servers while it runs, and whoever has a certificate for it:
+// seven operations over HTTP on a private Unix socket, and over TLS, each a POST of a JSON object to its own path, which returns a
+// JSON object, and the same as methods of the gRPC service in proto/mcp.proto.
 //
 // RegisterMcpServer adds a server, ConnectMcpServer opens a session with it and serves it like a route of the file,
 // DisconnectMcpServer ends that, ListMcpServers lists all servers and GetMcpTools their tools. StartMcpOAuth begins a login at a
@@ -26,6 +27,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // Router is the managed router. Its methods must be safe for concurrent use.
@@ -55,22 +57,24 @@ type Candidate interface {
 	Discard()
 }
 
-// Options configures a [Server]. Router and ToolName are required.
+// Options configures a [Server]. Router and ToolNames are required.
 type Options struct {
 	Router Router
 	Port   int // of the router; part of the socket's name
+	// Remote is where managers with a certificate connect, see Listen; nil for nowhere. Without it the socket must be there. The
+	// Server closes it.
+	Remote net.Listener
 	// Name and Version are the router's clientInfo.
 	Name, Version string
-	// ToolName is the name of an agent's tool in the aggregate of all agents.
-	ToolName func(agent, tool string) string
-	Logger   *slog.Logger // nil discards
+	// ToolNames are the names of tools in the aggregate of all agents, "" for those that it does not have.
+	ToolNames func([]toolset.ToolRef) []string
+	Logger    *slog.Logger // nil discards
 }
 
 // Server serves the operations. It must be closed. A nil Server is a router that cannot be managed.
 type Server struct {
 	o    Options
-	ln   *net.UnixListener
-	path string
+	path string // of the socket, "" for none
 	web  *http.Server
 	life context.Context // of operations
 	end  context.CancelFunc
@@ -89,25 +93,37 @@ func Open(o Options) (*Server, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, known: map[string]*server{}, logins: map[string]*login{}}
-	var err error
-	if s.ln, s.path, err = socket.Listen(socket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port)); err != nil {
+	ln, path, err := socket.Listen(socket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port))
+	var all []net.Listener
+	switch {
+	case err == nil:
+		all, s.path = append(all, private{ln}), path
+	case o.Remote == nil:
 		return nil, fmt.Errorf("cannot open the management socket: %w", err)
+	default:
+		o.Logger.Warn("management socket not available", "error", err.Error())
+	}
+	if o.Remote != nil {
+		all = append(all, o.Remote)
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.web = &http.Server{
-		Handler: http.HandlerFunc(s.serve), ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+		Handler: s.handler(), ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
 	s.web.Protocols = new(http.Protocols)
 	s.web.Protocols.SetHTTP1(true)
-	s.web.Protocols.SetUnencryptedHTTP2(true) // of gRPC
+	s.web.Protocols.SetHTTP2(true) // of gRPC
+	s.web.Protocols.SetUnencryptedHTTP2(true)
 	s.grpc = sync.OnceValues(s.newGRPC)
 	listen.Harden(s.web, bodies.Time)
-	s.done.Go(func() {
-		if err := s.web.Serve(private{s.ln}); !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Warn("management socket failed", "error", err.Error())
-		}
-	})
+	for _, ln := range all {
+		s.done.Go(func() {
+			if err := s.web.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+				o.Logger.Warn("management address failed", "address", ln.Addr().String(), "error", err.Error())
+			}
+		})
+	}
 	return s, nil
 }
 
@@ -146,7 +162,7 @@ func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	_ = os.Remove(s.path) // before it is closed, so that nobody finds a dead socket
+	_ = os.Remove(s.path) // "" for none; before it is closed, so that nobody finds a dead socket
 	s.end()
 	for end := time.Now().Add(closeTimeout); s.busy.Load() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)

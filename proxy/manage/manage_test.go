@@ -67,7 +67,7 @@ func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"RegisterMcpServer", `{"hostPort":1}`, 400, "Usage", "has no name"},
 		{"RegisterMcpServer", `{"name":"a/b","hostPort":1}`, 400, "Usage", "is not a valid agent name"},
 		{"RegisterMcpServer", `{"name":7,"hostPort":1}`, 400, "Usage", "must be a string"},
-		{"RegisterMcpServer", `{"name":"a"}`, 400, "Usage", "hostPort, url or command"},
+		{"RegisterMcpServer", `{"name":"a"}`, 400, "Usage", "give hostPort, url, urls, command or registered"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"url":"http://x/"}`, 400, "Usage", "exactly one"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"hostPort":2}`, 400, "Usage", "hostPort"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"HostPort":2}`, 400, "Usage", "HostPort"},
@@ -412,5 +412,37 @@ func TestG1_ManyManagersAtOnce(t *testing.T) {
 	ok[state](g, "DisconnectMcpServer", named("a"))
 	if status, _ := g.post("/mcps/a/mcp", callEcho); status != http.StatusNotFound {
 		t.Errorf("%d", status)
+	}
+}
+
+// The names are those of the endpoint of all agents, also where they depend on other servers' tools.
+func TestG1_R19_ToolsHaveTheNamesOfTheAggregate(t *testing.T) {
+	g := start(t, "")
+	for _, n := range []string{"one", "two"} {
+		ok[state](g, "RegisterMcpServer", g.stdio(n, behave.Good, ""))
+		ok[met](g, "ConnectMcpServer", named(n))
+	}
+	for mode, want := range map[string]string{"always": "mcp__one__echo", "conflict": "mcp__one__echo", "never": ""} {
+		if err := os.WriteFile(g.file, []byte(`{"prefix":"`+mode+`","exclude":["one/add"],"routes":{}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range []string{named("one"), "{}"} {
+			found := 0
+			for _, tool := range ok[tools](g, "GetMcpTools", body).Tools {
+				switch {
+				case tool.Server != "one" || tool.Tool != "echo" && tool.Tool != "add":
+				case tool.Tool == "add" && tool.Name != "", tool.Tool == "echo" && tool.Name != want:
+					t.Errorf("%s %s: %+v", mode, body, tool)
+				default:
+					found++
+				}
+			}
+			if found != 2 {
+				t.Errorf("%s %s: %d tools are as they should be", mode, body, found)
+			}
+		}
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 )
 
-var update = flag.Bool("update", false, "compile mcp.proto")
+var update = flag.Bool("update", false, "compile proto/mcp.proto")
 
 // What is embedded is the file that people read, and its methods are the operations.
 func TestG1_G3_TheProtoIsWhatIsServed(t *testing.T) {
-	c := protocompile.Compiler{Resolver: &protocompile.SourceResolver{}}
+	c := protocompile.Compiler{Resolver: &protocompile.SourceResolver{ImportPaths: []string{"proto"}}}
 	files, err := c.Compile(t.Context(), "mcp.proto")
 	if err != nil {
 		t.Fatal(err)
@@ -25,11 +25,11 @@ func TestG1_G3_TheProtoIsWhatIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile("mcp.binpb", want, 0o644); err != nil {
+		if err := os.WriteFile("proto/mcp.binpb", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if !bytes.Equal(descriptor, want) {
-		t.Fatal("mcp.binpb is not mcp.proto compiled: run go test ./proxy/manage -run Proto -update")
+		t.Fatal("proto/mcp.binpb is not mcp.proto compiled: run go test ./proxy/manage -run Proto -update")
 	}
 	methods := files[0].Services().Get(0).Methods()
 	if methods.Len() != len(operations) {

@@ -16,6 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/proxy"
+	"github.com/mcphud/mcphud/proxy/manage"
+	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -28,6 +30,7 @@ type rig struct {
 	t    *testing.T
 	file string
 	http *http.Client // over the router's socket
+	ca   certtest.Pair
 }
 
 func start(t *testing.T, routes string) *rig {
@@ -38,9 +41,13 @@ func start(t *testing.T, routes string) *rig {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
-	g := &rig{t: t, file: filepath.Join(dir, "routing.json")}
+	g := &rig{t: t, file: filepath.Join(dir, "routing.json"), ca: certtest.SelfSigned(t)}
+	own := g.ca.Sign(t)
 	g.write(routes)
-	g.Router, err = proxy.New(proxy.Options{Routes: g.file, RoutesMust: true, Manage: true, Poll: time.Hour})
+	g.Router, err = proxy.New(proxy.Options{
+		Routes: g.file, RoutesMust: true, Manage: true, Poll: time.Hour,
+		Remote: manage.Remote{Addr: "127.0.0.1:0", Cert: own.Cert, Key: own.Key, CA: g.ca.Cert},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

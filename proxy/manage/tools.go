@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -74,8 +75,8 @@ func (s *Server) toolsOf(ctx context.Context, route *routes.Route, rt http.Round
 		Name: route.Name, Transport: config.HTTP, URL: "http://127.0.0.1/mcp", NoReconnect: true,
 		ConnectTimeout: wait, Timeout: wait, MaxTimeout: maxDuration,
 	}
-	if at := route.Endpoint(); at != nil {
-		cfg.URL = at.String()
+	if at := route.Address(); at != "" {
+		cfg.URL = at
 	}
 	sess, err := m.Register(cfg)
 	if err != nil {
@@ -107,8 +108,37 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.answer([]part{{name, tools, nil}})
+		only := part{name, tools, nil}
+		all := []part{only}
+		if table.Merged.Bare() {
+			all = s.allParts(ctx, table) // the names depend on the others' tools
+		}
+		return s.answer([]part{only}, s.names(all))
 	}
+	parts := s.allParts(ctx, table)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.answer(parts, s.names(parts))
+}
+
+// names are the names of tools in the aggregate.
+func (s *Server) names(parts []part) map[toolset.ToolRef]string {
+	var refs []toolset.ToolRef
+	for _, p := range parts {
+		for _, t := range p.tools {
+			refs = append(refs, toolset.ToolRef{Server: p.server, Tool: t.Name})
+		}
+	}
+	names := make(map[toolset.ToolRef]string, len(refs))
+	for i, name := range s.o.ToolNames(refs) {
+		names[refs[i]] = name
+	}
+	return names
+}
+
+// allParts are the tools of all servers in force.
+func (s *Server) allParts(ctx context.Context, table *routes.Table) []part {
 	parts := []part{}
 	for _, n := range table.Names() {
 		if !table.Routes[n].Disabled {
@@ -125,10 +155,7 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return s.answer(parts)
+	return parts
 }
 
 // available returns an error if a server is not in force.
@@ -169,7 +196,7 @@ func (s *Server) served(ctx context.Context, name string) ([]offer.Item, error) 
 }
 
 // answer is the response of GetMcpTools: tools with their definitions as sent, and the servers that failed.
-func (s *Server) answer(parts []part) ([]byte, error) {
+func (s *Server) answer(parts []part, names map[toolset.ToolRef]string) ([]byte, error) {
 	out := []byte(`{"tools":[`)
 	var missing [][]byte
 	for _, p := range parts {
@@ -191,8 +218,11 @@ func (s *Server) answer(parts []part) ([]byte, error) {
 			if out[len(out)-1] != '[' {
 				out = append(out, ',')
 			}
-			out = fmt.Appendf(out, `{"name":%s,"server":%s,"tool":%s,"definition":%s}`,
-				jsonrpc.Quote(s.o.ToolName(p.server, t.Name)), jsonrpc.Quote(p.server), jsonrpc.Quote(t.Name), t.Raw)
+			out = append(out, '{')
+			if name := names[toolset.ToolRef{Server: p.server, Tool: t.Name}]; name != "" {
+				out = fmt.Appendf(out, `"name":%s,`, jsonrpc.Quote(name))
+			}
+			out = fmt.Appendf(out, `"server":%s,"tool":%s,"definition":%s}`, jsonrpc.Quote(p.server), jsonrpc.Quote(t.Name), t.Raw)
 		}
 	}
 	out = append(out, ']')
