@@ -45,7 +45,7 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	drain := &counting{Context: t.Context(), done: make(chan struct{})}
 	s := &Shared{Name: "r", Sessions: sessions.NewTable(sessions.Limits{}), Drain: t.Context(), Logger: slog.New(slog.DiscardHandler)}
 	defer s.Sessions.Close()
-	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(u, ""), s)
+	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(&routes.Route{URL: u}), s)
 	target.stays = drain
 	defer func() { _ = target.Retire(t.Context()) }()
 	id, err := s.Sessions.Mint(sessions.Binding{Agent: "a", Endpoint: target.where, Upstream: "up"})

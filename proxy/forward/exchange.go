@@ -126,6 +126,9 @@ func (x *exchange) failed(err error) {
 		})
 	case x.c.R.Context().Err() != nil:
 		x.gone()
+	case errors.Is(context.Cause(x.ctx), errDraining):
+		x.c.Refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
+	case x.elsewhere(err):
 	default:
 		x.c.Refuse(unreachable(err))
 	}

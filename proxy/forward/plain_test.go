@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
 )
 
 type web struct {
@@ -36,7 +37,7 @@ func serveWeb(t *testing.T, h http.HandlerFunc) *web {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.up = NewHTTP(u, "")
+	s.up = NewHTTP(&routes.Route{URL: u})
 	t.Cleanup(func() {
 		_ = s.up.Close() // has no error
 		s.Close()

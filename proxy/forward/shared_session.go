@@ -69,7 +69,9 @@ func (t *Target) sessionless(x *exchange) {
 				x.gone()
 				return
 			}
-			c.Refuse(unreachable(err))
+			if !x.elsewhere(err) {
+				c.Refuse(unreachable(err))
+			}
 			return
 		}
 		x.out.session, x.out.version, x.version = s.id, s.version, s.version
@@ -270,7 +272,7 @@ func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing, measured clo
 	began := time.Now()
 	for {
 		res, err := t.up.RoundTrip(t.request(ctx, c, o))
-		if err == nil || t.Route.WaitReady == 0 || !refused(err) {
+		if err == nil || t.Route.WaitReady == 0 || !refused(err) || c != nil && c.Elsewhere != nil {
 			return res, err
 		}
 		if time.Since(began)+probe > t.Route.WaitReady {

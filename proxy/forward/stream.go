@@ -32,7 +32,7 @@ func (x *exchange) events(res *http.Response) {
 	h := x.c.W.Header()
 	h["Cache-Control"] = []string{"no-cache"}
 	h["X-Accel-Buffering"] = []string{"no"}
-	if x.c.R.ProtoMajor == 1 {
+	if x.c.R.ProtoMajor == 1 && h["Connection"] == nil {
 		h["Connection"] = []string{"keep-alive"}
 	}
 	x.start(res.StatusCode)

@@ -48,6 +48,7 @@ type Target struct {
 	end   context.CancelFunc
 	tasks sync.WaitGroup
 	slots chan struct{} // of tasks that run at the same time
+	avoid atomic.Int64  // until when other upstreams of the agent are better, in Unix nanoseconds
 
 	mu      sync.Mutex
 	shared  map[string]*sharedSession // by principal
@@ -69,8 +70,11 @@ func New(r *routes.Route, up flow.Upstream, s *Shared) *Target {
 		Route: r, s: s, up: up, url: r.Endpoint(), name: s.Name + "-proxy:" + r.Name,
 		shared: map[string]*sharedSession{}, idle: make(chan struct{}), slots: make(chan struct{}, maxTasks),
 	}
-	if t.where = origin(t.url); t.url == nil {
+	switch t.where = origin(t.url); {
+	case t.url == nil:
 		t.url, t.where = local, "command"
+	case r.Socket != "":
+		t.where = "unix://" + r.Socket + ":" + t.url.EscapedPath()
 	}
 	if u := t.url.User; u != nil {
 		password, _ := u.Password()
@@ -224,17 +228,7 @@ func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
 	if len(ids) != 1 || ids[0] == "" {
 		return nil, ingress.NoSession(false)
 	}
-	var s *sessions.Session
-	var err error
-	if sessions.Sealed(ids[0]) {
-		sealer := t.s.Sealer.Load()
-		if sealer == nil {
-			return nil, sessions.ErrUnknown
-		}
-		s, err = sealer.Use(ids[0], c.Agent, c.Principal)
-	} else {
-		s, err = t.s.Sessions.Use(ids[0], c.Agent, c.Principal)
-	}
+	s, err := t.lookup(ids[0], c)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -35,7 +36,7 @@ func secure(t *testing.T, h http.HandlerFunc, protocols ...string) *web {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.up = NewHTTP(u, "")
+	s.up = NewHTTP(&routes.Route{URL: u})
 	s.transport().TLSClientConfig.RootCAs = s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	t.Cleanup(func() {
 		_ = s.up.Close() // has no error
@@ -200,7 +201,7 @@ func TestTLS_AHandshakeThatDoesNotEnd(t *testing.T) {
 		defer func() { _ = ln.Close() }() // connections wait in its queue
 	}
 	u := &url.URL{Scheme: "https", Host: lns[0].Addr().String(), Path: "/mcp"}
-	up := NewHTTP(u, "")
+	up := NewHTTP(&routes.Route{URL: u})
 	if up.(direct).TLSHandshakeTimeout != dialTimeout {
 		t.Error("handshakes have no limit")
 	}

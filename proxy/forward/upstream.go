@@ -4,14 +4,14 @@
 package forward
 
 import (
-	"crypto/tls"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 const (
@@ -26,33 +26,27 @@ const (
 // direct is net/http's own way, for HTTPS.
 type direct struct{ *http.Transport }
 
-// NewHTTP is the upstream of an agent at this URL. An https one is verified against the certificates in the file ca,
-// see certs.Trust, or the system's if that is "".
-func NewHTTP(u *url.URL, ca string) flow.Upstream {
-	if u.Scheme == "http" {
+// NewHTTP is the upstream of an agent at a URL or port, through the proxy and with the certificates that its route names, see
+// [transport.Network]; without them those of the environment and the system.
+func NewHTTP(r *routes.Route) flow.Upstream {
+	u := r.Endpoint()
+	network, err := transport.NewNetwork(r.Server())
+	if err != nil {
+		return flow.Broken(err)
+	}
+	if proxy, err := network.Proxy(u); u.Scheme == "http" && r.Socket == "" && proxy == nil && err == nil {
 		return newPlain(u)
 	}
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		t, err := certs.Open(ca)
-		if err != nil {
-			return flow.Broken(err)
-		}
-		trust = t.Client(u.Hostname())
-	}
-	return direct{&http.Transport{
-		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
-		TLSClientConfig:        trust,
-		TLSHandshakeTimeout:    dialTimeout,
-		MaxIdleConns:           0, // each route has its own
-		MaxIdleConnsPerHost:    idleConns,
-		IdleConnTimeout:        idleTime,
-		DisableCompression:     true, // the answer's bytes are passed on as they are
-		MaxResponseHeaderBytes: maxHeader,
-		ForceAttemptHTTP2:      true,
-		WriteBufferSize:        16 << 10,
-		ReadBufferSize:         16 << 10,
-	}}
+	t := network.Transport(u, (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext)
+	t.TLSHandshakeTimeout = dialTimeout
+	t.MaxIdleConns = 0 // each route has its own
+	t.MaxIdleConnsPerHost = idleConns
+	t.IdleConnTimeout = idleTime
+	t.DisableCompression = true // the answer's bytes are passed on as they are
+	t.MaxResponseHeaderBytes = maxHeader
+	t.ForceAttemptHTTP2 = true
+	t.WriteBufferSize, t.ReadBufferSize = 16<<10, 16<<10
+	return direct{t}
 }
 
 // Close closes idle connections.

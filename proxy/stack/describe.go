@@ -34,10 +34,10 @@ func (f *File) Foreign() bool {
 	return foreignEnv(f.Router.Env)
 }
 
-// foreignEnv reports whether there is more in env than settings of agents, of the router and of telemetry.
+// foreignEnv reports whether there is more in env than settings of agents, of the router and of telemetry, and the password of a store.
 func foreignEnv(env map[string]string) bool {
 	for name := range env {
-		if !strings.HasPrefix(name, "AGENT_") && !strings.HasPrefix(name, "ROUTER_") && !strings.HasPrefix(name, "OTEL_") {
+		if !strings.HasPrefix(name, "AGENT_") && !strings.HasPrefix(name, "ROUTER_") && !strings.HasPrefix(name, "OTEL_") && name != "PGPASSWORD" {
 			return true
 		}
 	}

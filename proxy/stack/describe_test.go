@@ -45,6 +45,8 @@ func TestForeign(t *testing.T) {
 		`agents: {a: {env: {AGENT_TOKEN: x, AGENT_MODEL_KEY: y, ROUTER_HOST: z, OTEL_SERVICE_NAME: a}}}`: false,
 		"agents: {a: {}}\nrouter: {env: {OTEL_SERVICE_NAME: a}}":                                         false,
 		`servers: {a: {url: "http://127.0.0.1:1/"}}`:                                                     false,
+		`agents: {a: {env: {AGENT_STORE: "postgres://h/d", PGPASSWORD: x}}}`:                             false,
+		`agents: {a: {env: {PGSSLROOTCERT: x}}}`:                                                         true,
 		`agents: {a: {env: {PATH: /evil}}}`:                                                              true,
 		`agents: {a: {env: {MCPHUD_SANDBOX_WORKER: "1"}}}`:                                               true,
 		"agents: {a: {}}\nrouter: {env: {SSL_CERT_FILE: x}}":                                             true,

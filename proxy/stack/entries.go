@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -11,10 +12,17 @@ import (
 )
 
 // pathFlags are settings of an agent that name files or folders.
-var pathFlags = map[string]bool{kbKey: true, "root": true, "store": true, "jwks": true, "routerCa": true}
+var pathFlags = map[string]bool{
+	kbKey: true, "root": true, storeKey: true, "jwks": true, "routerCa": true,
+	"queueCreds": true, "queueCa": true, "queueCert": true, "queueKey": true, "registerCreds": true, "registerCa": true,
+}
 
-// kbKey may be a list, with folders of tenants.
-const kbKey = "kb"
+const (
+	kbKey    = "kb" // may be a list, with folders of tenants
+	storeKey = "store"
+	storeEnv = "AGENT_STORE"
+	queueEnv = "AGENT_QUEUE"
+)
 
 // ignoredKeys are settings of an agent that the stack decides, with what to write instead.
 var ignoredKeys = map[string]string{
@@ -26,16 +34,21 @@ var ignoredKeys = map[string]string{
 
 // secretKeys are settings of an agent that may hold a secret, with the variables that agents read them from: every user of
 // the machine can see the arguments of a process.
-var secretKeys = map[string]string{"modelUrl": "AGENT_MODEL_URL"}
+var secretKeys = map[string]string{
+	"modelUrl": "AGENT_MODEL_URL", "embeddingsUrl": "AGENT_EMBEDDINGS_URL", storeKey: storeEnv, "queue": queueEnv, "register": "AGENT_REGISTER",
+}
 
 func (r *reader) agent(name string, n config.Node) {
 	what := "agents." + name
-	a := AgentEntry{Name: name, Line: n.Line}
-	named, hidden := false, map[string]string{}
+	a := AgentEntry{Name: name, Of: name, Line: n.Line}
+	named, hidden, replicas := false, map[string]string{}, 1
 	r.members(n, what, func(m config.Member) {
 		switch m.Key {
 		case "port":
 			a.Port = r.port(m.Value, what+".port")
+			return
+		case "replicas":
+			replicas = r.count(m.Value, what+".replicas")
 			return
 		case "env":
 			a.Env = r.ownEnv(m.Value, what+".env")
@@ -69,7 +82,7 @@ func (r *reader) agent(name string, n config.Node) {
 				r.fail(n, "%s.%s is %.80q: %v", what, m.Key, value, err)
 			}
 			named = named || m.Key == "name"
-			if v := secretKeys[m.Key]; v != "" {
+			if v := secretKeys[m.Key]; v != "" && strings.Contains(value, "://") {
 				hidden[v] = value
 				return
 			}
@@ -83,11 +96,57 @@ func (r *reader) agent(name string, n config.Node) {
 	if !named {
 		a.Flags = append(a.Flags, [2]string{"name", name})
 	}
+	if replicas > 1 {
+		r.replicas(n, a, replicas)
+		return
+	}
 	r.f.Agents = append(r.f.Agents, a)
 }
 
-// pathOf is a path relative to the file; in kb a tenant may stand before it, as TENANT=DIR.
+// maxReplicas is how many processes of one agent a stack may have.
+const maxReplicas = 64
+
+func (r *reader) count(n config.Node, what string) int {
+	s := r.text(n, what)
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 || v > maxReplicas {
+		r.fail(n, "%s is %.80q; it must be a number of processes, from 1 to %d", what, s, maxReplicas)
+	}
+	return v
+}
+
+// replicas adds several processes of one agent. A database in a file is for one process.
+func (r *reader) replicas(at config.Node, a AgentEntry, n int) {
+	for _, f := range a.Flags {
+		if f[0] == storeKey && !strings.Contains(f[1], "://") {
+			r.fail(at, "agents.%s.store is a file, which only one process can have; give the URL of a PostgreSQL database, or leave it out", a.Of)
+		}
+	}
+	if a.Port+n-1 > 65535 {
+		r.fail(at, "agents.%s has no room for %d ports from %d on; choose a lower port", a.Of, n, a.Port)
+	}
+	first := a.Port
+	for i := range n {
+		a.Name = fmt.Sprintf("%s-%d", a.Of, i+1)
+		if first != 0 {
+			a.Port = first + i
+		}
+		switch {
+		case !config.ValidName(a.Name):
+			r.fail(at, "%.80q is not a valid name of a process: %s", a.Name, config.NameRule)
+		case r.taken(a.Name):
+			r.fail(at, "the replica %q has the name of an agent or server; choose another", a.Name)
+		}
+		r.f.expanded[a.Name] = r.f.expanded[a.Of]
+		r.f.Agents = append(r.f.Agents, a)
+	}
+}
+
+// pathOf is a path relative to the file; in kb a tenant may stand before it, as TENANT=DIR, and a store may be at a URL.
 func (r *reader) pathOf(key, value string) string {
+	if key == storeKey && strings.Contains(value, "://") {
+		return value
+	}
 	if tenant, dir, ok := strings.Cut(value, "="); ok && key == kbKey && !strings.ContainsAny(tenant, `/\`) {
 		return tenant + "=" + r.beside(dir)
 	}
@@ -128,6 +187,8 @@ func (r *reader) server(name string, n config.Node) {
 	switch {
 	case s.Command == "" && s.URL == "":
 		r.fail(n, "%s has neither command nor url; give one of them, or both for a server that is to be started", what)
+	case s.Command != "" && (strings.HasPrefix(s.URL, "unix://") || strings.HasPrefix(s.URL, "http+unix://")):
+		r.fail(n, "%s.url is a socket, which a server that is started cannot be watched at; give an http or https URL", what)
 	case s.URL == "":
 		reach = map[string]any{"command": s.Command}
 	}
@@ -236,7 +297,7 @@ func (r *reader) value(n config.Node, what string) any {
 // routerFlags maps settings of the router to its flags; routerFiles does so for those that name files.
 var (
 	routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
-	routerFiles = map[string]string{"audit": "audit", certKey: "tls-cert", privateKey: "tls-key"}
+	routerFiles = map[string]string{"audit": "audit", certKey: "tls-cert", privateKey: "tls-key", "clusterCreds": "cluster-creds", "clusterCa": "cluster-ca"}
 )
 
 // certKey and privateKey must be given together.
@@ -250,11 +311,12 @@ func (r *reader) router(n config.Node) {
 		r.f.Router = nil
 		return
 	}
-	e := r.f.Router
+	e, cluster := r.f.Router, ""
 	known := map[string]func(config.Node){
-		"port":   func(n config.Node) { e.Port = r.port(n, "router.port") },
-		"tokens": func(n config.Node) { e.Tokens = r.path(n, "router.tokens") },
-		"env":    func(n config.Node) { e.Env = r.ownEnv(n, "router.env") },
+		"cluster": func(n config.Node) { cluster = r.text(n, "router.cluster") },
+		"port":    func(n config.Node) { e.Port = r.port(n, "router.port") },
+		"tokens":  func(n config.Node) { e.Tokens = r.path(n, "router.tokens") },
+		"env":     func(n config.Node) { e.Env = r.ownEnv(n, "router.env") },
 		"routes": func(n config.Node) {
 			e.Routes = map[string]any{}
 			r.members(n, "router.routes", func(m config.Member) {
@@ -280,6 +342,12 @@ func (r *reader) router(n config.Node) {
 		}
 	}
 	r.object(n, "router", known)
+	if cluster != "" { // it may hold a password
+		if e.Env == nil {
+			e.Env = map[string]string{}
+		}
+		e.Env["ROUTER_CLUSTER"] = cluster
+	}
 	for _, pair := range [][2]string{{certKey, privateKey}, {privateKey, certKey}} {
 		if e.flag(routerFiles[pair[0]]) != "" && e.flag(routerFiles[pair[1]]) == "" {
 			r.fail(n, "router.%s needs router.%s; give both, or none to serve HTTP", pair[0], pair[1])

@@ -22,6 +22,7 @@ const FileName = "mcphud.stack.yaml"
 //	agents:                  # processes of mcphud agent, by the name of their route
 //	  docs:
 //	    port: 7000           # default: 7000, 7001 … or a free one
+//	    replicas: 2          # docs-1 and docs-2, at ports from 7000 on, behind one route; default: one process, named docs
 //	    profile: demo        # and all other settings of agent.yaml, such as kb, root, concurrency, rateLimit
 //	    env: {AGENT_TOKEN: "${DOCS_TOKEN}"}
 //	    route: {timeout: 60s, tools: [search_knowledge_base]}
@@ -46,12 +47,13 @@ type File struct {
 	Router   *RouterEntry // nil for none
 	Warnings []config.Warning
 
-	expanded map[string]*config.Variables // by the name of an agent, server or route, and routerName
+	expanded map[string]*config.Variables // by the name of a process, server or route, and routerName
 }
 
 // AgentEntry is an agent of a File.
 type AgentEntry struct {
-	Name  string
+	Name  string // of the process
+	Of    string // of its route, which replicas share
 	Line  int
 	Port  int         // 0 if the file has none
 	Flags [][2]string // name without dashes, and value, of `mcphud agent`
@@ -74,6 +76,9 @@ type ServerEntry struct {
 // supervised reports whether the stack starts the server; the router starts or contacts the others.
 func (e *ServerEntry) supervised() bool { return e.Command != "" && e.URL != "" }
 
+// Routed reports whether the router serves it. One that is disabled there is only started, such as a database.
+func (e *ServerEntry) Routed() bool { return valueText(e.Route["disabled"]) != "true" }
+
 // RouterEntry is the router of a File.
 type RouterEntry struct {
 	Port   int // 0 if the file has none
@@ -95,8 +100,12 @@ func (e *RouterEntry) Scheme() string {
 func (e *RouterEntry) cert() string { return e.flag(routerFiles[certKey]) }
 
 // flag is the value of a flag, "" if it is not set.
-func (e *RouterEntry) flag(name string) string {
-	for _, f := range e.Flags {
+func (e *RouterEntry) flag(name string) string { return valueOf(e.Flags, name) }
+
+func (a *AgentEntry) flag(name string) string { return valueOf(a.Flags, name) }
+
+func valueOf(flags [][2]string, name string) string {
+	for _, f := range flags {
 		if f[0] == name {
 			return f[1]
 		}
@@ -148,6 +157,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 		r.fail(tree.Root, "is empty; write for example agents: {one: {}}")
 	}
 	r.object(tree.Root, "the file", map[string]func(config.Node){
+		"$schema": func(config.Node) {}, // for editors
 		"version": func(n config.Node) {
 			if n.Text != "1" {
 				r.fail(n, "version is %s; this mcphud reads version 1", n.Text)
@@ -251,7 +261,7 @@ const routerName = "router"
 
 func (r *reader) taken(name string) bool {
 	for _, a := range r.f.Agents {
-		if a.Name == name {
+		if a.Name == name || a.Of == name {
 			return true
 		}
 	}

@@ -56,6 +56,8 @@ router:
   audit: audit.jsonl
   tlsCert: /etc/cert.pem
   tlsKey: key.pem
+  cluster: nats://user:${TOKEN}@127.0.0.1:4222
+  clusterCreds: router.creds
   routes:
     more: {hostPort: 9001}
 `
@@ -92,10 +94,13 @@ func TestStackFile(t *testing.T) {
 	if s.Port != 8123 || s.Cert != "/etc/cert.pem" || f.Router.Scheme() != "https" || p.Drain.Seconds() != 32 {
 		t.Errorf("%+v, drain %s", s, p.Drain)
 	}
-	for _, arg := range []string{"--drain-timeout=3s", "--audit=/p/audit.jsonl", "--tls-cert=/etc/cert.pem", "--tls-key=/p/key.pem"} {
+	for _, arg := range []string{"--drain-timeout=3s", "--audit=/p/audit.jsonl", "--tls-cert=/etc/cert.pem", "--tls-key=/p/key.pem", "--cluster-creds=/p/router.creds"} {
 		if !slices.Contains(s.Args, arg) {
 			t.Errorf("no %s in %q", arg, s.Args)
 		}
+	}
+	if s.Env["ROUTER_CLUSTER"] != "nats://user:s3cret@127.0.0.1:4222" || strings.Contains(strings.Join(s.Args, " "), "s3cret") {
+		t.Errorf("the router has %q and %q", s.Args, s.Env)
 	}
 	path := filepath.Join(dir, "routing.json")
 	info, err := os.Stat(path)
@@ -190,6 +195,7 @@ func TestStackFileErrors(t *testing.T) {
 		"agents: {a: {env: {A: \"${NO}\"}}}":                       "agents.a.env.A: environment variable NO is not set",
 		"agents: {a: {route: {timeout: no}}}":                      "a.timeout is \"no\"; it must be a text",
 		"servers: {s: {}}":                                         "neither command nor url",
+		"servers: {s: {url: unix:///x, command: x}}":               "servers.s.url is a socket",
 		"servers: {s: {url: ftp://x}}":                             "is not a valid http or https URL",
 		"servers: {s: {command: x, session: mine}}":                "s.session is \"mine\"",
 		"agents: {a: {}}\nrouter: {routes: {a: {hostPort: 1}}}":    "has the name of an agent",

@@ -28,7 +28,7 @@ const (
 // Builtin is the stack without a file: agents of three profiles, in memory, and a router.
 func Builtin() *File {
 	agent := func(name string) AgentEntry {
-		return AgentEntry{Name: name, Flags: [][2]string{{"profile", name}, {"name", name}, {"ephemeral", "true"}}}
+		return AgentEntry{Name: name, Of: name, Flags: [][2]string{{"profile", name}, {"name", name}, {"ephemeral", "true"}}}
 	}
 	return &File{Agents: []AgentEntry{agent("demo"), agent("everything"), agent("fault")}, Router: &RouterEntry{}}
 }
@@ -86,10 +86,18 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		return nil, ports.err
 	}
 	p.Notes = ports.notes
-	var all []string
+	var all, started []string
+	for _, e := range f.Servers {
+		if e.supervised() {
+			started = append(started, e.Name)
+		}
+	}
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
 		s.Args, s.Drain = arguments(f.stored(a, at.State)), drainTime(a.Flags)
+		if a.Env[queueEnv] != "" || a.Env[storeEnv] != "" { // which may be at a server of the stack
+			s.After = started
+		}
 		p.Drain = max(p.Drain, s.Drain)
 		p.table.ports[a.Name] = s.Port
 		p.Specs = append(p.Specs, s)
@@ -163,7 +171,7 @@ func (p *Plan) Env(name string) map[string]string {
 
 // hasRouter reports whether the file configures the agent's router.
 func (a *AgentEntry) hasRouter() bool {
-	return a.Env["ROUTER_HOST"] != "" || slices.ContainsFunc(a.Flags, func(f [2]string) bool { return f[0] == "router-host" })
+	return a.Env["ROUTER_HOST"] != "" || a.flag("router-host") != ""
 }
 
 // folder is the folder of the file, "" for the built-in stack.
@@ -176,6 +184,9 @@ func (f *File) folder() string {
 
 // stored adds to an agent's flags where its database is, unless the file configures that.
 func (f *File) stored(a AgentEntry, state string) [][2]string {
+	if a.Env["AGENT_STORE"] != "" {
+		return a.Flags
+	}
 	for _, flag := range a.Flags {
 		if flag[0] == "store" || flag[0] == "ephemeral" && flag[1] == "true" {
 			return a.Flags

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ var settings = Source{
 		if key == "token" {
 			return "", "set AGENT_TOKEN", nil
 		}
-		return map[string]string{"drainTimeout": "drain-timeout", "modelUrl": "model-url"}[key], "", nil
+		return map[string]string{"drainTimeout": "drain-timeout", "modelUrl": "model-url", "store": "store", "queue": "queue", "queueCa": "queue-ca", "register": "register"}[key], "", nil
 	},
 }
 
@@ -38,7 +39,7 @@ func planned(t *testing.T, text string) (*File, *Plan) {
 
 // Everybody on the machine can see arguments.
 func TestModelURLIsNoArgument(t *testing.T) {
-	f, p := planned(t, `{"agents": {"a": {"modelUrl": "http://user:pw12345@127.0.0.1:1/v1", "env": {"AGENT_MODEL_URL": "x", "B": "c"}}, "b": {"modelUrl": "http://u:pw12345@h/"}, "c": {}}}`)
+	f, p := planned(t, `{"agents": {"a": {"modelUrl": "http://user:pw12345@127.0.0.1:1/v1", "env": {"AGENT_MODEL_URL": "x", "B": "c"}}, "b": {"modelUrl": "http://u:pw12345@h/", "embeddingsUrl": "http://v:pw12345@h/"}, "c": {}}}`)
 	for _, s := range p.Specs {
 		if strings.Contains(strings.Join(s.Args, " "), "pw12345") {
 			t.Errorf("%s: arguments %v", s.Name, s.Args)
@@ -47,13 +48,43 @@ func TestModelURLIsNoArgument(t *testing.T) {
 	if env := p.Specs[0].Env; env["AGENT_MODEL_URL"] != "http://user:pw12345@127.0.0.1:1/v1" || env["B"] != "c" {
 		t.Errorf("environment %v", env)
 	}
-	if env := p.Specs[1].Env; env["AGENT_MODEL_URL"] != "http://u:pw12345@h/" {
+	if env := p.Specs[1].Env; env["AGENT_MODEL_URL"] != "http://u:pw12345@h/" || env["AGENT_EMBEDDINGS_URL"] != "http://v:pw12345@h/" {
 		t.Errorf("environment %v", env)
 	}
 	if _, ok := p.Specs[2].Env["AGENT_MODEL_URL"]; ok {
 		t.Error("an agent without a model gets one")
 	}
 	if about := strings.Join(f.Describe(), "\n"); strings.Contains(about, "pw12345") || !strings.Contains(about, "AGENT_MODEL_URL=http://***@127.0.0.1:1/v1") {
+		t.Error(about)
+	}
+}
+
+func TestServersOfAQueueAreNoArguments(t *testing.T) {
+	f, p := planned(t, `{"agents": {"a": {"queue": "tls://u:pw12345@h", "register": "nats://u:pw12345@h/routes", "queueCa": "ca.pem"}}, "servers": {"nats": {"command": "nats-server", "port": 4222, "disabled": true}}}`)
+	a := p.Specs[0]
+	if args := strings.Join(a.Args, " "); strings.Contains(args, "pw12345") || !strings.Contains(args, "--queue-ca="+filepath.Join(filepath.Dir(f.Path), "ca.pem")) {
+		t.Errorf("arguments %v", a.Args)
+	}
+	if a.Env["AGENT_QUEUE"] != "tls://u:pw12345@h" || a.Env["AGENT_REGISTER"] != "nats://u:pw12345@h/routes" || !slices.Equal(a.After, []string{"nats"}) {
+		t.Errorf("environment %v, after %v", a.Env, a.After)
+	}
+	if about := strings.Join(f.Describe(), "\n"); strings.Contains(about, "pw12345") || !strings.Contains(about, "AGENT_QUEUE=tls://***@h") {
+		t.Error(about)
+	}
+}
+
+func TestTheDatabaseOfAnAgent(t *testing.T) {
+	f, p := planned(t, `{"agents": {"a": {"store": "postgres://u:pw12345@h/d?sslmode=require"}, "b": {"store": "b.db"}, "c": {"env": {"AGENT_STORE": "postgres://h/d"}}}}`)
+	for i, s := range p.Specs[:3] {
+		args := strings.Join(s.Args, " ")
+		if strings.Contains(args, "pw12345") || strings.Contains(args, "store") != (i == 1) || strings.Contains(args, "ephemeral") {
+			t.Errorf("%s: arguments %v", s.Name, s.Args)
+		}
+	}
+	if env := p.Specs[0].Env; env["AGENT_STORE"] != "postgres://u:pw12345@h/d?sslmode=require" {
+		t.Errorf("environment %v", env)
+	}
+	if about := strings.Join(f.Describe(), "\n"); strings.Contains(about, "pw12345") || !strings.Contains(about, "AGENT_STORE=postgres://***@h/d") {
 		t.Error(about)
 	}
 }
@@ -107,5 +138,21 @@ func TestCommandThatIsNotThere(t *testing.T) {
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
 	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `calls of away will fail: cannot start "./nowhere" in `+dir+": ") {
 		t.Errorf("%+v %v", p, err)
+	}
+}
+
+func TestTheQueueOfAnAgent(t *testing.T) {
+	f, p := planned(t, `{"agents": {"a": {"queue": "nats://u:pw12345@h:4222,tls://v:pw12345@i", "register": "nats://w:pw12345@h/b"}, "b": {"register": "routes"}}}`)
+	for i, s := range p.Specs[:2] {
+		args := strings.Join(s.Args, " ")
+		if strings.Contains(args, "pw12345") || strings.Contains(args, "queue") || strings.Contains(args, "=routes") != (i == 1) {
+			t.Errorf("%s: arguments %v", s.Name, s.Args)
+		}
+	}
+	if env := p.Specs[0].Env; env["AGENT_QUEUE"] != "nats://u:pw12345@h:4222,tls://v:pw12345@i" || env["AGENT_REGISTER"] != "nats://w:pw12345@h/b" {
+		t.Errorf("environment %v", env)
+	}
+	if about := strings.Join(f.Describe(), "\n"); strings.Contains(about, "pw12345") || !strings.Contains(about, "AGENT_QUEUE=nats://***@h:4222") {
+		t.Error(about)
 	}
 }

@@ -54,13 +54,21 @@ func (t *table) routes() map[string]any {
 		maps.Copy(out, t.file.Router.Routes)
 	}
 	for _, a := range t.file.Agents {
+		if r, ok := out[a.Of].(map[string]any); ok && a.Of != a.Name {
+			r["urls"] = append(r["urls"].([]string), t.replica(a))
+			continue
+		}
 		r := map[string]any{"waitReady": waitReady}
 		maps.Copy(r, a.Route)
-		r["hostPort"] = t.ports[a.Name]
+		if a.Of == a.Name {
+			r["hostPort"] = t.ports[a.Name]
+		} else {
+			r["urls"] = []string{t.replica(a)}
+		}
 		if token := a.Env["AGENT_TOKEN"]; token != "" && r["headers"] == nil {
 			r["headers"] = map[string]any{"Authorization": "Bearer " + token}
 		}
-		out[a.Name] = r
+		out[a.Of] = r
 	}
 	for _, s := range t.file.Servers {
 		r := map[string]any{}
@@ -86,6 +94,11 @@ func (t *table) routes() map[string]any {
 		out[s.Name] = r
 	}
 	return out
+}
+
+// replica is where one of several processes of an agent listens.
+func (t *table) replica(a AgentEntry) string {
+	return fmt.Sprintf("http://%s:%d/mcp", loopback, t.ports[a.Name])
 }
 
 // write replaces the file. The caller holds t.mu, or nobody else uses t yet.

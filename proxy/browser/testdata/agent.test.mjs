@@ -79,12 +79,15 @@ for (const [era, protocolVersion] of [['modern', undefined], ['legacy', '2025-11
 
   using('a cancelled call stops at the agent', async (made) => {
     const client = made(DEMO);
-    const stop = new AbortController();
-    const began = performance.now();
-    const cancelled = assert.rejects(client.callTool('sleep', { seconds: 60, steps: 600 }, { signal: stop.signal, onProgress: () => stop.abort() }), { name: 'AbortError' });
-    await cancelled;
-    await client.callTool('echo', { message: 'next' }); // one call runs at a time: this waits for one that was not cancelled
-    assert.ok(performance.now() - began < 50000);
+    for (let tries = 3, took = Infinity; took > 15000; tries--) {
+      assert.ok(tries > 0, 'each ran to its end');
+      const stop = new AbortController();
+      const began = performance.now();
+      const cancelled = assert.rejects(client.callTool('sleep', { seconds: 20, steps: 2000 }, { signal: stop.signal, onProgress: () => stop.abort() }), { name: 'AbortError' });
+      await cancelled;
+      await client.callTool('echo', { message: 'next' }); // one call runs at a time: this waits for one that was not cancelled
+      took = performance.now() - began; // a call that a slow machine made a task while we left goes on: nobody reads its id
+    }
   });
 
   // A client of the modern era knows tasks anyway; the others are told {taskId, status}.

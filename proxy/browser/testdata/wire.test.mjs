@@ -207,19 +207,19 @@ for (const [era, script] of [['modern', modern], ['legacy', legacy]]) {
     assert.equal(server.methods().filter((method) => method === 'tools/call').length, 1);
   });
 
-  test(`silence ends a request, signs of life do not (${era})`, { timeout: 10000 }, async (t) => {
+  test(`silence ends a request, signs of life do not (${era})`, { timeout: 30000 }, async (t) => {
     const server = await serve(t, script(async (message, { response }) => {
       if (message.method !== 'tools/call' || message.params.name === 'dead') return message.id === undefined ? {} : undefined;
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       for (let i = 0; i < 8; i++) {
         response.write(': here\n\n');
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 300));
       }
       response.end(`data: {"jsonrpc":"2.0","id":${message.id},"result":{"content":[]}}\n\n`);
     }));
     const client = new MCPBrowserClient(server);
     await assert.rejects(client.callTool('dead', {}, { timeout: 100 }), { code: -32003, data: { kind: 'timeout' } });
-    await client.callTool('alive', {}, { timeout: 250 }); // takes 400 ms
+    await client.callTool('alive', {}, { timeout: 2000 }); // takes 2,400 ms
   });
 }
 

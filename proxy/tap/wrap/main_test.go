@@ -4,7 +4,6 @@ package wrap
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -13,12 +12,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/faketest"
 )
 
 // The test binary is also the wrapper and the wrapped server, so that both are real processes.
@@ -119,24 +119,7 @@ type run struct {
 	dir    string
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	stderr *faketest.Buffer
 }
 
 // prepare makes a wrapper around a server of this binary; kind "server" is the server alone.
@@ -151,7 +134,7 @@ func prepare(t *testing.T, kind string, args ...string) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	r := &run{t: t, dir: filepath.Join(base, "mcphud"), stderr: &lockedBuffer{}}
+	r := &run{t: t, dir: filepath.Join(base, "mcphud"), stderr: &faketest.Buffer{}}
 	if kind == "wrapper" {
 		args = append([]string{exe}, args...)
 	}

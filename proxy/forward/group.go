@@ -1,0 +1,169 @@
+package forward
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/ingress"
+)
+
+// Group is an agent and the ways to it: a target for each upstream of its route, at least one. A session stays at the upstream that
+// opened it; what has no session goes to the one that has least to do.
+type Group struct {
+	Route   *routes.Route
+	Targets []*Target // each with a route of its own, which has one upstream
+	next    atomic.Uint32
+}
+
+// avoided is how long an upstream that could not be reached is passed over where there is another.
+const avoided = time.Second
+
+// Acquire is the target for a call, to be released; nil if it is retired. c is nil for what has no session.
+func (g *Group) Acquire(c *flow.Call) *Target {
+	tried := map[*Target]bool(nil)
+	if len(g.Targets) > 1 {
+		tried = map[*Target]bool{}
+	}
+	t := g.bound(c)
+	if t == nil {
+		return g.pick(c, tried)
+	}
+	if !t.Acquire() {
+		return nil
+	}
+	if len(g.Targets) > 1 {
+		c.Elsewhere = func() bool { return g.again(c, tried) }
+	}
+	return t
+}
+
+// bound is the target that a call's session is at, which is any for an id that is not known; nil without one.
+func (g *Group) bound(c *flow.Call) *Target {
+	if len(g.Targets) == 1 {
+		return g.Targets[0]
+	}
+	if c == nil || c.Modern || len(c.R.Header[ingress.HeaderSession]) != 1 {
+		return nil
+	}
+	if s, err := g.Targets[0].lookup(c.R.Header[ingress.HeaderSession][0], c); err == nil {
+		s.Release()
+		if t := g.at(s.Endpoint); t != nil {
+			return t
+		}
+	}
+	return g.Targets[0]
+}
+
+// at is the target with that endpoint, nil if there is none.
+func (g *Group) at(endpoint string) *Target {
+	for _, t := range g.Targets {
+		if t.where == endpoint {
+			return t
+		}
+	}
+	return nil
+}
+
+// pick acquires the target that serves the fewest calls of those that were not tried, and can be reached; each in its turn among
+// equals.
+func (g *Group) pick(c *flow.Call, tried map[*Target]bool) *Target {
+	now, from := time.Now().UnixNano(), int(g.next.Add(1))
+	for len(tried) < len(g.Targets) {
+		var best *Target
+		least := 0
+		for i := range g.Targets {
+			t := g.Targets[(from+i)%len(g.Targets)]
+			n := t.Calls()
+			if t.avoid.Load() > now {
+				n += 1 << 30
+			}
+			if !tried[t] && (best == nil || n < least) {
+				best, least = t, n
+			}
+		}
+		tried[best] = true
+		if !best.Acquire() {
+			continue
+		}
+		if c != nil {
+			c.Elsewhere = nil // the last one says what is wrong
+			if len(tried) < len(g.Targets) {
+				c.Elsewhere = func() bool { return g.again(c, tried) }
+			}
+		}
+		return best
+	}
+	return nil
+}
+
+// again serves a call by a target that was not tried; false if there is none.
+func (g *Group) again(c *flow.Call, tried map[*Target]bool) bool {
+	t := g.pick(c, tried)
+	if t == nil {
+		return false
+	}
+	defer t.Release()
+	c.Route = t.Route
+	t.Serve(c)
+	return true
+}
+
+// Calls is how many calls are being served.
+func (g *Group) Calls() (n int) {
+	for _, t := range g.Targets {
+		n += t.Calls()
+	}
+	return n
+}
+
+// Abandon ends a session at the agent, in the background.
+func (g *Group) Abandon(p sessions.Binding) {
+	if t := g.at(p.Endpoint); t != nil {
+		t.Abandon(p)
+	}
+}
+
+// elsewhere has a call that could not be sent served by another upstream, if it may be and there is one; true if the call is answered.
+func (x *exchange) elsewhere(err error) bool {
+	again := x.c.Elsewhere
+	if again == nil || !unreached(err) || x.c.R.Context().Err() != nil {
+		return false
+	}
+	x.avoid.Store(time.Now().Add(avoided).UnixNano())
+	if x.session == nil {
+		if x.cancel != nil {
+			x.over()
+		}
+		return again()
+	}
+	if errors.Is(err, flow.ErrNotSent) {
+		return false // it may have the session yet
+	}
+	// The process that had the session is gone. Told so, the client opens another.
+	x.session.Forget()
+	x.c.Refuse(ingress.NoSession(true))
+	return true
+}
+
+// unreached reports that nothing of a request was sent.
+func unreached(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, flow.ErrNotSent) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// lookup finds a session by its id.
+func (t *Target) lookup(id string, c *flow.Call) (*sessions.Session, error) {
+	if !sessions.Sealed(id) {
+		return t.s.Sessions.Use(id, c.Agent, c.Principal)
+	}
+	sealer := t.s.Sealer.Load()
+	if sealer == nil {
+		return nil, sessions.ErrUnknown
+	}
+	return sealer.Use(id, c.Agent, c.Principal)
+}
