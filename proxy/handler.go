@@ -16,9 +16,9 @@ import (
 
 // Handler is the router's whole HTTP surface.
 func (r *Router) Handler() http.Handler {
-	var hosts []string
+	hosts := r.o.Hosts
 	if !listen.Loopback(r.o.Host) {
-		hosts = []string{"*"} // whoever serves other machines does so under names that only they know
+		hosts = append([]string{"*"}, hosts...) // whoever serves other machines does so under names that only they know
 	}
 	return listen.Guard(http.HandlerFunc(r.route), hosts...)
 }
@@ -27,13 +27,16 @@ func (r *Router) Handler() http.Handler {
 // that no two spellings lead to one agent.
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
+	if r.leaving.Load() { // whoever comes again gets another router
+		w.Header()["Connection"] = []string{"close"}
+	}
 	if agent, task, ok := agentIn(path); ok {
 		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}}
 		r.Serve(c)
 		return
 	}
 	if path == "/health" {
-		health(w, req)
+		r.health(w, req)
 		return
 	}
 	if h := r.handler(path); h != nil {
@@ -84,22 +87,46 @@ func agentIn(path string) (agent string, task, ok bool) {
 	return "", false, false
 }
 
-func health(w http.ResponseWriter, req *http.Request) {
+// health answers everybody that the router runs, and who may call all agents what lists do not have.
+func (r *Router) health(w http.ResponseWriter, req *http.Request) {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		ingress.MethodNotAllowed(w, "GET, HEAD")
+		return
+	}
+	var left []string
+	if r.merged != nil {
+		for _, o := range r.merged.LeftOut() {
+			left = append(left, o.String())
+		}
+	}
+	said := map[string]any{}
+	if left != nil {
+		if p, err := r.Identify(req); err == nil && p.All() {
+			said["left_out"] = left
+		}
+	}
+	if c := r.o.Cluster; c != nil && !c.Status().Up { // everybody may read this
+		said["cluster"] = "not reachable: this router goes on by itself"
+	}
+	if len(said) > 0 {
+		said["status"] = "ok"
+		page(w, http.StatusOK, said)
 		return
 	}
 	ingress.WriteJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
-// target is the target of an agent, acquired: the caller releases it. nil if there is none.
-func (r *Router) target(agent string) *forward.Target {
+// target is a target of an agent for a call, acquired: the caller releases it. nil if there is none. c is nil for what has no session.
+func (r *Router) target(agent string, c *flow.Call) *forward.Target {
 	for {
-		t := (*r.targets.Load())[agent]
-		if t == nil || t.Acquire() {
+		g := (*r.targets.Load())[agent]
+		if g == nil {
+			return nil
+		}
+		if t := g.Acquire(c); t != nil {
 			return t
 		}
-		if (*r.targets.Load())[agent] == t { // the router closes
+		if (*r.targets.Load())[agent] == g { // the router closes
 			return nil
 		}
 	}
@@ -114,11 +141,6 @@ func notFound(agent string) *jsonrpc.RequestError {
 func (r *Router) ingress(next flow.Handler) flow.Handler {
 	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout}
 	return func(c *flow.Call) {
-		if r.drain.Err() != nil {
-			c.W.Header().Set("Connection", "close")
-			c.Refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
-			return
-		}
 		if c.Task && c.R.Method != http.MethodGet {
 			c.W.Header().Set("Allow", "GET")
 			c.JSON(http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
@@ -137,7 +159,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 		}
 		var t *forward.Target
 		if config.ValidName(c.Agent) {
-			t = r.target(c.Agent)
+			t = r.target(c.Agent, c)
 		}
 		if t == nil {
 			c.Refuse(notFound(c.Agent))

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/faketest"
 )
 
 const modernEcho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"kept"},` +
@@ -45,7 +46,7 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	store := credstore.Open(credstore.File, t.TempDir())
-	var log syncBuffer
+	var log faketest.Buffer
 	f := start(t, Options{Login: auth.Options{Store: store}, Breaker: breaker.Options{Failures: 1}, Logger: slog.New(slog.NewTextHandler(&log, nil))}, route("a", s.URL, `"oauth":{}`))
 	mine := []string{"Accept", accept, "Authorization", "Bearer of-the-caller"}
 	for _, path := range []string{"/mcps/a/mcp", "/mcps/a/mcp"} { // a breaker stays closed
@@ -216,24 +217,6 @@ func writeRoutes(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // Where logins are kept is for those who may call all agents.

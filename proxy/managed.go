@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 
-	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/manage"
@@ -17,17 +17,32 @@ import (
 // managed is the router as its managers see it.
 type managed struct{ *Router }
 
-// manage opens the socket on which processes of this user register servers. A router without it serves all the same.
-func (r *Router) manage(port int) {
+// manage opens the socket on which processes of this user register servers, and serves whoever has a certificate at remote, if
+// it is not nil. A router without the socket serves all the same.
+func (r *Router) manage(port int, remote net.Listener) {
 	m, err := manage.Open(manage.Options{
-		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, ToolName: aggregate.Wire, Logger: r.log,
+		Remote: remote,
+		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, ToolNames: r.toolNames, Logger: r.log,
 	})
 	if err != nil {
 		r.log.Warn("management socket not available", "error", err.Error())
 		return
 	}
 	r.manager = m
-	r.log.Info("servers can be registered", "socket", m.Path())
+	if m.Path() != "" {
+		r.log.Info("servers can be registered", "socket", m.Path())
+	}
+	if remote != nil {
+		r.manages = remote.Addr()
+		r.log.Info("servers can be registered from other machines", "address", r.manages.String())
+	}
+}
+
+// ManageAddr is where servers can be registered from other machines; nil if they cannot.
+func (r *Router) ManageAddr() net.Addr {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.manages
 }
 
 // ManageSocket is where servers can be registered while the router runs, "" if they cannot.
@@ -101,7 +116,7 @@ func (r *Router) changed() {
 
 // Acquire is the way to an agent in force, until leave is called; false if there is no such agent.
 func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripper, leave func(), ok bool) {
-	t := m.target(agent)
+	t := m.target(agent, nil)
 	if t == nil {
 		return nil, nil, nil, false
 	}

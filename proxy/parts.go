@@ -80,18 +80,12 @@ func (r *Router) merge() {
 			route := r.Routes().Routes[agent]
 			return route == nil || route.Tools == nil || slices.Contains(route.Tools, tool)
 		},
+		Selects: func(agent, name string) bool { return r.Routes().Selects(agent, name) },
+		Merged:  r.naming,
 		Bind: func(ctx context.Context, principal string) (context.Context, func()) {
 			return r.policy.guard.Bind(ctx, principal, "")
 		},
-		Agents: func() (names []string) {
-			t := r.Routes()
-			for _, n := range t.Names() {
-				if !t.Routes[n].Disabled {
-					names = append(names, n)
-				}
-			}
-			return names
-		},
+		Agents: func() []string { return *r.enabled.Load() },
 		Identify: func(w http.ResponseWriter, req *http.Request) (aggregate.Caller, bool) {
 			p, err := r.Identify(req)
 			if err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -30,10 +31,16 @@ type policy struct {
 func (r *Router) newPolicy() (err error) {
 	p, o := &r.policy, r.o
 	p.guard = access.NewGuard(o.Logger)
-	p.rates = access.NewRates()
-	limits := o.Breaker
+	limits, shared := o.Breaker, access.Shared{}
 	limits.Logger = o.Logger
-	p.breakers = breaker.New(limits)
+	if c := o.Cluster; c != nil {
+		shared = access.Shared{Key: func(agent, principal string) string { return cluster.Key(agent, principal) }, Admitted: c.Request}
+		limits.Changed = c.Breaker
+	}
+	p.rates, p.breakers = access.NewRates(shared), breaker.New(limits)
+	if o.Cluster != nil {
+		o.Cluster.Handle(cluster.Handlers{Requests: p.rates.Add, Breaker: p.breakers.Apply})
+	}
 	p.faults = breaker.NewFaults(r.routeOf)
 	if p.pins, err = toolpin.Open(o.Pins, o.Logger); err != nil {
 		return err

@@ -19,7 +19,7 @@ func policed(t testing.TB) func() {
 	f := start(t, Options{
 		Audit: audit.Options{File: filepath.Join(t.TempDir(), "audit.jsonl")}, Tokens: tokens(t, token("one", "alpha", `["a"]`), token("two", "beta", `["*"]`)),
 	}, route("a", a.at(), `"rateLimit":1000000000,"tools":["echo"]`))
-	target := f.target("a")
+	target := f.target("a", nil)
 	t.Cleanup(target.Release)
 	inner := flow.Chain(func(c *flow.Call) { c.Status, c.Sent, c.Upstream = 200, 100, time.Millisecond }, f.policy.inner()...)
 	chain := flow.Chain(func(c *flow.Call) {

@@ -32,7 +32,10 @@ func (r *Router) remote(route *routes.Route) flow.Upstream {
 
 // reach is that with an authorizer, nil for none.
 func (r *Router) reach(route *routes.Route, a *auth.Authorizer) flow.Upstream {
-	http := forward.NewHTTP(route.Endpoint(), route.CA)
+	if route.Insecure {
+		r.log.Warn("the certificate of the agent is not checked: anybody on the way can read and change what is sent", "agent", route.Name)
+	}
+	http := forward.NewHTTP(route)
 	var o transport.Options
 	if a != nil {
 		http, o.Auth = &authorizing{http, a}, a

@@ -7,6 +7,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -33,13 +34,15 @@ type Router struct {
 	log     *slog.Logger
 	watch   *routes.Watcher
 	shared  forward.Shared
-	targets atomic.Pointer[map[string]*forward.Target]
+	targets atomic.Pointer[map[string]*forward.Group]
 	table   atomic.Pointer[routes.Table] // in force: the file's routes, and those that were registered
+	enabled atomic.Pointer[[]string]     // names of its agents that are not disabled, sorted
 	chain   flow.Handler
 	policy  policy
 	own     map[string]http.Handler // pages of the router's own
 	started time.Time
 
+	leaving atomic.Bool     // Drain or Close began
 	drain   context.Context // done when Close begins
 	drained context.CancelFunc
 	life    context.Context // of requests; done when the time to drain is over
@@ -56,6 +59,7 @@ type Router struct {
 	extra   map[string]*routes.Route // routes that were registered and connected; under apply
 	retired sync.WaitGroup
 	manager *manage.Server // nil where nobody can register anything
+	manages net.Addr       // where the manager serves other machines; nil for nowhere
 
 	mu     sync.Mutex
 	url    string
@@ -79,8 +83,9 @@ func New(o Options) (*Router, error) {
 	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
 	r.shared.WriteTimeout = o.WriteTimeout
 	r.shared.Sessions = sessions.NewTable(limits)
-	r.targets.Store(&map[string]*forward.Target{})
+	r.targets.Store(&map[string]*forward.Group{})
 	r.table.Store(&routes.Table{})
+	r.enabled.Store(new([]string))
 	r.extra = map[string]*routes.Route{}
 	if err := r.newPolicy(); err != nil {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
@@ -95,12 +100,12 @@ func New(o Options) (*Router, error) {
 	// Changes wait until the first table is in force.
 	r.apply.Lock()
 	watch, err := routes.Watch(routes.Options{
-		Path: o.Routes, Must: o.RoutesMust, Poll: o.Poll, Logger: o.Logger,
+		Path: o.Routes, Must: o.RoutesMust, Keys: o.Keys, Poll: o.Poll, Logger: o.Logger,
 		Changed: func(t *routes.Table, err error) {
-			if err == nil {
-				r.apply.Lock()
-				defer r.apply.Unlock()
-				err = r.put(t)
+			r.apply.Lock()
+			defer r.apply.Unlock()
+			if t != r.file {
+				err = cmp.Or(err, r.put(t)) // of two reasons the file's own
 				r.changed()
 			}
 			r.stale.Store(&err)
@@ -113,6 +118,9 @@ func New(o Options) (*Router, error) {
 	r.watch = watch
 	if err = o.Check(watch.Current()); err == nil {
 		err = r.put(watch.Current())
+	}
+	if wrong := watch.Err(); wrong != nil { // in a folder, whose others are served
+		r.stale.Store(&wrong)
 	}
 	r.apply.Unlock()
 	if err != nil {
@@ -171,10 +179,20 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("router: %w", err)
 	}
+	var remote net.Listener
+	all := lns
+	if r.o.Remote.Addr != "" {
+		if remote, err = manage.Listen(ctx, r.o.Remote); err == nil {
+			all = append(all[:len(all):len(all)], remote)
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.idle(); err != nil { // meanwhile
-		for _, ln := range lns {
+	if err == nil {
+		err = r.idle() // meanwhile
+	}
+	if err != nil {
+		for _, ln := range all {
 			err = errors.Join(err, ln.Close())
 		}
 		return err
@@ -199,7 +217,7 @@ func (r *Router) Start(ctx context.Context) error {
 		r.serves.Go(func() { r.serve(ln, scheme == "https") })
 	}
 	if r.o.Manage {
-		r.manage(lns[0].Addr().(*net.TCPAddr).Port)
+		r.manage(lns[0].Addr().(*net.TCPAddr).Port, remote)
 	}
 	return nil
 }
@@ -252,6 +270,22 @@ func (r *Router) Err() error {
 	return r.failed
 }
 
+// Drain tells balancers that the router will stop, by /ready and by ending each connection after its answer, and serves everything as
+// before until Options.DrainDelay has passed or ctx is done. Close follows.
+func (r *Router) Drain(ctx context.Context) {
+	r.leaving.Store(true)
+	if r.o.DrainDelay == 0 {
+		return
+	}
+	t := time.NewTimer(r.o.DrainDelay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case <-r.done: // a listener failed
+	}
+}
+
 // Close stops the router: it accepts nothing new, ends event streams, lets running calls finish until ctx is done or
 // Options.DrainTimeout has passed, and cancels the rest. When it returns no goroutine, process or connection of the
 // router is left.
@@ -260,6 +294,7 @@ func (r *Router) Close(ctx context.Context) error {
 	web, manager, again := r.web, r.manager, r.closed
 	r.closed = true
 	r.mu.Unlock()
+	r.leaving.Store(true)
 	if again {
 		return nil
 	}
@@ -284,7 +319,10 @@ func (r *Router) Close(ctx context.Context) error {
 		r.sessionEnded(p)
 	}
 	r.apply.Lock()
-	all := *r.targets.Swap(&map[string]*forward.Target{})
+	var all []*forward.Target
+	for _, g := range *r.targets.Swap(&map[string]*forward.Group{}) {
+		all = append(all, g.Targets...)
+	}
 	r.apply.Unlock()
 	errs := make(chan error, len(all))
 	for _, t := range all {

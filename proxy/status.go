@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/bridge"
+	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/toolpin"
@@ -31,7 +32,8 @@ type Status struct {
 	Routes   RoutesStatus           `json:"routes"`
 	Tokens   access.Status          `json:"tokens"`
 	Sessions SessionsStatus         `json:"sessions"`
-	Audit    *audit.Status          `json:"audit,omitempty"` // nil where nothing is written down
+	Audit    *audit.Status          `json:"audit,omitempty"`   // nil where nothing is written down
+	Cluster  *cluster.Status        `json:"cluster,omitempty"` // what is shared with other routers; nil where nothing is
 	Agents   map[string]AgentStatus `json:"agents"`
 	Merged   *aggregate.Status      `json:"merged,omitempty"` // the endpoint of all agents
 }
@@ -69,11 +71,14 @@ type AgentStatus struct {
 func (r *Router) Status() Status {
 	t := r.Routes()
 	s := Status{
-		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.drain.Err() != nil,
+		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.leaving.Load(),
 		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC()},
 		Tokens:   r.policy.guard.Status(),
 		Sessions: SessionsStatus{r.shared.Sessions.Len(), r.shared.Sealer.Load() != nil},
 		Agents:   map[string]AgentStatus{},
+	}
+	if r.o.Routes == "" && r.o.Keys != nil {
+		s.Routes.File = r.o.Keys.String()
 	}
 	if err := r.staleness(); err != nil {
 		s.Routes.Error = err.Error()
@@ -87,6 +92,10 @@ func (r *Router) Status() Status {
 	if r.policy.audit != nil {
 		a := r.policy.audit.Status()
 		s.Audit = &a
+	}
+	if r.o.Cluster != nil {
+		c := r.o.Cluster.Status()
+		s.Cluster = &c
 	}
 	for name, target := range *r.targets.Load() {
 		s.Agents[name] = r.agentStatus(target.Route, target.Calls())
@@ -147,7 +156,14 @@ func (r *Router) gauges() []metrics.Gauge {
 		}
 		return 0
 	}
-	return []metrics.Gauge{
+	var more []metrics.Gauge
+	if c := r.o.Cluster; c != nil {
+		more = []metrics.Gauge{
+			{Name: "mcp.router.cluster_up", Help: "1 while limits and circuit breakers are shared with other routers.", Value: func() float64 { return flag(c.Status().Up) }},
+			{Name: "mcp.router.cluster_routers", Help: "Number of routers that share limits and circuit breakers, this one among them.", Value: func() float64 { return float64(c.Status().Routers) }},
+		}
+	}
+	return append(more, []metrics.Gauge{
 		{Name: "mcp.router.sessions", Help: "Number of sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Sessions.Len()) }},
 		{Name: "mcp.router.routes", Help: "Number of agents that are served.", Value: func() float64 { return float64(len(*r.targets.Load())) }},
 		{Name: "mcp.router.routes_stale", Help: "1 while the routes file is invalid and older routes are in force.", Value: func() float64 { return flag(r.staleness() != nil) }},
@@ -164,7 +180,7 @@ func (r *Router) gauges() []metrics.Gauge {
 				observe(name, value[r.policy.breakers.Status(name).State])
 			}
 		}},
-	}
+	}...)
 }
 
 // pages are the router's own, beside /health: /ready, which answers 503 and the reasons while it should get no requests, and
@@ -195,6 +211,9 @@ func (r *Router) pages() map[string]http.Handler {
 				}
 			}
 			if s.Merged != nil {
+				s.Merged.LeftOut = slices.DeleteFunc(s.Merged.LeftOut, func(o aggregate.Omission) bool {
+					return slices.ContainsFunc(o.Agents, func(a string) bool { return !p.May(a) })
+				})
 				s.Merged.Collisions = slices.DeleteFunc(s.Merged.Collisions, func(c aggregate.Collision) bool {
 					return slices.ContainsFunc(c.Agents, func(a string) bool { return !p.May(a) })
 				})
@@ -206,7 +225,7 @@ func (r *Router) pages() map[string]http.Handler {
 
 func (r *Router) ready(w http.ResponseWriter, _ *http.Request) {
 	reasons := map[string]string{}
-	if r.drain.Err() != nil {
+	if r.leaving.Load() {
 		reasons["router"] = "shutting down"
 	}
 	if s := r.policy.guard.Status(); s.Required && s.Tokens == 0 && s.Error != "" {

@@ -1,20 +1,25 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
+	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // put makes a table the one in force. Targets whose route did not change stay, with their connections and sessions; those
 // that are gone finish what they serve. r.apply is held.
 func (r *Router) put(t *routes.Table) error {
-	if err := r.seal(t.SessionKey); err != nil {
-		r.log.Error("cannot load the session key that the routes name", "error", err)
+	if err := r.seal(cmp.Or(r.o.SessionKey, t.SessionKey)); err != nil {
+		r.log.Error("cannot load the session keys", "error", err)
 		if r.shared.Sealer.Load() == nil {
 			return err
 		}
@@ -32,28 +37,61 @@ func (r *Router) put(t *routes.Table) error {
 // with it; nil for none. r.apply is held.
 func (r *Router) install(file *routes.Table, ready *forward.Target) {
 	t := file.With(r.extra)
+	if r.o.Prefix != "" {
+		own := *t
+		own.Merged.Prefix = r.o.Prefix
+		t = &own
+	}
 	r.shadows(t)
 	r.file = file
 	r.table.Store(t)
+	names := slices.DeleteFunc(t.Names(), func(n string) bool { return t.Routes[n].Disabled })
+	r.enabled.Store(&names)
 	old := *r.targets.Load()
-	now := make(map[string]*forward.Target, len(t.Routes))
+	now := make(map[string]*forward.Group, len(t.Routes))
+	kept := map[*forward.Target]bool{}
 	for name, route := range t.Routes {
 		if have := old[name]; have != nil && have.Route.Equal(route) {
 			now[name] = have
-			continue
+		} else {
+			now[name] = r.group(route, have, ready)
 		}
-		if ready != nil && ready.Route == route {
-			now[name] = ready
-			continue
+		for _, t := range now[name].Targets {
+			kept[t] = true
 		}
-		now[name] = forward.New(route, r.upstream(route), &r.shared)
 	}
 	r.targets.Store(&now)
-	for name, have := range old {
-		if now[name] != have {
-			r.retire(have)
+	for _, g := range old {
+		for _, t := range g.Targets {
+			if !kept[t] {
+				r.retire(t)
+			}
 		}
 	}
+	if ready != nil && !kept[ready] {
+		r.retire(ready)
+	}
+}
+
+// group makes the targets of a route, but for those that another version of it has, or that are ready.
+func (r *Router) group(route *routes.Route, old *forward.Group, ready *forward.Target) *forward.Group {
+	g := &forward.Group{Route: route}
+	for _, one := range route.Replicas() {
+		t := ready
+		if t == nil || t.Route != one {
+			t = nil
+			if old != nil {
+				if i := slices.IndexFunc(old.Targets, func(t *forward.Target) bool { return t.Route.Equal(one) }); i >= 0 {
+					t = old.Targets[i]
+				}
+			}
+		}
+		if t == nil {
+			t = forward.New(one, r.upstream(one), &r.shared)
+		}
+		g.Targets = append(g.Targets, t)
+	}
+	return g
 }
 
 // retire closes a target in the background, once its running calls have finished.
@@ -78,8 +116,13 @@ func (r *Router) otherPort(t *routes.Table) string {
 
 func (r *Router) seal(file string) error {
 	if file == "" {
-		r.shared.Sealer.Store(nil)
-		return nil
+		var s *sessions.Sealer
+		var err error
+		if r.o.Cluster != nil {
+			s, err = sessions.NewSealer(r.o.SessionTTL, r.o.Cluster.SessionKeys()...)
+		}
+		r.shared.Sealer.Store(s)
+		return err
 	}
 	s, shared, err := sessions.LoadSealer(file, r.o.SessionTTL)
 	if err != nil {
@@ -96,6 +139,11 @@ func (r *Router) seal(file string) error {
 func (r *Router) upstream(route *routes.Route) flow.Upstream {
 	var up flow.Upstream
 	switch {
+	case route.Command == "" && route.Endpoint() == nil:
+		up = flow.Broken(&jsonrpc.RequestError{
+			Kind: jsonrpc.KindUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Message: "Failed to reach agent: no process of '" + route.Name + "' is registered",
+		})
 	case route.Command == "":
 		up = r.remote(route)
 	default:
