@@ -30,18 +30,19 @@ func (b *Box) Draw(dst []string, lines []string, spec BoxSpec) []string {
 		}
 		return dst
 	}
+	f := spec.Theme.borders.frame()
 	key := spec
 	key.Pos, key.Total, key.H = 0, 0, 0
 	if b.top == "" || b.spec != key {
 		b.spec = key
-		b.top = edge(spec, "╭", "╮", spec.Title, spec.Badge)
-		b.bottom = edge(spec, "╰", "╯", "", spec.Foot)
+		b.top = edge(spec, f.topLeft, f.topRight, f.across, spec.Title, spec.Badge)
+		b.bottom = edge(spec, f.bottomLeft, f.bottomRight, f.across, "", spec.Foot)
 	}
 	st := spec.border()
-	side := st.S("│")
+	side := st.S(f.down)
 	inner, rows := spec.W-2, spec.H-2
 	from, to := thumb(spec.Pos, rows, spec.Total)
-	bar := st.S("┃")
+	bar := st.S(f.bar)
 	dst = append(dst, b.top)
 	for i := range rows {
 		line := ""
@@ -65,7 +66,7 @@ func (s *BoxSpec) border() Style {
 }
 
 // edge is the top or bottom row: ╭─ title ───── badge ─╮. The badge yields to the title where both do not fit.
-func edge(s BoxSpec, left, right, title, badge string) string {
+func edge(s BoxSpec, left, right, dash, title, badge string) string {
 	st, inner := s.border(), s.W-2
 	var mid strings.Builder
 	room := inner - 2 // a dash at each end
@@ -79,17 +80,17 @@ func edge(s BoxSpec, left, right, title, badge string) string {
 		if s.Focused {
 			ts = s.Theme.Title
 		}
-		mid.WriteString(st.S("─"))
+		mid.WriteString(st.S(dash))
 		mid.WriteString(" " + ts.S(title) + " ")
 		used = 3 + Width(title)
 	}
 	if badge != "" && room > 4 {
 		badge = Cut(badge, room-2)
 		n := 3 + Width(badge)
-		mid.WriteString(st.S(strings.Repeat("─", max(inner-used-n, 0))))
-		mid.WriteString(" " + s.Theme.Muted.S(badge) + " " + st.S("─"))
+		mid.WriteString(st.S(strings.Repeat(dash, max(inner-used-n, 0))))
+		mid.WriteString(" " + s.Theme.Muted.S(badge) + " " + st.S(dash))
 	} else {
-		mid.WriteString(st.S(strings.Repeat("─", max(inner-used, 0))))
+		mid.WriteString(st.S(strings.Repeat(dash, max(inner-used, 0))))
 	}
 	return st.S(left) + mid.String() + st.S(right)
 }

@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"image"
 	"image/color"
 
 	"github.com/charmbracelet/colorprofile"
@@ -16,6 +17,9 @@ import (
 type Theme struct {
 	Palette themes.Palette
 	Profile colorprofile.Profile
+	// Canvas takes pictures in their own pixels, nil where they are drawn as characters; NoPictures leaves them out.
+	Canvas     Canvas
+	NoPictures bool
 
 	Text, Muted, Accent, Accent2, Border, BorderFocus Style
 	OK, Warn, Error, Info, Login                      Style
@@ -27,7 +31,16 @@ type Theme struct {
 	Match, MatchCurrent                               Style // what a search found; the match that the cursor is on
 	Surface                                           Style // ground of overlays
 	Bold, Italic, Underline, Reverse, Faint           Style
+	borders                                           Borders
 	strip                                             bool // selected rows lose their inner colours
+}
+
+// Canvas puts pictures on the screen in their own pixels.
+type Canvas interface {
+	// Place takes a picture over, and returns the lines of cells that stand for it; none where it is too large.
+	Place(img *image.NRGBA) []string
+	// Cell is the size of a cell in pixels.
+	Cell() (w, h int)
 }
 
 // New cuts a palette for a profile. What the profile cannot show is replaced:
