@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,8 @@ type actionSet struct {
 	global []*Action
 	views  []registered
 	byID   map[string]*Action
+	// unbound are keys that move in lists and texts, and were given to something else or taken away.
+	unbound map[string]bool
 }
 
 // registered is a view with what it declared.
@@ -35,12 +38,15 @@ var avoidKeys = []string{"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+s", "ctrl+m", "ctrl
 // newActionSet collects the actions and applies the key bindings of the config
 // (action id -> keys; no keys unbinds). It fails when the result is not sound.
 func newActionSet(views []View, global []Action, keys map[string][]string) (*actionSet, error) {
-	r := &actionSet{byID: map[string]*Action{}}
+	r := &actionSet{byID: map[string]*Action{}, unbound: map[string]bool{}}
 	var errs []error
 	add := func(list []Action) (out []*Action) {
 		for i := range list {
 			a := list[i]
 			if k, ok := keys[a.ID]; ok {
+				if strings.HasPrefix(a.ID, "move.") {
+					r.unbind(a.Keys, k)
+				}
 				a.Keys = slices.Clone(k)
 			}
 			if r.byID[a.ID] != nil {
@@ -63,12 +69,21 @@ func newActionSet(views []View, global []Action, keys map[string][]string) (*act
 		}
 		r.views = append(r.views, registered{v, info, add(v.Actions())})
 	}
-	for id := range keys {
+	for _, id := range slices.Sorted(maps.Keys(keys)) {
 		if r.byID[id] == nil {
-			errs = append(errs, fmt.Errorf("keys are bound to %q, which is not a valid action; `?` lists them all", id))
+			errs = append(errs, &bindingError{[]string{id}, fmt.Sprintf("keys are bound to %q, which is not a valid action", id)})
 		}
 	}
 	return r, errors.Join(append(errs, r.check()...)...)
+}
+
+// unbind notes the keys that no longer move.
+func (r *actionSet) unbind(before, now []string) {
+	for _, k := range before {
+		if !slices.Contains(now, k) {
+			r.unbound[k] = true
+		}
+	}
 }
 
 // CheckViews reports everything that is wrong with the declarations of views: key clashes within a scope, actions
@@ -99,7 +114,7 @@ func (r *actionSet) check() (errs []error) {
 			}
 			for _, k := range a.Keys {
 				if slices.Contains(fixedKeys, k) {
-					errs = append(errs, fmt.Errorf("%s: the key %s means the same on every screen and cannot be bound", a.ID, k))
+					errs = append(errs, &bindingError{[]string{a.ID}, fmt.Sprintf("%s: the key %s means the same on every screen and cannot be bound", a.ID, k)})
 				}
 			}
 		}
@@ -117,7 +132,7 @@ func checkAction(a *Action, prefix string) (errs []error) {
 	}
 	for _, k := range a.Keys {
 		if slices.Contains(avoidKeys, k) {
-			errs = append(errs, fmt.Errorf("%s: terminals and multiplexers keep the key %s for themselves", a.ID, k))
+			errs = append(errs, &bindingError{[]string{a.ID}, fmt.Sprintf("%s: terminals and multiplexers keep the key %s for themselves", a.ID, k)})
 		}
 	}
 	return errs
@@ -133,7 +148,7 @@ func clashes(scope string, list []*Action) (errs []error) {
 			for _, k := range a.Keys {
 				for _, l := range b.Keys {
 					if k == l || strings.HasPrefix(k, l+" ") || strings.HasPrefix(l, k+" ") {
-						errs = append(errs, fmt.Errorf("%s: %s (%s) and %s (%s) clash", scope, a.ID, k, b.ID, l))
+						errs = append(errs, &bindingError{[]string{a.ID, b.ID}, fmt.Sprintf("%s: %s (%s) and %s (%s) clash", scope, a.ID, k, b.ID, l)})
 					}
 				}
 			}

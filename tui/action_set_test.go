@@ -82,11 +82,11 @@ func TestShellActions(t *testing.T) {
 }
 
 func TestKeyBindings(t *testing.T) {
-	_, err := tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Keys: map[string][]string{"nope": {"a"}}})
+	_, err := tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Settings: tui.Settings{Keys: map[string][]string{"nope": {"a"}}}})
 	if err == nil || !strings.Contains(err.Error(), `"nope", which is not a valid action`) {
 		t.Errorf("an unknown action in the bindings gives %v", err)
 	}
-	_, err = tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Keys: map[string][]string{"fruits.bin": {"F"}}})
+	_, err = tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Settings: tui.Settings{Keys: map[string][]string{"fruits.bin": {"F"}}}})
 	if err == nil || !strings.Contains(err.Error(), "clash") {
 		t.Errorf("a clash in the bindings gives %v", err)
 	}

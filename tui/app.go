@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/picture"
 )
 
 // App is the program's only tea.Model. Its state is spread over small structs, one for each thing on the screen; Update
@@ -38,6 +41,10 @@ type App struct {
 	frame    frame
 	arrange  LayoutState
 	prefs    *preferences
+	settings Settings
+	pictures *picture.Store // nil in linear mode
+	replaced time.Time      // when pictures that were lost were placed again
+	start    tea.Cmd        // of taking over the settings
 	arranged arrangement
 	w, h     int
 
@@ -57,7 +64,7 @@ type place struct {
 
 // NewApp makes the model. It fails when the views' declarations or the key bindings are not sound.
 func NewApp(ctx context.Context, cfg Config) (*App, error) {
-	reg, err := newActionSet(cfg.Views, globalActions(), cfg.Keys)
+	reg, err := newActionSet(cfg.Views, globalActions(), cfg.Settings.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +77,17 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
 	a.ctx = Ctx{app: a, Sessions: cfg.Sessions, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
-	a.mouse.on = !cfg.NoMouse
 	a.recall.load(cfg.HistoryFile)
 	a.prefs = loadPreferences(cfg.PreferencesFile)
 	if cfg.NativeClipboard {
 		a.clipboard = clipboardCommand(a.getenv, exec.LookPath)
 	}
+	if !a.linear {
+		a.pictures = newPictures(cfg.Out)
+	}
 	a.look.init(a)
+	a.start = a.applySettings(cfg.Settings)
+	a.arrange.Zoom = a.prefs.get("zoom") == "true"
 	a.servers.refresh(a)
 	start := reg.views[0].info.ID
 	if v := reg.find(cfg.Start); v != nil {
@@ -95,7 +106,7 @@ func (a *App) Init() tea.Cmd {
 	if a.cfg.Filter != "" {
 		start = tea.Sequence(start, emit(setFilter{a.cfg.Filter}))
 	}
-	cmds := []tea.Cmd{start}
+	cmds := []tea.Cmd{start, a.start, a.news()}
 	if !a.linear && a.cfg.Theme == "" && !a.look.plain {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -140,10 +151,20 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return a.mouse.event(a, m)
 	case tea.BackgroundColorMsg:
 		return a.look.background(a, m.IsDark())
+	case tmuxPasses:
+		return a.passed(m)
+	case picturesLost:
+		return a.replacePictures()
+	case Reload:
+		return a.reload(m)
 	case tea.ColorProfileMsg:
 		return a.look.profile(a, m.Profile)
 	case SessionChanged:
+		before := a.ctx.Server
 		a.servers.refresh(a)
+		if now := a.ctx.Server; before != nil && now != nil && before != now && before.Name() == now.Name() { // it was replaced
+			return join(a.broadcast(ServerChanged{Name: now.Name()}), a.broadcast(m), a.deliver("", m))
+		}
 		return join(a.broadcast(m), a.deliver("", m))
 	case Beat:
 		return a.beat.tick(a, m)
@@ -168,9 +189,18 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 	case askConfirm:
 		a.push(newConfirm(m.q), m.q.Unsolicited)
 	case askQuestion:
-		a.prompt = newQuestion(m.q)
+		width := 40
+		if a.ctx.Linear {
+			width = 1000 // a line of its own, which may list what can be answered
+		}
+		a.prompt = newQuestion(m.q, width)
 	case setFilter:
 		return a.setFilter(m.text, true)
+	case search:
+		if a.place.view == m.view && a.top() == nil && a.prompt == nil && !a.ctx.Linear {
+			a.prompt = newFilter(a)
+		}
+		return nil
 	case focusPane:
 		return a.focusPane(m.id)
 	case returnTo:
@@ -181,6 +211,8 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		m.Do(a.state())
 	case Toast:
 		a.toasts.add(m.Level, m.Text)
+	case chordWaits:
+		a.reveal(m.menu)
 	case toastExpired:
 		a.toasts.expire(m)
 	case interruptExpired:
@@ -196,7 +228,7 @@ func (a *App) sync() {
 	info := a.current().info
 	a.arrange = LayoutState{
 		Panes: len(info.Panes), Focus: a.place.focus, Zoom: a.arrange.Zoom, StackUnder: info.StackUnder,
-		Arrange: a.prefs.arrangement(info.ID), Split: a.prefs.share("beside", info.ID), Above: a.prefs.share("above", info.ID),
+		Arrange: a.arrangementOf(info.ID), Split: a.splitOf("beside", info.ID), Above: a.splitOf("above", info.ID),
 		NoRail: info.NoRail || a.servers.single(),
 	}
 	if l, ok := a.current().view.(Loner); ok && l.Lone(&a.ctx) {

@@ -109,7 +109,7 @@ const lateHint = 50
 // hintLine shows what can be done now, in the order of the hints.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
-	if l := a.top(); l != nil {
+	if l := a.top(); l != nil && !l.hidden {
 		return l.hintLine(&a.ctx, w)
 	}
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
@@ -178,6 +178,9 @@ func (a *App) statusLine(w int) string {
 			left = append(left, t.Text.S(safe.Line(cur.version, 12)))
 		}
 		left = append(left, cur.mark(t))
+		if cur.insecure {
+			left = append(left, t.Badge.S(" insecure "))
+		}
 		if cur.client != "" {
 			left = append(left, t.Badge.S(" "+safe.Line(cur.client, 30)+" "))
 		}
@@ -193,6 +196,9 @@ func (a *App) statusLine(w int) string {
 	}
 	if n := a.inbox(); n != "" {
 		left = append(left, t.Warn.S("✉ inbox "+n))
+	}
+	for _, b := range a.banners() {
+		left = append(left, t.Warn.S("! "+b))
 	}
 	if s := a.callsInFlight(w - 4 - paint.Width(strings.Join(left, " · "))); s != "" {
 		left = append(left, s)
@@ -271,6 +277,18 @@ func (a *App) inbox() string {
 		}
 	}
 	return ""
+}
+
+// banners are what views have to say on all screens.
+func (a *App) banners() (out []string) {
+	for _, v := range a.actions.views {
+		if b, ok := v.view.(Bannerer); ok {
+			if text := b.Banner(&a.ctx); text != "" {
+				out = append(out, safe.Line(text, 40))
+			}
+		}
+	}
+	return out
 }
 
 // asked is the question that the focused screen would have answered next, 0 if it knows of none.

@@ -18,6 +18,8 @@ type Config struct {
 	// Changed receives when something else than the sessions changed that a
 	// screen shows; views then get a SessionChanged. Nil for nothing.
 	Changed <-chan struct{}
+	// Version is the version that runs. After an upgrade the UI says once that there is something new, if it is a release.
+	Version string
 	// Start is the id of the first screen and StartArg its [Navigate] argument.
 	Start    string
 	StartArg any
@@ -31,12 +33,11 @@ type Config struct {
 	ReadOnly bool
 	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and where there is no terminal.
 	Linear bool
-	// Theme is the name of a palette; "" lets the terminal's background decide.
+	// Theme is the name of a palette that comes before the settings and what the user chose; "" leaves it to them.
 	Theme string
-	// NoMouse starts with mouse capture off.
-	NoMouse bool
-	// Keys binds actions by id to other keys; an empty list unbinds.
-	Keys map[string][]string
+	// Settings are what the user set; Reload receives them when they change. Nil never does.
+	Settings Settings
+	Reload   <-chan Reload
 	// HistoryFile keeps the lines of the `:` prompt; "" keeps none.
 	HistoryFile string
 	// PreferencesFile keeps what the user arranged: borders, which pane is below which, the theme; "" keeps nothing.

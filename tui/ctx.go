@@ -59,6 +59,9 @@ func (c *Ctx) Render(view, key string, fn func() ([]string, error)) tea.Cmd {
 	}
 }
 
+// HasScreen is whether there is a screen of that id.
+func (c *Ctx) HasScreen(id string) bool { return c.app.actions.find(id) != nil }
+
 // Navigate goes to another screen and delivers arg to it.
 func (c *Ctx) Navigate(view string, arg any) tea.Cmd {
 	return emit(Navigate{View: view, Arg: arg})
@@ -91,6 +94,9 @@ func (c *Ctx) Confirm(q Confirmation) tea.Cmd { return emit(askConfirm{q}) }
 
 // Ask asks for one line of text.
 func (c *Ctx) Ask(q Question) tea.Cmd { return emit(askQuestion{q}) }
+
+// Search opens the `/` prompt of a screen that is there to be searched, if it is still the visible one.
+func (c *Ctx) Search(view string) tea.Cmd { return emit(search{view}) }
 
 // FocusPane gives the keys to a pane of the visible view.
 func (c *Ctx) FocusPane(id string) tea.Cmd { return emit(focusPane{id}) }
@@ -126,6 +132,7 @@ type (
 	askConfirm   struct{ q Confirmation }
 	askQuestion  struct{ q Question }
 	focusPane    struct{ id string }
+	search       struct{ view string }
 	selectServer struct{ name string }
 	returnTo     struct{ view string }
 )

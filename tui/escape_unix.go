@@ -55,3 +55,12 @@ func (r *escapeInput) more() bool {
 
 // file is the terminal itself, for a program in the foreground.
 func (r *escapeInput) file() *os.File { return r.File }
+
+// cellPixels is the size of a cell, 0 where the terminal does not say.
+func cellPixels(f *os.File) (w, h int) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 || size.Row == 0 {
+		return 0, 0
+	}
+	return int(size.Xpixel / size.Col), int(size.Ypixel / size.Row)
+}

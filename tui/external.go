@@ -24,7 +24,7 @@ const minChild = 50 * time.Millisecond
 type pagerDone struct{ err error }
 
 func (a *App) editText(view, tag, text, ext string) tea.Cmd {
-	argv, err := commandFrom(a.getenv, []string{"VISUAL", "EDITOR"}, "vi")
+	argv, err := commandFrom(a.settings.Editor, a.getenv, []string{"VISUAL", "EDITOR"}, "vi")
 	if err == nil && a.linear {
 		err = errors.New("no editor in linear mode: type the value instead")
 	}
@@ -38,7 +38,7 @@ func (a *App) editText(view, tag, text, ext string) tea.Cmd {
 }
 
 func (a *App) pageText(text, ext string) tea.Cmd {
-	argv, err := commandFrom(a.getenv, []string{"PAGER"}, "less")
+	argv, err := commandFrom(a.settings.Pager, a.getenv, []string{"PAGER"}, "less")
 	if err == nil && a.linear {
 		err = errors.New("no pager in linear mode: the screen is printed in full")
 	}
@@ -78,9 +78,12 @@ func cleanExt(ext string) string {
 	return ext
 }
 
-// commandFrom reads a command line from the first variable that is set. It is
+// commandFrom reads a command line: the one that was set for mcphud, or that of the first variable that is set. It is
 // split like a shell would (quotes and backslashes), and never given to one.
-func commandFrom(getenv func(string) string, names []string, def string) ([]string, error) {
+func commandFrom(set string, getenv func(string) string, names []string, def string) ([]string, error) {
+	if argv, err := text.Words(set); err == nil && len(argv) > 0 {
+		return argv, nil
+	}
 	for _, n := range names {
 		v := getenv(n)
 		if v == "" {
@@ -128,7 +131,12 @@ func (c *child) SetStdin(r io.Reader) {
 }
 
 // SetStdout is the counterpart of SetStdin.
-func (c *child) SetStdout(w io.Writer) { c.stdout = w }
+func (c *child) SetStdout(w io.Writer) {
+	if f, ok := w.(interface{ Unwrap() *os.File }); ok {
+		w = f.Unwrap()
+	}
+	c.stdout = w
+}
 
 // SetStderr is the counterpart of SetStdin.
 func (c *child) SetStderr(w io.Writer) { c.stderr = w }

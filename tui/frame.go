@@ -30,6 +30,7 @@ func (a *App) View() (v tea.View) {
 		}
 	}()
 	cursor := a.frame.draw(a)
+	a.drawPictures()
 	v = tea.NewView(strings.Join(a.frame.rows, "\n"))
 	v.AltScreen = true
 	v.Cursor = cursor
@@ -71,7 +72,7 @@ func (f *frame) draw(a *App) *tea.Cursor {
 	}
 	f.rows = append(f.rows, a.statusLine(a.w))
 	f.toasts(a)
-	if len(a.overlays) > 0 {
+	if a.covered() {
 		cursor = f.overlays(a)
 	}
 	return cursor
@@ -109,7 +110,7 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 		p := a.pane(v.info.ID, spec)
 		in := r.Inner()
 		p.W, p.H = max(in.W, 1), max(in.H, 1)
-		p.Focused = a.place.focus == i && a.prompt == nil && len(a.overlays) == 0
+		p.Focused = a.place.focus == i && a.prompt == nil && !a.covered()
 		p.cursor = v.view.Draw(&a.ctx, p)
 		f.at[i] = in
 		if c := p.cursor; c != nil && p.Focused {
@@ -195,6 +196,9 @@ func (f *frame) toasts(a *App) {
 func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 	t := a.ctx.Theme
 	for i, l := range a.overlays {
+		if l.hidden {
+			continue
+		}
 		l.rect = l.place(a.w, a.h)
 		in := l.rect.Inner()
 		p := &l.pane

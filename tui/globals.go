@@ -110,7 +110,7 @@ func globalActions() []Action {
 		{
 			ID: "app.zoom", Keys: []string{"z"}, Title: "zoom", Group: "Window", Hint: 95,
 			Help: "Zoom the focused pane, or undo it.",
-			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Zoom = !c.app.arrange.Zoom; return nil },
+			Run:  func(c *Ctx) tea.Cmd { return c.app.setZoom(!c.app.arrange.Zoom) },
 		},
 		{
 			ID: "app.smaller", Keys: []string{"<"}, Title: "narrower list", Group: "Window",
@@ -131,7 +131,7 @@ func globalActions() []Action {
 		{
 			ID: "app.mouse", Keys: []string{"M"}, Title: "mouse capture", Group: "Window",
 			Help: "Toggle mouse capture; while it is off the terminal selects text.",
-			Run:  func(c *Ctx) tea.Cmd { c.app.mouse.toggle(c.app); return nil },
+			Run:  func(c *Ctx) tea.Cmd { return c.app.mouse.toggle(c.app) },
 		},
 		{
 			ID: "app.theme", Keys: []string{"T"}, Title: "theme", Group: "Window",
@@ -153,6 +153,9 @@ func globalActions() []Action {
 			Run: func(c *Ctx) tea.Cmd { return c.Navigate("instructions", nil) },
 		},
 		loginAction(),
+		doctorAction(),
+		goodAction(),
+		newsAction(),
 		{
 			ID: "app.servers", Title: "choose server", Group: "Move",
 			Help: "Focus the server rail.",
@@ -232,6 +235,9 @@ func copyActions() (out []Action) {
 				text := c.app.copyable(k.kind)
 				if text == nil {
 					return nil
+				}
+				if v, ok := c.app.current().view.(ShapeCopier); ok && k.kind == CopyConfig {
+					return c.app.chooseShape(v)
 				}
 				s, err := text()
 				if err != nil {
@@ -320,6 +326,13 @@ func (a *App) copyable(k CopyKind) CopyFunc {
 		return c.CopyText(&a.ctx, k)
 	}
 	return nil
+}
+
+// chooseShape asks for the shape to copy in, the cursor on the one that was taken last.
+func (a *App) chooseShape(v ShapeCopier) tea.Cmd {
+	return a.ctx.Choose("shape of the entry", a.prefs.get("shape"), v.CopyShapes(&a.ctx), func(c *Ctx, shape string) tea.Cmd {
+		return join(v.CopyShape(c, shape), a.prefs.set("shape", shape))
+	})
 }
 
 // pageable is what v and e open: the selection, else the pane's text.

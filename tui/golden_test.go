@@ -3,6 +3,7 @@ package tui_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -23,7 +24,7 @@ func TestGoldenOverlays(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("?").Golden("help")
 		app.Press("esc", "D").Golden("confirm")
-		app.Press("esc", "y").Golden("chord")
+		app.Press("esc", "y").Sleep(time.Second).Golden("chord")
 		app.Press("esc", ":").Type("s").Golden("command")
 	}, tuitest.Size(80, 24))
 }

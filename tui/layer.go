@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -14,6 +16,7 @@ type layer struct {
 	pane    Pane
 	rect    Rect // outer rectangle, as drawn last
 	grace   Grace
+	hidden  bool // it has the keys, and is not drawn yet
 }
 
 // top is the overlay that has the keys.
@@ -22,6 +25,11 @@ func (a *App) top() *layer {
 		return a.overlays[n-1]
 	}
 	return nil
+}
+
+// covered is whether an overlay is drawn.
+func (a *App) covered() bool {
+	return slices.ContainsFunc(a.overlays, func(l *layer) bool { return !l.hidden })
 }
 
 func (a *App) push(o Overlay, unsolicited bool) {

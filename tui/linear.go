@@ -53,7 +53,7 @@ type linear struct {
 func runLinear(ctx context.Context, cfg Config) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	cfg.Linear, cfg.NoMouse = true, true
+	cfg.Linear = true
 	app, err := NewApp(work, cfg)
 	if err != nil {
 		return err
@@ -319,12 +319,18 @@ func (l *linear) word(line string) {
 		return
 	}
 	v := a.current()
-	if x, _ := lookup(v.actions, a.ctx.Focus, line); x != nil {
+	x, first := lookup(v.actions, a.ctx.Focus, line)
+	if x == nil {
+		var chord bool
+		x, chord = lookup(a.actions.global, "", line)
+		first = first || chord
+	}
+	switch {
+	case x != nil:
 		l.start(a.run(x))
 		return
-	}
-	if x, _ := lookup(a.actions.global, "", line); x != nil {
-		l.start(a.run(x))
+	case first:
+		l.start(a.begin(line))
 		return
 	}
 	l.start(a.command(line))
@@ -410,9 +416,7 @@ func (l *linear) overlays() {
 		case *picker:
 			l.help()
 		case *chordMenu:
-			for i, x := range o.list {
-				fmt.Fprintf(l.out, "%s %s: %s\n", o.first, o.next[i], x.Title)
-			}
+			o.plain(&a.ctx, l.out)
 		case interface{ Plain(*Ctx, io.Writer) }:
 			var b strings.Builder
 			o.Plain(&a.ctx, &b)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // Theme is a palette cut for the terminal's colour profile; see [paint.Theme].
@@ -18,17 +19,23 @@ type Theme = paint.Theme
 // look is the choice of colours.
 type look struct {
 	plain   bool // NO_COLOR
+	dark    bool // the terminal's background, as far as it is known
 	chosen  bool // by flag, config or T: the background no longer decides
 	palette themes.Palette
 	colors  colorprofile.Profile
 }
 
-// init starts with the theme that was asked for, or a dark one until the terminal says what its background is.
+// init starts with a dark theme until the terminal says what its background is.
 func (l *look) init(a *App) {
 	l.plain = NoColor(a.getenv)
 	l.colors = colorprofile.TrueColor
-	l.palette = themes.Default(true)
-	if p, ok := themes.Find(cmp.Or(a.cfg.Theme, a.prefs.get("theme"))); ok {
+	l.dark = true
+}
+
+// choose takes the theme that was asked for, else the one of the background.
+func (l *look) choose(a *App) {
+	l.palette, l.chosen = themes.Default(l.dark), false
+	if p, ok := a.palette(cmp.Or(a.cfg.Theme, a.prefs.get("theme"), a.settings.Theme)); ok {
 		l.palette, l.chosen = p, true
 	}
 	l.cut(a)
@@ -40,11 +47,13 @@ func (l *look) cut(a *App) {
 	if l.plain {
 		p = colorprofile.ASCII
 	}
-	a.ctx.Theme = paint.New(l.palette, p)
+	a.ctx.Theme = paint.New(l.palette, p).Framed(a.settings.Borders)
+	a.canvas(a.ctx.Theme)
 }
 
 // background is the terminal's answer to what its background is.
 func (l *look) background(a *App, dark bool) tea.Cmd {
+	l.dark = dark
 	if l.chosen || l.palette.Dark == dark {
 		return nil
 	}
@@ -65,11 +74,11 @@ func (l *look) profile(a *App, p colorprofile.Profile) tea.Cmd {
 
 // cycle is T: the next theme.
 func (l *look) cycle(a *App) tea.Cmd {
-	all := themes.All()
+	all := a.palettes()
 	i := slices.IndexFunc(all, func(p themes.Palette) bool { return p.Name == l.palette.Name })
 	l.palette, l.chosen = all[(i+1)%len(all)], true
 	l.cut(a)
-	a.toasts.add(Note, "theme: "+strings.ToLower(l.palette.Title))
+	a.toasts.add(Note, "theme: "+safe.Line(strings.ToLower(l.palette.Title), 60))
 	return join(a.broadcast(ThemeChanged{}), a.prefs.set("theme", l.palette.Name))
 }
 

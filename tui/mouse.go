@@ -91,11 +91,12 @@ func (m *mouse) tab(a *App, x int) tea.Cmd {
 	return nil
 }
 
-func (m *mouse) toggle(a *App) {
+func (m *mouse) toggle(a *App) tea.Cmd {
 	m.on = !m.on
 	if m.on {
 		a.toasts.add(Note, "mouse capture is on; shift+drag selects text")
 	} else {
 		a.toasts.add(Note, "mouse capture is off: the terminal selects text; M turns it on")
 	}
+	return a.prefs.set("mouse", onOff(m.on))
 }

@@ -174,8 +174,7 @@ func (a *App) escape() tea.Cmd {
 	case a.toasts.acknowledge():
 		return nil
 	case a.arrange.Zoom:
-		a.arrange.Zoom = false
-		return nil
+		return a.setZoom(false)
 	case a.filters[a.filterKey()] != "":
 		return a.setFilter("", true)
 	case a.place.focus == RailFocus:

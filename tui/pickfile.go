@@ -22,14 +22,24 @@ type filePicker struct {
 
 // PickFile lets the user choose a file, from a folder on, and gives its absolute path to pick.
 func (c *Ctx) PickFile(folder string, pick func(c *Ctx, path string) tea.Cmd) tea.Cmd {
+	return c.pickPath(folder, false, pick)
+}
+
+// PickFolder is PickFile for a folder.
+func (c *Ctx) PickFolder(folder string, pick func(c *Ctx, path string) tea.Cmd) tea.Cmd {
+	return c.pickPath(folder, true, pick)
+}
+
+func (c *Ctx) pickPath(folder string, folders bool, pick func(c *Ctx, path string) tea.Cmd) tea.Cmd {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return c.Toast(Failure, "cannot list files: "+err.Error())
 	}
 	p := &filePicker{in: filepicker.New(), pick: pick}
 	p.in.CurrentDirectory, p.in.AutoHeight, p.in.ShowPermissions, p.in.ShowSize, p.in.Cursor = folder, false, false, false, cursorMark
-	folders := lipgloss.NewStyle().Transform(func(s string) string { return s + string(filepath.Separator) })
-	p.in.Styles = filepicker.Styles{Directory: folders} // this program draws in its own colours
+	p.in.DirAllowed, p.in.FileAllowed = folders, !folders
+	slash := lipgloss.NewStyle().Transform(func(s string) string { return s + string(filepath.Separator) })
+	p.in.Styles = filepicker.Styles{Directory: slash} // this program draws in its own colours
 	p.in.KeyMap.Back = key.NewBinding(key.WithKeys("h", "backspace", "left"))
 	p.in.KeyMap.GoToTop.SetKeys("g", "home")
 	p.in.KeyMap.GoToLast.SetKeys("G", "end")
@@ -40,7 +50,12 @@ func (c *Ctx) PickFile(folder string, pick func(c *Ctx, path string) tea.Cmd) te
 // cursorMark begins the line of the file under the cursor.
 const cursorMark = "▸"
 
-func (p *filePicker) Title() string { return "Pick a file" }
+func (p *filePicker) Title() string {
+	if p.in.DirAllowed {
+		return "Pick a folder"
+	}
+	return "Pick a file"
+}
 
 func (p *filePicker) Size(w, h int) (int, int) { return min(w, 76), min(h, 20) }
 
@@ -74,6 +89,9 @@ func (p *filePicker) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
 func (p *filePicker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	t := c.Theme
 	pane.Foot = "enter picks · ← folder above · esc closes"
+	if p.in.DirAllowed {
+		pane.Foot = "enter picks · → opens · ← folder above · esc closes"
+	}
 	if h := max(pane.H-2, 1); h != p.in.Height() {
 		p.in.SetHeight(h)
 		p.in, _ = p.in.Update(tea.WindowSizeMsg{Height: h}) // shows as many files as there is room for now

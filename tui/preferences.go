@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ const maxPreferences = 64 << 10
 type preferences struct {
 	file   string
 	values map[string]string
-	change int // number of the last one
+	usual  map[string]string // in place of values that there are none of
+	change int               // number of the last one
 
 	mu      sync.Mutex
 	written int // number of the change that the file has
@@ -40,7 +42,7 @@ func loadPreferences(file string) *preferences {
 	return p
 }
 
-func (p *preferences) get(name string) string { return p.values[name] }
+func (p *preferences) get(name string) string { return cmp.Or(p.values[name], p.usual[name]) }
 
 // set keeps a value; its command writes the file.
 func (p *preferences) set(name, value string) tea.Cmd {
@@ -48,6 +50,11 @@ func (p *preferences) set(name, value string) tea.Cmd {
 		return nil
 	}
 	p.values[name] = value
+	return p.save()
+}
+
+// save is the command that writes the file.
+func (p *preferences) save() tea.Cmd {
 	b, err := json.MarshalIndent(p.values, "", "  ")
 	if p.file == "" || err != nil || len(b) > maxPreferences {
 		return nil

@@ -36,9 +36,10 @@ type prompt struct {
 	offer  int          // the one taken by tab, -1 for none
 }
 
-func newQuestion(q Question) *prompt {
+// newQuestion asks q, with at most width cells of its label.
+func newQuestion(q Question, width int) *prompt {
 	p := &prompt{
-		label: safe.Line(q.Label, 40) + ": ", secret: q.Secret, check: q.Check, complete: wholeLines(q.Complete),
+		label: safe.Line(q.Label, width) + ": ", secret: q.Secret, check: q.Check, complete: wholeLines(q.Complete),
 		done: func(a *App, text string) tea.Cmd {
 			if q.OnDone == nil {
 				return nil

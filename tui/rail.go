@@ -109,7 +109,7 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 	p := &r.p
 	in := at.Inner()
 	p.ID, p.Title, p.W, p.H = "rail", "Servers", max(in.W, 1), max(in.H, 1)
-	p.Focused = a.place.focus == RailFocus && a.prompt == nil && len(a.overlays) == 0
+	p.Focused = a.place.focus == RailFocus && a.prompt == nil && !a.covered()
 	t := a.ctx.Theme
 	list := r.shown(a)
 	r.at = min(r.at, max(len(list)-1, 0))

@@ -53,8 +53,10 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 		return a.run(x)
 	}
 	if chord {
-		a.push(newChordMenu(a, k), false)
-		return nil
+		return a.begin(k)
+	}
+	if a.actions.unbound[k] {
+		return a.globalKey(k)
 	}
 	if cmd, ok := v.view.Handle(&a.ctx, m); ok {
 		return cmd
@@ -69,7 +71,7 @@ func (a *App) globalKey(k string) tea.Cmd {
 		return a.run(x)
 	}
 	if chord {
-		a.push(newChordMenu(a, k), false)
+		return a.begin(k)
 	}
 	return nil
 }

@@ -55,9 +55,11 @@ func Run(ctx context.Context, cfg Config) error {
 		in = os.Stdin
 	}
 	opts = append(opts, tea.WithInput(terminalInput(in, cfg.getenv())))
-	if cfg.Out != nil {
-		opts = append(opts, tea.WithOutput(cfg.Out))
+	out := cfg.Out
+	if out == nil {
+		out = os.Stdout
 	}
+	opts = append(opts, tea.WithOutput(app.pictures.On(out)))
 	if cfg.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(cfg.Environ))
 	}
@@ -70,9 +72,14 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Program(p)
 	}
 	endPump := app.pump(p.Send)
+	endReloads := app.reloads(p.Send)
 	defer context.AfterFunc(ctx, p.Quit)()
 	_, err = p.Run()
 	endPump()
+	endReloads()
+	if left := app.pictures.Close(); len(left) > 0 {
+		_, _ = out.Write(left) // a terminal that is gone keeps nothing
+	}
 	switch {
 	case app.crash != nil:
 		return app.crash

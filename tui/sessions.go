@@ -42,6 +42,9 @@ func (w *snapshot) refresh(a *App) {
 	if w.current != "" && w.row(w.current) == nil { // it was unregistered
 		w.current, a.ctx.Server = "", nil
 	}
+	if s, ok := m.Server(w.current); ok {
+		a.ctx.Server = s // it may have been replaced
+	}
 }
 
 // newest finds the last entry of the traffic beside health checks.
@@ -71,6 +74,7 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
 	r.meta = metaText(s.Meta())
+	r.insecure = s.Config().Unverified()
 	if c := s.Presented(); c != nil {
 		r.client = presentedText(c)
 	}

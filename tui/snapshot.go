@@ -38,6 +38,7 @@ type serverRow struct {
 	software           string // serverInfo: name and version
 	latency            string
 	meta               string // of every request
+	insecure           bool   // nobody vouches for it
 	client             string // what another client it is shown, "" for none
 }
 

@@ -40,6 +40,9 @@ func (a *App) state() State {
 		s.Toasts = append(s.Toasts, t.Toast)
 	}
 	for _, l := range a.overlays {
+		if l.hidden {
+			continue
+		}
 		s.Overlays = append(s.Overlays, l.overlay.Title())
 		s.Panes["overlay"], s.Selected["overlay"] = l.rect.Inner(), l.pane.Selected
 	}

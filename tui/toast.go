@@ -23,7 +23,13 @@ type toasts struct {
 	list []toast
 	seq  int
 	log  []Toast // what was said, for `:messages` and tests; bounded
-	arm  []int   // toasts whose timer is not started yet
+	arm  []armed // toasts whose timer is not started yet
+}
+
+// armed is a toast and how long it stays.
+type armed struct {
+	seq  int
+	time time.Duration
 }
 
 type toast struct {
@@ -40,6 +46,12 @@ func (t *toasts) add(level Level, text string) { t.put(level, text, 0) }
 // addFor shows a note until an operation has ended.
 func (t *toasts) addFor(op uint64, text string) { t.put(Note, text, op) }
 
+// notice shows a note for some time.
+func (t *toasts) notice(text string, stays time.Duration) {
+	t.put(Note, text, 0)
+	t.arm[len(t.arm)-1].time = stays
+}
+
 func (t *toasts) put(level Level, text string, op uint64) {
 	t.seq++
 	m := Toast{level, safe.Line(text, 300)}
@@ -52,15 +64,15 @@ func (t *toasts) put(level Level, text string, op uint64) {
 		t.list = t.list[1:]
 	}
 	if level != Failure {
-		t.arm = append(t.arm, t.seq)
+		t.arm = append(t.arm, armed{t.seq, toastTime})
 	}
 }
 
 // timers starts what takes the new toasts away again.
 func (t *toasts) timers(a *App) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, seq := range t.arm {
-		cmds = append(cmds, a.after(toastTime, func() tea.Msg { return toastExpired{seq} }))
+	for _, x := range t.arm {
+		cmds = append(cmds, a.after(x.time, func() tea.Msg { return toastExpired{x.seq} }))
 	}
 	t.arm = t.arm[:0]
 	return join(cmds...)

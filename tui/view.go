@@ -130,6 +130,11 @@ type Badger interface {
 	Badge(*Ctx) string
 }
 
+// Bannerer is implemented by views that have something to say on all screens, until somebody looked.
+type Bannerer interface {
+	Banner(*Ctx) string
+}
+
 // Waiter is implemented by views of which an operation may wait until somebody does something: linear mode takes lines meanwhile.
 type Waiter interface {
 	Waits(*Ctx) bool
@@ -184,8 +189,16 @@ const (
 	CopyCommand CopyKind = 'c' // the mcphud command that does the same
 	CopyCurl    CopyKind = 'u' // the curl command that does the same
 	CopyRaw     CopyKind = 'r' // the raw frame
-	CopyConfig  CopyKind = 'm' // an mcpServers entry
+	CopyConfig  CopyKind = 'm' // a server's entry in a configuration file
 )
+
+// ShapeCopier is implemented by views whose CopyConfig comes in several shapes, of which one is chosen.
+type ShapeCopier interface {
+	// CopyShapes names them; nil where there is nothing to copy.
+	CopyShapes(*Ctx) []string
+	// CopyShape copies the selection in one of them.
+	CopyShape(c *Ctx, shape string) tea.Cmd
+}
 
 // Pager is implemented by views whose selection can be opened in $PAGER or, to
 // read, in $EDITOR. ext is a file name extension with its dot (".json").

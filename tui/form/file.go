@@ -36,6 +36,12 @@ func (f *Form) SetFile(pointer, path string, bytes []byte) error {
 	return f.SetText(pointer, text)
 }
 
+// WantsFolder reports whether the focused field takes the path of a folder rather than of a file.
+func (f *Form) WantsFolder() bool {
+	_, _, ok := f.FileField()
+	return ok && strings.Contains(f.row().field.Format, "directory")
+}
+
 // likelyFile reports whether a file is what the focused field most likely wants.
 func (f *Form) likelyFile() bool {
 	_, bytes, ok := f.FileField()

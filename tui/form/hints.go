@@ -50,7 +50,11 @@ func (f *Form) Hints() []Hint {
 		add("toggle", "space")
 	}
 	if f.likelyFile() {
-		add("pick a file", "ctrl+f")
+		what := "pick a file"
+		if f.WantsFolder() {
+			what = "pick a folder"
+		}
+		add(what, "ctrl+f")
 	}
 	add("next field", "tab", "down")
 	add("raw JSON", "ctrl+r")

@@ -18,6 +18,7 @@ type Item struct {
 	Pointer string
 	Label   string // safe, one line: name, value, type, what is wrong
 	Value   string // the text it is edited as
+	Secret  bool   // not to be shown while it is typed
 }
 
 // Items lists the fields that can be set by text, in order.
@@ -45,7 +46,7 @@ func (f *Form) Items() []Item {
 				break
 			}
 		}
-		out = append(out, Item{r.ptr, label, shown(r.field, r.val)})
+		out = append(out, Item{r.ptr, label, shown(r.field, r.val), holdsSecret(r.field, r.val, 0)})
 	}
 	return out
 }
@@ -56,8 +57,30 @@ func (f *Form) plainValue(r *row) string {
 		return "variant " + safe.Line(r.field.Variants()[r.pick].Title, 100)
 	case !r.val.IsSet():
 		return "unset"
+	case holdsSecret(r.field, r.val, 0):
+		return "hidden"
 	}
 	return safe.Line(brief(r.val), 300)
+}
+
+// holdsSecret is whether a value that is drawn hidden is in a value, which must then be drawn as little.
+func holdsSecret(f *schema.Field, v *schema.Value, depth int) bool {
+	const deepest, most = 6, 200
+	if f.Format == "password" {
+		return true
+	}
+	if k := v.Kind(); depth == deepest || k != schema.Object && k != schema.Array {
+		return false
+	}
+	for i, child := range f.Children(v) {
+		if i == most {
+			break
+		}
+		if holdsSecret(child.Field(), v.At(child.Name), depth+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // SetText sets a field from text as the schema has it; a variant by its

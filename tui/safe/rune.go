@@ -156,6 +156,8 @@ func hidden(r rune) bool {
 		return true // fillers: letters without ink
 	case r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r < 0xe1000:
 		return true // variation selectors, tags
+	case r == 0x10eeee:
+		return true // stands for a cell of a picture that somebody else has drawn (kitty)
 	case r >= 0xfdd0 && r < 0xfdf0, r&0xfffe == 0xfffe:
 		return true // noncharacters
 	case r >= 0x2060 && r < 0x2070, r >= 0xfff0 && r < 0xfffc:

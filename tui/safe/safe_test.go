@@ -77,6 +77,7 @@ func TestText(t *testing.T) {
 		{"\u009b2J", "<U+009B>2J"},
 		{"\x9b2J", "<9B>2J"},
 		{"a\u202eb", "a<U+202E>b"},
+		{"a\U0010eeee\u0305b", "a<U+10EEEE>\u0305b"},
 		{"x\U000e0041", "x<U+E0041>"},
 		{"\U0010ffff", "<U+10FFFF>"},
 		{"a\r\nb\rc", "a\nb^Mc"},

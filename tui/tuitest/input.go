@@ -158,7 +158,7 @@ var finals = map[rune]string{
 	tea.KeyUp: "A", tea.KeyDown: "B", tea.KeyRight: "C", tea.KeyLeft: "D", tea.KeyHome: "H", tea.KeyEnd: "F",
 	tea.KeyPgUp: "5~", tea.KeyPgDown: "6~", tea.KeyDelete: "3~", tea.KeyInsert: "2~",
 	tea.KeyF1: "11~", tea.KeyF2: "12~", tea.KeyF3: "13~", tea.KeyF4: "14~", tea.KeyF5: "15~",
-	tea.KeyF6: "17~", tea.KeyF7: "18~", tea.KeyF8: "19~", tea.KeyF9: "20~",
+	tea.KeyF6: "17~", tea.KeyF7: "18~", tea.KeyF8: "19~", tea.KeyF9: "20~", tea.KeyF10: "21~", tea.KeyF11: "23~", tea.KeyF12: "24~",
 }
 
 // Keys writes bytes as they are and returns at once: for measuring.

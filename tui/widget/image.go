@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/picture"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -52,7 +53,7 @@ func ReadImageInfo(data []byte) (ImageInfo, error) {
 	return info, nil
 }
 
-// Image draws a PNG, a JPEG or the first frame of a GIF into at most w × h cells: half blocks, two pixels a cell, or
+// Image draws a PNG, a JPEG or the first frame of a GIF into at most w × h cells: in its own pixels where the theme has a canvas, else half blocks, two pixels a cell, or
 // shades of characters without colours. Decoding takes its time: call it beside the screen.
 func Image(ctx context.Context, th *paint.Theme, data []byte, w, h int) (Picture, error) {
 	info, err := ReadImageInfo(data)
@@ -74,11 +75,19 @@ func Image(ctx context.Context, th *paint.Theme, data []byte, w, h int) (Picture
 	if err := ctx.Err(); err != nil {
 		return pic, err
 	}
-	// A cell is twice as high as wide: half blocks make square pixels.
 	b := img.Bounds()
 	if b.Empty() {
 		return pic, fmt.Errorf("the %s has no pixels", info.Format)
 	}
+	if th.NoPictures {
+		return pic, nil
+	}
+	if th.Canvas != nil {
+		if pic.Lines, err = pixels(ctx, th, img, w, h); err != nil || pic.Lines != nil {
+			return pic, err
+		}
+	}
+	// A cell is twice as high as wide: half blocks make square pixels.
 	scale := min(float64(w)/float64(b.Dx()), float64(2*h)/float64(b.Dy()), 1)
 	pw, ph := max(int(math.Round(float64(b.Dx())*scale)), 1), max(int(math.Round(float64(b.Dy())*scale)), 1)
 	small, err := shrink(ctx, img, pw, ph, ground(th))
@@ -91,6 +100,32 @@ func Image(ctx context.Context, th *paint.Theme, data []byte, w, h int) (Picture
 		pic.Lines = halfBlocks(small, pw, ph, th.Profile)
 	}
 	return pic, nil
+}
+
+// What is smaller than legible, in pixels, is drawn up to maxZoom times as large.
+const legible, maxZoom = 160, 4
+
+// pixels places a picture on the terminal's canvas: in its own size where there is room, and an icon larger.
+func pixels(ctx context.Context, th *paint.Theme, img image.Image, w, h int) ([]string, error) {
+	b := img.Bounds()
+	cw, ch := th.Canvas.Cell()
+	room := image.Pt(min(w, picture.MaxColumns)*cw, min(h, picture.MaxRows)*ch)
+	// Whole cells are a little larger than the picture.
+	area := math.Sqrt(0.8 * picture.MaxArea / float64(b.Dx()*b.Dy()))
+	scale := min(float64(room.X)/float64(b.Dx()), float64(room.Y)/float64(b.Dy()), area, 1)
+	pw, ph := max(int(float64(b.Dx())*scale), 1), max(int(float64(b.Dy())*scale), 1)
+	if up := min(maxZoom, legible/max(pw, ph), room.X/pw, room.Y/ph); up > 1 { // an icon: its pixels as squares
+		pw, ph = up*pw, up*ph
+	}
+	small, err := shrink(ctx, img, pw, ph, ground(th))
+	if err != nil {
+		return nil, err
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, pw, ph))
+	for i, c := range small {
+		copy(out.Pix[4*i:], []byte{c.R, c.G, c.B, 0xff})
+	}
+	return th.Canvas.Place(out), nil
 }
 
 // ground is what shines through where a picture is transparent.

@@ -143,3 +143,43 @@ func FuzzImage(f *testing.F) {
 		}
 	})
 }
+
+// canvas keeps what is placed on it.
+type canvas struct{ got *image.NRGBA }
+
+func (c *canvas) Place(img *image.NRGBA) []string { c.got = img; return []string{"x"} }
+func (c *canvas) Cell() (w, h int)                { return 10, 20 }
+
+// On a canvas a picture has its own size where there is room, an icon a multiple of it, and nothing is drawn where no pictures are wanted.
+func TestImageOnACanvas(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ w, h, cols, rows, wantW, wantH int }{
+		{400, 300, 80, 24, 400, 300},
+		{1600, 300, 80, 24, 800, 150},
+		{400, 960, 80, 24, 200, 480},
+		{32, 32, 80, 24, 128, 128},
+		{32, 32, 8, 24, 64, 64},
+		{150, 20, 80, 24, 150, 20},
+		{2500, 2000, 290, 200, 2048, 1638},
+	} {
+		on := &canvas{}
+		th := testTheme(colorprofile.TrueColor)
+		th.Canvas = on
+		pic, err := Image(context.Background(), th, encode(t, "png", halves(c.w, c.h)), c.cols, c.rows)
+		if err != nil || len(pic.Lines) != 1 || on.got == nil {
+			t.Fatalf("%+v: %v, %v", c, pic, err)
+		}
+		if b := on.got.Bounds(); b.Dx() != c.wantW || b.Dy() != c.wantH {
+			t.Errorf("%+v: %v", c, b)
+		}
+		top, bottom := on.got.NRGBAAt(c.wantW/2, 1), on.got.NRGBAAt(c.wantW/2, c.wantH-1)
+		if top != (color.NRGBA{255, 0, 0, 255}) || bottom != (color.NRGBA{0, 0, 255, 255}) {
+			t.Errorf("%+v: %v above %v", c, top, bottom)
+		}
+	}
+	th := testTheme(colorprofile.TrueColor)
+	th.NoPictures = true
+	if pic, err := Image(context.Background(), th, encode(t, "png", halves(4, 4)), 80, 24); err != nil || len(pic.Lines) > 0 || pic.W != 4 {
+		t.Errorf("%+v, %v", pic, err)
+	}
+}

@@ -1,0 +1,24 @@
+package form
+
+import (
+	"strings"
+	"testing"
+)
+
+// A value that holds a hidden one is as hidden, where values are printed.
+func TestItemsHideWhatHoldsASecret(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"env":{"type":"object","properties":{"K":{"type":"string","format":"password"}}},"args":{"type":"array","items":{"type":"string"}}}}`)
+	if err := f.SetJSON([]byte(`{"env":{"K":"s3cret"},"args":["a"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	shown := ""
+	for _, it := range f.Items() {
+		shown += it.Label + "\n"
+		if strings.Contains(it.Label, "env") && !it.Secret {
+			t.Errorf("%s would be asked for in the clear", it.Label)
+		}
+	}
+	if strings.Contains(shown, "s3cret") || !strings.Contains(shown, `args = ["a"]`) {
+		t.Errorf("%s", shown)
+	}
+}
