@@ -47,8 +47,10 @@ const (
 	maxName     = 64   // cells of a column of names that others wait for
 	maxOverrun  = 12   // cells that the longest names may add to their column
 	maxGroup    = 20   // cells of the column of servers
-	leastNote   = 24   // free cells from which on there is a column for what items say of themselves
-	leastHit    = 10   // the same for the part of it that a filter found
+	leastNote   = 14   // free cells from which on there is a column for what items say of themselves
+	// tokensColumn is the cells of the column of tokens, with a blank before it.
+	tokensColumn = 9
+	leastHit     = 10 // the same for the part of it that a filter found
 )
 
 // ItemRow is a row of a list of items.
@@ -57,6 +59,8 @@ type ItemRow struct {
 	Name  string
 	Group string // what it belongs to, "" where there is one group only
 	Calls int    // in this session
+	// Tokens are what a model that is given the item pays for it, 0 where that is not counted.
+	Tokens int
 
 	Mark       *offer.Mark // what became of it since somebody looked, nil for nothing
 	Subscribed bool
@@ -67,6 +71,7 @@ type ItemRow struct {
 // itself, and how often it was called.
 type ItemColumns struct {
 	marks       bool
+	tokens      bool
 	name, group int
 	prefix      string // what all descriptions begin with
 }
@@ -83,6 +88,7 @@ func NewItemColumns(n int, row func(int) ItemRow) ItemColumns {
 			k.group = max(k.group, min(paint.Width(safe.Line(r.Group, 2*maxGroup)), maxGroup))
 		}
 		k.marks = k.marks || r.Item.Destructive() || r.Item.ReadOnly()
+		k.tokens = k.tokens || r.Tokens > 0
 		if i == 0 {
 			k.prefix = text.Cut(aboutItem(r.Item), maxName)
 		} else if k.prefix != "" {
@@ -154,6 +160,10 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	name := safe.Line(r.Name, 300)
 	if r.Name == r.Item.URI {
 		name = CutStart(name, room) // the end of a URI tells most
+	}
+	if k.tokens && room-max(k.name, paint.Width(name)) >= tokensColumn {
+		tail = th.Muted.S(fmt.Sprintf("%*s", tokensColumn, Tokens(r.Tokens))) + tail
+		room -= tokensColumn
 	}
 	found := q.Rank(name, "") == widget.None // what else the row says is why it is there
 	col, least := k.name, leastNote

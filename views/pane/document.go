@@ -285,8 +285,13 @@ func (d *Document) clear() {
 // Handle moves in the document and searches it.
 func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case tui.Resized:
+	case tui.Resized: // also when the settings changed
 		d.w = m.Width(d.pane)
+		if sideways := c.Preference(wrapPreference) == wrapWord(true); d.state == docReady && sideways != d.wrap {
+			d.wrap = sideways
+			d.pager.SetWrap(!sideways)
+			d.rev++
+		}
 		if d.inner != nil {
 			cmd, _ := d.inner.Handle(c, msg)
 			return tea.Batch(cmd, d.render(c)), true

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
@@ -33,6 +34,8 @@ type ItemList struct {
 	Kept     map[string]string // row that the cursor was on, by server
 	cols     ItemColumns
 	foot     string
+	counted  []cost.Entry // what each item costs, nil before it was counted
+	counting costOf       // what is counted, or was
 	calls    *Calls
 	offered  bool   // the server advertises the list
 	looked   string // item whose mark goes when the cursor leaves it
@@ -216,6 +219,7 @@ func (p *ItemList) Load(c *tui.Ctx, again bool) tea.Cmd {
 func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 	all := p.Listing.Items
 	key := p.key
+	counting := p.count(c)
 	p.cols, p.foot = NewItemColumns(len(all), p.row), p.weight()
 	p.Freeze = func() (int, func(int) (string, string)) {
 		return len(all), func(i int) (name, about string) {
@@ -230,7 +234,7 @@ func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 			return name, about
 		}
 	}
-	cmd := p.SetRows(c, p.source(c))
+	cmd := tea.Batch(p.SetRows(c, p.source(c)), counting)
 	if want, ok := p.Kept[p.Server]; ok {
 		for i := range all {
 			if key(all[i]) == want {
@@ -298,7 +302,11 @@ func (p *ItemList) row(i int) ItemRow {
 	if it.URI != "" {
 		name = cmp.Or(it.Name, it.URI)
 	}
-	return ItemRow{Item: it, Name: name}
+	row := ItemRow{Item: it, Name: name}
+	if i < len(p.counted) {
+		row.Tokens = p.counted[i].Tokens
+	}
+	return row
 }
 
 // weight is how many items there are, and what they weigh.
@@ -310,30 +318,7 @@ func (p *ItemList) weight() string {
 	if p.hidden > 0 {
 		return fmt.Sprintf("%d of %d tools: read-only", len(items), len(items)+p.hidden)
 	}
-	return Weight(len(items), p.plural, p.kind, func(i int) offer.Item { return items[i] })
-}
-
-// Weight is how many items there are and how large their definitions, of tools also what a model that is given them pays for
-// each question.
-func Weight(n int, plural string, kind offer.Kind, item func(int) offer.Item) string {
-	size := 0
-	for i := range n {
-		size += len(item(i).Raw)
-	}
-	out := Count(n, strings.TrimSuffix(plural, "s")) + " · " + text.Bytes(size)
-	if kind == offer.Tools {
-		out += " ≈ " + tokens(size)
-	}
-	return out
-}
-
-// tokens is what a model counts a text of n bytes of JSON as, roughly.
-func tokens(n int) string {
-	const bytesPerToken = 4
-	if n /= bytesPerToken; n >= 1000 {
-		return fmt.Sprintf("%dk tok", (n+500)/1000)
-	}
-	return fmt.Sprintf("%d tok", n)
+	return Weight(len(items), p.plural, func(i int) offer.Item { return items[i] }, p.counted)
 }
 
 func (p *ItemList) remember() {
@@ -405,12 +390,15 @@ func (p *ItemList) Lone(c *tui.Ctx) bool {
 
 // remedies are what the screens have for the remedies of errors.
 var remedies = map[failure.Remedy]string{
-	failure.GiveHeader:  "headers in its configuration",
-	failure.RemoveCache: "rm -rf %s",
-	failure.SeeTraffic:  "on the Traffic screen",
-	failure.TrustServer: "open it in the server list",
-	failure.Reconnect:   "r does so now",
-	failure.LogIn:       "L does so now",
+	failure.GiveHeader:      "headers in its configuration",
+	failure.ChooseProxy:     "proxy in its configuration",
+	failure.TrustAuthority:  "ca in its configuration",
+	failure.GiveCertificate: "client_cert and client_key in its configuration",
+	failure.RemoveCache:     "rm -rf %s",
+	failure.SeeTraffic:      "on the Traffic screen",
+	failure.TrustServer:     "open it in the server list",
+	failure.Reconnect:       "r does so now",
+	failure.LogIn:           "L does so now",
 }
 
 // errorText is an error as lines of safe text: what happened, then what the server printed before, then what to do.

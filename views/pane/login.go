@@ -189,6 +189,9 @@ func (l *Details) Step(s auth.Step) {
 	}
 }
 
+// Bullet adds text of others, wrapped beside a dot.
+func (l *Details) Bullet(s string) { l.bullet(s) }
+
 // bullet is text, wrapped beside a dot.
 func (l *Details) bullet(s string) {
 	dot := l.th.Muted.S("· ")

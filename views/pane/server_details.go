@@ -58,8 +58,8 @@ func shorten(value string) string {
 	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), text.Bytes(len(value)-most))
 }
 
-// ServerLines is everything known of a server.
-func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
+// ServerLines is everything known of a server. place is where an entry is, for people; keys are those that change it, "" where none does.
+func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source) string, keys string) []string {
 	th := c.Theme
 	srv, st := s.Config(), s.Status()
 	l := NewDetails(th, w)
@@ -72,7 +72,15 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.Styled("state", style.S(state)+" "+th.Muted.S(began))
 	}
 	if srv.Problem != nil {
-		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
+		l.failure(srv.Problem, "Correct "+place(srv.Source)+" and start again.")
+	}
+	if o := s.Outdated(); o != nil && o.Removed {
+		l.note("Its entry is gone from " + srv.Source.File + ". It stays here until it is disconnected.")
+	} else if o != nil {
+		l.note("Its entry in " + srv.Source.File + " changed. What runs is as it was before; the next connection is made with the new one.")
+	}
+	if names := inputNames(srv); names != "" && srv.Problem == nil {
+		l.Row("asks for", names)
 	}
 	if srv.Problem == nil && (st.State == session.Failed && st.Err != nil || st.State == session.NeedsLogin || st.State == session.Connecting || st.PID > 0 && st.State == session.Disconnected) {
 		l.Lines = append(append(l.Lines, startLines(th, s, st, w, false)...), "")
@@ -83,7 +91,17 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.note("Press enter to connect.")
 	}
 	for _, f := range config.Describe(srv) {
-		if f.Label != "server" {
+		switch {
+		case f.Label == "server":
+		case f.Label == "from" && srv.Source.File != "" && srv.Source.Published == nil:
+			l.Row("from", place(srv.Source)+" ("+config.ProgramOf(srv.Source.Dialect)+")")
+			for _, also := range srv.Also {
+				l.Row("also in", place(also)+" ("+config.ProgramOf(also.Dialect)+")")
+			}
+			if keys != "" {
+				l.Row("", keys)
+			}
+		default:
 			l.Row(f.Label, f.Value)
 		}
 	}
@@ -309,4 +327,13 @@ func capabilityText(value []byte) string {
 		return text.Clip(string(value), 80)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// inputNames are what a server has to be told before it starts.
+func inputNames(srv config.Server) string {
+	var names []string
+	for _, in := range srv.Inputs {
+		names = append(names, in.Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -86,6 +86,7 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	if name != "" {
 		l.key("E", "set "+name+" and start again")
 	}
+	l.key("!", "find out why, stage by stage")
 	if left := tui.Countdown(st.RetryAt); left != "" {
 		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d%s to stop.", st.Attempt+1, left, l.onServers()))
 	} else if srv.Command != "" {

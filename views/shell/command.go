@@ -56,12 +56,26 @@ func target(srv config.Server) (words []string) {
 	if m.Cwd != "" {
 		words = append(words, "--cwd", safe.Quote(m.Cwd))
 	}
+	words = append(words, network(m, [5]string{"--proxy", "--ca", "--client-cert", "--client-key", "--insecure"})...)
 	if m.Command == "" {
 		return append(words, "--url", safe.Quote(m.URL))
 	}
 	words = append(words, "--", safe.Quote(m.Command))
 	for _, a := range m.Args {
 		words = append(words, safe.Quote(a))
+	}
+	return words
+}
+
+// network is what a command says of how a server is reached: proxy, CA, certificate, its key, and that nothing is checked.
+func network(m config.Server, flags [5]string) (words []string) {
+	for i, value := range []string{m.Proxy, m.CA, m.ClientCert, m.ClientKey} {
+		if value != "" {
+			words = append(words, flags[i], safe.Quote(value))
+		}
+	}
+	if m.Insecure {
+		words = append(words, flags[4])
 	}
 	return words
 }

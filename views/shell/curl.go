@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -31,9 +32,11 @@ func Curl(m *session.Manager, seq uint64) func() (string, error) {
 	if !ok || e.Dir != journal.Out {
 		return nil
 	}
-	if s, ok := m.Server(e.Server); !ok || s.Config().URL == "" {
+	s, ok := m.Server(e.Server)
+	if !ok || s.Config().URL == "" {
 		return nil
 	}
+	srv := s.Config().Masked()
 	return func() (string, error) {
 		head, frame := e, e
 		if e.Kind == journal.HTTP {
@@ -51,7 +54,7 @@ func Curl(m *session.Manager, seq uint64) func() (string, error) {
 				return "", fmt.Errorf("the raw frame is gone: %w; send it again, then copy", err)
 			}
 		}
-		return curlCommand(text, body), nil
+		return curlCommand(srv, text, body), nil
 	}
 }
 
@@ -94,7 +97,7 @@ func withVariable(name, line string) string {
 
 // curlCommand is the command for a journalled head ("POST URL HTTP/1.1" and
 // "Name: value" lines) and the body that went with it, for a POSIX shell.
-func curlCommand(head, body []byte) string {
+func curlCommand(srv config.Server, head, body []byte) string {
 	first, rest, _ := bytes.Cut(head, []byte("\n"))
 	method, url, _ := strings.Cut(string(first), " ")
 	url, _, _ = strings.Cut(url, " ")
@@ -102,6 +105,16 @@ func curlCommand(head, body []byte) string {
 	b.WriteString("curl -N") // what comes as a stream is shown as it comes
 	if method != "GET" && (method != "POST" || body == nil) {
 		b.WriteString(" -X " + safe.Quote(method))
+	}
+	if _, socket, err := config.Endpoint(srv.URL); err == nil && socket != "" {
+		b.WriteString(" --unix-socket " + safe.Quote(socket))
+	}
+	if srv.Proxy == config.NoProxy {
+		srv.Proxy = ""
+		b.WriteString(" --noproxy '*'")
+	}
+	for _, word := range network(srv, [5]string{"--proxy", "--cacert", "--cert", "--key", "--insecure"}) {
+		b.WriteString(" " + word)
 	}
 	b.WriteString(" " + safe.Quote(url))
 	for line := range strings.Lines(string(rest)) {
