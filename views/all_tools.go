@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	counts "github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/toolset"
@@ -27,8 +29,9 @@ type allTools struct {
 	all    []toolset.RegisteredTool
 	cols   pane.ItemColumns
 	weight string
-	at     uint64 // revision of tools that is in all
-	opened bool   // the cursor was put where it is
+	tokens []counts.Entry // what each tool costs, nil before it was counted
+	at     uint64         // revision of tools that is in all
+	opened bool           // the cursor was put where it is
 }
 
 func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
@@ -102,9 +105,19 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(all), func(i int) (name, about string) { return allToolsText(all[i], titles[all[i].Server]) }
 	}
-	v.cols = pane.NewItemColumns(len(all), v.row)
-	v.weight = pane.Weight(len(all), "tools", offer.Tools, func(i int) offer.Item { return all[i].Item })
-	cmd := v.SetRows(c, allToolsRows{v, c})
+	v.tokens = nil
+	v.weigh()
+	count, _ := c.Replace("toolset", "cost", "count tokens", func(ctx context.Context) (any, error) {
+		out := allCounted{rev, make([]counts.Entry, 0, len(all))}
+		for i, t := range all {
+			if i%100 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			out.entries = append(out.entries, counts.Of(t.Server, offer.Tools, t.Item))
+		}
+		return out, nil
+	})
+	cmd := tea.Batch(count, v.SetRows(c, allToolsRows{v, c}))
 	for i := range all {
 		if had && v.opened && all[i].Name == was.Name {
 			v.List.Select(i)
@@ -112,6 +125,19 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	return cmd
+}
+
+// allCounted is what the tools of a revision of the registry cost.
+type allCounted struct {
+	rev     uint64
+	entries []counts.Entry
+}
+
+// weigh says what all tools weigh, and makes their columns.
+func (v *allTools) weigh() {
+	v.cols = pane.NewItemColumns(len(v.all), v.row)
+	v.weight = pane.Weight(len(v.all), "tools", func(i int) offer.Item { return v.all[i].Item }, v.tokens)
+	v.Rev++
 }
 
 // allToolsText is what the filter looks at.
@@ -136,11 +162,21 @@ func (r allToolsRows) Row(i, w int) string {
 
 func (v *allTools) row(i int) pane.ItemRow {
 	t := v.all[i]
-	return pane.ItemRow{Item: t.Item, Name: cmp.Or(t.Tool, t.Name), Group: cmp.Or(t.Server, "local")}
+	row := pane.ItemRow{Item: t.Item, Name: cmp.Or(t.Tool, t.Name), Group: cmp.Or(t.Server, "local")}
+	if i < len(v.tokens) {
+		row.Tokens = v.tokens[i].Tokens
+	}
+	return row
 }
 
 func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	switch msg.(type) {
+	switch m := msg.(type) {
+	case tui.OpDone:
+		if r, ok := m.Value.(allCounted); ok && r.rev == v.at {
+			v.tokens = r.entries
+			v.weigh()
+			return nil, true
+		}
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
 		v.calls.Sync(c.Sessions.Journal())
 		cmd := v.sync(c)

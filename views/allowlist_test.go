@@ -21,6 +21,11 @@ var allowed = []*regexp.Regexp{
 	regexp.MustCompile(`^\x1b\](110|111|112)\x07`),                                                 // colours back
 	regexp.MustCompile(`^\x1b\]9;4;\d(;\d+)?\x07`),                                                 // progress bar
 	regexp.MustCompile(`^\x1bP\+q[0-9A-F;]+\x1b\\`),                                                // asking for capabilities
+	// Pictures, made by this program of pixels that it decoded: to kitty with no answer (q=2) and away again; with the cursor kept, over
+	// cells that are blank, by iTerm2's protocol and sixel.
+	regexp.MustCompile(`^\x1b_G(a=T,f=100,q=2,U=1,i=\d+,c=\d+,r=\d+,)?m=[01];[A-Za-z0-9+/=]+\x1b\\`),
+	regexp.MustCompile(`^\x1b_Ga=d,d=I,i=\d+,q=2\x1b\\`),
+	regexp.MustCompile(`^\x1b7(\x1b\[\d+;\d+H(\x1b\]1337;File=inline=1;size=\d+;width=\d+;height=\d+;preserveAspectRatio=0;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07|\x1bP0;1q"1;1;\d+;\d+[#;!$?-~0-9-]*\x1b\\))+\x1b8`),
 }
 
 var (

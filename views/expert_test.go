@@ -45,8 +45,8 @@ func TestExpertScreen(t *testing.T) {
 		app.Press("g").Press("space").Pane("list").Has("▸ ✗ error", "1× output").HasNot("starting up")
 		app.Press("enter").Pane("list").Has("▾ ✗ error", "starting up")
 
+		over.Store(true) // first: only what is added has the screen look
 		add(journal.Out, journal.Request, "tools/call", "3", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a"}}`)
-		over.Store(true)
 		app.Sleep(2 * time.Second)
 		app.View("expert").Pane("list").Has("! warning", "1× request without an answer", "tools/call")
 		app.Press("q").View("traffic")

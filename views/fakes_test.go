@@ -25,7 +25,7 @@ func agent() []tuitest.Option {
 
 // several are servers in all states, none connected yet.
 func several() []tuitest.Option {
-	home := config.Source{File: "/home/ada/.config/Claude/claude_desktop_config.json", Dialect: "claude"}
+	home := config.Source{File: "/home/ada/.config/Claude/claude_desktop_config.json", Dialect: "claude-desktop"}
 	return append(agent(),
 		tuitest.NoConnect(),
 		tuitest.PeerAs(config.Server{Name: "files", Transport: config.Stdio, Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/home/ada/notes"}, Source: home}, crash),

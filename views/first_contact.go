@@ -1,11 +1,13 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,6 +29,8 @@ type Configs struct {
 	Looked []config.File
 	// Demo opens the bundled demo once the UI has ended; nil where there is none.
 	Demo func()
+
+	news news
 }
 
 // ownFile is the configuration file that is written for the user, in the working folder.
@@ -48,17 +52,27 @@ servers:
 
 // starter is a row of the list without servers: something to begin with.
 type starter struct {
-	key, title string
-	run        func(*tui.Ctx) tea.Cmd
+	key, title, about string
+	run               func(*tui.Ctx) tea.Cmd
 }
 
 func (v *servers) starters(c *tui.Ctx) []starter {
-	out := []starter{{"a", "add one: paste a command, a URL or an mcpServers JSON", v.add}}
-	if v.configs != nil && v.configs.Demo != nil {
-		out = append(out, starter{"D", "try the bundled demo (offline)", v.demo})
+	out := []starter{
+		{"a", "add a server", "type a command or a URL", v.add},
+		{"J", "paste JSON", "an entry or a whole file of any program", v.paste},
+		{"f", "choose a template", "filesystem, github, postgres, slack, memory and others", v.template},
+	}
+	if c.HasScreen("registry") {
+		out = append(out, starter{"R", "search the registry", "thousands of servers by name", v.registry})
+	}
+	if v.noDemo(c) == "" {
+		out = append(out, starter{"D", "open the demo", "bundled agents and a router: nothing to install", v.demo})
 	}
 	if v.noConfigs(c) == "" && !c.Linear { // there is no editor in linear mode
-		out = append(out, starter{"e", "write ./" + ownFile + " in $EDITOR", v.edit})
+		out = append(out, starter{"e", "write ./" + ownFile, "in $EDITOR, from an example", v.edit})
+	}
+	if v.noFiles(c) == "" {
+		out = append(out, starter{"w", "where was looked", fmt.Sprintf("%d files, and what became of each", len(v.configs.Looked)), v.files})
 	}
 	return out
 }
@@ -74,107 +88,138 @@ func (r starterRows) Len() int { return len(r.list) }
 
 // Row is the key and what it does.
 func (r starterRows) Row(i, w int) string {
-	return paint.Cut(" "+r.th.Accent.S(r.list[i].key)+"  "+r.list[i].title, w)
+	x := r.list[i]
+	return paint.Cut(" "+r.th.Accent.S(x.key)+"  "+paint.Fit(x.title, 20)+"  "+r.th.Muted.S(x.about), w)
 }
 
 // drawFirst fills the list pane where there are no servers.
 func (v *servers) drawFirst(c *tui.Ctx, p *tui.Pane) {
-	p.Title, p.Badge, p.Foot = "No servers yet", "", ""
+	p.Title, p.Badge, p.Foot = "No servers yet: press a key, or choose with arrows and enter", "", ""
 	rows := starterRows{v.starters(c), c.Theme}
 	v.List.SetTheme(c.Theme)
 	v.List.SetRows(rows)
 	v.List.SetSize(p.W, min(rows.Len(), p.H))
 	v.List.SetFocus(p.Focused)
 	p.Lines = append(p.Lines[:0], v.List.Lines()...)
-	p.Lines = append(p.Lines, v.hints(c.Theme, p.W)...)
+	p.Lines = append(p.Lines, v.hints(c.Theme, p.W, p.H-len(p.Lines))...)
 	p.Selected, p.Scroll = v.List.Line(), tui.Scroll{}
 }
 
-// hints are the commands of the shell that open a server, and where was looked.
-func (v *servers) hints(th *tui.Theme, w int) []string {
+// hints are the commands of the shell that open a server, and where was looked, in at most h lines.
+func (v *servers) hints(th *tui.Theme, w, h int) []string {
 	l := pane.NewDetails(th, w)
 	l.Note("", " or from the shell:", "    mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "    mcphud https://host/mcp")
-	if v.configs != nil && len(v.configs.Looked) > 0 {
-		l.Note("", " looked in:")
-		for _, path := range v.looked() {
-			l.Note("    " + path)
+	if v.configs == nil || len(v.configs.Looked) == 0 {
+		return l.Lines
+	}
+	var paths, programs []string
+	for _, f := range v.configs.Looked {
+		paths = append(paths, safe.Line(shortPath(v.configs.Where, f.Path, f.Project), 200))
+		if t := config.ProgramOf(f.Dialect); !slices.Contains(programs, t) {
+			programs = append(programs, t)
 		}
+	}
+	if rows := flow(paths, w-4); len(l.Lines)+len(rows)+2 <= h {
+		l.Note("", fmt.Sprintf(" none of these %d files has a server:", len(paths)))
+		for _, row := range rows {
+			l.Note("    " + row)
+		}
+		return l.Lines
+	}
+	l.Note("", " no servers in the files of:")
+	for _, row := range flow(programs, w-4) {
+		l.Note("    " + row)
 	}
 	return l.Lines
 }
 
-// looked are the files that were looked for, below the home and the working folder without these.
-func (v *servers) looked() (out []string) {
-	for _, f := range v.configs.Looked {
-		path := f.Path
-		if rel, err := filepath.Rel(v.configs.Where.Cwd, path); err == nil && f.Project {
-			path = rel
-		} else if rel, err := filepath.Rel(v.configs.Where.Home, path); err == nil && v.configs.Where.Home != "" && !strings.HasPrefix(rel, "..") {
-			path = "~/" + filepath.ToSlash(rel)
+// flow puts texts into rows of w cells.
+func flow(texts []string, w int) (rows []string) {
+	row := ""
+	for _, t := range texts {
+		if row != "" && paint.Width(row)+2+paint.Width(t) > w {
+			rows, row = append(rows, row), ""
 		}
-		out = append(out, safe.Line(path, 200))
+		if row != "" {
+			row += "  "
+		}
+		row += t
 	}
-	return out
+	if row != "" {
+		rows = append(rows, row)
+	}
+	return rows
 }
 
-// add asks for servers, and opens the one or lists the many. They are not saved.
-func (v *servers) add(c *tui.Ctx) tea.Cmd {
-	var where config.Options
-	if v.configs != nil {
-		where = v.configs.Where
-	}
-	return c.Ask(tui.Question{
-		Label: "command, URL or JSON",
-		Check: func(text string) string {
-			if _, err := config.Pasted(text, where); err != nil {
-				return err.Error()
-			}
-			return ""
-		},
-		OnDone: func(c *tui.Ctx, text string) tea.Cmd {
-			list, err := config.Pasted(text, where)
-			if err != nil {
-				return c.Toast(tui.Failure, err.Error())
-			}
-			var added []*session.Session
-			for _, srv := range list {
-				s, err := register(c.Sessions, srv)
-				if err != nil {
-					return c.Toast(tui.Failure, err.Error())
-				}
-				added = append(added, s)
-			}
-			first := added[0]
-			note := fmt.Sprintf("%s added for this run; enter opens one", pane.Count(len(added), "server"))
-			if len(added) == 1 {
-				note = first.Name() + " added for this run; y m copies its entry"
-			}
-			cmd := tea.Batch(v.sync(c), c.Toast(tui.Note, note), c.SelectServer(first.Name()))
-			v.selectNamed(first.Name())
-			if len(added) > 1 {
-				return cmd
-			}
-			return tea.Batch(cmd, v.openServer(c, first))
-		},
-	})
-}
-
-// notOurs is why a server cannot be taken off the list: what a file names comes back with the next start.
-func (v *servers) notOurs(c *tui.Ctx) string {
-	if why := v.none(c); why != "" {
-		return why
-	}
-	if src := v.selected().Config().Source; src.File != "" {
-		return "it is in " + src.String()
+// noFiles is why no files can be listed.
+func (v *servers) noFiles(*tui.Ctx) string {
+	if v.configs == nil || len(v.configs.Looked) == 0 {
+		return "no files were looked for"
 	}
 	return ""
 }
 
-func (v *servers) remove(c *tui.Ctx) tea.Cmd {
-	m, name := c.Sessions, v.selected().Name()
-	cmd, _ := c.Replace("servers", "remove\x00"+name, "remove "+safe.Line(v.selected().Title(), 80), func(context.Context) (any, error) {
-		return removed{}, m.Unregister(name)
-	})
+// files lists the files that were looked for, and what became of each.
+func (v *servers) files(c *tui.Ctx) tea.Cmd {
+	var picks []tui.Pick
+	for _, f := range v.configs.Looked {
+		help := pane.Count(f.Servers, "server")
+		switch {
+		case f.Absent:
+			help = "not there"
+		case f.Err != nil:
+			help = f.Err.Error()
+		}
+		path := f.Path
+		picks = append(picks, tui.Pick{
+			Group: config.ProgramOf(f.Dialect), Title: shortPath(v.configs.Where, path, f.Project), Help: help,
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("path", path) },
+		})
+	}
+	return c.Pick("Files that are looked for, enter copies the path", picks)
+}
+
+// shortPath is a path for people: below the working folder from there on for a project's file, else below the home as "~".
+func shortPath(where config.Options, path string, project bool) string {
+	if rel, err := filepath.Rel(where.Cwd, path); err == nil && project {
+		return rel
+	}
+	if rel, err := filepath.Rel(where.Home, path); err == nil && where.Home != "" && !strings.HasPrefix(rel, "..") {
+		return "~/" + filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// add goes to where servers are added.
+func (v *servers) add(c *tui.Ctx) tea.Cmd { return c.Navigate("addserver", nil) }
+
+// template is add, for who knows the server by name.
+func (v *servers) template(c *tui.Ctx) tea.Cmd { return c.Navigate("addserver", fromTemplate{}) }
+
+func (v *servers) registry(c *tui.Ctx) tea.Cmd { return c.Navigate("registry", nil) }
+
+// paste is add, for who has JSON.
+func (v *servers) paste(c *tui.Ctx) tea.Cmd { return c.Navigate("addserver", pasteHere{}) }
+
+// added opens the server that was added, or puts the cursor on the first of several.
+func (v *servers) added(c *tui.Ctx, a addedServers) tea.Cmd {
+	cmd := v.sync(c)
+	if len(a.names) == 0 {
+		if a.note != "" {
+			cmd = tea.Batch(cmd, c.Toast(tui.Success, a.note))
+		}
+		return cmd
+	}
+	first := a.names[0]
+	note := fmt.Sprintf("%s added for this run; enter opens one", pane.Count(len(a.names), "server"))
+	if len(a.names) == 1 {
+		note = first + " added for this run; y m copies its entry"
+	}
+	cmd = tea.Batch(cmd, c.Toast(tui.Note, cmp.Or(a.note, note)), c.SelectServer(first))
+	v.selectNamed(first)
+	if s, ok := c.Sessions.Server(first); ok && len(a.names) == 1 && !a.shown {
+		return tea.Batch(cmd, v.openServer(c, s))
+	}
 	return cmd
 }
 
@@ -287,7 +332,7 @@ func renew(m *session.Manager, srv config.Server) (bool, error) {
 // took says what came of an edit.
 func (v *servers) took(c *tui.Ctx, r reloaded) tea.Cmd {
 	if len(r.problems) > 0 {
-		return c.Toast(tui.Failure, r.problems[0]+"; e opens it again")
+		return c.Toast(tui.Failure, r.problems[0]+"; F opens it again")
 	}
 	return c.Toast(tui.Success, fmt.Sprintf("%s saved: %s new or changed", ownFile, pane.Count(r.added, "server")))
 }

@@ -56,18 +56,19 @@ func line(s config.Server) string {
 func TestFirstContact(t *testing.T) {
 	t.Parallel()
 	app, _ := first(t, nil)
-	shows(app, "list", "a add one", "D try the bundled demo", "e write ./mcphud.yaml in $EDITOR",
-		"mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "mcphud https://host/mcp", "~/.claude.json", ".mcp.json")
+	shows(app, "list", "a add a server", "J paste JSON", "D open the demo", "e write ./mcphud.yaml",
+		"mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "mcphud https://host/mcp", "Claude Code", "VS Code", "Inspector")
 	if l := app.State().Layout; l.Panes[0].W != 80 {
 		t.Errorf("the list is %+v", l.Panes[0])
 	}
-	app.Press("enter").Eventually(func() string {
-		if p := app.State().Prompt; p != "command, URL or JSON: " {
-			return "the prompt is " + p
-		}
-		return ""
-	})
+	app.Press("w").Overlay("Files that are looked for").Has("~/.claude.json", "not there")
+	app.Type(".mcp.json").Overlay("Files").Has(".mcp.json")
+	app.Press("esc", "esc").NoOverlay()
+	app.Press("enter").View("addserver").Pane("add").Has("Type or paste a command, a URL, or the JSON of any program")
 	app.Type(`node "x`).Press("enter").Whole().Has("a quote or backslash")
+	app.Press("esc").View("servers").Press("J").View("addserver").Pane("add").Has("Paste the JSON here", `node "x`) // what was typed is still there
+	app.Press("backspace", "backspace").Type("z").Pane("add").Has("node z", "✓ z  runs node z", "for this run only")
+	app.Press("ctrl+x").Pane("add").HasNot("node z")
 	app.Press("esc").View("servers")
 }
 
@@ -94,7 +95,7 @@ func TestRemoveWhatWasAdded(t *testing.T) {
 	state(app, session.Failed)
 	app.Pane("list").Has("no-such-command-of-anybody")
 	app.Hints().Has("r start again", "X remove")
-	app.Press("X").Pane("list").Has("No servers yet", "add one: paste").HasNot("no-such-command-of-anybody")
+	app.Press("X").Pane("list").Has("No servers yet", "add a server").HasNot("no-such-command-of-anybody")
 	if all := app.Manager().Servers(); len(all) != 0 {
 		t.Errorf("%v", all)
 	}

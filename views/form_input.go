@@ -77,7 +77,11 @@ func noFileField(f *form.Form) string {
 // operation of the view.
 func pickFile[D any](c *tui.Ctx, view string, f *form.Form, d D, put func(*tui.Ctx, fileRead[D]) tea.Cmd) tea.Cmd {
 	pointer, bytes, _ := f.FileField()
-	return c.PickFile(".", func(c *tui.Ctx, path string) tea.Cmd {
+	choose := c.PickFile
+	if f.WantsFolder() {
+		choose = c.PickFolder
+	}
+	return choose(".", func(c *tui.Ctx, path string) tea.Cmd {
 		if !bytes {
 			return put(c, fileRead[D]{draft: d, pointer: pointer, path: path})
 		}

@@ -104,7 +104,7 @@ func fieldChoices(f *form.Form, before func()) (out []tui.Choice) {
 		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
 			before()
 			return c.Ask(tui.Question{
-				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value,
+				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value, Secret: it.Secret,
 				OnDone: func(c *tui.Ctx, text string) tea.Cmd {
 					if err := f.SetText(it.Pointer, text); err != nil {
 						return tea.Batch(f.Cmd(), c.Toast(tui.Warning, err.Error()))

@@ -65,7 +65,7 @@ func inLinear(t *testing.T, serve tuitest.Serve, f func(*console)) {
 }
 
 // inLinearOn tries to connect a server, and opens its tools in linear mode.
-func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*console)) {
+func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*console), deps ...views.Deps) {
 	t.Helper()
 	m := session.NewManager(o)
 	if _, err := m.Register(cfg); err != nil {
@@ -76,7 +76,7 @@ func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*cons
 	c := &console{in: w}
 	done := make(chan error, 1)
 	go func() {
-		done <- tui.Run(context.Background(), tui.Config{Views: views.All(views.Deps{}), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
+		done <- tui.Run(context.Background(), tui.Config{Views: views.All(oneOf(deps)), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
 	}()
 	f(c)
 	w.Close()

@@ -66,6 +66,7 @@ func (v *itemScreen) Actions() []tui.Action {
 			}
 			return v.itemKind.name(it)
 		}),
+		driftAction(id),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
 }
@@ -159,6 +160,9 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		if m.Slot == "list" {
 			return tea.Batch(v.Listed(c), v.describe(c)), true
+		}
+		if v.Counted(m) {
+			return nil, true
 		}
 	}
 	if v.info.Hidden && isBack(msg) {

@@ -114,6 +114,7 @@ func (v *resources) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("subscriptions", nil) },
 		},
 		skillsAction("resources", currentServer),
+		driftAction("resources"),
 		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, v.reply.Actions("resources", "detail")...)
 }

@@ -26,7 +26,7 @@ type rig struct {
 }
 
 // newRig opens a screen on a connected server.
-func newRig(t *testing.T, s config.Server, view string) *rig {
+func newRig(t *testing.T, s config.Server, view string, deps ...views.Deps) *rig {
 	t.Helper()
 	m := session.NewManager(session.Options{})
 	if _, err := m.Register(s); err != nil {
@@ -35,11 +35,11 @@ func newRig(t *testing.T, s config.Server, view string) *rig {
 	if err := m.Connect(t.Context(), s.Name); err != nil {
 		t.Fatal(err)
 	}
-	return newRigOn(t, m, view)
+	return newRigOn(t, m, view, deps...)
 }
 
 // newRigOn opens a screen on sessions, which it closes at the end.
-func newRigOn(t *testing.T, m *session.Manager, view string) *rig {
+func newRigOn(t *testing.T, m *session.Manager, view string, deps ...views.Deps) *rig {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
@@ -49,7 +49,7 @@ func newRigOn(t *testing.T, m *session.Manager, view string) *rig {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop) // before the sessions are closed
 	app, err := tui.NewApp(ctx, tui.Config{
-		Views: views.All(views.Deps{}), Sessions: m, Start: view, Environ: []string{"TERM=xterm-256color"},
+		Views: views.All(oneOf(deps)), Sessions: m, Start: view, Environ: []string{"TERM=xterm-256color"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +59,14 @@ func newRigOn(t *testing.T, m *session.Manager, view string) *rig {
 	r.spawn(app.Init())
 	r.send(tea.WindowSizeMsg{Width: 200, Height: 60})
 	return r
+}
+
+// oneOf is what screens need where a test says so, else nothing.
+func oneOf(deps []views.Deps) views.Deps {
+	if len(deps) == 0 {
+		return views.Deps{}
+	}
+	return deps[0]
 }
 
 // pump tells of changes of the sessions as the program does.

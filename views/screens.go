@@ -10,8 +10,10 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/consent"
+	doc "github.com/mcphud/mcphud/session/doctor"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
@@ -29,6 +31,8 @@ type Deps struct {
 	Trust *config.Trust
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
+	// Secrets keeps what servers ask for; nil keeps nothing.
+	Secrets Secrets
 	// History is the calls that were made before; nil for none.
 	History *history.History
 	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
@@ -45,6 +49,16 @@ type Deps struct {
 	AutoBrowse bool
 	// Model is a language model that may answer sampling; nil for none.
 	Model *chat.Client
+	// Release is the version that runs.
+	Release Release
+	// Published is where servers are found that others have published; nil for nowhere.
+	Published *Published
+	// Doctor says how diagnoses are made.
+	Doctor doc.Options
+	// Lock reads what the servers of the project offered when somebody accepted that; nil for no lock. It may be called often.
+	Lock func() (*contract.Lock, error)
+	// Checks is how servers are examined.
+	Checks Checks
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
@@ -58,7 +72,9 @@ func All(d Deps) []tui.View {
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
 	calls, asked, said := &pane.Calls{}, newQuestions(), newTraffic()
 	return []tui.View{
-		newServers(d.Trust, d.Pool, d.Configs),
+		newServers(d.Trust, d.Pool, d.Configs, d.Secrets),
+		newAdder(d.Configs, d.Trust, d.Published),
+		newEntry(d.Configs, d.Trust),
 		newTools(calls),
 		newResources(calls),
 		newPrompts(calls),
@@ -69,6 +85,8 @@ func All(d Deps) []tui.View {
 		newTasks(),
 		newAnswer(asked, d.Browse, d.Model),
 		newRoots(),
+		newSetup(),
+		newRegistry(d.Published),
 		newTemplates(calls),
 		newSkills(calls),
 		newSkill(),
@@ -78,10 +96,15 @@ func All(d Deps) []tui.View {
 		newSubscriptions(),
 		newPersonas(),
 		newInstructions(),
+		newDrift(d.Lock),
 		newHistory(d.History),
+		newWhatsNew(d.Release),
 		newTrace(),
 		newTimeline(nil),
 		newStack(d.Stack),
+		newDoctor(d.Doctor, where),
+		newCheck(d.Checks),
+		newTreemap(),
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
 		newEditor(),

@@ -26,7 +26,9 @@ func (r serverRows) Row(i, w int) string {
 	name := r.v.Query.Highlight(safe.Line(s.Title(), 200), th.Text, th.Match)
 	out := pane.Column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pane.Pad(word, 12))
 	what := pane.Target(srv)
-	if st.Retired != "" {
+	if old := outdated(s); old != "" {
+		what = old
+	} else if st.Retired != "" {
 		what = st.Retired + ", enter connects again"
 	}
 	if room := w - paint.Width(out) - 2; room > 8 {

@@ -1,9 +1,11 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -26,89 +28,24 @@ type servers struct {
 	detail  pane.TextPane
 	trust   *config.Trust
 	configs *Configs
+	secrets Secrets
 	all     []*session.Session
 	revs    uint64            // sum of the sessions' revisions
 	nameCol int               // cells that the longest name takes
 	opening map[string]string // screens on which connecting to a server should end
 	pool    *toolset.Pool     // nil: connections have no limit, and stay
 	stats   toolset.PoolStats
+	cards   published
 }
 
-func newServers(trust *config.Trust, pool *toolset.Pool, configs *Configs) *servers {
-	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, opening: map[string]string{}}
+func newServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *servers {
+	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
 }
 
 func (v *servers) Info() tui.Info {
 	return tui.Info{ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"},
 	}}
-}
-
-func (v *servers) Actions() []tui.Action {
-	return append([]tui.Action{
-		{
-			ID: "servers.open", Keys: []string{"enter"}, Title: "open", Group: "Server", Hint: 1, Pane: "list",
-			Help: "Connect to the server if it is not, and go to its tools.", Disabled: v.nothing, Run: v.open,
-		},
-		{
-			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
-			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
-			Now: func(*tui.Ctx) string { return pane.ConnectWord(v.selected()) },
-		},
-		{
-			ID: "servers.remove", Keys: []string{"X"}, Title: "remove", Group: "Server", Hint: 6,
-			Help: "Disconnect a server that was added for this run, and take it off the list.", Disabled: v.notOurs, Run: v.remove,
-		},
-		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
-		{
-			ID: "servers.login", Keys: []string{"L"}, Title: "log in", Group: "Server", Hint: 1,
-			Help:     "Log in at the server where it wants that, and see every step of it; else show the login.",
-			Hinted:   func(*tui.Ctx) bool { return tui.WantsLogin(v.selected()) },
-			Disabled: v.noLogin,
-			Run: func(c *tui.Ctx) tea.Cmd {
-				if s := v.selected(); tui.WantsLogin(s) {
-					return c.NavigateOn(s.Name(), "login", tui.LogIn{})
-				}
-				return c.NavigateOn(v.selected().Name(), "login", nil)
-			},
-		},
-		skillsAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
-		{
-			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
-			Help: "End the connection; a stdio server's process ends with it.", Disabled: v.notUp, Run: v.disconnect,
-		},
-		{
-			ID: "servers.ping", Keys: []string{"p"}, Title: "ping", Group: "Server", Hint: 4,
-			Help: "Ping the server and show the round-trip time.", Disabled: v.notConnected, Run: v.ping,
-		},
-		{
-			ID: "servers.roots", Keys: []string{"o"}, Title: "roots", Group: "Server",
-			Help: "Edit the roots that the server is told when it asks for them.", Disabled: v.none,
-			Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(v.selected().Name(), "roots", nil) },
-		},
-		{
-			ID: "servers.traffic", Keys: []string{"t"}, Title: "traffic", Group: "Server",
-			Help: "Go to the traffic.", Disabled: v.none,
-			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
-		},
-		{
-			ID: "servers.all", Keys: []string{"A"}, Title: "tools of all", Group: "Server",
-			Help: "Go to the tools of all servers in one list, which source:mcp and server:NAME filter.",
-			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
-		},
-		{
-			ID: "servers.add", Keys: []string{"a"}, Title: "add", Group: "Server", Hint: 5,
-			Help: "Add servers for this run: paste a command line, a URL, or the mcpServers JSON of another program.", Run: v.add,
-		},
-		{
-			ID: "servers.edit", Keys: []string{"e"}, Title: "edit ./" + ownFile, Group: "Server",
-			Help: "Edit the working folder's mcphud.yaml in $EDITOR, and read it again.", Disabled: v.noConfigs, Run: v.edit,
-		},
-		{
-			ID: "servers.demo", Keys: []string{"D"}, Title: "demo", Group: "Server",
-			Help: "Open the bundled demo, which needs nothing else, where there are no servers.", Disabled: v.noDemo, Run: v.demo,
-		},
-	}, personaActions("servers", func(*tui.Ctx) *session.Session { return v.selected() })...)
 }
 
 func (v *servers) selected() *session.Session {
@@ -202,31 +139,45 @@ func (v *servers) reconnect(c *tui.Ctx) tea.Cmd { return v.connect(c, v.selected
 
 // connect starts an attempt, after asking for trust where the entry came with a project.
 func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
-	srv := s.Config()
-	if srv.Problem == nil && v.trust != nil && !v.trust.Trusted(srv) {
+	srv, name, m := current(s), s.Name(), c.Sessions
+	switch {
+	case srv.Problem == nil && v.trust != nil && !v.trust.Trusted(srv):
 		return v.askTrust(c, s)
+	case srv.Problem == nil && !srv.Disabled && len(srv.Inputs) > 0:
+		return v.ask(c, srv)
 	}
-	name := s.Name()
 	cmd, _ := c.Replace("servers", "connect\x00"+name, "connect "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
-		if st := s.Status().State; st == session.Connected || st == session.Connecting {
-			return connected{name}, s.Reconnect(ctx)
+		s, err := m.Settle(name)
+		if s == nil {
+			return connected{name: name}, err
 		}
-		return connected{name}, connectFrom(ctx, v.pool, s)
+		if st := s.Status().State; st == session.Connected || st == session.Connecting {
+			return connected{name: name}, s.Reconnect(ctx)
+		}
+		return connected{name: name}, connectFrom(ctx, v.pool, s)
 	})
 	return tea.Batch(c.SelectServer(name), cmd)
 }
 
 // connected is the outcome of connecting.
-type connected struct{ name string }
+type connected struct {
+	name string
+	note string // what went wrong beside it
+}
 
-// askTrust shows what an entry of a project file would start.
+// askTrust shows what an entry would start that somebody else wrote.
 func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
-	srv := s.Config()
+	srv := current(s)
+	title, whose := "Start a server from this project?", "This entry is in a file of the working folder, so it may be somebody else's."
+	if p := srv.Source.Published; p != nil && p.Registry == "" {
+		title, whose = "Start a server that somebody published?", "Nobody here has looked at this server: the file says all of this itself."
+	} else if p != nil {
+		title, whose = "Start a server that somebody published?", "Nobody here has looked at this server: whoever owns the namespace has published it."
+	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Start a server from this project?",
-		Body: fmt.Sprintf("%s\n\nThis entry is in a file of the working folder, so it may be somebody else's. It would run or contact exactly this. "+
-			"If you trust it, it is remembered until the entry changes.", pane.DescribeServer(srv)),
-		Yes: "trust and start", No: "do not start", Danger: true,
+		Title: title,
+		Body:  pane.DescribeServer(srv) + "\n\n" + whose + " It would run or contact exactly this. If you trust it, it is remembered until that changes.",
+		Yes:   "trust and start", No: "do not start", Danger: true,
 		OnYes: func(c *tui.Ctx) tea.Cmd {
 			if err := v.trust.Trust(srv); err != nil {
 				return c.Toast(tui.Failure, err.Error())
@@ -238,9 +189,13 @@ func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
 }
 
 func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
-	s := v.selected()
+	s, m := v.selected(), c.Sessions
 	cmd, _ := c.Replace("servers", "disconnect\x00"+s.Name(), "disconnect "+safe.Line(s.Title(), 80), func(context.Context) (any, error) {
-		return nil, s.Disconnect()
+		err := s.Disconnect()
+		if s.Outdated() != nil { // now its file counts
+			_, _ = m.Settle(s.Name())
+		}
+		return nil, err
 	})
 	return cmd
 }
@@ -260,7 +215,7 @@ type pinged struct{ name, took string }
 func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
-		return v.sync(c), true
+		return tea.Batch(v.sync(c), v.announce(c)), true
 	case tui.Looked: // what the pool closed comes back when it is needed
 		return v.connect(c, c.Server), true
 	case tui.Navigate:
@@ -271,6 +226,8 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return tea.Batch(cmd, v.openNamed(c, to, "tools")), true
 		case reopen:
 			return tea.Batch(cmd, v.openNamed(c, to.server, to.screen)), true
+		case addedServers:
+			return tea.Batch(cmd, v.added(c, to)), true
 		}
 		return cmd, true
 	case tui.FocusChanged:
@@ -287,6 +244,8 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return v.write(c, m.Text), true
 		}
 		return nil, true
+	case tea.PasteMsg: // there is nothing else here that takes one
+		return c.Navigate("addserver", m.Content), true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
 			return nil, v.detail.Handle(msg)
@@ -307,8 +266,32 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 
 // finished takes the outcome of an operation. A failed connection needs no toast: the detail pane says why.
 func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	if cmd, ok := changed(c, m); ok {
+		return cmd
+	}
+	if m.Slot == entrySlot {
+		return copiedAs(c, m)
+	}
 	switch r := m.Value.(type) {
+	case wantedInputs:
+		cmd := v.askUser(c, r)
+		if m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted {
+			cmd = tea.Batch(cmd, c.Toast(tui.Warning, m.Err.Error()))
+		}
+		return cmd
+	case secretsKept:
+		return v.showSecrets(c, r, m.Err)
+	case secretsForgotten:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return c.Toast(tui.Success, "forgot "+safe.Line(strings.Join(r.names, ", "), 120)+" of "+safe.Line(r.server, 60))
+	case readCards:
+		return v.cards.keep(c, r, m.Err)
 	case connected:
+		if r.note != "" {
+			return c.Toast(tui.Warning, r.note)
+		}
 		screen := v.opening[r.name]
 		delete(v.opening, r.name)
 		if m.Err == nil && screen != "" && c.View == "servers" {
@@ -317,6 +300,11 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		if s, ok := c.Sessions.Server(r.name); ok && m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted && s.Status().State == session.Disconnected {
 			return c.Toast(tui.Warning, m.Err.Error()) // nothing was tried: the pool has no room
 		}
+	case copied:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return v.copyOf(c, r.server)
 	case removed:
 		return v.sync(c)
 	case opened:
@@ -386,7 +374,7 @@ func (v *servers) selectNamed(name string) {
 }
 
 func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving(), v.stats) {
+	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
 		return nil
 	}
 	if p.ID == "detail" {
@@ -396,7 +384,7 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			return nil
 		}
 		p.Title = safe.Line(s.Title(), 80)
-		v.detail.Draw(p, pane.ServerLines(c, s, p.W))
+		v.detail.Draw(p, v.cards.draw(c, s.Name(), p.W, pane.ServerLines(c, s, p.W, v.place, v.entryKeys(c))))
 		return nil
 	}
 	if len(v.all) == 0 {
@@ -442,7 +430,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyCommand:
 		return copyCommand(s.Config(), withMeta(s, shell.Invocation{}))
 	case tui.CopyConfig:
-		return tui.CopyString(s.Config().Entry(), true)
+		return tui.CopyString(entryText(s.Config()), true)
 	}
 	return nil
 }
@@ -450,32 +438,47 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 	if len(v.all) == 0 {
 		for _, x := range v.starters(c) {
-			out = append(out, tui.Choice{Label: x.title, Run: x.run})
+			out = append(out, tui.Choice{Label: x.title + ": " + x.about, Run: x.run})
 		}
 		return out
 	}
 	for i := range v.List.Listed() {
 		s := v.all[i]
 		out = append(out, tui.Choice{
-			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), s.Status().State),
+			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), stateWord(c, s)),
 			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },
 		})
 	}
 	return out
 }
 
+// place is where an entry is, as short as it can be said.
+func (v *servers) place(src config.Source) string {
+	if v.configs == nil || src.File == "" {
+		return src.String()
+	}
+	src.File = shortPath(v.configs.Where, src.File, src.Project)
+	return src.String()
+}
+
+// stateWord is the state of a server as the list has it.
+func stateWord(c *tui.Ctx, s *session.Session) string {
+	_, word, _ := pane.StateMark(c.Theme, s.Config(), s.Status())
+	return word
+}
+
 func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 	if len(v.all) == 0 {
 		fmt.Fprintln(w, "No servers yet.")
-		for _, l := range v.hints(c.Theme, 100) {
+		for _, l := range v.hints(c.Theme, 100, 1000) {
 			fmt.Fprintln(w, ansi.Strip(l))
 		}
 	}
 	for _, s := range v.all {
 		st := s.Status()
-		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
-		if st.Err != nil {
-			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
+		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), stateWord(c, s), safe.Line(pane.Target(s.Config()), 200), safe.Line(v.place(s.Config().Source), 200))
+		if err := cmp.Or[error](s.Config().Problem, st.Err); err != nil {
+			fmt.Fprintf(w, "  %s\n", safe.Line(err.Error(), 1000))
 		}
 		if st.State == session.NeedsLogin {
 			fmt.Fprintln(w, "  "+c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")

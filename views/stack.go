@@ -240,6 +240,9 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.FindNext:
 		return v.log.next(c, m.Back), true
 	case tui.OpDone:
+		if m.Slot == entrySlot {
+			return copiedAs(c, m), true
+		}
 		if cmd, ok := pane.SavedToast(c, m); ok {
 			return cmd, true
 		}
@@ -344,7 +347,7 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case k == tui.CopyCommand && p.URL != "" && p.Kind != "router":
 		return copyCommand(srv, shell.Invocation{})
 	case k == tui.CopyConfig && p.URL != "" && p.Kind != "router":
-		return tui.CopyString(srv.Entry(), true)
+		return tui.CopyString(entryText(srv), true)
 	}
 	return nil
 }

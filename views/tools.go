@@ -33,7 +33,7 @@ func newTools(calls *pane.Calls) *itemScreen {
 				return ""
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
-		}},
+		}, checkAction("tools", currentServer), treemapAction("tools", "$")},
 		app: true,
 	}, calls)
 }
@@ -82,6 +82,22 @@ func newSkills(calls *pane.Calls) *itemScreen {
 			},
 		}},
 	}, calls)
+}
+
+// checkAction examines a server, from the screens where one wonders whether it is good.
+func checkAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
+	return tui.Action{
+		ID: view + ".check", Keys: []string{"Q"}, Title: "check", Group: "Server", Hint: 5,
+		Help:   "Find out whether the server is good: what its lists cost, and what clients, models and people stumble over.",
+		Hinted: func(c *tui.Ctx) bool { s := of(c); return s != nil && s.Status().State == session.Connected },
+		Disabled: func(c *tui.Ctx) string {
+			if of(c) == nil {
+				return "no server is open"
+			}
+			return ""
+		},
+		Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(of(c).Name(), "check", of(c).Name()) },
+	}
 }
 
 // skillsAction goes to the skills of a server, for the screens where one looks for them.

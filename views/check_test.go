@@ -1,0 +1,283 @@
+package views_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/cost"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// trial is a section that does what a test says.
+type trial struct {
+	name string
+	run  func(context.Context, *check.Subject, *check.Recorder) error
+}
+
+func (s trial) Name() string  { return s.name }
+func (s trial) Title() string { return "tries " + s.name }
+func (s trial) Rules() []*check.Rule {
+	rule := func(name string, severity check.Severity) *check.Rule {
+		return &check.Rule{ID: s.name + "/" + name, Severity: severity, Title: "is " + name, Why: "somebody stumbles", Fix: "mend it", Source: "https://example.com/rules", Read: "2026-11-23", Clients: []string{"Cursor"}}
+	}
+	return []*check.Rule{rule("wrong", check.Error), rule("odd", check.Warning), rule("notable", check.Info)}
+}
+
+func (s trial) Run(ctx context.Context, sub *check.Subject, r *check.Recorder) error {
+	return s.run(ctx, sub, r)
+}
+
+// checks are sections for the screen: those that call tools are named so.
+func checks(sections ...check.Section) views.Checks {
+	return views.Checks{
+		Tool: check.Tool{Name: "mcphud", Version: "test"},
+		Sections: func(config.Server) (out []views.CheckSection) {
+			for _, s := range sections {
+				out = append(out, views.CheckSection{Section: s, Calls: strings.HasPrefix(s.Name(), "calls")})
+			}
+			return out
+		},
+		Open: func(ctx context.Context, srv config.Server) (*session.Session, func(), error) {
+			m := session.NewManager(session.Options{})
+			s, err := m.Register(srv)
+			if err == nil {
+				err = s.Connect(ctx)
+			}
+			return s, func() { _ = m.Close() }, err
+		},
+	}
+}
+
+// picky finds something of each severity at a tool of the bundled agent.
+func picky(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+	at := check.Place{Kind: check.OfTool, Name: "form_gallery", Pointer: "/inputSchema"}
+	r.Add("lint/odd", check.Finding{Place: at, Message: "the schema is 7 levels deep", Evidence: "{\n  \"a\": \x1b[31m1\n}", Sure: check.Likely})
+	r.Add("lint/wrong", check.Finding{Place: check.Place{Kind: check.OfTool, Name: "add"}, Message: "oneOf at the root", Repro: "mcphud tools call add --args '{}'"})
+	r.Add("lint/notable", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: "has no icons"})
+	return nil
+}
+
+func examined(t *testing.T, s config.Server, with views.Checks, opts ...tuitest.Option) *tuitest.App {
+	t.Helper()
+	return tuitest.Start(t, append([]tuitest.Option{
+		tuitest.Views(views.All(views.Deps{Checks: with})...), tuitest.Target(s), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside(), tuitest.SessionOptions(patient),
+	}, opts...)...)
+}
+
+// TestCheck goes from the tools of a real server to what is wrong with them, and back.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	app := examined(t, faketest.Stdio(t, behave.Good), checks(trial{"lint", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+		r.Add("lint/odd", check.Finding{Place: check.Place{Kind: check.OfTool, Name: "sleep"}, Message: "the schema is 7 levels deep", Evidence: "seen \x1b[31mhere", Sure: check.Likely})
+		r.Add("lint/wrong", check.Finding{Place: check.Place{Kind: check.OfTool, Name: "echo", Pointer: "/inputSchema"}, Message: "oneOf at the root", Repro: "mcphud tools call echo --args '{}'"})
+		r.Add("lint/notable", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: "has no icons"})
+		r.Figures(check.Figures{Table: [][]string{{"WHAT", "N"}, {"levels", "7"}}, Notes: []string{"Levels are counted from the root."}})
+		return nil
+	}}, &cost.Section{Budget: 10}), tuitest.Size(120, 40))
+	state(app, session.Connected)
+	shows(app, "list", "echo")
+	app.Press("Q").View("check")
+	shows(app, "list", "✓ server no findings", "✗ lint 1 error · 1 warning · 1 info", "✗ error lint/wrong echo oneOf at the root", "! warning lint/odd sleep", "cost/over-budget", "2 errors · 1 warning")
+	app.Pane("list").Selected("lint/wrong")
+	shows(app, "detail", "✗ error: is wrong", "tool echo /inputSchema", "clients Cursor", "why somebody stumbles", "fix mend it", "Shown by mcphud tools call echo --args '{}'", "https://example.com/rules", "read on 2026-11-23")
+	app.Press("y", "c").Toast("copied mcphud command")
+	if c := copied(t, app); c != "mcphud tools call echo --args '{}'" {
+		t.Error(c)
+	}
+	app.Press("down")
+	shows(app, "detail", "! warning: is odd · likely", "seen ^[[31mhere")
+	app.Press("y", "c").Toast("copied mcphud command")
+	if c := copied(t, app); !strings.HasPrefix(c, "mcphud check lint ") {
+		t.Error(c)
+	}
+	app.Press("y", "j").Toast("copied JSON")
+	var r check.Report
+	if err := json.Unmarshal([]byte(copied(t, app)), &r); err != nil || r.Version != check.Version || len(r.Sections) != 3 || r.Counts.Error != 2 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	app.Press("k", "k")
+	shows(app, "detail", "tries lint", "WHAT N levels 7", "Levels are counted")
+
+	app.Press("j", "t").View("tools")
+	app.Pane("list").Selected("echo")
+	app.Press("esc").View("check").Pane("list").Selected("lint/wrong")
+
+	app.Press("w", "w")
+	shows(app, "list", "errors", "lint/wrong", "cost/over-budget")
+	app.Pane("list").HasNot("lint/odd")
+	app.Press("w").Press("f").Type("cost").Press("enter")
+	shows(app, "list", "cost/over-budget")
+	app.Pane("list").HasNot("lint/wrong")
+	app.Press("f").Type("all sections").Press("enter").Press("/").Type("icons").Press("enter")
+	shows(app, "list", "lint/notable")
+	app.Pane("list").HasNot("lint/wrong")
+	app.Press("esc", "q").View("tools")
+}
+
+// A section that goes on says how far it is, can be cancelled, and what it found stays.
+func TestCheckIsCancelled(t *testing.T) {
+	t.Parallel()
+	app := examined(t, faketest.Stdio(t, behave.Good), checks(trial{"slow", func(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+		r.Add("slow/odd", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: "first"})
+		r.Step(34, 120, "echo")
+		<-ctx.Done()
+		return ctx.Err()
+	}}, trial{"later", picky}))
+	state(app, session.Connected)
+	app.Press(":").Type("check").Press("enter").View("check")
+	shows(app, "list", "◐ slow running 34/120", "! warning odd server first", "· later not yet", "slow… 34/120")
+	app.Hints().Has("x cancel")
+	app.Press("x").Toast("the check was cancelled")
+	shows(app, "list", "1 warning", "first", "– later cancelled")
+	app.Hints().Has("r run again").HasNot("x cancel")
+}
+
+// Sections that call tools run when they are asked for and agreed to, over a connection of their own.
+func TestCheckCallsTools(t *testing.T) {
+	t.Parallel()
+	var app *tuitest.App // the section needs it before it is there
+	app = examined(t, faketest.Stdio(t, behave.Good), checks(trial{"quiet", func(context.Context, *check.Subject, *check.Recorder) error { return nil }},
+		trial{"calls", func(ctx context.Context, s *check.Subject, r *check.Recorder) error {
+			if s.Session == only(app) {
+				return errors.New("this is the connection of the screens")
+			}
+			_, err := s.Session.CallTool(ctx, "crash", []byte("{}"), session.CallOptions{})
+			if err == nil {
+				return errors.New("the server did not crash")
+			}
+			return nil
+		}}))
+	state(app, session.Connected)
+	app.Press("Q").View("check")
+	shows(app, "list", "✓ quiet no findings", "rules looked at")
+	app.Pane("list").HasNot("calls")
+	app.Press("o").Overlay("Run sections").Has("calls", "Calls tools")
+	app.Type("tries calls").Press("enter")
+	app.Confirm("Let calls call tools of").Says("read-only").No()
+	app.Press("o").Type("tries calls").Press("enter")
+	app.Confirm("Let calls call tools of").Yes()
+	shows(app, "list", "✗ server 1 error", "died", "✓ quiet no findings", "✓ calls no findings")
+	if st := only(app).Status(); st.State != session.Connected {
+		t.Errorf("the screens' own connection is %s", st.State)
+	}
+}
+
+// The names of a server are compared with those of the others that are connected.
+func TestCheckBesideOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		with := checks(trial{"names", func(_ context.Context, s *check.Subject, r *check.Recorder) error {
+			for _, o := range s.Others {
+				r.Add("names/odd", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: fmt.Sprintf("%s has %d tools", o.Server, len(o.Tools))})
+			}
+			return nil
+		}})
+		one, two := newScribe(), newScribe()
+		two.tools = strict("alpha", "") + "," + strict("beta", "")
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Checks: with})...), tuitest.Peer("one", one.serve), tuitest.Peer("two", two.serve), tuitest.At("tools", nil), tuitest.Size(100, 24))
+		app.Press("Q").View("check").Pane("list").Has("1 warning", "two has 2 tools").HasNot("one has")
+	})
+}
+
+// A list that cannot be read is a finding, and a server that is gone can be connected to from here.
+func TestCheckOfBadServers(t *testing.T) {
+	t.Parallel()
+	app := examined(t, faketest.Stdio(t, behave.ListError), checks(&cost.Section{}))
+	state(app, session.Connected)
+	app.Press("Q").View("check")
+	shows(app, "list", "✗ server", "list-failed", "tools/list")
+
+	app = examined(t, faketest.Stdio(t, behave.Good), checks(&cost.Section{}), tuitest.At("servers", nil), tuitest.NoConnect())
+	app.Press("Q").View("check")
+	shows(app, "list", "The server is not connected.", "Press r to connect")
+	app.Press("r")
+	app.View("check")
+	app.Press("r")
+	shows(app, "list", "✓ server no findings", "cost")
+}
+
+// In linear mode the findings are lines.
+func TestCheckLinear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serve := librarian().serve
+		inLinearOn(t, session.Options{
+			Dial: func(config.Server) (transport.Transport, bool) { return transport.NewMemory(serve), true },
+		}, config.Server{Name: "scribe", Transport: config.Stdio, Command: "memory"}, func(c *console) {
+			c.enter("")
+			out := c.enter(":check")
+			for _, want := range []string{"lint: 1 error · 1 warning · 1 info", "error lint/wrong: tool add: oneOf at the root", "fix: mend it", "run again"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is not in\n%s", want, out)
+				}
+			}
+		}, views.Deps{Checks: checks(trial{"lint", picky})})
+	})
+}
+
+// TestCheckPictures draws the screen with findings and without, as pictures.
+func TestCheckPictures(t *testing.T) {
+	for _, sc := range []struct {
+		name     string
+		sections []check.Section
+		play     func(*tuitest.App)
+	}{
+		{"check", []check.Section{trial{"lint", picky}, &cost.Section{Budget: 1000}}, func(a *tuitest.App) { a.Press("Q").View("check").Pane("list").Has("cost") }},
+		{"check-section", []check.Section{trial{"lint", picky}, &cost.Section{}}, func(a *tuitest.App) {
+			a.Press("Q").View("check").Press("/").Type("what a model pays").Press("enter", "tab", "z")
+		}},
+	} {
+		for _, size := range sizes[:2] {
+			for _, look := range []string{"dark", "light"} {
+				if racing && (size[0] != 80 || look != "dark") {
+					continue // the same code with other numbers
+				}
+				name := fmt.Sprintf("%s-%dx%d-%s", sc.name, size[0], size[1], look)
+				t.Run(name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						opts := append(agent(), tuitest.Views(views.All(views.Deps{Checks: checks(sc.sections...)})...), tuitest.Size(size[0], size[1]), tuitest.At("tools", nil), tuitest.Latency(3100*time.Microsecond))
+						if look == "light" {
+							opts = append(opts, tuitest.Light())
+						}
+						app := tuitest.Start(t, opts...)
+						sc.play(app.Idle())
+						app.Idle().SVG("../testdata/screens/" + name + ".svg")
+					})
+				})
+			}
+		}
+	}
+}
+
+// 100,000 findings are listed while one moves among them.
+func TestBudgetCheckManyFindings(t *testing.T) {
+	budget.Skip(t)
+	const n = 100_000
+	with := checks(trial{"lint", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+		for i := range n {
+			r.Add("lint/odd", check.Finding{Place: check.Place{Kind: check.OfTool, Name: fmt.Sprint("tool_", i)}, Message: "is odd"})
+		}
+		return nil
+	}})
+	r := newRig(t, faketest.Stdio(t, behave.Good), "tools", views.Deps{Checks: with})
+	r.until("rpc_error")
+	r.rest()
+	r.send(tui.Navigate{View: "check"})
+	_, slowest := r.until("100000 warnings")
+	budget.Ceiling(t, "100,000 findings, slowest message while they come", slowest, 100*time.Millisecond)
+	r.rest()
+	budget.Ceiling(t, "100,000 findings, key", bestPress(r, "j", "j", "pgdown", "G", "k", "g"), perKey)
+}

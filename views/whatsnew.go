@@ -1,0 +1,127 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/changes"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// Release is which version runs, and what changed up to it.
+type Release struct {
+	Version   string // "v0.2.0"; anything but a release is a working copy's
+	Changelog string // Markdown
+}
+
+// whatsNew shows what changed since the version that ran before, or all changes where none did.
+type whatsNew struct {
+	release Release
+	text    pane.TextPane
+	lines   []string // rendered for w cells
+	w       int
+	rev     int
+}
+
+func newWhatsNew(r Release) *whatsNew { return &whatsNew{release: r} }
+
+func (v *whatsNew) Info() tui.Info {
+	return tui.Info{
+		ID: "whatsnew", Title: "What is new", Aliases: []string{"changes"}, Hidden: true, NoRail: true, AllServers: true,
+		Panes: []tui.PaneSpec{{ID: "text", Title: "What is new"}},
+	}
+}
+
+func (v *whatsNew) Actions() []tui.Action { return nil }
+
+// Hints say how to leave the screen, which has no number.
+func (v *whatsNew) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+
+// since is the release that ran before, and what changed since.
+func (v *whatsNew) since(c *tui.Ctx) (before, text string) {
+	before = changes.Released(c.Preference(tui.VersionBefore))
+	text = changes.Between(v.release.Changelog, before, v.release.Version)
+	if text == "" {
+		before = ""
+	}
+	return before, cmp.Or(text, v.release.Changelog)
+}
+
+func (v *whatsNew) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.Navigate, tui.ThemeChanged:
+		if _, opened := m.(tui.Navigate); opened {
+			v.text.Top = 0
+		}
+		return v.render(c), true
+	case tui.Resized:
+		v.w = m.Width("text")
+		return v.render(c), true
+	case tui.Rendered:
+		if m.Err == nil && m.Key == v.key() {
+			v.lines = m.Lines
+			v.rev++
+		}
+		return nil, true
+	}
+	if isBack(msg) {
+		return c.Back(), true
+	}
+	return nil, v.text.Handle(msg)
+}
+
+func (v *whatsNew) key() string { return fmt.Sprint("changes", v.w) }
+
+// render prepares the text beside the screen.
+func (v *whatsNew) render(c *tui.Ctx) tea.Cmd {
+	if v.w == 0 || c.View != "whatsnew" {
+		return nil
+	}
+	_, text := v.since(c)
+	th, w := c.Theme, v.w
+	return c.Render("whatsnew", v.key(), func() ([]string, error) {
+		doc, err := widget.Markdown(context.Background(), th, text, w)
+		return doc.Lines, err
+	})
+}
+
+func (v *whatsNew) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	before, text := v.since(c)
+	p.Title = "What is new"
+	if before != "" {
+		p.Title = "What is new since " + before
+	}
+	p.Badge = safe.Line(v.release.Version, 40)
+	lines := v.lines
+	switch {
+	case strings.TrimSpace(text) == "":
+		lines = pane.Message(c.Theme, p.W, "No changes are recorded.", "Press q to go back.")
+	case lines == nil:
+		lines = pane.Message(c.Theme, p.W, "Preparing the text…", "")
+	}
+	v.text.Draw(p, lines)
+	return nil
+}
+
+func (v *whatsNew) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	_, text := v.since(c)
+	return tui.CopyString(text, k == tui.CopyValue)
+}
+
+func (v *whatsNew) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+	_, text = v.since(c)
+	return text, ".md", true
+}
+
+func (v *whatsNew) Plain(c *tui.Ctx, w io.Writer) {
+	_, text := v.since(c)
+	fmt.Fprintln(w, safe.Text(text))
+}
