@@ -1,0 +1,322 @@
+package inspector
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/rewrite"
+)
+
+// The methods that change the user's own list of servers.
+const (
+	serversAdd    = "servers/add"
+	serversEdit   = "servers/edit"
+	serversRemove = "servers/remove"
+)
+
+var writing = []string{serversAdd, serversEdit, serversRemove}
+
+// Writes says whether the method changes a file of servers.
+func (r *Request) Writes() bool { return slices.Contains(writing, r.Method) }
+
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// noStore is the error of what the Inspector keeps in its secret store.
+func noStore(what string) error {
+	return &Error{Exit: ExitUsage, Code: "unsupported", Message: what + " is kept in the Inspector's secret store, which mcphud --cli cannot read or write; do it with the Inspector, or with mcphud servers"}
+}
+
+// catalog is the file to change, with the servers that are in it.
+type catalog struct {
+	change  config.Change
+	doc     *rewrite.Doc
+	servers Pairs
+}
+
+func (r *Request) catalog() (*catalog, error) {
+	if strings.TrimSpace(r.Config) != "" {
+		return nil, fail("--config names a read-only session file; catalog writes need the writable catalog (--catalog <path>, MCP_CATALOG_PATH, or the default ~/.mcp-inspector/mcp.json).")
+	}
+	file := strings.TrimSpace(r.Catalog)
+	if file == "" {
+		file = strings.TrimSpace(os.Getenv("MCP_CATALOG_PATH"))
+	}
+	if file == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fail(err.Error())
+		}
+		file = filepath.Join(home, ".mcp-inspector", "mcp.json")
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, fail(err.Error())
+	}
+	c := &catalog{change: config.Change{File: path}}
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b = []byte("{\n  \"mcpServers\": {}\n}\n")
+	case err != nil:
+		return nil, fail(err.Error())
+	default:
+		c.change.Before = b
+	}
+	var top struct {
+		Servers json.RawMessage `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(b, &top); err != nil {
+		return nil, fail(err.Error())
+	}
+	c.servers = members(top.Servers)
+	if c.doc, err = rewrite.Parse("mcp.json", b); err != nil {
+		return nil, fail(err.Error())
+	}
+	return c, nil
+}
+
+func (c *catalog) save() error {
+	c.change.After = c.doc.Bytes()
+	if string(c.change.After) == string(c.change.Before) {
+		return nil
+	}
+	_, err := c.change.Save()
+	return err
+}
+
+// Written changes the user's list of servers, and is what is printed about that.
+func (r *Request) Written() (json.RawMessage, error) {
+	name := strings.TrimSpace(r.Server)
+	if name == "" {
+		return nil, fail(r.Method + " requires --server <name>.")
+	}
+	out := Pairs{{"ok", json.RawMessage("true")}, {"action", nil}, {"server", quote(name)}}
+	if r.Method == serversRemove {
+		if err := r.nothingElse(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := r.catalog()
+	if err != nil {
+		return nil, err
+	}
+	switch r.Method {
+	case serversAdd:
+		out.Set("action", quote("added"))
+		err = r.add(c, name)
+	case serversRemove:
+		out.Set("action", quote("removed"))
+		if err = c.has(name); err == nil {
+			err = c.doc.Delete([]string{"mcpServers", name})
+		}
+	default:
+		out.Set("action", quote("updated"))
+		now := name
+		if now, err = r.edit(c, name); now != name {
+			out.Set("server", quote(now))
+			out.Set("previousName", quote(name))
+		}
+	}
+	if err == nil {
+		err = c.save()
+	}
+	var own *Error
+	if err != nil && !errors.As(err, &own) {
+		return nil, fail(err.Error())
+	}
+	out.Set("catalog", quote(c.change.File))
+	return out.JSON(), err
+}
+
+func (c *catalog) has(name string) error {
+	if c.servers.get(name) == nil {
+		return fail("Server '" + name + "' not found in catalog " + c.change.File + ".")
+	}
+	return nil
+}
+
+// set writes a member of an entry, or takes it away where there is no value.
+func (c *catalog) set(name, member string, value json.RawMessage) error {
+	path := []string{"mcpServers", name, member}
+	if value == nil {
+		if !c.doc.Has(path) {
+			return nil
+		}
+		return c.doc.Delete(path)
+	}
+	return c.doc.Set(path, ordered(value))
+}
+
+// ordered is a value as the document takes it: objects keep their order.
+func ordered(raw json.RawMessage) any {
+	if isObject(raw) {
+		o := rewrite.Object{}
+		for _, p := range members(raw) {
+			o = append(o, rewrite.Member{Key: p.Key, Value: ordered(p.Value)})
+		}
+		return o
+	}
+	var v any
+	_ = json.Unmarshal(raw, &v) // made here
+	return v
+}
+
+// target is the transport that the command line names.
+func (r *Request) target() (Pairs, error) {
+	e, err := r.named()
+	if err != nil {
+		return nil, err
+	}
+	if e.text("type") != "stdio" {
+		var wrong []string
+		if len(r.Env) > 0 {
+			wrong = append(wrong, "-e")
+		}
+		if strings.TrimSpace(r.Cwd) != "" {
+			wrong = append(wrong, "--cwd")
+		}
+		if wrong != nil {
+			return nil, fail(strings.Join(wrong, " and ") + " apply to stdio servers; this target is " + e.text("type") + ".")
+		}
+	}
+	if len(r.Env) > 0 {
+		return nil, noStore("a value of -e")
+	}
+	return e.config, nil
+}
+
+func (r *Request) replaces() bool {
+	return len(r.Target) > 0 || strings.TrimSpace(r.ServerURL) != ""
+}
+
+func (r *Request) add(c *catalog, name string) error {
+	if !r.replaces() {
+		return fail("servers/add requires a command or URL (positional target, or --server-url).")
+	}
+	entry, err := r.target()
+	if err != nil {
+		return err
+	}
+	if err := named(c, name, "Invalid id: must be non-empty, contain only alphanumeric, hyphen, or underscore, and not be `__proto__`"); err != nil {
+		return err
+	}
+	if len(r.Header) > 0 {
+		entry.Set("headers", r.Header.JSON())
+	}
+	if r.Era != "" && r.Era != "legacy" {
+		entry.Set("protocolEra", quote(r.Era))
+	}
+	return c.doc.Set([]string{"mcpServers", name}, ordered(entry.JSON()))
+}
+
+// named refuses a name that no new entry can have.
+func named(c *catalog, name, invalid string) error {
+	if !serverName.MatchString(name) || name == "__proto__" {
+		return fail(invalid)
+	}
+	if c.servers.get(name) != nil {
+		return fail("Server '" + name + "' already exists")
+	}
+	return nil
+}
+
+func (r *Request) edit(c *catalog, name string) (now string, err error) {
+	now = name
+	if r.Rename != nil {
+		if now = strings.TrimSpace(*r.Rename); now == "" {
+			return name, fail("--rename requires a non-empty name.")
+		}
+	}
+	dir := strings.TrimSpace(r.Cwd)
+	switch {
+	case !r.replaces() && len(r.Env) == 0 && dir == "" && len(r.Header) == 0 && r.Era == "" && now == name:
+		return name, fail("servers/edit needs something to change: a new command/URL, -e, --cwd, --header, --protocol-era, or --rename.")
+	case r.Transport != "" && !r.replaces():
+		return name, fail("--transport on servers/edit requires the new command or URL it applies to.")
+	}
+	if err := c.has(name); err != nil {
+		return name, err
+	}
+	before := members(c.servers.get(name))
+	var target Pairs
+	if r.replaces() {
+		if target, err = r.target(); err != nil {
+			return name, err
+		}
+	} else if kind := kindOf(str(before.get("type"))); (len(r.Env) > 0 || dir != "") && kind != "stdio" {
+		return name, fail("-e and --cwd apply to stdio servers; '" + name + "' is " + kind + ".")
+	} else if len(r.Env) > 0 {
+		return name, noStore("a value of -e")
+	} else if dir != "" {
+		target = slices.Clone(before)
+		target.Set("cwd", quote(dir))
+	}
+	if now != name {
+		if err := named(c, now, "Invalid new id"); err != nil {
+			return name, err
+		}
+		for _, v := range members(before.get("env")) {
+			if str(v.Value) == "" { // where its value would be lost
+				return name, noStore("the value of " + v.Key)
+			}
+		}
+	}
+	if target != nil {
+		for _, m := range before {
+			if !slices.Contains(settingNames, m.Key) && target.get(m.Key) == nil {
+				err = errors.Join(err, c.set(name, m.Key, nil))
+			}
+		}
+		for _, m := range target {
+			if string(m.Value) == string(before.get(m.Key)) {
+				continue // as it is written
+			}
+			err = errors.Join(err, c.set(name, m.Key, m.Value))
+		}
+	}
+	if len(r.Header) > 0 {
+		err = errors.Join(err, c.set(name, "headers", r.Header.JSON()))
+	}
+	if r.Era != "" {
+		era := quote(r.Era)
+		if r.Era == "legacy" { // the default is not written
+			era = nil
+		}
+		err = errors.Join(err, c.set(name, "protocolEra", era))
+	}
+	if err == nil && now != name {
+		err = c.doc.Rename([]string{"mcpServers", name}, now)
+	}
+	return now, err
+}
+
+// nothingElse refuses what has no meaning where an entry is removed.
+func (r *Request) nothingElse() error {
+	var extra []string
+	for _, x := range []struct {
+		given bool
+		name  string
+	}{
+		{r.replaces(), "a command/URL"},
+		{r.Transport != "", "--transport"},
+		{len(r.Env) > 0, "-e"},
+		{strings.TrimSpace(r.Cwd) != "", "--cwd"},
+		{len(r.Header) > 0, "--header"},
+		{r.Era != "", "--protocol-era"},
+	} {
+		if x.given {
+			extra = append(extra, x.name)
+		}
+	}
+	if extra != nil {
+		return fail("servers/remove takes only --server <name>; remove " + strings.Join(extra, ", ") + ".")
+	}
+	return nil
+}
