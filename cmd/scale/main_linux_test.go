@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/listen/porttest"
+)
+
+func TestMain(m *testing.M) {
+	if settings := os.Getenv(natsEnv); settings != "" {
+		if err := serveNATS(settings); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	dir, err := os.MkdirTemp("", "mcphud-scale-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	folder = dir
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
+
+// folder is where the program is built.
+var folder string
+
+// built is the program, built once.
+var built = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(folder, "mcphud")
+	if out, err := exec.Command("go", "build", "-o", file, "github.com/mcphud/mcphud/cmd/mcphud").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return file, nil
+})
+
+// program is where mcphud is.
+func program(t testing.TB) string {
+	t.Helper()
+	file, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// proc is a process that is killed and started again, always at the same port.
+type proc struct {
+	t    testing.TB
+	name string
+	port int
+	args []string
+	env  []string
+	log  string // the file that it writes to
+	// probe answers 200 when it is ready.
+	probe string
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+}
+
+// process makes one; args are made of its port. The process ends with the test.
+func process(t testing.TB, home, name string, env []string, args func(port string) []string) *proc {
+	t.Helper()
+	p := &proc{t: t, name: name, port: porttest.Free(t), env: env, log: filepath.Join(home, name+".log")}
+	p.args, p.probe = args(strconv.Itoa(p.port)), p.url("/ready")
+	t.Cleanup(p.kill)
+	return p
+}
+
+// url is a path of it.
+func (p *proc) url(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", p.port, path) }
+
+// start starts it without waiting until it is ready.
+func (p *proc) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer log.Close()
+	p.cmd = exec.Command(p.args[0], p.args[1:]...)
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.env, filepath.Dir(p.log), log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		p.t.Errorf("%s: %v", p.name, err)
+		p.cmd = nil
+	}
+}
+
+// kill ends it by SIGKILL, and waits until it is gone.
+func (p *proc) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return
+	}
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Errorf("%s: %v", p.name, err)
+	}
+	_ = p.cmd.Wait()
+	p.cmd = nil
+}
+
+// ready waits until it says so.
+func (p *proc) ready() {
+	p.t.Helper()
+	client := http.Client{Timeout: 5 * time.Second}
+	defer client.CloseIdleConnections()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if res, err := client.Get(p.probe); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("%s is not ready:\n%s", p.name, p.tail())
+		}
+	}
+}
+
+// tail is the end of what it wrote.
+func (p *proc) tail() []byte {
+	text, _ := os.ReadFile(p.log)
+	lines := bytes.Split(text, []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-20):], []byte("\n"))
+}
+
+// environment is what the processes of a test get: no settings of whoever runs it.
+func environment(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
+		"MCPHUD_CREDENTIALS=file",
+	}
+}
