@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,25 +15,43 @@ import (
 // arrows are the packages with the other packages of this module that each imports. Those below session leave out
 // "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
 var arrows = map[string]string{
-	"session":                     "auth backoff config failure journal jsonrpc offer pending rpc tasks text transport",
+	"session":                     "auth backoff config failure journal jsonrpc offer pending rpc setup tasks text transport",
 	"session/again":               "session compare journal jsonrpc offer rpc toolset",
 	"session/agentclient":         "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":          "text",
-	"session/auth":                "atomicfile certs config failure journal jsonrpc listen mask process text transport",
+	"session/auth":                "atomicfile config failure journal jsonrpc listen mask process text transport",
 	"session/auth/browser":        "auth failure listen mask process text",
 	"session/auth/authtest":       "auth config faketest/behave",
-	"session/auth/credstore":      "atomicfile auth text",
+	"session/auth/credstore":      "atomicfile auth setup text",
 	"session/backoff":             "",
 	"session/budget":              "text",
 	"session/budget/load":         "listen",
-	"session/calls":               "atomicfile config history jsonrpc",
+	"session/calls":               "atomicfile config expect failure history jsonrpc",
+	"session/card":                "session config jsonrpc listen mask offer text transport",
 	"session/certs":               "atomicfile",
+	"session/changes":             "",
 	"session/certs/certtest":      "",
-	"session/chat":                "text",
+	"session/check":               "session config failure jsonrpc offer text",
+	"session/check/cases":         "check expect text",
+	"session/check/contract":      "atomicfile check history journal journal/importer jsonrpc mask offer schema secret text",
+	"session/check/lint":          "session check jsonrpc offer schema text",
+	"session/check/safety":        "check check/contract jsonrpc mask offer schema text",
+	"session/check/conform":       "auth check config failure journal journal/expert jsonrpc listen mask offer process schema session sse tasks text transport",
+	"session/check/cost":          "check jsonrpc offer text",
+	"session/check/load":          "session check load offer",
+	"session/check/ignore":        "atomicfile check config text",
+	"session/check/report":        "check text",
+	"session/check/fuzz":          "atomicfile check check/fuzz/values config failure journal journal/expert jsonrpc mask offer rpc schema session text",
+	"session/check/fuzz/values":   "offer schema",
+	"session/chat":                "config text transport",
 	"session/consent":             "jsonrpc mask offer text",
 	"session/compare":             "jsonrpc text",
-	"session/config":              "atomicfile mask text",
-	"session/diagnosis":           "failure",
+	"session/config":              "atomicfile config/rewrite filewatch mask setup text",
+	"session/config/rewrite":      "",
+	"session/described":           "atomicfile config failure mask mcpb registry setup text transport",
+	"session/diagnosis":           "failure text",
+	"session/doctor":              "session auth card config diagnosis failure journal journal/expert jsonrpc listen mask offer process schema text transport",
+	"session/expect":              "compare failure jsonrpc offer schema secret text",
 	"session/failure":             "",
 	"session/faketest":            "config faketest/behave",
 	"session/faketest/behave":     "fault/payload",
@@ -59,8 +78,12 @@ var arrows = map[string]string{
 	"session/limit":               "jsonrpc",
 	"session/listen":              "",
 	"session/listen/porttest":     "",
+	"session/load":                "session config failure jsonrpc mask offer sse text transport",
 	"session/mask":                "",
+	"session/mcpb":                "atomicfile config setup text",
 	"session/mcpgo":               "session config failure jsonrpc transport",
+	"session/natsconn":            "mask",
+	"session/natsconn/natstest":   "certs/certtest listen/porttest",
 	"session/offer":               "failure jsonrpc text",
 	"session/outbox":              "",
 	"session/peertest":            "config listen/porttest process",
@@ -71,23 +94,31 @@ var arrows = map[string]string{
 	"session/schema":              "text",
 	"session/secret":              "jsonrpc mask",
 	"session/sessiontest":         "session config journal jsonrpc transport",
+	"session/setup":               "text",
 	"session/skills":              "session config failure jsonrpc offer rpc text",
 	"session/sse":                 "",
 	"session/store":               "",
+	"session/store/pgtest":        "",
 	"session/tasks":               "backoff failure jsonrpc text",
 	"session/telemetry":           "journal journal/trace jsonrpc mask",
 	"session/text":                "",
 	"session/toolset":             "session config failure offer rpc text",
 	"session/transport":           "backoff certs config diagnosis failure journal jsonrpc listen mask process sse text",
-	"tui":                         "session session/atomicfile session/failure session/journal session/jsonrpc session/rpc session/text themes tui/paint tui/safe tui/widget",
+	"tui":                         "session session/atomicfile session/changes session/failure session/journal session/jsonrpc session/rpc session/text themes tui/paint tui/picture tui/safe tui/widget",
+	"session/userconfig":          "config mask text",
 	"tui/form":                    "session/schema session/text tui/paint tui/safe tui/widget",
 	"tui/paint":                   "themes",
+	"tui/picture":                 "tui/paint",
 	"tui/safe":                    "session/text",
+	"tui/themefile":               "session/config session/text themes",
 	"tui/tuitest":                 "session session/config session/mcpgo session/transport tui",
-	"tui/widget":                  "session/text themes tui/paint tui/safe",
-	"views":                       "session session/again session/atomicfile session/auth session/auth/browser session/calls session/chat session/compare session/config session/consent session/failure session/history session/inputs session/journal session/journal/expert session/journal/filter session/journal/stats session/journal/trace session/jsonrpc session/mask session/offer session/pending session/persona session/rpc session/schema session/secret session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
-	"views/pane":                  "session session/again session/auth session/compare session/config session/diagnosis session/failure session/journal session/journal/filter session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/skills session/text tui tui/paint tui/safe tui/widget views/shell",
+	"tui/widget":                  "session/text themes tui/paint tui/picture tui/safe",
+	"views":                       "session session/again session/atomicfile session/auth session/auth/browser session/calls session/card session/changes session/chat session/check session/check/contract session/check/cost session/compare session/config session/consent session/described session/doctor session/failure session/history session/inputs session/journal session/journal/expert session/journal/filter session/journal/stats session/journal/trace session/jsonrpc session/mask session/offer session/pending session/mcpb session/persona session/registry session/rpc session/schema session/secret session/setup session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views/pane":                  "session session/again session/auth session/check/cost session/compare session/config session/diagnosis session/failure session/journal session/journal/filter session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/skills session/text tui tui/paint tui/safe tui/widget views/shell",
 	"views/shell":                 "session session/config session/journal session/mask tui/safe",
+
+	"session/registry":              "config failure listen mask setup text transport",
+	"session/registry/registrytest": "",
 }
 
 // parts are the folders whose packages know nothing of each other, with the few that all of them share. cousins are the
@@ -98,8 +129,10 @@ var (
 		"proxy":    "proxy/flow proxy/routes proxy/sessions proxy/socket",
 	}
 	cousins = map[string]string{
-		"proxy/tap/wrap":    "proxy/tap",      // the producer of what tap shows
-		"proxy/tap/running": "proxy/tap/wrap", // how a command line is named
+		"agentsrv/queue/stream":    "agentsrv/queue", // the same, shared
+		"agentsrv/queue/queuetest": "agentsrv/queue", // what both have to pass
+		"proxy/tap/wrap":           "proxy/tap",      // the producer of what tap shows
+		"proxy/tap/running":        "proxy/tap/wrap", // how a command line is named
 	}
 )
 
@@ -222,4 +255,18 @@ func TestTextsBelowCmdNameNoFlagsOrKeys(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// What tests run as servers is not part of the program, which would grow by half and start later.
+func TestServersOfTestsAreNotLinked(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "github.com/mcphud/mcphud/cmd/mcphud").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(pkg, "github.com/nats-io/nats-server/") || strings.HasSuffix(pkg, "test") && strings.HasPrefix(pkg, "github.com/mcphud/") {
+			t.Error("the program links", pkg)
+		}
+	}
 }

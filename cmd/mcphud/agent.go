@@ -19,6 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 func (a *app) agentCommand() *cobra.Command {
@@ -28,7 +30,7 @@ func (a *app) agentCommand() *cobra.Command {
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second signal ends it at once.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
-			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, ROUTER_HOST, ROUTER_PORT, ROUTER_CA), " +
+			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, AGENT_EMBEDDINGS_URL, AGENT_EMBEDDINGS_MODEL, AGENT_EMBEDDINGS_KEY, AGENT_REGISTER, ROUTER_HOST, ROUTER_PORT, ROUTER_CA), " +
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name; " +
 			"mcphud config explain agent shows which.",
 		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +
@@ -91,6 +93,14 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if err != nil {
 		return err
 	}
+	if r.of("store").from.Source == "flag" && store.Password(s.store) {
+		log.Warn("the password of --store is in process listings: set PGPASSWORD, or AGENT_STORE instead of --store")
+	}
+	for _, f := range [][3]string{{"queue", s.queue.URL, "AGENT_QUEUE"}, {"register", s.registerAt, "AGENT_REGISTER"}} {
+		if r.of(f[0]).from.Source == "flag" && strings.Contains(f[1], "://") && natsconn.Shown(f[1]) != f[1] {
+			log.Warn("the password of --" + f[0] + " is in process listings: set " + f[2] + " instead")
+		}
+	}
 	if r.of("max-request-size").from.Source == "default" {
 		o.MaxRequest = 0 // bodies and lines have each their own default
 	}
@@ -108,11 +118,17 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if s.stdio {
 		return a.agentStdio(ctx, agent, o)
 	}
-	return a.agentHTTP(ctx, agent, o)
+	return a.agentHTTP(ctx, agent, o, s)
 }
 
 // agentError says what to do about settings that the agent refuses.
 func agentError(err error) error {
+	switch {
+	case store.Down(err):
+		return &failure.Error{Kind: failure.Transport, Message: err.Error(), Err: err, Next: "start the agent again when it is there"}
+	case store.Explains(err):
+		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "or name another store with --store"}
+	}
 	return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
 }
 
@@ -121,6 +137,9 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	if !s.stdio && !listen.Loopback(bareHost(s.host)) && s.token == "" && s.jwks == "" {
 		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines connect without authentication",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
+	}
+	if err := s.checkRegister(); err != nil {
+		return agentsrv.Options{}, err
 	}
 	if s.jwks == "" && s.jwtAudience+s.jwtIssuer+s.jwtScope != "" {
 		return agentsrv.Options{}, usageError("--jwt-audience, --jwt-issuer and --jwt-scope need the key file of --jwks", "set --jwks, or leave them out")
@@ -136,9 +155,16 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		JWTScopes: strings.Fields(s.jwtScope),
 		KB:        s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
-		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
+		Queue: s.queue, RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},
 		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
+	}
+	if s.queue.URL == "" && s.queue != (natsconn.Options{}) {
+		return o, usageError("--queue-creds, --queue-ca, --queue-cert and --queue-key need the server of --queue", "set --queue, or leave them out")
+	}
+	var err error
+	if o.Embeddings, err = s.embeddings(); err != nil {
+		return o, err
 	}
 	for _, spec := range s.tools {
 		tool, err := spec.Tool()
@@ -149,17 +175,32 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	}
 	switch {
 	case s.ephemeral && s.store != "":
-		return o, usageError("--ephemeral and --store exclude each other: in memory, or in a file", "use one of them")
+		return o, usageError("--ephemeral and --store exclude each other: in memory, or in a file or a database", "use one of them; AGENT_STORE counts as --store")
 	case s.ephemeral:
 		return o, nil
 	case o.Store == "":
 		o.StoreLater = s.stdio // many clients only look
-		var err error
 		if o.Store, err = defaultStore(s); err != nil {
 			return o, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "name a file with --store, or use --ephemeral"}
 		}
 	}
 	return o, nil
+}
+
+// embeddings is the model for embeddings: at the URL of the other model, with its key, where none of its own is given.
+func (s *agentSettings) embeddings() (agentsrv.Model, error) {
+	m := agentsrv.Model{URL: s.embedURL, Name: s.embed, Key: s.embedKey}
+	switch {
+	case m.Name == "" && m.URL != "":
+		return m, usageError("--embeddings-url needs a model for the embeddings", "name one with --embeddings-model, such as nomic-embed-text")
+	case m.Name == "":
+		return agentsrv.Model{}, nil
+	case m.URL == "" && s.modelURL == "":
+		return m, usageError("--embeddings-model needs the URL of an API", "set --embeddings-url, or --model-url for both")
+	case m.URL == "":
+		m.URL, m.Key = s.modelURL, cmp.Or(m.Key, s.modelKey)
+	}
+	return m, nil
 }
 
 // limit translates a flag's 0, no limit, and its absence, the profile's, to what Options mean by them.
@@ -186,10 +227,14 @@ func defaultStore(s *agentSettings) (string, error) {
 }
 
 // agentHTTP serves until a signal, and then lets running calls finish.
-func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
+func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options, s *agentSettings) error {
 	if err := agent.Start(ctx); err != nil {
 		_ = closeAgent(ctx, agent, o) // why it did not start is what matters
 		return startFailure(err, "agent", "AGENT_PORT")
+	}
+	withdraw, err := s.registered(ctx, agent, o)
+	if err != nil {
+		return errors.Join(err, closeAgent(ctx, agent, o))
 	}
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", agent.URL())
 	select {
@@ -197,6 +242,7 @@ func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.O
 		o.Logger.Info("stopping", "drain_timeout", o.DrainTimeout.String())
 	case <-agent.Done(): // a listener failed
 	}
+	withdraw()
 	return errors.Join(agent.Err(), closeAgent(ctx, agent, o))
 }
 

@@ -262,7 +262,7 @@ func (s *served) async(tool, arguments string) string {
 type taskState struct {
 	Status        string
 	StatusMessage string
-	Error         json.RawMessage
+	Result, Error json.RawMessage
 }
 
 func (s *served) task(path string) (st taskState) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/natsconn"
 )
 
 // agentSettings are what can be set about the agent. Negative limits say that the profile decides.
@@ -24,14 +25,18 @@ type agentSettings struct {
 	root, store                  string
 	kb, entities, tenants        []string
 	tools                        toolList
+	queue                        natsconn.Options
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
 	rateLimit, tenantConcurrency int
 	modelURL, model, modelKey    string
+	embedURL, embed, embedKey    string
 	routerHost, routerCA         string
 	routerToken                  string
 	routerPort                   int
+	registerAt, registerAs       string
+	registerCreds, registerCA    string
 	level, otlp                  string
 	file                         string // where the others may be
 }
@@ -70,9 +75,14 @@ var agentSources = []setting{
 	{flag: "root", key: "root"},
 	{flag: "entities"},
 	{flag: "tools", key: "tools"},
-	{flag: "store", key: "store"},
+	{flag: "store", env: "AGENT_STORE", key: "store"},
 	{flag: "concurrency", env: "AGENT_CONCURRENCY", key: "concurrency"},
 	{flag: "queue-capacity", key: "queueCapacity"},
+	{flag: "queue", env: "AGENT_QUEUE", key: "queue"},
+	{flag: "queue-creds", env: "AGENT_QUEUE_CREDS", key: "queueCreds"},
+	{flag: "queue-ca", env: "AGENT_QUEUE_CA", key: "queueCa"},
+	{flag: "queue-cert", env: "AGENT_QUEUE_CERT", key: "queueCert"},
+	{flag: "queue-key", env: "AGENT_QUEUE_KEY", key: "queueKey"},
 	{flag: "timeout", key: "timeout"},
 	{flag: "max-request-size", key: "maxRequestSize"},
 	{flag: "drain-timeout", key: "drainTimeout"},
@@ -82,10 +92,17 @@ var agentSources = []setting{
 	{flag: "model-url", env: "AGENT_MODEL_URL", key: "modelUrl"},
 	{flag: "model", env: "AGENT_MODEL", key: "model"},
 	{flag: "model-key", env: "AGENT_MODEL_KEY", secret: true},
+	{flag: "embeddings-url", env: "AGENT_EMBEDDINGS_URL", key: "embeddingsUrl"},
+	{flag: "embeddings-model", env: "AGENT_EMBEDDINGS_MODEL", key: "embeddingsModel"},
+	{flag: "embeddings-key", env: "AGENT_EMBEDDINGS_KEY", secret: true},
 	{flag: "router-host", env: "ROUTER_HOST", key: "routerHost"},
 	{flag: "router-port", env: "ROUTER_PORT", key: "routerPort"},
 	{flag: "router-ca", env: "ROUTER_CA", key: "routerCa"},
 	{flag: "router-token", env: "AGENT_TOKEN", secret: true},
+	{flag: "register", env: "AGENT_REGISTER", key: "register"},
+	{flag: "register-as", key: "registerAs"},
+	{flag: "register-creds", env: "AGENT_REGISTER_CREDS", key: "registerCreds"},
+	{flag: "register-ca", env: "AGENT_REGISTER_CA", key: "registerCa"},
 	{flag: "batch", key: "batch"},
 	{flag: "ephemeral", key: "ephemeral"},
 	{flag: "log-level", key: "logLevel"},
@@ -108,15 +125,20 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.kb, "kb", nil, "search the files of this `DIR` instead of the built-in texts; TENANT=DIR for that tenant alone (repeatable); AGENT_KB")
 	f.StringVar(&s.root, "root", "", "let read_file and list_dir read this `DIR`; without it there are no such tools")
 	f.StringArrayVar(&s.entities, "entities", nil, "add the entities of this `FILE` of JSON lines to lookup_entity; TENANT=FILE for a tenant other than default (repeatable)")
-	f.StringVar(&s.store, "store", "", "keep tasks, agents and tenants in this `FILE` (default: one file per port in the state folder)")
+	f.StringVar(&s.store, "store", "", "keep tasks, agents, entities and tenants in this `FILE` (default: one file per port in the state folder), or at postgres://USER@HOST/DATABASE, which agents may share, with PGPASSWORD; AGENT_STORE")
 	f.StringVar(&s.name, "name", "", "report this `NAME` in serverInfo")
 	f.StringVar(&s.token, "token", "", "require this bearer `TOKEN` of callers; AGENT_TOKEN keeps it out of process listings")
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")
 	f.StringVar(&s.jwtAudience, "jwt-audience", "", "refuse JWTs whose aud does not contain this `AUDIENCE`; AGENT_JWT_AUDIENCE")
 	f.StringVar(&s.jwtIssuer, "jwt-issuer", "", "refuse JWTs whose iss is not this `ISSUER`; AGENT_JWT_ISSUER")
 	f.StringVar(&s.jwtScope, "jwt-scope", "", "refuse JWTs without each `SCOPE` of this list, separated by spaces; AGENT_JWT_SCOPE")
-	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run at most this many tool calls at once; AGENT_CONCURRENCY")
-	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "queue at most this many tool calls; 0 is no limit")
+	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run at most this many tool calls at once, in this process; AGENT_CONCURRENCY")
+	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "queue at most this many tool calls, with --queue in all processes together; 0 is no limit")
+	f.Var((*natsURLs)(&s.queue.URL), "queue", "share the calls with all agents of this --name at the NATS server with JetStream at this `URL`, nats://HOST:PORT or tls://HOST:PORT; several are separated by commas; AGENT_QUEUE keeps a password out of process listings")
+	f.StringVar(&s.queue.Creds, "queue-creds", "", "log in to it with this credentials `FILE`; AGENT_QUEUE_CREDS")
+	f.StringVar(&s.queue.CA, "queue-ca", "", "trust only the certificate authorities in this PEM `FILE` instead of the system's; AGENT_QUEUE_CA")
+	f.StringVar(&s.queue.Cert, "queue-cert", "", "show it the client certificate in this PEM `FILE`; AGENT_QUEUE_CERT")
+	f.StringVar(&s.queue.Key, "queue-key", "", "the key of --queue-cert, a PEM `FILE`; AGENT_QUEUE_KEY")
 	f.Var((*pause)(&s.timeout), "timeout", "cancel a tool call after this long without progress, such as 30s; at most 60s")
 	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, and line on stdin, such as 10mb (a line: 1 MiB unless given)")
 	f.Var((*pause)(&s.drain), "drain-timeout", "wait this long for running calls on shutdown")
@@ -125,9 +147,15 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "limit the concurrent tool calls per tenant; 0 is no limit (10 in the demo profile)")
 	f.Var((*webURL)(&s.modelURL), "model-url", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
 	f.StringVar(&s.model, "model", "", "request the model of this `NAME` from it; AGENT_MODEL")
+	f.Var((*webURL)(&s.embedURL), "embeddings-url", "search the knowledge base by meaning too, with embeddings of the OpenAI-compatible API at this `URL` (default: --model-url) and the key in AGENT_EMBEDDINGS_KEY; AGENT_EMBEDDINGS_URL")
+	f.StringVar(&s.embed, "embeddings-model", "", "make them with the model of this `NAME`; without it the knowledge base is searched by words alone; AGENT_EMBEDDINGS_MODEL")
 	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which gets AGENT_TOKEN; https://HOST for TLS; ROUTER_HOST")
 	f.Var(&number{&s.routerPort, 1, 65535}, "router-port", "the router's `PORT`; ROUTER_PORT")
 	f.StringVar(&s.routerCA, "router-ca", "", "trust only the router certificate, or the certificate authorities, in this PEM `FILE` instead of the system's; ROUTER_CA")
+	f.StringVar(&s.registerAt, "register", "", "register with routers that read this `TARGET`: a folder of routes, or nats://HOST/BUCKET; AGENT_REGISTER")
+	f.StringVar(&s.registerAs, "register-as", "", "register this `URL` instead of the address that is listened on")
+	f.StringVar(&s.registerCreds, "register-creds", "", "register as the user of this NATS credentials `FILE` (default: --queue-creds); AGENT_REGISTER_CREDS")
+	f.StringVar(&s.registerCA, "register-ca", "", "trust the NATS server by the certificate authorities in this PEM `FILE` (default: --queue-ca); AGENT_REGISTER_CA")
 	f.BoolVar(&s.batch, "batch", false, "offer the experimental method tools/call_batch")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log at this `LEVEL` and above: debug, info, warning or error")
 }
@@ -136,6 +164,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 func (s *agentSettings) bare() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&s.modelKey, "model-key", "", "")
+	f.StringVar(&s.embedKey, "embeddings-key", "", "")
 	f.Var(&s.tools, "tools", "")
 	f.StringVar(&s.routerToken, "router-token", "", "")
 	f.StringVar(&s.otlp, "otlp", "", "")

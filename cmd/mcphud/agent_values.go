@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/exectool"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/natsconn"
 )
 
 // number is a flag that takes a whole number within bounds. A value below the least is one that was not given.
@@ -139,3 +140,20 @@ func (u *webURL) Set(s string) error {
 }
 
 func (u *webURL) Type() string { return "URL" }
+
+// natsURLs are the URLs of NATS servers, separated by commas. They may hold a password.
+type natsURLs string
+
+func (u *natsURLs) String() string { return string(*u) }
+
+func (u *natsURLs) Set(s string) error {
+	if s != "" {
+		if err := natsconn.Valid(s); err != nil {
+			return err
+		}
+	}
+	*u = natsURLs(s)
+	return nil
+}
+
+func (u *natsURLs) Type() string { return "URL" }

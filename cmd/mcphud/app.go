@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/userconfig"
 )
 
 // standard is stdin, stdout and stderr of the process. Commands write to nothing else.
@@ -35,6 +36,8 @@ type app struct {
 
 	tracing bool // the command shows what other processes recorded of its calls
 
+	user *userconfig.Config // what config.yaml says; see preferences
+
 	helping, helpAll bool // --help or --help-all was given
 }
 
@@ -47,7 +50,10 @@ func run(args []string, std standard) int {
 		}
 	})
 	defer stop()
-	a.root = a.command()
+	if len(args) > 0 && args[0] == inspecting {
+		return a.inspect(ctx, args[1:])
+	}
+	a.root = a.command(args)
 	a.root.SetArgs(args)
 	err := fang.Execute(ctx, a.root,
 		fang.WithVersion(version()),
@@ -65,18 +71,20 @@ func run(args []string, std standard) int {
 // action adapts a command's body to cobra. Its error is kept in a.fail: cobra and fang see only their own.
 func (a *app) action(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		a.prefer(cmd)
 		a.fail = f(cmd.Context(), cmd, args)
 		return nil
 	}
 }
 
-// command builds the tree.
-func (a *app) command() *cobra.Command {
+// command builds the tree, or the part of it that a command line is about: all of it takes a fifth of the time of a short command.
+func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcphud [flags] [URL | -- COMMAND ARGS…]",
 		Short: "Inspect and drive MCP servers",
 		Long: "mcphud opens a Model Context Protocol server in the terminal: its tools, resources and prompts, and every frame on the wire.\n\n" +
-			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --agent NAME (through the router), --server NAME (from the configs).",
+			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --agent NAME (through the router), --server NAME (from the configs).\n\n" +
+			"mcphud --cli … takes the official Inspector's command line instead: see mcphud help inspector.",
 		Example: "  mcphud -- node server.js\n  mcphud https://host/mcp\n  mcphud tools list --url http://127.0.0.1:3000/mcp\n" +
 			"  mcphud tools call add a=1 b=2 -- node server.js",
 		Args: cobra.ArbitraryArgs,
@@ -85,16 +93,42 @@ func (a *app) command() *cobra.Command {
 	root.SetIn(a.in)
 	root.SetOut(a.out) // before the command for completion is made, which keeps it
 	root.SetErr(a.err)
+	root.SetVersionTemplate(built().lines() + "\n")
 	a.o.register(root)
 	root.Flags().Var((*webURL)(&a.o.modelURL), "model-url", "let the OpenAI-compatible API at this `URL` answer sampling on request, with the key in MCPHUD_MODEL_KEY; MCPHUD_MODEL_URL")
 	root.Flags().StringVar(&a.o.modelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL")
 	grouped(root.Flags(), groupClient, "model-url", "model")
+	one := map[string]func() *cobra.Command{
+		"info": a.infoCommand, "tools": a.toolsCommand, "resources": a.resourcesCommand, "prompts": a.promptsCommand, "skills": a.skillsCommand,
+		"tasks": a.tasksCommand, "complete": a.completeCommand, "ping": a.pingCommand, "bench": a.benchCommand, "raw": a.rawCommand,
+	}
+	if len(args) > 0 && one[args[0]] != nil {
+		c := one[args[0]]()
+		a.o.expected.register(c)
+		root.AddCommand(c)
+		root.SetHelpCommand(&cobra.Command{Hidden: true})
+		root.CompletionOptions.DisableDefaultCmd = true
+	} else {
+		for _, make := range one {
+			c := make()
+			a.o.expected.register(c)
+			root.AddCommand(c)
+		}
+		a.addOthers(root)
+	}
+	a.registerHelp(root)
+	plainUsage(root)
+	return root
+}
+
+// addOthers adds the commands that are not a client's of one server.
+func (a *app) addOthers(root *cobra.Command) {
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	open, explain, journal := a.openCommand(), a.expertCommand(), a.journalCommand()
 	ps := a.psCommand()
+	registries := a.registryCommand()
 	root.AddCommand(
-		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, explain, a.traceCommand(), journal, a.conformanceCommand(),
+		a.doctorCommand(), a.examineCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, registries, explain, a.traceCommand(), journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
@@ -107,25 +141,27 @@ func (a *app) command() *cobra.Command {
 		hideInherited(server)
 	}
 	hideInherited(mock)
-	hideInherited(tap, "journal", "linear")
+	hideInherited(tap, append([]string{"journal", "linear"}, networkFlags...)...)
 	hideInherited(ps)
 	for _, sub := range tap.Commands() {
 		hideInherited(sub)
 	}
-	hideInherited(open, "linear")
+	hideInherited(open, "linear", "set", "proxy", "ca")
+	for _, c := range registries.Commands() {
+		hideInherited(c, "proxy", "ca")
+	}
 	for _, c := range append(journal.Commands(), journal, explain) {
 		if c.Name() != replaying {
 			hideInherited(c)
 		}
 	}
 	hideInherited(status, fleetFlags...)
+	a.o.expected.register(status)
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
 	hideExplain(config)
+	hideEntryFlags(root)
 	a.supervisable(agent)
 	a.supervisable(router)
-	a.registerHelp(root)
-	plainUsage(root)
-	return root
 }
 
 // group is a command that only has subcommands. cobra would answer a wrong one with the help text and exit code 0.

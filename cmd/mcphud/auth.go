@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,8 @@ func (a *app) authCommand() *cobra.Command {
 	login.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, even where the terminal is small (default where it fits)")
 	status := &cobra.Command{
 		Use: "status [flags] [URL]", Short: "Show the logins that are kept: where, how long, and for what", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
-		Long:    "status shows all logins, or that of one server: exit code 3 says that there is none. Nothing is sent, and no token is shown.",
+		Long: "status shows all logins, or that of one server: exit code 3 says that there is none. Secrets that servers asked for and that are kept are " +
+			"listed as well. Nothing is sent, and no token and no secret is shown.",
 		Example: "  mcphud auth status\n  mcphud auth status --server github --format json",
 	}
 	status.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -51,13 +51,14 @@ func (a *app) authCommand() *cobra.Command {
 	})
 	logout := &cobra.Command{
 		Use: "logout [flags] [URL]", Short: "Forget the login at a server, here and where it was given", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
-		Long:    "logout revokes the token where the authorization server can do that, and forgets it. With --all it forgets every login.",
+		Long: "logout revokes the token where the authorization server can do that, and forgets it, and the secrets that the server asked for and that are " +
+			"kept; what these belong to, as auth status lists it, can be named in place of a server. With --all it forgets everything.",
 		Example: "  mcphud auth logout --server github\n  mcphud auth logout --all",
 	}
 	logout.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		return a.authLogout(ctx, cmd, args, all)
 	})
-	logout.Flags().BoolVar(&all, "all", false, "forget every login")
+	logout.Flags().BoolVar(&all, "all", false, "forget every login, and every secret that is kept")
 	explain := &cobra.Command{
 		Use: "explain [flags] [URL]", Short: "Show each step up to a login, and which rule is broken", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
 		Long: "explain asks the server and its authorization server what a login would need, without logging in: what the specification asks at each " +
@@ -84,6 +85,14 @@ func (a *app) loginTarget(f func(ctx context.Context, cmd *cobra.Command, s conf
 
 // httpTarget is the server that the command line names.
 func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, error) {
+	s, err := a.anyTarget(cmd, args)
+	if err == nil && s.URL == "" {
+		err = notOverHTTP(s)
+	}
+	return s, err
+}
+
+func (a *app) anyTarget(cmd *cobra.Command, args []string) (config.Server, error) {
 	if err := a.o.check(cmd); err != nil {
 		return config.Server{}, err
 	}
@@ -92,11 +101,11 @@ func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, erro
 	if err := checkArgs(cmd, own); err != nil {
 		return config.Server{}, err
 	}
-	s, err := a.o.target(cmd, command, dash)
-	if err == nil && s.URL == "" {
-		err = usageError(s.Name+" is started by its command: only servers over HTTP have logins", "name one by its URL")
-	}
-	return s, err
+	return a.o.target(cmd, command, dash)
+}
+
+func notOverHTTP(s config.Server) error {
+	return usageError(s.Name+" is started by its command: only servers over HTTP have logins", "name one by its URL")
 }
 
 // logIn logs in, connects, and prints who the server is and what the login is for.
@@ -152,7 +161,7 @@ func withScopes(o *config.OAuth, scopes []string) *config.OAuth {
 
 // resourceOf is what the login at a server is kept under.
 func resourceOf(s config.Server) string {
-	u, err := url.Parse(s.URL)
+	u, _, err := config.Endpoint(s.URL)
 	if err != nil {
 		return s.URL
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
@@ -100,25 +101,76 @@ func (r *loginRow) ends() string {
 	return "expired " + text.Duration(-time.Duration(*r.Seconds)*time.Second) + " ago: log in again"
 }
 
-// kept are the logins of the server that the command line names, or all where it names none; who is that server.
-func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (found []auth.Credentials, who *config.Server, err error) {
+// keptRow are the secrets that are kept of what a server asked for, as JSON without their values.
+type keptRow struct {
+	Servers []string `json:"servers"` // names in the configs
+	For     string   `json:"for"`     // what they belong to: a file and an entry in it, a registry and a name, a file's hash
+	Inputs  []string `json:"inputs"`
+}
+
+// keptLogins is what is kept of the server that the command line names, or all where it names none: logins, and secrets of inputs.
+type keptLogins struct {
+	logins  []auth.Credentials
+	secrets []keptRow
+	who     *config.Server // nil where none is named
+	named   bool           // also by what its secrets belong to
+}
+
+func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (k keptLogins, err error) {
 	logins, err := a.logins(config.Settings{})
 	if err != nil {
-		return nil, nil, err
+		return k, err
 	}
-	resource := ""
-	if len(args) > 0 || a.o.url+a.o.agent+a.o.server != "" {
-		s, err := a.httpTarget(cmd, args)
-		if err != nil {
-			return nil, nil, err
-		}
-		who, resource = &s, resourceOf(s)
-	}
-	found, err = logins.Store.Find(ctx, resource)
+	secrets, err := credstore.Inputs{Store: logins.Store}.List(ctx)
 	if err != nil {
-		return nil, who, unreadableLogins(err)
+		return k, unreadableLogins(err)
 	}
-	return found, who, nil
+	scope := ""
+	if len(args) == 1 && slices.ContainsFunc(secrets, func(s credstore.KeptInputs) bool { return s.Scope == args[0] }) {
+		scope, k.named = args[0], true
+	} else if len(args) > 0 || a.o.url+a.o.agent+a.o.server != "" {
+		s, err := a.anyTarget(cmd, args)
+		if err != nil {
+			return k, err
+		}
+		k.who, k.named, scope = &s, true, s.InputScope()
+	}
+	for _, s := range secrets {
+		if !k.named || s.Scope == scope {
+			k.secrets = append(k.secrets, keptRow{a.serversAsking(s.Scope), s.Scope, s.Names})
+		}
+	}
+	switch {
+	case k.named && k.who == nil:
+		return k, nil
+	case k.who != nil && k.who.URL == "" && len(k.secrets) == 0 && len(k.who.Inputs) == 0:
+		return k, notOverHTTP(*k.who)
+	case k.who != nil && k.who.URL == "":
+		return k, nil
+	case k.who != nil:
+		k.logins, err = logins.Store.Find(ctx, resourceOf(*k.who))
+	default:
+		k.logins, err = logins.Store.Find(ctx, "")
+	}
+	if err != nil {
+		return k, unreadableLogins(err)
+	}
+	return k, nil
+}
+
+// serversAsking are the names of the servers of the configs whose secrets are kept for a scope.
+func (a *app) serversAsking(scope string) []string {
+	names := []string{}
+	set, _, err := a.o.load()
+	if err != nil {
+		return names
+	}
+	for _, s := range set.Servers {
+		if s.InputScope() == scope {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // unreadableLogins is an error of the store, which says itself what to do unless it is locked.
@@ -147,15 +199,15 @@ func (a *app) completeLogins(cmd *cobra.Command, args []string, _ string) ([]cob
 }
 
 func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string) error {
-	found, who, err := a.kept(ctx, cmd, args)
+	k, err := a.kept(ctx, cmd, args)
 	if err != nil {
 		return err
 	}
-	rows := []loginRow{}
-	for _, c := range found {
+	rows, who := []loginRow{}, k.who
+	for _, c := range k.logins {
 		rows = append(rows, a.loginRow(c))
 	}
-	raw, err := marshal(map[string]any{"logins": rows, "where": a.login.Store.Where()})
+	raw, err := marshal(map[string]any{"logins": rows, "secrets": slices.Concat([]keptRow{}, k.secrets), "where": a.login.Store.Where()})
 	if err != nil {
 		return err
 	}
@@ -166,11 +218,20 @@ func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string)
 			}
 			t.fields(append([][2]string{{"server", strings.TrimSpace(r.Resource + bracketedList(r.Servers))}}, r.fields()...)...)
 		}
-		if len(rows) == 0 && who == nil {
+		for i, s := range k.secrets {
+			if i+len(rows) > 0 {
+				t.block("")
+			}
+			t.fields([2]string{"secrets of", strings.TrimSpace(s.For + bracketedList(s.Servers))}, [2]string{"inputs", strings.Join(s.Inputs, ", ")}, [2]string{"kept in", a.login.Store.Where()})
+		}
+		if len(rows)+len(k.secrets) == 0 && !k.named {
 			t.block("no logins are kept in " + a.login.Store.Where())
 		}
-	}}); err != nil || who == nil || slices.ContainsFunc(rows, func(r loginRow) bool { return r.LoggedIn }) {
+	}}); err != nil || who == nil || len(k.secrets) > 0 || slices.ContainsFunc(rows, func(r loginRow) bool { return r.LoggedIn }) {
 		return err
+	}
+	if who.URL == "" {
+		return &failure.Error{Kind: failure.OAuth, Server: who.Name, Message: "no secrets are kept", Next: "they are asked for when it is started"}
 	}
 	return &failure.Error{Kind: failure.OAuth, Server: who.Name, URL: mask.URL(who.URL), Message: "not logged in", Next: "log in (" + a.loginCommand(*who, nil) + ")"}
 }
@@ -192,17 +253,18 @@ func errorText(err error) string {
 }
 
 func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string, all bool) error {
-	found, who, err := a.kept(ctx, cmd, args)
+	k, err := a.kept(ctx, cmd, args)
+	who := k.who
 	switch {
 	case err != nil:
 		return err
-	case who == nil && !all:
+	case !k.named && !all:
 		return usageError("no server was named", "name one with a URL or --server NAME, or all with --all")
-	case who != nil && all:
+	case k.named && all:
 		return usageError("--all and a server were named", "name one of them")
 	}
 	forgotten, kept := []string{}, []stillGood{}
-	for _, c := range found {
+	for _, c := range k.logins {
 		s := config.Server{Name: c.Resource, URL: c.Resource}
 		if who != nil {
 			s = *who
@@ -224,7 +286,12 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 			}
 		}
 	}
-	raw, err := marshal(map[string]any{"forgotten": forgotten, "notRevoked": kept})
+	for _, s := range k.secrets {
+		if _, err := (credstore.Inputs{Store: a.login.Store}).Forget(ctx, s.For); err != nil {
+			return &failure.Error{Kind: failure.OAuth, Message: err.Error(), Err: err}
+		}
+	}
+	raw, err := marshal(map[string]any{"forgotten": forgotten, "secrets": slices.Concat([]keptRow{}, k.secrets), "notRevoked": kept})
 	if err != nil {
 		return err
 	}
@@ -235,7 +302,10 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 		for _, k := range kept {
 			t.block("not revoked at " + k.Resource + ": " + k.Why)
 		}
-		if len(forgotten) == 0 {
+		for _, s := range k.secrets {
+			t.block("forgot " + strings.Join(s.Inputs, ", ") + " of " + s.For)
+		}
+		if len(forgotten)+len(k.secrets) == 0 {
 			t.block("nothing to forget: not logged in")
 		}
 	}})

@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
@@ -213,5 +216,17 @@ func TestAuthStatusAndLogout(t *testing.T) {
 	}
 	if text := finish(t, run("auth", "status", "--format", "text")).ok(t); !strings.Contains(text, "no logins are kept") {
 		t.Error(text)
+	}
+}
+
+// A server without logins answers a GET with a stream, which stays open: that is its answer, and nothing to wait for.
+func TestExplainServerThatStreams(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", server.NewStreamableHTTPServer(examples()))
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	if e := explanationOf(t, mcphud(t, "auth", "explain", srv.URL+"/mcp")); !e.OK {
+		t.Errorf("%+v", e)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/journal/journaltest"
 )
 
@@ -18,7 +19,7 @@ func TestBudgetMockMillionFrames(t *testing.T) {
 	budget.Skip(t)
 	name := journaltest.File(t, 1_000_000)
 	cmd := program(t, "mock", name, "--speed", "max")
-	errs := &syncBuffer{}
+	errs := &faketest.Buffer{}
 	cmd.Stderr = errs
 	start := time.Now()
 	if err := cmd.Start(); err != nil {

@@ -51,7 +51,7 @@ func (a *app) second(first config.Server, c *comparing) (s config.Server, err er
 		s.Protocol = name
 	case kind == "agent":
 		s, err = agentServer(name)
-	case isURL(c.target):
+	case config.IsURL(c.target):
 		s, err = a.o.urlServer(c.target)
 	default:
 		words, bad := text.Words(c.target)
@@ -76,6 +76,10 @@ func (a *app) second(first config.Server, c *comparing) (s config.Server, err er
 
 // beside connects to a second server, for as long as f runs. It has a name of its own.
 func (a *app) beside(ctx context.Context, l *link, cfg config.Server, f func(*link) error) error {
+	cfg, err := a.filled(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	for n, name := 2, cfg.Name; ; n++ {
 		if _, taken := l.manager.Server(cfg.Name); !taken {
 			break

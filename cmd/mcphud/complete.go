@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 )
 
@@ -86,7 +87,7 @@ func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		// cobra puts a double dash of its own behind what was typed.
 		own, command, _ := splitArgs(cmd, args)
-		if len(own) == 1 && isURL(own[0]) {
+		if len(own) == 1 && config.IsURL(own[0]) {
 			a.o.url, own = own[0], nil
 		}
 		if len(own)+len(command) > 0 {

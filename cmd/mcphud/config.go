@@ -16,16 +16,17 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/toolset"
-	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/session/userconfig"
 )
 
 func (a *app) configCommand() *cobra.Command {
-	return a.group("config", "Where settings and servers come from", a.explainCommand())
+	return a.group("config", "Settings: what they are, where they come from, and what is wrong in the files", a.explainCommand(), a.convertCommand(), a.editCommand(), a.checkCommand(), a.schemaCommand(), a.pathCommand(), a.themesCommand(), a.keysCommand())
 }
 
 func (a *app) explainCommand() *cobra.Command {
 	var agent agentSettings
 	var router routerSettings
+	var all bool
 	ofAgent := &cobra.Command{
 		Use: "agent", Short: "Explain the settings of mcphud agent with these flags", Args: noArgs,
 		Example: "  mcphud config explain agent\n  mcphud config explain agent --port 0 --config ./agent.yaml",
@@ -53,9 +54,13 @@ func (a *app) explainCommand() *cobra.Command {
 			if len(args) > 0 {
 				return usageError(fmt.Sprintf("cannot explain %q: only agent and router", args[0]), "see mcphud config explain --help")
 			}
-			return a.explainServers(cmd, a.explainAll)
+			return a.explainServers(cmd, func(e *explained) {
+				a.explainAll(e)
+				e.absent = all
+			})
 		}),
 	}
+	c.Flags().BoolVar(&all, "all", false, "list every server config that was looked for, also those that are not there (text)")
 	c.AddCommand(ofAgent, ofRouter)
 	return c
 }
@@ -79,6 +84,7 @@ type explained struct {
 	Servers  *resolution     `json:"servers,omitempty"` // what server configs say of all servers together
 	Files    []explainedFile `json:"files,omitempty"`   // searched for servers, in order of precedence
 	filesErr error
+	absent   bool // files that are not there are listed for people as well
 }
 
 // explainedFile is a file that was searched for servers.
@@ -202,11 +208,6 @@ func (a *app) generalSettings() settings {
 	for _, file := range a.o.configs {
 		_ = f.Set("config", file) // it takes any
 	}
-	var names []string
-	for _, t := range themes.All() {
-		names = append(names, t.Name)
-	}
-	bare.Var(&choice{new(string), names}, "theme", "")
 	bare.Var(credentialsFlag(new(string)), credentialsSetting.flag, "")
 	bare.Var(&documentURL{}, documentSetting.flag, "")
 	for _, name := range []string{"no-color", "model-url", "model", "model-key"} {
@@ -214,7 +215,7 @@ func (a *app) generalSettings() settings {
 	}
 	list := []setting{
 		{flag: "config", env: "MCPHUD_CONFIG"},
-		{flag: "theme", env: "MCPHUD_THEME"},
+		{flag: "theme", env: "MCPHUD_THEME", key: "theme"},
 		{flag: "no-color", env: "NO_COLOR"},
 		{flag: "model-url", env: "MCPHUD_MODEL_URL"},
 		{flag: "model", env: "MCPHUD_MODEL"},
@@ -222,7 +223,15 @@ func (a *app) generalSettings() settings {
 		credentialsSetting,
 		documentSetting,
 	}
-	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
+	for _, s := range userconfig.Table() {
+		if s.Key == "theme" {
+			bare.Var(&choice{new(string), a.themeNames()}, "theme", "")
+			continue
+		}
+		bare.Var(&userValue{setting: s, texts: defaultTexts(s)}, s.Key, "")
+		list = append(list, setting{flag: s.Key, env: userVariables[s.Key], key: s.Key})
+	}
+	return settings{"mcphud", list, f, bare, sources{env: os.Getenv, file: userFile(), read: readUserValues, next: "correct it with mcphud config edit"}}
 }
 
 // explainFiles lists the files that were searched and what they hold.

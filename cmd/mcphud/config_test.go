@@ -77,6 +77,7 @@ func explainer(t *testing.T, agentYAML, routes string, env []string, args ...str
 	t.Helper()
 	cmd := command(t, append([]string{"config", "explain"}, args...)...)
 	cmd.Env = append(cmd.Env, "AGENT_PORT=", "AGENT_CONCURRENCY=", "AGENT_TOKEN=", "AGENT_MODEL_URL=", "AGENT_MODEL=", "AGENT_MODEL_KEY=",
+		"AGENT_EMBEDDINGS_URL=", "AGENT_EMBEDDINGS_MODEL=", "AGENT_EMBEDDINGS_KEY=",
 		"ROUTER_HOST=", "ROUTER_PORT=", "ROUTER_CA=", "MCPHUD_THEME=", "OTEL_EXPORTER_OTLP_ENDPOINT=")
 	cmd.Env = append(cmd.Env, env...)
 	for file, text := range map[string]string{filepath.Join(".config", "mcphud", agentFile): agentYAML, "routing.json": routes} {
@@ -154,22 +155,25 @@ func TestC1_ExplainKnowsEveryFlag(t *testing.T) {
 
 func TestC1_ExplainAgent(t *testing.T) {
 	t.Parallel()
-	const file = "port: 7003\nconcurrency: 4\nprot: 1\ntoken: s3cret-in-file\nname: ours\nmodelUrl: http://me:s3cret@file/v1\n"
+	const file = "port: 7003\nconcurrency: 4\nprot: 1\ntoken: s3cret-in-file\nname: ours\nmodelUrl: http://me:s3cret@file/v1\nembeddingsUrl: http://me:s3cret@vectors/v1\nembeddingsModel: nomic\n"
 	env := []string{
 		"AGENT_PORT=7002", "AGENT_CONCURRENCY=3", "AGENT_TOKEN=s3cret-token", "AGENT_MODEL_KEY=s3cret-key",
-		"AGENT_MODEL_URL=http://me:s3cret@models.example/v1",
+		"AGENT_MODEL_URL=http://me:s3cret@models.example/v1", "AGENT_EMBEDDINGS_KEY=s3cret-too",
 	}
 	e, failure := explainedBy(t, explainer(t, file, "", env, "agent", "--port", "7001", "--tenant", "a", "--tenant", "b"))
 	wantSettings(t, e.Agent, map[string]string{
-		"port":        "7001 flag, not 7002 AGENT_PORT, not 7003 agent.yaml:1",
-		"concurrency": "3 AGENT_CONCURRENCY, not 4 agent.yaml:2",
-		"name":        "ours agent.yaml:5",
-		"token":       "*** AGENT_TOKEN",
-		"model-key":   "*** AGENT_MODEL_KEY",
-		"model-url":   "http://***@models.example/v1 AGENT_MODEL_URL, not http://***@file/v1 agent.yaml:6",
-		"tenant":      "a, b flag",
-		"timeout":     "30s default",
-		"rate-limit":  "100 default",
+		"port":             "7001 flag, not 7002 AGENT_PORT, not 7003 agent.yaml:1",
+		"concurrency":      "3 AGENT_CONCURRENCY, not 4 agent.yaml:2",
+		"name":             "ours agent.yaml:5",
+		"token":            "*** AGENT_TOKEN",
+		"model-key":        "*** AGENT_MODEL_KEY",
+		"model-url":        "http://***@models.example/v1 AGENT_MODEL_URL, not http://***@file/v1 agent.yaml:6",
+		"embeddings-url":   "http://***@vectors/v1 agent.yaml:7",
+		"embeddings-model": "nomic agent.yaml:8",
+		"embeddings-key":   "*** AGENT_EMBEDDINGS_KEY",
+		"tenant":           "a, b flag",
+		"timeout":          "30s default",
+		"rate-limit":       "100 default",
 	})
 	if store := e.Agent.of("store"); !strings.HasSuffix(store, "/mcphud/agent-7001.db default") {
 		t.Errorf("the store is explained as %q", store)
@@ -215,7 +219,7 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 			name: "router's variable", routes: `{"port":9001}`, env: "ROUTER_PORT=abc", args: []string{"router"}, setting: "port",
 			is: "abc ROUTER_PORT, not 9001 routing.json:1; must be a whole number from 0 to 65535", failure: `ROUTER_PORT is "abc"`,
 		},
-		{name: "router's file", routes: "{\n\"port\":\"x\"}", args: []string{"router"}, setting: "port", is: "8088 default", failure: "routing.json: line 2: port is"},
+		{name: "router's file", routes: "{\n\"port\":\"x\"}", args: []string{"router"}, setting: "port", is: "8088 default", failure: "routing.json: line 2, column 8: port is"},
 		{name: "no routes", args: []string{"router", "--routes", "none.json"}, setting: "routes", is: "none.json flag", failure: "none.json: no such file"},
 		{name: "router together", routes: `{}`, args: []string{"router", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
 	} {
@@ -363,11 +367,17 @@ func TestC1_ExplainForPeople(t *testing.T) {
 		"\n  --store                ~/.state/mcphud/agent-7000.db\n                                           default\n",
 		"\nrouter\n  file             routing.json, not found\n",
 		"\nall servers\n  auto_discover          -            default\n  continue_on_error      true         default\n",
-		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml\n",
+		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml and ",
+		"\n  --all lists them\n",
 	} {
 		if !strings.Contains(o.out, line) {
 			t.Errorf("no %q in\n%s", line, o.out)
 		}
+	}
+	lines := strings.Count(o.out, "  not there  ")
+	all := finish(t, explainer(t, "", "", nil, "--all", "--format", "text"))
+	if every := strings.Count(all.out, "  not there  "); lines > 20 || every < lines+10 || strings.Contains(all.out, "--all lists them") {
+		t.Errorf("%d lines for what is not there, with --all %d:\n%s", lines, every, all.out)
 	}
 	if o.code != exitFailure || !strings.HasPrefix(o.stderr, `error: AGENT_PORT is "many"`) || strings.Contains(o.out+o.stderr, "s3cret") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)

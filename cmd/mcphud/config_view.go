@@ -106,9 +106,17 @@ func (t *textOutput) explained(e *explained, width int, home string) {
 		return
 	}
 	t.block("\nserver configs, in order of precedence")
+	var none []string // dialects whose files are not there, in order
+	missing := map[string][]string{}
 	for _, f := range e.Files {
 		state := "not there"
 		switch {
+		case !f.Found && !e.absent && len(f.Problems) == 0:
+			if missing[f.Dialect] == nil {
+				none = append(none, f.Dialect)
+			}
+			missing[f.Dialect] = append(missing[f.Dialect], tilde(f.Path, home))
+			continue
 		case !f.Found:
 		case f.Err != nil:
 			state = "cannot be read"
@@ -121,6 +129,16 @@ func (t *textOutput) explained(e *explained, width int, home string) {
 		for _, w := range f.Problems {
 			t.remark(width, 14, within(w))
 		}
+	}
+	for _, dialect := range none {
+		files := missing[dialect][0]
+		if n := len(missing[dialect]) - 1; n > 0 {
+			files += fmt.Sprintf(" and %d more", n)
+		}
+		t.row([]int{14, 14}, "not there", dialect, files)
+	}
+	if none != nil {
+		t.block("  --all lists them")
 	}
 }
 

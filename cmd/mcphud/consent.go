@@ -35,14 +35,27 @@ func (l *link) canAsk() bool { return terminal(l.std.in) && terminal(l.std.err) 
 // allow refuses what --read-only leaves out, and asks before a call that its server marks as destructive. Where nobody can be
 // asked the call is made: a script has named it.
 func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
-	refuse := func(why, next string) error {
-		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: why + "; nothing was sent", Next: next}
-	}
+	return l.allowAfter(ctx, it, consent.Question(l.Title(), it.Name, args))
+}
+
+// allowAfter is allow with a question of the caller's.
+func (l *link) allowAfter(ctx context.Context, it offer.Item, question string) error {
 	if l.opts.readOnly && !it.ReadOnly() {
-		return refuse("the tool is not marked as read-only, and --read-only refuses it", "leave --read-only out")
+		return l.notCalled(it, "the tool is not marked as read-only, and --read-only refuses it", "leave --read-only out")
 	}
-	question := consent.Question(l.Title(), it.Name, args)
-	if !l.consent.Asks(l.Name(), it) || !l.canAsk() || l.agreed == question {
+	if !l.consent.Asks(l.Name(), it) || !l.canAsk() {
+		return nil
+	}
+	return l.confirm(ctx, it, question)
+}
+
+func (l *link) notCalled(it offer.Item, why, next string) error {
+	return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: why + "; nothing was sent", Next: next}
+}
+
+// confirm asks a question on the terminal, once.
+func (l *link) confirm(ctx context.Context, it offer.Item, question string) error {
+	if l.agreed == question {
 		return nil
 	}
 	l.side.ask(choices(question, widthOf(l.std.err)))
@@ -51,7 +64,7 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 		l.side.ask("\n") // an error line must be a line of its own
 		return errors.Join(errNotSent, err)
 	case !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes"):
-		return refuse("not called", "answer y, or give --yes")
+		return l.notCalled(it, "not called", "answer y, or give --yes")
 	}
 	l.agreed = question // also after a login that the call turned out to need
 	return nil

@@ -270,7 +270,7 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	file := filepath.Join(t.TempDir(), "a.json")
-	if err := os.WriteFile(file, []byte(`{"name":"from file","z":1.0}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"name":"from file","kind":"person","z":1.0}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -278,14 +278,17 @@ func TestArguments(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{args: []string{"name=42", "age=42", "agree=true"}, want: `{"name":"42","age":42,"agree":true}`},
-		{args: []string{"big=9007199254740993", "price=1.50"}, want: `{"big":9007199254740993,"price":1.50}`},
-		{args: []string{`anything:={"x":[1.0]}`}, want: `{"anything":{"x":[1.0]}}`},
-		{args: []string{"address.city=Bern", "address.geo.lat=46.9", "people[0].name=Ada"}, want: `{"address":{"city":"Bern","geo":{"lat":46.9}},"people":[{"name":"Ada"}]}`},
-		{args: []string{"--args", `{"b":1,"a":2}`}, want: `{"b":1,"a":2}`},
-		{args: []string{"--args", "@" + file, "age=7"}, want: `{"name":"from file","z":1.0,"age":7}`},
-		{args: []string{"--args", "-"}, stdin: `{"from":"stdin"}`, want: `{"from":"stdin"}`},
-		{args: []string{"notes:=null", "name="}, want: `{"notes":null,"name":""}`},
+		{args: []string{"name=42", "kind=person", "age=42", "agree=true"}, want: `{"name":"42","kind":"person","age":42,"agree":true}`},
+		{args: []string{"name=Ada", "kind=person", "big=9007199254740993", "price=1.50"}, want: `{"name":"Ada","kind":"person","big":9007199254740993,"price":1.50}`},
+		{args: []string{"name=Ada", "kind=person", `anything:={"x":[1.0]}`}, want: `{"name":"Ada","kind":"person","anything":{"x":[1.0]}}`},
+		{
+			args: []string{"name=Ada", "kind=person", "address.street=A", "address.city=Bern", "address.geo.lat=46.9", "address.geo.lon=7.4", "people[0].name=Ada"},
+			want: `{"name":"Ada","kind":"person","address":{"street":"A","city":"Bern","geo":{"lat":46.9,"lon":7.4}},"people":[{"name":"Ada"}]}`,
+		},
+		{args: []string{"--args", `{"name":"Ada","kind":"person","b":1,"a":2}`}, want: `{"name":"Ada","kind":"person","b":1,"a":2}`},
+		{args: []string{"--args", "@" + file, "age=7"}, want: `{"name":"from file","kind":"person","z":1.0,"age":7}`},
+		{args: []string{"--args", "-"}, stdin: `{"name":"from stdin","kind":"person"}`, want: `{"name":"from stdin","kind":"person"}`},
+		{args: []string{"name=Ada", "kind=person", "notes:=null", "nickname="}, want: `{"name":"Ada","kind":"person","notes":null,"nickname":""}`},
 	} {
 		cmd := command(t, append([]string{"tools", "call", "form_gallery", "--url", url}, c.args...)...)
 		cmd.Stdin = strings.NewReader(c.stdin)
@@ -473,6 +476,31 @@ func TestServersList(t *testing.T) {
 	}
 }
 
+// A long problem does not push the other columns away: it is cut in its own, and stands whole below the table.
+func TestServersListCutsProblems(t *testing.T) {
+	t.Parallel()
+	cfg := filepath.Join(t.TempDir(), "c.json")
+	body := `{"mcpServers":{"good":{"command":"x"},"bad":{"command":"x","args":["${A_VARIABLE_THAT_NOBODY_HAS_SET}"]}}}`
+	if err := os.WriteFile(cfg, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(mcphud(t, "servers", "list", "--config", cfg, "--format", "text").ok(t), "\n")
+	var rows, below string
+	for _, l := range lines {
+		if strings.HasPrefix(l, "problem: ") {
+			below += l
+		} else {
+			rows += l + "\n"
+		}
+	}
+	if !strings.Contains(rows, "! args[0]: environment variable") || strings.Contains(rows, "is not set") {
+		t.Errorf("the table is\n%s", rows)
+	}
+	if !strings.HasPrefix(below, "problem: bad: args[0]: ") || !strings.Contains(below, "is not set; set it before") {
+		t.Errorf("below it is %q", below)
+	}
+}
+
 // What came with a folder is not started because somebody stands in it.
 func TestProjectServersNeedTrust(t *testing.T) {
 	t.Parallel()
@@ -509,18 +537,6 @@ func TestStderrIsPassedThrough(t *testing.T) {
 	r.Close()
 	if want := r.Stderr.String(); want == "" || !strings.HasPrefix(o.stderr, want) {
 		t.Errorf("stderr is %q\nwant first %q", o.stderr, want)
-	}
-}
-
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	var v struct{ Name, Version string }
-	if out := mcphud(t, "version").ok(t); json.Unmarshal([]byte(out), &v) != nil || v.Name != "mcphud" || v.Version == "" {
-		t.Errorf("%s", out)
-	}
-	flag, command := mcphud(t, "--version").ok(t), mcphud(t, "version", "--format", "text").ok(t)
-	if command != "mcphud version "+v.Version+"\n" || flag != command {
-		t.Errorf("version prints %q, --version %q", command, flag)
 	}
 }
 

@@ -19,12 +19,24 @@ func credentialsFlag(mode *string) pflag.Value {
 }
 
 // credentials is where logins are kept. Nothing is read yet.
-func credentials() (auth.Store, error) {
+func credentials() (auth.Store, error) { return credentialsAs(credstore.Auto) }
+
+// keptInputs is where secrets are kept that servers ask for. Who says "keychain" does not mean plain text.
+func keptInputs() (credstore.Inputs, error) {
+	s, err := credentialsAs(credstore.Keychain)
+	return credstore.Inputs{Store: s}, err
+}
+
+// credentialsAs is the store of the mode that is set, with another mode in the place of auto.
+func credentialsAs(auto string) (auth.Store, error) {
 	var mode string
 	f, bare := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	bare.Var(credentialsFlag(&mode), credentialsSetting.flag, "")
 	if err := (settings{"mcphud", []setting{credentialsSetting}, f, bare, sources{env: os.Getenv}}).resolve().err(); err != nil {
 		return nil, err
+	}
+	if mode == credstore.Auto {
+		mode = auto
 	}
 	where, err := config.System()
 	if err != nil {

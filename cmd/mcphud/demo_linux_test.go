@@ -25,13 +25,6 @@ func demoUI(t *testing.T, env ...string) (s *ptyRun, mark string) {
 	return startUIWith(t, append(env, mark, "XDG_RUNTIME_DIR="+t.TempDir()), "demo"), mark
 }
 
-func (s *ptyRun) types(t *testing.T, keys string) {
-	t.Helper()
-	if _, err := io.WriteString(s.f, keys); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // The demo opens each agent, each through the router, and all in one, and shows the processes below.
 func TestDemo(t *testing.T) {
 	t.Parallel()
@@ -96,7 +89,7 @@ func TestDemoFollowsProcessesThatMove(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	a, d := &app{standard: standard{null, null, null}, kill: &children{}}, newDemoStack()
-	one := stack.AgentEntry{Name: "one", Flags: [][2]string{{"ephemeral", "true"}}}
+	one := stack.AgentEntry{Name: "one", Of: "one", Flags: [][2]string{{"ephemeral", "true"}}}
 	if d.run, err = a.runStack(ctx, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.event, d.listening); err != nil {
 		t.Fatal(err)
 	}

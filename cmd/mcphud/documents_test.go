@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/calls"
+	"github.com/mcphud/mcphud/session/check/ignore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/persona"
 )
@@ -25,7 +27,7 @@ func documents(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "corpus" || path == "bin" || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "corpus" || path == "bin" || path == "dist" || strings.HasPrefix(d.Name(), ".") && path != "."):
 			return fs.SkipDir
 		case strings.HasSuffix(path, ".md") && !strings.Contains(path, "/testdata/"):
 			b, err := fs.ReadFile(root, path)
@@ -100,8 +102,18 @@ func TestV3_DocumentsShowCommandsThatExist(t *testing.T) {
 // parses wants a command line to name a command and flags that there are, and where says which it is.
 func parses(t *testing.T, where string, args []string) {
 	t.Helper()
+	if args[0] == inspecting {
+		r, err := inspector.Parse(args[1:])
+		if err == nil && r.Method != "" {
+			err = r.Check()
+		}
+		if err != nil {
+			t.Errorf("%s: mcphud %s: %v", where, strings.Join(args, " "), err)
+		}
+		return
+	}
 	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
-	a.root = a.command()
+	a.root = a.command(nil)
 	a.root.InitDefaultHelpCmd()
 	a.root.InitDefaultVersionFlag()
 	cmd, rest, err := a.root.Find(args)
@@ -217,6 +229,16 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 				var warnings []config.Warning
 				if _, warnings, err = calls.Read(file); len(warnings) > 0 {
 					t.Errorf("%s: warnings %v in\n%s", path, warnings, block)
+				}
+			case strings.HasPrefix(block, "ignore:"):
+				_, err = ignore.Read(file)
+			case strings.Contains(block, "theme:"):
+				if found := (&app{}).check(file, "config").Findings; len(found) > 0 {
+					t.Errorf("%s: %v in\n%s", path, found, block)
+				}
+			case strings.Contains(block, "extends:"):
+				if found := (&app{}).check(file, "theme").Findings; len(found) > 0 {
+					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.Contains(block, "agents:"):
 				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 		c.Kind, c.Asked, c.Next = failure.NeedsInput, askedPages(&c), "--answer accept agrees to visit the page and calls again"
 	}
 	if c.Kind == failure.Interrupted && ctx.Err() == nil { // sampling of the modern era has no other answer for that
-		c.Kind, c.Next = failure.NeedsInput, "the tool gives no result without an answer"
+		c.Kind, c.Next = failure.NeedsInput, cmp.Or(c.Next, "the tool gives no result without an answer")
 	}
 	if c.Next == "" {
 		switch c.Kind {
@@ -180,7 +181,7 @@ func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 		field("status", fmt.Sprint(e.Status))
 	}
 	field("url", e.URL)
-	if e.Asked == nil {
+	if e.Asked == nil && e.Kind != failure.Assertion { // whose detail has the same for people
 		field("data", string(e.Data))
 	}
 	field("asked", askedText(e.Asked))

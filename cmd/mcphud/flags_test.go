@@ -101,3 +101,16 @@ func TestWhatTheServerLacks(t *testing.T) {
 		}
 	}
 }
+
+// Of several values that are wrong it is always the same one that is reported.
+func TestTheFirstWrongFlagIsReported(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		if o := mcphud(t, "info", "--connect-timeout", "0s", "--max-timeout", "0s", "--timeout", "0s", "--url", "http://127.0.0.1:1/mcp"); o.code != exitFailure || !strings.Contains(o.stderr, "--timeout is 0s") {
+			t.Fatalf("exit %d, %s", o.code, o.stderr)
+		}
+		if o := mcphud(t, "info", "--insecure", "--client-key", "k", "--ca", "c", "--proxy", "none", "--transport", "http", "-H", "A: b", "--", "true"); o.code != exitFailure || !strings.Contains(o.stderr, "--header does not apply") {
+			t.Fatalf("exit %d, %s", o.code, o.stderr)
+		}
+	}
+}

@@ -58,6 +58,9 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 		s := set.Servers[i]
 		s.NoReconnect = true // it works now, or it does not
 		a.o.limits(cmd, &s)
+		if s.Unverified() && !s.Disabled && trust.Trusted(s) {
+			a.note("mcphud: " + unverified(s))
+		}
 		if err := fl.RegisterServer(s); err != nil {
 			return err
 		}

@@ -14,18 +14,26 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/mock"
+	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/again"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/doctor"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/load"
 	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -48,20 +56,29 @@ type topic struct {
 func topics() []topic {
 	return []topic{
 		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
+		{"inspector", "cli", "the official Inspector's command line, --cli", inspector.README},
 		{"keys", "", "what every key does on every screen", tui.KEYS},
 		{"inbox", "questions", "answering what servers ask: elicitation, sampling, roots", pending.README},
 		{"login", "oauth", "logging in to servers, with a browser, over SSH and in CI", auth.README},
-		{"config", "", "configuration files: which are read, what is in them", config.README},
+		{"servers", "", "files with servers: which are read, what is in them", config.README},
+		{"config", "settings", "config.yaml: theme, keys, layout and all other settings", userconfig.README},
+		{"doctor", "diagnose", "why a server does not connect: the stages, the report", doctor.README},
+		{"check", "rules", "is this server good: sections, rules, reports", check.README},
+		{"network", "proxy", "proxies, certificates, Unix sockets, HTTP/2", transport.NETWORK},
+		{"registry", "bundles", "servers by name: registries, server.json, bundles", registry.README},
 		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
 		{"mock", "", "serving a file of recorded traffic", mock.README},
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
+		{"scale", "replicas", "agents and routers on several machines: what they share, what bounds them", queue.README},
 		{"stack", "up", "several agents and a router from one file", stack.README},
 		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
+		{"bench", "load", "measuring a server under load", load.README},
 		{"again", "compare", "sending requests again, and comparing the answers", again.README},
 		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},
 		{"journal", "har", "files of recorded traffic: opening, redacting, cutting, merging, exporting", journal.README},
 		{"trace", "hops", "what a call did at each hop: client, router, agents", trace.README},
+		{"changes", "whatsnew", "what changed in each version", changelog},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }

@@ -24,14 +24,21 @@ const noHistory = "MCPHUD_HISTORY"
 
 // keptCalls is the history that this run adds its calls to; nil where it is not to add any.
 func (a *app) keptCalls() *history.History {
-	if a.o.noHistory || a.o.readOnly || historyOff(os.Getenv(noHistory)) {
+	off := !a.preferences().History
+	if v := os.Getenv(noHistory); v != "" {
+		off = historyOff(v)
+	}
+	if a.o.noHistory || a.o.readOnly || off {
 		return nil
 	}
-	return knownCalls()
+	return a.knownCalls()
 }
 
 // knownCalls is the history to read from, and to change by commands.
-func knownCalls() *history.History { return history.New(stateFile("calls.db"), history.Usual) }
+func (a *app) knownCalls() *history.History {
+	u := a.preferences()
+	return history.New(stateFile("calls.db"), history.Limits{Calls: u.HistoryCalls, Bytes: u.HistorySize, Age: time.Duration(u.HistoryDays) * 24 * time.Hour})
+}
 
 func historyOff(value string) bool {
 	switch strings.ToLower(value) {
@@ -140,7 +147,7 @@ func (a *app) withHistory(f func(ctx context.Context, h *history.History, own []
 		if err := checkArgs(cmd, args); err != nil {
 			return err
 		}
-		h := knownCalls()
+		h := a.knownCalls()
 		if h == nil {
 			return usageError("there is no folder for the history", "set HOME or XDG_STATE_HOME")
 		}
@@ -181,7 +188,7 @@ func onCalls(ctx context.Context, h *history.History, words []string, f func(his
 
 // completeCalls offers the names of calls, and the numbers of the newest ones.
 func completeCalls(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h := knownCalls()
+	h := (&app{}).knownCalls()
 	calls, err := h.List(cmd.Context(), history.Query{Limit: 50})
 	kept, also := h.List(cmd.Context(), history.Query{Pinned: true})
 	if errors.Join(err, also, h.Close()) != nil {

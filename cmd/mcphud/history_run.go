@@ -20,7 +20,7 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 	if err != nil {
 		return err
 	}
-	h := knownCalls()
+	h := a.knownCalls()
 	c, err := h.Find(ctx, own[0])
 	if err = errors.Join(err, h.Close()); err != nil {
 		if errors.Is(err, history.ErrNone) {

@@ -18,11 +18,17 @@ import (
 )
 
 func (a *app) infoCommand() *cobra.Command {
-	return &cobra.Command{
+	card := false
+	c := &cobra.Command{
 		Use: "info [flags] [URL | -- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
-		Example: "  mcphud info -- node server.js\n  mcphud info --server github --format json",
-		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(info),
+		Example: "  mcphud info -- node server.js\n  mcphud info --server github --format json\n  mcphud info https://host/mcp --card",
+		Args:    cobra.ArbitraryArgs,
+		RunE: a.serverCommand(func(ctx context.Context, l *link, _ []string) error {
+			return info(ctx, l, card)
+		}),
 	}
+	c.Flags().BoolVar(&card, "card", false, "also show what is published about the server (server cards, .well-known), and where it says something else")
+	return c
 }
 
 // serverInfo is what info prints as JSON. No single result of a server has all of it.
@@ -36,9 +42,10 @@ type serverInfo struct {
 	Capabilities    json.RawMessage `json:"capabilities"` // as sent
 	Instructions    string          `json:"instructions,omitempty"`
 	LatencyMs       float64         `json:"latencyMs"` // of the ping that info sends; of server/discover in the modern era
+	Published       *[]publishedDoc `json:"published,omitempty"`
 }
 
-func info(ctx context.Context, l *link, _ []string) error {
+func info(ctx context.Context, l *link, card bool) error {
 	took, err := l.Ping(ctx)
 	if err != nil {
 		return err
@@ -48,6 +55,14 @@ func info(ctx context.Context, l *link, _ []string) error {
 		Name: l.Name(), Transport: st.Transport, URL: mask.URL(st.URL), Era: st.Era, ProtocolVersion: st.Version,
 		ServerInfo: orNull(st.ServerInfo), Capabilities: orNull(st.Capabilities), Instructions: st.Instructions,
 		LatencyMs: ms(took),
+	}
+	var docs [][2]string
+	if card {
+		published, rows, err := l.published(ctx)
+		if err != nil {
+			return err
+		}
+		i.Published, docs = &published, rows
 	}
 	raw, err := marshal(i)
 	if err != nil {
@@ -69,7 +84,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 		}, notes(st, frames), [][2]string{
 			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},
 			{"instructions", st.Instructions},
-		})...)
+		}, docs)...)
 	}})
 }
 

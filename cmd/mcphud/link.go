@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/resident"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/consent"
@@ -34,8 +36,11 @@ type link struct {
 	opts    *options
 	std     standard
 	consent *consent.Policy
-	tty     bool   // stdout is a terminal
-	agreed  string // the question that was answered by yes
+	how     session.Options // of sessions that are not recorded, and whose servers' stderr nobody reads
+	tty     bool            // stdout is a terminal
+	agreed  string          // the question that was answered by yes
+	asking  sync.Locker     // held while a person is asked, where other connections may ask too; nil for none
+	work    *workplace
 }
 
 // serverCommand makes a command's body from a function that is given the connection and the command's own arguments. The
@@ -107,25 +112,65 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 			a.person = a.browserPerson(l.side, l.Title(), nil)
 		}
 		return a.loggedIn(ctx, l.Session, func() error {
-			if err := l.Connect(ctx); err != nil {
+			resident.Trim() // of what reading the command line took
+			if err := l.ready(ctx); err != nil {
 				return err
 			}
-			if a.o.logLevel != "" {
-				if err := l.SetLevel(ctx, a.o.logLevel); err != nil {
-					if ctx.Err() != nil {
-						return err
-					}
-					l.side.warn("log level not set: " + err.Error())
-				}
-			}
+			l.out.began = time.Now()
 			return f(ctx, l)
 		})
 	})
 }
 
+// ready connects, and asks for the log messages that --log-level names.
+func (l *link) ready(ctx context.Context) error {
+	if err := l.Connect(ctx); err != nil {
+		return err
+	}
+	if l.opts.logLevel == "" {
+		return nil
+	}
+	if err := l.SetLevel(ctx, l.opts.logLevel); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		l.side.warn("log level not set: " + err.Error())
+	}
+	return nil
+}
+
 // opened registers cfg, runs f, and closes everything.
 func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Context, *link) error) (err error) {
-	cfg.NoReconnect = true // a command either has its answer or fails
+	if cfg, err = a.filled(ctx, cfg); err != nil {
+		return err
+	}
+	attended := a.attended()
+	return a.working(ctx, attended, func(w *workplace) error {
+		m := w.manager()
+		defer m.Close()
+		if attended {
+			defer (&person{a.asked, w.side, a.standard}).attend(ctx, m)()
+		}
+		l, err := w.link(m, cfg)
+		if err != nil {
+			return err
+		}
+		return a.unanswered(f(ctx, l))
+	})
+}
+
+// workplace is what all connections of a command share.
+type workplace struct {
+	a    *app
+	o    session.Options
+	how  session.Options // of sessions that are not recorded
+	out  *printer
+	side *side
+	hops *hops
+}
+
+// working makes a workplace for f, and closes it. attended keeps what servers ask until somebody answers.
+func (a *app) working(ctx context.Context, attended bool, f func(*workplace) error) (err error) {
 	j, done, err := a.journal()
 	if err != nil {
 		return err
@@ -139,6 +184,8 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 		return err
 	}
 	defer a.exportCalls(j, a.err)()
+	how := o
+	how.Transport = transport.Options{GracePeriod: oneShot}
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
 	calls := a.keptCalls()
 	defer func() { // what the calls were for has been done
@@ -147,27 +194,37 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 		}
 	}()
 	o.Record = calls.Record
-	attended := a.attended()
 	if attended {
 		o.Pending = a.questions(true)
 	}
 	hops := newHops(ctx, j, &o)
 	defer hops.close()
-	m := session.NewManager(o)
-	defer m.Close()
-	if a.tracing {
-		hops.of(m)
+	return f(&workplace{a, o, how, out, sd, hops})
+}
+
+// manager is one for servers of the command. Whoever asks for it closes it.
+func (w *workplace) manager() *session.Manager {
+	m := session.NewManager(w.o)
+	if w.a.tracing {
+		w.hops.of(m)
 	}
-	if attended {
-		defer (&person{a.asked, sd, a.standard}).attend(ctx, m)()
-	}
+	w.a.kill.watch(processesOf(m))
+	return m
+}
+
+// link registers a server, without connecting to it.
+func (w *workplace) link(m *session.Manager, cfg config.Server) (*link, error) {
+	cfg.NoReconnect = true // a command either has its answer or fails
 	s, err := m.Register(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.kill.watch(processesOf(m))
-	l := &link{Session: s, manager: m, journal: j, hops: hops, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
-	return a.unanswered(f(ctx, l))
+	if cfg.Unverified() {
+		w.side.warn(unverified(cfg))
+	}
+	return &link{
+		Session: s, manager: m, journal: w.o.Journal, hops: w.hops, out: w.out, side: w.side, opts: &w.a.o, std: w.a.standard, consent: w.a.consent(), how: w.how, tty: terminal(w.a.out), work: w,
+	}, nil
 }
 
 // print writes an answer after everything that was received before it.
@@ -178,7 +235,7 @@ func (l *link) print(a answer) error {
 
 // reply makes an answer of one response.
 func reply(r rpc.Reply, f func(*textOutput)) answer {
-	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f}
+	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f, took: r.Took}
 }
 
 // responses are the frames of all responses to a method so far, for the raw format of what takes several requests.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/agentsrv"
@@ -57,6 +58,9 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv(asServer) {
 	case "":
+	case exampleServer:
+		_ = server.ServeStdio(examples())
+		os.Exit(0)
 	case deafServer, deafLater:
 		serveDeaf(os.Stdin, os.Stdout)
 		os.Exit(0)
@@ -128,7 +132,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	home := t.TempDir()
 	cmd := exec.Command(exe, args...)
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "NO_COLOR=1",
+	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_CONFIG=", "NO_COLOR=1",
 		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap"), // not where the routers of whoever runs the tests are
 		"GORACE=atexit_sleep_ms=0") // the race detector would keep each process for a second
 	return cmd

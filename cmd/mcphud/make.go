@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/term"
-
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
@@ -104,40 +102,12 @@ func (k *keptCall) fill(ctx context.Context, l *link) error {
 
 // askSecret reads a value from the terminal, which does not show it.
 func (l *link) askSecret(ctx context.Context, what string) (string, error) {
-	fd := l.std.in.Fd()
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", fmt.Errorf("cannot ask for a secret: %w", err)
-	}
-	l.side.ask(what + " (secret, not shown): ")
-	type line struct {
-		text []byte
-		err  error
-	}
-	typed := make(chan line, 1)
-	go func() { // ends with the line, or with the process
-		b, err := term.ReadPassword(fd)
-		typed <- line{b, err}
-	}()
-	select {
-	case r := <-typed:
-		l.side.raw("\n")
-		if r.err != nil {
-			return "", fmt.Errorf("cannot read a secret: %w", r.err)
-		}
-		return string(r.text), nil
-	case <-ctx.Done():
-		l.side.raw("\n")
-		return "", ctx.Err()
-	case <-time.After(10 * time.Minute):
-	}
-	_ = term.Restore(fd, before)
-	return "", &failure.Error{Kind: failure.NeedsInput, Server: l.Name(), Message: "nobody typed the secret"}
+	return secretOf(ctx, l.std.in, l.Name(), func() { l.side.ask(what + hiddenPrompt) }, func() { l.side.raw("\n") })
 }
 
 // make makes a call.
 func (k *keptCall) make(ctx context.Context, l *link) (r rpc.Reply, err error) {
-	if err := k.fill(ctx, l); err != nil {
+	if err := l.alone(func() error { return k.fill(ctx, l) }); err != nil {
 		return r, err
 	}
 	o := l.call()
@@ -166,10 +136,19 @@ func (k *keptCall) make(ctx context.Context, l *link) (r rpc.Reply, err error) {
 	}
 	args := v.JSON()
 	l.doubt(it, args)
-	if err := l.allow(ctx, it, args); err != nil {
+	if err := l.alone(func() error { return l.allow(ctx, it, args) }); err != nil {
 		return r, err
 	}
 	return l.CallTool(ctx, it.Name, args, o)
+}
+
+// alone runs what may ask the person at the terminal, one connection at a time.
+func (l *link) alone(f func() error) error {
+	if l.asking != nil {
+		l.asking.Lock()
+		defer l.asking.Unlock()
+	}
+	return f()
 }
 
 // strings are the arguments of a prompt.

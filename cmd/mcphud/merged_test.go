@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,20 @@ func TestR19_ListsSayWhoIsMissing(t *testing.T) {
 	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
 	if !strings.Contains(out, "none\nmissing: away: ") || !strings.Contains(out, "./nowhere") {
 		t.Error(out)
+	}
+}
+
+// Who reads a list that is shorter than all agents' is told so, as the router's log and /health say it.
+func TestR19_ListsSayWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	agent := serve(t, "--ephemeral", "--port", "0")
+	r := launch(t, routerCommand(t, `{"clients":[{"match":"MCPHUD*","maxTools":2}],"routes":{"demo":{"url":"`+agent.url+`"}}}`, nil, "--port", "0"), routerReady)
+	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
+	said := regexp.MustCompile(`\d+ tools left out for MCPHUD\*: limit 2`).FindString(out)
+	if said == "" || strings.Count(out, "mcp__demo__") != 2 || !strings.Contains(r.log(), said) {
+		t.Errorf("%s\n%s", out, r.log())
+	}
+	if got := r.get("/health").body; !strings.Contains(got, said) {
+		t.Error(got)
 	}
 }

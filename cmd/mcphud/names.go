@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
@@ -37,11 +38,13 @@ func similar(name string, names []string) []string {
 	var out []string
 	for _, n := range names {
 		l := strings.ToLower(n)
-		if len(n) <= longest && (query.Rank(n, "") <= worst || len(low) > 2 && (len(l) > 2 && strings.Contains(low, l) || edits(low, l) <= 2)) {
+		if len(n) <= longest && (query.Rank(n, "") <= worst || len(low) > 2 && (len(l) > 2 && strings.Contains(low, l) || text.Edits(low, l) <= 2)) {
 			out = append(out, n)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return edits(low, strings.ToLower(a)) - edits(low, strings.ToLower(b)) })
+	slices.SortStableFunc(out, func(a, b string) int {
+		return text.Edits(low, strings.ToLower(a)) - text.Edits(low, strings.ToLower(b))
+	})
 	return out[:min(3, len(out))]
 }
 
@@ -84,25 +87,4 @@ func takes(it offer.Item) string {
 		return ""
 	}
 	return "it needs " + strings.Join(need, " and ")
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, last+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -12,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/described"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/mcpb"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -21,27 +22,40 @@ import (
 
 func (a *app) openCommand() *cobra.Command {
 	var only *filterFlag
+	about := &openFlags{}
 	c := &cobra.Command{
-		Use: "open [flags] FILE", Short: "Show a file of recorded traffic",
-		Long: "open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
+		Use: "open [flags] FILE | NAME[@VERSION]", Short: "Open a server by its name in a registry, its server.json or bundle, or a file of recorded traffic",
+		Long: "With the name of a server, open looks it up in a registry, asks for what it needs, shows what it would run or contact, and opens it once that is trusted; " +
+			"with a server.json, or a bundle (.mcpb), it does the same without a registry. A name that is not there is searched for.\n\n" +
+			"With a file of recorded traffic, open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
 			"It reads what --journal and tap write, sessions of mcpsnoop, exports of the MCP Inspector and HTTP archives (HAR), each also compressed with gzip. " +
 			"The file may still be written to; - is standard input.",
-		Example: "  mcphud open session.jsonl\n  mcphud open browser.har\n  mcphud open session.jsonl.gz --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
+		Example: "  mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret\n  mcphud open ./server.json --print\n  mcphud open notes.mcpb --list\n  mcphud open io.github.owner/name --save claude-code\n  mcphud open session.jsonl\n  mcphud open browser.har\n  mcphud open session.jsonl.gz --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			return a.open(ctx, cmd, args, only)
+			return a.open(ctx, cmd, args, only, about)
 		}),
 	}
+	about.register(c)
 	only = addFilter(c.Flags())
 	return c
 }
 
-func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only *filterFlag) (err error) {
+func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only *filterFlag, about *openFlags) (err error) {
 	if hidden := hiddenFlag(cmd); hidden != "" {
 		return usageError("--"+hidden+" does not apply to open, which connects to no server", "see mcphud open --help")
 	}
 	if len(args) != 1 || cmd.ArgsLenAtDash() >= 0 {
 		return usageError(fmt.Sprintf("open takes one file, and got %d arguments", len(args)), "write mcphud open FILE")
+	}
+	if mcpb.IsBundle(args[0]) {
+		return a.openBundle(ctx, args[0], about)
+	}
+	if doc := described.File(args[0]); doc.Document != nil || named(args[0]) {
+		return a.openServer(ctx, args[0], about)
+	}
+	if name := about.any(cmd); name != "" {
+		return usageError("--"+name+" does not apply to "+args[0]+", which is not the description of a server", "see mcphud open --help")
 	}
 	if err := only.parse(); err != nil {
 		return err
@@ -132,7 +146,7 @@ func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error
 		}
 	}()
 	name := filepath.Base(f.Name)
-	return tui.Run(ctx, tui.Config{
+	cfg := tui.Config{
 		Views: views.Watch(views.Foreign{
 			Targets: targets,
 			Empty:   func() (what, next string) { return nothingIn(name, f.Progress()) },
@@ -140,9 +154,10 @@ func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error
 		}),
 		Sessions: m,
 		Idle:     func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
-		Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
-		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
-	})
+		Filter: filter, Report: report,
+	}
+	defer a.personal(&cfg)()
+	return tui.Run(ctx, cfg)
 }
 
 // quiet is whether nothing was written to a file for so long that nobody writes to it any more.

@@ -24,11 +24,17 @@ type options struct {
 	url, server, agent  string
 	transport           string
 	env, headers, roots []string
+	registry            string   // URL, by a command that has the flag
+	set                 []string // KEY=VALUE of inputs that a server declares
 	cwd, protocol       string
+	proxy, ca           string
+	clientCert, key     string
+	insecure            bool
 	configs             []string
 	timeout, maxTimeout time.Duration
 	connectTimeout      time.Duration
 	format              string
+	usualFormat         string // of config.yaml, where no flag says one
 	readOnly, yes       bool
 	linear, noBrowser   bool
 	noHistory           bool
@@ -42,8 +48,10 @@ type options struct {
 	capabilities, as    string
 	script              *pending.Script // of answers, by check
 	client              *session.Client // of capabilities and as, by check
+	asIs                bool            // an entry that is disabled, broken or not trusted is taken as it is
 	settings            config.Settings // of the configs, once a server was looked up in them
 	oauth               *config.OAuth   // instead of the server's own; nil for that
+	expected            expected
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.
@@ -66,6 +74,12 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
 	f.StringVar(&o.cwd, "cwd", "", "start the server in `DIR`")
 	f.StringArrayVarP(&o.headers, "header", "H", nil, "send `\"Name: value\"` with every HTTP request, or to open a WebSocket (repeatable)")
+	f.StringArrayVar(&o.set, "set", nil, "give `KEY=VALUE` where the server's entry or description asks for KEY (repeatable)")
+	f.StringVar(&o.proxy, "proxy", "", "send requests through the proxy at `URL` (http, https, socks5), or none (default HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY)")
+	f.StringVar(&o.ca, "ca", "", "trust the server by the certificates in `FILE` (PEM) instead of the system's")
+	f.StringVar(&o.clientCert, "client-cert", "", "present the client certificate in `FILE` (PEM) to the server")
+	f.StringVar(&o.key, "client-key", "", "the private key of the client certificate in `FILE` (PEM; default the file of the certificate)")
+	f.BoolVar(&o.insecure, "insecure", false, "check no certificate of the server: for tests only")
 	f.BoolVar(&o.noBrowser, "no-browser", false, "open no browser for a login, only print its URL")
 	f.StringArrayVar(&o.configs, "config", nil, "read servers from `FILE` only (repeatable)")
 	f.Var(&choice{&o.protocol, protocols}, "protocol", "speak protocol `VERSION`: auto or one of "+strings.Join(protocols[1:], ", "))
@@ -89,9 +103,9 @@ func (o *options) register(root *cobra.Command) {
 	f.StringVar(&o.as, "as", "", "present mcphud to the server as `CLIENT`: "+strings.Join(persona.Names(), ", ")+", or a file")
 	root.Flags().DurationVar(&o.cache, "cache", 0, "give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
 	grouped(root.Flags(), groupLimits, "cache")
-	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta", "traceparent")
+	grouped(f, groupTarget, "url", "agent", "server", "config", "set", "protocol", "meta", "traceparent")
 	grouped(f, groupStdio, "env", "cwd", "root")
-	grouped(f, groupHTTP, "transport", "header", "no-browser")
+	grouped(f, groupHTTP, slices.Concat([]string{"transport", "header"}, networkFlags, []string{"no-browser"})...)
 	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
 	grouped(f, groupOutput, "format", "log-level", "journal", "no-history", "linear")
@@ -109,12 +123,18 @@ func (o *options) register(root *cobra.Command) {
 
 // check refuses values that the flags' types accept, and reads what others name.
 func (o *options) check(cmd *cobra.Command) error {
-	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
-		if d <= 0 && (name != "connect-timeout" || cmd.Flags().Changed(name)) {
-			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", name, d), "give it as 30s or 2m")
+	for _, limit := range []struct {
+		flag string
+		is   time.Duration
+	}{{"timeout", o.timeout}, {"max-timeout", o.maxTimeout}, {"connect-timeout", o.connectTimeout}} {
+		if limit.is <= 0 && (limit.flag != "connect-timeout" || cmd.Flags().Changed(limit.flag)) {
+			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", limit.flag, limit.is), "give it as 30s or 2m")
 		}
 	}
-	var err error
+	err := o.expected.prepare(cmd)
+	if err != nil {
+		return err
+	}
 	if o.script, err = o.prepared(); err != nil {
 		return err
 	}

@@ -9,12 +9,14 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -30,6 +32,8 @@ func (o *options) formatFor(f *os.File) string {
 	switch {
 	case o.format != "":
 		return o.format
+	case o.usualFormat != "":
+		return o.usualFormat
 	case terminal(f):
 		return formatText
 	}
@@ -57,10 +61,13 @@ type printer struct {
 	width  int // of the terminal in cells, 0 elsewhere
 	format string
 	tty    bool // text is sanitised, JSON escapes what could act
+
+	expect *expect.Expectations // of what is printed; nil for none
+	began  time.Time            // when the work for the answer did
 }
 
 func (a *app) printer() *printer {
-	return &printer{w: stdout{a.out}, width: widthOf(a.out), format: a.o.formatFor(a.out), tty: terminal(a.out)}
+	return &printer{w: stdout{a.out}, width: widthOf(a.out), format: a.o.formatFor(a.out), tty: terminal(a.out), expect: &a.o.expected.all, began: time.Now()}
 }
 
 // answer is what a command prints: the result as it was sent, the frames it came in, and how to write it as text.
@@ -68,10 +75,18 @@ type answer struct {
 	result json.RawMessage
 	frames [][]byte
 	text   func(*textOutput)
+	took   time.Duration // of the one request that it is the answer to; 0 for all since the printer's began
 }
 
-// print writes an answer in the printer's format.
+// print writes an answer in the printer's format. The error may be that it is not what was expected.
 func (p *printer) print(a answer) error {
+	if err := p.write(a); err != nil {
+		return err
+	}
+	return p.judge(a)
+}
+
+func (p *printer) write(a answer) error {
 	switch p.format {
 	case formatText:
 		t := &textOutput{tty: p.tty}

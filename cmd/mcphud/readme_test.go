@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Every command that the manual shows for scripts works as it stands there, with the names of servers put in.
@@ -31,8 +32,12 @@ func TestPeerReadmeCommands(t *testing.T) {
 		}
 		ran++
 		t.Run(args, func(t *testing.T) {
+			given, err := text.Words(args)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var words []string
-			for _, w := range strings.Fields(args) {
+			for _, w := range given {
 				switch {
 				case w == placeholder:
 					w = taskOf(t, behind.agents["everything"].url)
@@ -43,7 +48,7 @@ func TestPeerReadmeCommands(t *testing.T) {
 				case strings.HasPrefix(w, "http://"):
 					w = url
 				}
-				words = append(words, strings.Trim(w, "'"))
+				words = append(words, w)
 				if w == "--server" {
 					words = append(words[:len(words)-1], "--config", config, w)
 				}

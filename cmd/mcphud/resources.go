@@ -42,6 +42,9 @@ func (a *app) resourcesCommand() *cobra.Command {
 // resourcesSubscribe prints a line for each notification about the resources, until it is interrupted or the connection ends.
 // Both are errors: a subscription has no end of its own.
 func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
+	if l.out.expect.Any() {
+		return usageError("a subscription has no answer that could be expected", "leave --expect, --expect-schema and --max-latency out")
+	}
 	emit := l.out.notification
 	if l.out.format == formatText {
 		emit = func(_ string, frame []byte) error {

@@ -62,7 +62,7 @@ func autoDiscover(set config.Set, trust *config.Trust) (names []string) {
 	}
 	for _, s := range set.Servers {
 		from := s.Source.File == file || slices.ContainsFunc(s.Also, func(also config.Source) bool { return also.File == file })
-		if from && !s.Disabled && s.Problem == nil && trust.Trusted(s) {
+		if from && !s.Disabled && s.Problem == nil && len(s.Inputs) == 0 && trust.Trusted(s) {
 			names = append(names, s.Name)
 		}
 	}
@@ -84,8 +84,9 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 	}
 	demo := false
 	start := uiStart{
-		servers: set.Servers, settings: set.Settings, warnings: set.Warnings,
+		servers: slices.Clone(set.Servers), settings: set.Settings, warnings: set.Warnings,
 		configs: &views.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
+		read:    &set,
 	}
 	if name == "" {
 		start.auto = autoDiscover(set, a.o.trust())
@@ -109,7 +110,7 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 		}
 	}
 	start.open = s.Name
-	if trusted && s.Problem == nil && !s.Disabled {
+	if trusted && s.Problem == nil && !s.Disabled && len(s.Inputs) == 0 {
 		start.open, start.connect = "", s.Name
 	}
 	return a.ui(ctx, start)

@@ -22,11 +22,15 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/manage"
+	"github.com/mcphud/mcphud/proxy/register"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // routerSettings are the settings of the router.
@@ -35,27 +39,46 @@ type routerSettings struct {
 	port            int
 	routes, tokens  string
 	sessionKey      string
-	drain           time.Duration
+	drain, delay    time.Duration
+	hosts           []string
 	tlsCert, tlsKey string
 	level           string
 	audit, pins     string
 	stdio           bool
+	cluster         string
+	clusterCreds    string
+	clusterCA       string
+	prefix          string
+	remote          manage.Remote
 }
+
+// prefixes are the modes of names at the endpoint of all agents.
+var prefixes = []string{string(toolset.Always), string(toolset.Conflict), string(toolset.Never)}
 
 // routerSources are all settings of the router.
 var routerSources = []setting{
 	{flag: "host", env: "ROUTER_HOST"},
+	{flag: "allow-host"},
 	{flag: "port", env: "ROUTER_PORT", key: "port"},
 	{flag: "routes"},
 	{flag: "tokens", key: "tokens"},
 	{flag: "session-key", key: "sessionKey"},
 	{flag: "drain-timeout"},
+	{flag: "drain-delay"},
 	{flag: "log-level"},
 	{flag: "audit"},
 	{flag: "pins"},
 	{flag: "tls-cert"},
 	{flag: "tls-key"},
 	{flag: "stdio"},
+	{flag: "cluster", env: "ROUTER_CLUSTER", key: "cluster"},
+	{flag: "cluster-creds", env: "ROUTER_CLUSTER_CREDS"},
+	{flag: "cluster-ca", env: "ROUTER_CLUSTER_CA"},
+	{flag: "prefix", key: "prefix"},
+	{flag: "manage-addr"},
+	{flag: "manage-cert"},
+	{flag: "manage-key"},
+	{flag: "manage-ca"},
 }
 
 func (a *app) routerCommand() *cobra.Command {
@@ -67,8 +90,11 @@ func (a *app) routerCommand() *cobra.Command {
 			"With --stdio it listens nowhere, serves all agents as one over stdin and stdout, and ends with its input. " +
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; an invalid file keeps the last valid routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
-			"DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth and CompleteMcpOAuth are each a POST of JSON to their own path.\n\n" +
+			"DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth and CompleteMcpOAuth are each a POST of JSON to their own path, and a method over gRPC. " +
+			"With --manage-addr they are served to other machines, too, over TLS to whoever has a certificate.\n\n" +
 			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens); " +
+			"DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth and CompleteMcpOAuth are each a POST of JSON to their own path.\n\n" +
+			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT, ROUTER_CLUSTER), else from routing.json (port, tokens, cluster); " +
 			"mcphud config explain router shows which.",
 		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n  mcphud -- mcphud router --stdio --routes ./routing.json\n" +
 			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
@@ -89,19 +115,30 @@ func routerFlags(c *cobra.Command, s *routerSettings) {
 
 // register gives the router's flags to f, at their defaults.
 func (s *routerSettings) register(f *pflag.FlagSet) {
-	*s = routerSettings{port: proxy.DefaultPort, drain: proxy.DefaultDrainTimeout, level: "info"}
+	*s = routerSettings{port: proxy.DefaultPort, drain: proxy.DefaultDrainTimeout, level: "info", prefix: string(toolset.Always)}
 	f.SortFlags = false
 	f.StringVar(&s.host, "host", "127.0.0.1", "listen on this `ADDRESS`; any but a loopback one needs a file of tokens; ROUTER_HOST")
+	f.StringArrayVar(&s.hosts, "allow-host", nil, "serve requests for this `HOST`, or HOST:PORT, too, such as a load balancer's (repeatable)")
 	f.Var(&number{&s.port, 0, 65535}, "port", "listen on this `PORT`; 0 picks a free one; ROUTER_PORT")
-	f.StringVar(&s.routes, "routes", proxy.DefaultRoutes, "serve the agents of this `FILE`, which is reloaded when it changes")
+	f.StringVar(&s.routes, "routes", proxy.DefaultRoutes, "serve the agents of this `FILE`, of all in a folder, or of nats://HOST/BUCKET; reloaded when it changes")
+	f.StringVar(&s.cluster, "cluster", "", "share routes, limits and circuit breakers with other routers by the NATS server at this `URL`; ROUTER_CLUSTER")
+	f.StringVar(&s.clusterCreds, "cluster-creds", "", "connect to NATS as the user of this credentials `FILE`; ROUTER_CLUSTER_CREDS")
+	f.StringVar(&s.clusterCA, "cluster-ca", "", "trust the NATS server by the certificate authorities in this PEM `FILE`; ROUTER_CLUSTER_CA")
+	f.StringVar(&s.sessionKey, "session-key", "", "let every router with the keys in this `FILE` serve the same sessions (default the one that the routes name)")
 	f.StringVar(&s.tokens, "tokens", "", "require a token of this `FILE` (default the one that the routes name)")
 	f.Var((*pause)(&s.drain), "drain-timeout", "time limit for running calls to finish at shutdown")
+	f.Var((*pause)(&s.delay), "drain-delay", "how long to go on at shutdown while /ready says 503, so that a load balancer notices")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "lowest `LEVEL` to log: debug, info, warning or error")
 	f.StringVar(&s.audit, "audit", "", "append a JSON line for each request to this `FILE`: caller, request, decision; never arguments")
 	f.StringVar(&s.pins, "pins", "", "keep tool definitions in this `FILE` and warn when one changes (default: one for these routes)")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
-	f.BoolVar(&s.stdio, "stdio", false, "serve all agents as one over stdin and stdout instead of HTTP")
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
+	f.BoolVar(&s.stdio, "stdio", false, "serve all agents as one over stdin and stdout instead of HTTP")
+	f.Var(&choice{&s.prefix, prefixes}, "prefix", "put agents' names before those of tools: always (as mcp__AGENT__TOOL), in a conflict, or never (`MODE`)")
+	f.StringVar(&s.remote.Addr, "manage-addr", "", "let managers with a certificate register servers at this `ADDRESS`, HOST:PORT, as JSON and over gRPC")
+	f.StringVar(&s.remote.Cert, "manage-cert", "", "the certificate of --manage-addr is in this `FILE` (PEM)")
+	f.StringVar(&s.remote.Key, "manage-key", "", "its key is in this `FILE` (PEM)")
+	f.StringVar(&s.remote.CA, "manage-ca", "", "certificates of managers must be signed by one in this `FILE` (PEM)")
 }
 
 // gather returns the settings of a command line and this process. table is what the file of routes has, without routes before resolve.
@@ -117,9 +154,10 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 		}
 		*table = *t
 		var values []config.Value
-		for key, v := range map[string]string{"port": strconv.Itoa(t.Port), "tokens": t.Tokens, "sessionKey": t.SessionKey} {
-			if v != "" && v != "0" { // not set
-				values = append(values, config.Value{Key: key, Text: v, Line: t.Lines[key]})
+		for _, v := range []config.Value{{Key: "port", Text: strconv.Itoa(t.Port)}, {Key: "tokens", Text: t.Tokens}, {Key: "sessionKey", Text: t.SessionKey}, {Key: "cluster", Text: t.Cluster}, {Key: "prefix", Text: string(t.Merged.Prefix)}} {
+			if v.Text != "" && v.Text != "0" { // not set
+				v.Line = t.Lines[v.Key]
+				values = append(values, v)
 			}
 		}
 		var warnings []config.Warning
@@ -129,8 +167,10 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 		return values, warnings, nil
 	}
 	bare := pflag.NewFlagSet("", pflag.ContinueOnError)
-	bare.StringVar(&s.sessionKey, "session-key", "", "")
 	where := sources{env: os.Getenv, file: s.routes, must: f.Lookup("routes").Changed, read: read}
+	if register.IsNATS(s.routes) {
+		where.file, where.must = "", false
+	}
 	return settings{"router", routerSources, f, bare, where}, table
 }
 
@@ -175,11 +215,18 @@ func (s *routerSettings) stripScheme(name string) error {
 // options converts resolved settings. Settings of the routes file alone are left to the router, which reloads the file.
 func (s *routerSettings) options(r *resolution) proxy.Options {
 	o := proxy.Options{
-		Version: version(), Host: bareHost(s.host), Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
-		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: !s.stdio, Trusted: s.stdio,
+		Version: version(), Host: bareHost(s.host), Hosts: s.hosts, Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
+		DrainTimeout: s.drain, DrainDelay: s.delay, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: !s.stdio, Trusted: s.stdio,
+		Remote: s.remote,
 	}
 	if r.given("tokens") {
 		o.Tokens = s.tokens
+	}
+	if r.given("session-key") {
+		o.SessionKey = s.sessionKey
+	}
+	if r.of("prefix").from.Source == "flag" { // the file's may change
+		o.Prefix = toolset.Prefix(s.prefix)
 	}
 	return o
 }
@@ -215,6 +262,9 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	if s.stdio && settled.given("tokens") && cmd.Flags().Changed("tokens") {
 		return usageError("--tokens does not apply with --stdio: whoever starts the router is its only caller", "leave one of them out")
 	}
+	if s.stdio && s.remote != (manage.Remote{}) {
+		return usageError("--manage-addr does not apply with --stdio: nothing is managed there", "leave one of them out")
+	}
 	if !settled.given("pins") && (s.pins == "" || os.MkdirAll(filepath.Dir(s.pins), 0o700) != nil) {
 		s.pins = "" // in memory only
 	}
@@ -233,13 +283,18 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	o.Login = *logins
 	o.Outer, o.Inner, o.SideChannel = []flow.Middleware{t.RecordResponses}, []flow.Middleware{t.RecordRequests}, t.Append
 	o.Handlers = browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }})
+	leave, err := s.join(ctx, &o)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if r, err = proxy.New(o); err != nil {
 		return routerError(err, s.routes)
 	}
 	if s.stdio {
 		reload := func() { _ = r.Reload() } // as below
 		a.kill.reload.Store(&reload)
-		logRoutes(log, s.routes, r.Routes())
+		logRoutes(log, s.routes, s.cluster, r.Routes())
 		err := r.ServeStdio(ctx, a.in, stdout{a.out})
 		a.kill.reload.Store(nil)
 		slow := time.AfterFunc(time.Second, func() {
@@ -255,10 +310,11 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	reload := func() { _ = r.Reload() } // errors are logged, and the last valid routes stay in force
 	a.kill.reload.Store(&reload)
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", r.URL())
-	logRoutes(log, s.routes, r.Routes())
+	logRoutes(log, s.routes, s.cluster, r.Routes())
 	select {
 	case <-ctx.Done():
-		log.Info("stopping", "drain_timeout", s.drain.String())
+		log.Info("stopping", "drain_delay", s.delay.String(), "drain_timeout", s.drain.String())
+		r.Drain(context.WithoutCancel(ctx))
 	case <-r.Done(): // a listener failed
 	}
 	a.kill.reload.Store(nil)
@@ -269,10 +325,18 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 const stdioDrain = 200 * time.Millisecond
 
 // logRoutes logs the agents, or the path of the routes file if it does not exist yet.
-func logRoutes(log *slog.Logger, file string, t *routes.Table) {
+func logRoutes(log *slog.Logger, file, cluster string, t *routes.Table) {
+	if register.IsNATS(file) {
+		log.Info("routes", "bucket", natsconn.Shown(file), "agents", strings.Join(t.Names(), " "))
+		return
+	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if abs, err := filepath.Abs(file); err == nil {
 			file = abs
+		}
+		if cluster != "" {
+			log.Info("no routes yet: waiting for agents that register, or for the file", "nats", natsconn.Shown(cluster), "file", file)
+			return
 		}
 		log.Warn("no routes yet: waiting for the file", "file", file)
 		return

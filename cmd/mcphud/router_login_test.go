@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/faketest"
 )
 
 // A login that somebody makes while a router runs serves the callers of that router.
@@ -20,7 +21,7 @@ func TestRouterUsesTheLoginOfItsUser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(router.Dir, "routing.json"), fmt.Appendf(nil, `{"routes":{"docs":{"url":%q,"oauth":{}}}}`, srv.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var log syncBuffer
+	var log faketest.Buffer
 	router.Stderr = &log
 	if err := router.Start(); err != nil {
 		t.Fatal(err)

@@ -89,3 +89,21 @@ func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
 		t.Errorf("%v: %s", err, contents(said))
 	}
 }
+
+// A host that knows stdio alone chooses by a flag how tools are named; the flag goes before the file.
+func TestR19_StdioPrefix(t *testing.T) {
+	t.Parallel()
+	agent := serve(t, "--ephemeral", "--port", "0")
+	file := filepath.Join(t.TempDir(), "routing.json")
+	if err := os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ownProcess(t, "tools", "call", "add", "a=40", "b=2", "-e", asMain+"=1", "--", self, "router", "--stdio", "--prefix", "never", "--routes", file)
+	if got.code != 0 || !strings.Contains(got.out, "42") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -138,7 +138,7 @@ func TestRouterUsage(t *testing.T) {
 		{"--url http://127.0.0.1:1/mcp", "", "", "--url does not apply to the router"},
 		{"--port many", "", "", "from 0 to 65535"},
 		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},
-		{"--port 0", `{"routes":{"a":{}}}`, "", "hostPort, url or command"},
+		{"--port 0", `{"routes":{"a":{}}}`, "", "give hostPort, url, urls, command or registered"},
 		{"--port 0", `{"routes":{"a":{"hostPort":1,"url":"http://x/"}}}`, "", "exactly one"},
 		{"--port 0", `{"routes":`, "", "line 1"},
 		{"--port 0 --tls-cert x.pem", "", "", "a TLS certificate and its key must be given together"},

@@ -3,23 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/history"
-	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -28,8 +24,9 @@ func (a *app) runCommand() *cobra.Command {
 		Use: "run CALL… [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]", Short: "Make named calls of a project", Annotations: rule("some"),
 		Long: "Makes calls that are kept as files. CALL is the name of one in " + calls.Folder + " of this project, a file, or a folder: then all calls in it are made, in the order of their names. " +
 			"KEY=VALUE changes an argument. A target on the command line is called instead of the servers that the files name. mcphud help history explains the files.\n\n" +
-			"Several calls are all made, also after one failed; the exit code is that of the first that failed. Calls to one server that follow each other share its connection.",
-		Example: "  mcphud run search\n  mcphud run search query=other --format json\n  mcphud run .mcphud/calls -- node server.js",
+			"Files can say what answers have to be: by jq expressions, a schema, a time limit, a snapshot. Exit code 9 where one is not. --update keeps answers as new snapshots.\n\n" +
+			"Several calls are all made, also after one failed; the exit code is that of the first that failed. Each file has a connection of its own, to a process of its own; several files run at a time.",
+		Example: "  mcphud run search\n  mcphud run search query=other --format json\n  mcphud run .mcphud/calls --concurrency 8 -- node server.js\n  mcphud run search --update",
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			dir, err := projectCalls()
@@ -40,14 +37,39 @@ func (a *app) runCommand() *cobra.Command {
 			return names, cobra.ShellCompDirectiveDefault
 		},
 	}
+	var o runFlags
+	o.register(c)
+	c.Flags().BoolVar(&o.update, "update", false, "write the snapshots of calls whose other assertions hold anew")
 	c.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		own, target, err := a.ownTarget(cmd, args)
 		if err != nil {
 			return err
 		}
-		return a.runCalls(ctx, cmd, own, target)
+		return a.runCalls(ctx, cmd, own, target, o)
 	})
 	return c
+}
+
+// runFlags say how files of calls are run.
+type runFlags struct {
+	concurrency int
+	update      bool
+}
+
+const usualFiles, maxFiles = 4, 256
+
+func (o *runFlags) register(c *cobra.Command) {
+	c.Flags().IntVar(&o.concurrency, "concurrency", usualFiles, "run `N` files of calls at a time")
+}
+
+func (o *runFlags) check() error {
+	if o.concurrency < 1 || o.concurrency > maxFiles {
+		return usageError(fmt.Sprintf("--concurrency is %d, and must be from 1 to %d", o.concurrency, maxFiles), "give another number")
+	}
+	return nil
 }
 
 // targetOf is the server of a command, which may have none of its own: what the command line names comes first.
@@ -85,7 +107,7 @@ func projectCalls() (string, error) {
 }
 
 // findCalls are the calls that a word names.
-func (a *app) findCalls(word string) ([]calls.Call, error) {
+func (a *app) findCalls(word string) ([]calls.File, error) {
 	dir, err := projectCalls()
 	if err != nil {
 		return nil, err
@@ -124,7 +146,7 @@ func (a *app) findCalls(word string) ([]calls.Call, error) {
 }
 
 // readCalls reads files, and warns of what is not known in them.
-func (a *app) readCalls(files ...string) (all []calls.Call, err error) {
+func (a *app) readCalls(files ...string) (all []calls.File, err error) {
 	for _, f := range files {
 		c, warnings, err := calls.Read(f)
 		if err != nil {
@@ -138,23 +160,9 @@ func (a *app) readCalls(files ...string) (all []calls.Call, err error) {
 	return all, nil
 }
 
-// ranCall is the outcome of one of several calls, as JSON.
-type ranCall struct {
-	Name    string          `json:"name"`
-	File    string          `json:"file"`
-	Server  string          `json:"server"`
-	Method  string          `json:"method"`
-	Target  string          `json:"target"`
-	Verdict string          `json:"verdict"`
-	Took    float64         `json:"took_ms"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   json.RawMessage `json:"error,omitempty"`
-	size    int
-}
-
 // runCalls makes the calls that words name.
-func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, target targetOf) error {
-	var all []calls.Call
+func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, target targetOf, o runFlags) error {
+	var files []calls.File
 	var given []string
 	for _, w := range words {
 		if _, err := os.Lstat(w); err != nil && strings.Contains(w, "=") {
@@ -165,68 +173,38 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 		if err != nil {
 			return err
 		}
-		all = append(all, found...)
+		files = append(files, found...)
 	}
-	if len(all) == 0 {
+	if len(files) == 0 {
 		return usageError("no call was named", "usage: "+cmd.UseLine())
 	}
-	servers := make([]config.Server, len(all))
-	for i, c := range all {
-		s, err := target(func() (config.Server, error) { return a.serverOf(ctx, c) })
-		if err != nil {
-			return err
-		}
-		servers[i] = s
+	r, err := a.prepareRun(ctx, files, target, given, o)
+	if err != nil {
+		return err
 	}
-	if len(all) == 1 {
-		k := kept(all[0], given)
-		return a.connected(ctx, servers[0], func(ctx context.Context, l *link) error { return a.runOne(ctx, l, k) })
+	if !r.several() {
+		return r.single(ctx)
 	}
 	var ran []ranCall
 	var first error
-	p := a.printer()
-	for i := 0; i < len(all); {
-		end := i + 1
-		for end < len(all) && sameServer(servers[end], servers[i]) {
-			end++
-		}
-		group, done := all[i:end], 0
-		err := a.connected(ctx, servers[i], func(ctx context.Context, l *link) error {
-			for _, c := range group[done:] { // after a login those that are left
-				k := kept(c, given)
-				r, err := k.make(ctx, l)
-				if ctx.Err() != nil || failure.RemedyOf(err) == failure.LogIn {
-					return cmp.Or(err, ctx.Err())
-				}
-				done++
-				one, err := outcomeOf(ctx, c, l.Title(), r, err)
-				first = cmp.Or(first, err)
-				ran = append(ran, one)
-				l.side.finish()
-				if err := p.ran(one); err != nil {
-					return err
-				}
+	p, began := a.printer(), time.Now()
+	err = r.all(ctx, func(_ int, calls []ranCall) error {
+		for _, c := range calls {
+			first = cmp.Or(first, c.err)
+			if err := p.ran(c); err != nil {
+				return err
 			}
-			return nil
-		})
-		switch {
-		case ctx.Err() != nil || errors.Is(err, errOutputClosed):
-			return err
-		case err != nil && done == len(group): // after the last call: the journal's file, say
-			first = cmp.Or(first, err)
-		case err != nil:
-			first = cmp.Or(first, err)
-			for _, c := range group[done:] {
-				one, _ := outcomeOf(ctx, c, servers[i].Name, rpc.Reply{}, err)
-				ran = append(ran, one)
-				if err := p.ran(one); err != nil {
-					return err
-				}
+			if c.reply = (rpc.Reply{}); p.format != formatJSON {
+				c.Result = nil // printed, or not to be
 			}
+			ran = append(ran, c)
 		}
-		i = end
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return cmp.Or(p.ranAll(ran), first)
+	return cmp.Or(p.ranAll(ran, len(files), time.Since(began)), first)
 }
 
 // kept is a call of a file as one that is made again.
@@ -241,10 +219,6 @@ func (a *app) runOne(ctx context.Context, l *link, k *keptCall) error {
 		return k.named(ctx, l, err)
 	}
 	return k.print(l, r)
-}
-
-func sameServer(a, b config.Server) bool {
-	return a.Name == b.Name && a.Source.File == b.Source.File && a.Fingerprint() == b.Fingerprint()
 }
 
 // serverOf is the server that a file names or describes.
@@ -289,77 +263,4 @@ func (a *app) trustCall(ctx context.Context, s config.Server) error {
 		return refused
 	}
 	return trust.Trust(s)
-}
-
-// outcomeOf is how a call went, and its error, also that of a tool that failed.
-func outcomeOf(ctx context.Context, c calls.Call, server string, r rpc.Reply, err error) (ranCall, error) {
-	one := ranCall{Name: c.Name, File: c.File, Server: server, Method: c.Method, Target: c.Target, Verdict: history.OK, Took: ms(r.Took), Result: r.Result, size: len(r.Result)}
-	if err == nil && c.Method == "tools/call" && offer.IsError(r.Result) {
-		one.Verdict = history.IsError
-		return one, toolError(server, "tools/call "+c.Target, r.Result)
-	}
-	if err == nil {
-		return one, nil
-	}
-	e := explain(ctx, err)
-	one.Error, one.Result = e.JSON(), nil
-	switch {
-	case e.Kind == failure.Timeout:
-		one.Verdict = history.Timeout
-	case e.Code != nil:
-		one.Verdict = history.RPCError
-	default:
-		one.Verdict = history.Failed
-	}
-	return one, err
-}
-
-// ran prints the outcome of one of several calls, in the formats that print them as they come.
-func (p *printer) ran(c ranCall) error {
-	switch p.format {
-	case formatText:
-		return p.print(answer{text: func(t *textOutput) {
-			line := fmt.Sprintf("%s  %s  %s  %s", verdictWord(c.Verdict), c.Name, c.Target, c.Server)
-			if c.Error != nil {
-				var e struct{ Message string }
-				if json.Unmarshal(c.Error, &e) == nil {
-					line += "  " + text.Clip(text.FirstLine(e.Message), 300)
-				}
-			} else {
-				line += fmt.Sprintf("  %.3gms  %s", c.Took, text.Bytes(c.size))
-			}
-			t.block(line)
-		}})
-	case formatJSONL, formatRaw:
-		raw, err := marshal(c)
-		if err != nil {
-			return err
-		}
-		return p.line(raw)
-	}
-	return nil
-}
-
-// ranAll prints the outcomes of all calls, in the formats that print them together.
-func (p *printer) ranAll(all []ranCall) error {
-	failed := 0
-	for _, c := range all {
-		if c.Verdict != history.OK {
-			failed++
-		}
-	}
-	switch p.format {
-	case formatText:
-		return p.print(answer{text: func(t *textOutput) { t.block(fmt.Sprintf("%d calls, %d failed", len(all), failed)) }})
-	case formatJSON:
-		raw, err := marshal(struct {
-			Calls  []ranCall `json:"calls"`
-			Failed int       `json:"failed"`
-		}{all, failed})
-		if err != nil {
-			return err
-		}
-		return p.line(raw)
-	}
-	return nil
 }

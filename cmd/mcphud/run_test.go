@@ -15,6 +15,7 @@ import (
 // project is a folder with these calls, in which the test runs.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
+	faketest.Stdio(t, behave.Good) // it is built, which takes the folder of the test
 	dir := filepath.Join(t.TempDir(), ".mcphud", "calls")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestRunCalls(t *testing.T) {
 	if !strings.Contains(o.out, "✗ error  b-fails") || !strings.HasSuffix(o.out, "5 calls, 2 failed\n") {
 		t.Errorf("%s", o.out)
 	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "a-fine", filepath.Join(dir, "d-prompt.yaml"), "--format", "jsonl")...); strings.Count(o.ok(t), "\n") != 2 {
+	if o := mcphud(t, fake(t, behave.Good, "run", "a-fine", filepath.Join(dir, "d-prompt.yaml"), "--format", "jsonl", "--concurrency", "1")...); strings.Count(o.ok(t), "\n") != 2 {
 		t.Errorf("%s", o.out)
 	}
 	calls := callsOf(t, "--limit", "1")

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) serversCommand() *cobra.Command {
@@ -16,7 +18,8 @@ func (a *app) serversCommand() *cobra.Command {
 			Use: "list", Short: "List the servers of all configs with their sources; secrets are masked", Args: noArgs,
 			Example: "  mcphud servers list\n  mcphud servers list --config .mcp.json --format json",
 			RunE:    a.action(func(context.Context, *cobra.Command, []string) error { return a.serversList() }),
-		})
+		},
+		a.serversAddCommand(), a.serversEditCommand(), a.serversDuplicateCommand(), a.serversRemoveCommand(), a.serversEnableCommand(true), a.serversEnableCommand(false), a.serversTemplatesCommand())
 }
 
 const noServers = "no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE"
@@ -24,8 +27,9 @@ const noServers = "no servers found; mcphud reads mcphud.yaml, .mcp.json and the
 // listedServer is one entry of servers list as JSON: its configuration, and whether it can be started.
 type listedServer struct {
 	config.Server
-	Trusted bool   `json:"trusted"`           // false: an entry of a file of the working folder that is not trusted yet
-	Problem string `json:"problem,omitempty"` // why it cannot be started
+	Trusted bool     `json:"trusted"`           // false: an entry of a file of the working folder that is not trusted yet
+	Problem string   `json:"problem,omitempty"` // why it cannot be started
+	Asks    []string `json:"inputs,omitempty"`  // what it has to be told before it starts
 }
 
 func (a *app) serversList() error {
@@ -50,6 +54,9 @@ func (a *app) serversList() error {
 		if s.Problem != nil {
 			e.Problem = mask.Text(s.Problem.Error())
 		}
+		for _, in := range s.Inputs {
+			e.Asks = append(e.Asks, in.Name)
+		}
 		list.Servers = append(list.Servers, e)
 	}
 	raw, err := marshal(list)
@@ -59,13 +66,22 @@ func (a *app) serversList() error {
 	p := a.printer()
 	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
 		rows := [][]string{}
+		var whole []string // problems that are too long for their column
 		for _, e := range list.Servers {
-			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), tilde(e.Source.String(), where.Home), destination(e.Server)})
+			why := startProblem(e)
+			short := text.Clip(why, 40)
+			if short != why {
+				whole = append(whole, e.Name+": "+strings.TrimPrefix(why, "! "))
+			}
+			rows = append(rows, []string{e.Name, e.Transport, short, tilde(e.Source.String(), where.Home), destination(e.Server)})
 		}
 		if len(rows) == 0 {
 			t.block(noServers)
 		}
 		t.table(p.width, dropEmptyColumn(rows, 2))
+		for _, w := range whole {
+			t.note(p.width, "problem: "+w)
+		}
 		for _, w := range list.Warnings {
 			t.block("warning: " + w.String())
 		}
@@ -76,11 +92,13 @@ func (a *app) serversList() error {
 func startProblem(e listedServer) string {
 	switch {
 	case e.Problem != "":
-		return "! " + e.Problem
+		return "! " + strings.TrimPrefix(e.Problem, fmt.Sprintf("server %q: ", e.Name)) // which its row says
 	case e.Disabled:
 		return "disabled"
 	case !e.Trusted:
 		return "not trusted"
+	case len(e.Asks) > 0:
+		return "asks for " + text.Clip(strings.Join(e.Asks, ", "), 30)
 	}
 	return ""
 }

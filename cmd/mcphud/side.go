@@ -31,6 +31,8 @@ type side struct {
 	since    uint64
 	progress *rpc.Progress // to be drawn, nil if none
 	drawn    bool
+	lines    int  // of the picture that is on the terminal
+	deaf     bool // what the server writes is not passed on any more
 	partial  bool // the last line on stderr has no end yet
 
 	wake chan struct{}
@@ -98,6 +100,9 @@ func (s *side) drain() {
 func (s *side) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.deaf {
+		return len(b), nil
+	}
 	s.clear()
 	if s.tty {
 		_, _ = io.WriteString(s.err, safe.Text(string(b)))
@@ -109,6 +114,13 @@ func (s *side) Write(b []byte) (int, error) {
 	}
 	// A closed stderr of ours must not look to the server like one of its own.
 	return len(b), nil
+}
+
+// deafen passes on nothing more of what the server writes, which is in the journal all the same.
+func (s *side) deafen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deaf = true
 }
 
 // write puts a line on stderr.
@@ -163,7 +175,22 @@ func (s *side) draw() {
 	s.progress, s.drawn = nil, true
 }
 
+// picture draws lines of ours that stay where they are, in the place of those of before; what is written meanwhile comes above them.
+func (s *side) picture(lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain()
+	s.clear()
+	s.endLine()
+	_, _ = io.WriteString(s.err, strings.Join(lines, "\n")+"\n")
+	s.lines = len(lines)
+}
+
 func (s *side) clear() {
+	if s.lines > 0 {
+		_, _ = fmt.Fprintf(s.err, "\x1b[%dA\r\x1b[J", s.lines)
+		s.lines = 0
+	}
 	if s.drawn {
 		_, _ = io.WriteString(s.err, "\r\x1b[K")
 		s.drawn = false

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,7 @@ const (
 
 func (a *app) tapCommand() *cobra.Command {
 	var name string
-	var server webURL
+	var server string
 	var port int
 	var only *filterFlag
 	c := &cobra.Command{
@@ -39,7 +38,7 @@ func (a *app) tapCommand() *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if server != "" && len(args) == 0 {
-				return a.tapHTTP(ctx, cmd, string(server), name, port)
+				return a.tapHTTP(ctx, cmd, server, name, port)
 			}
 			return a.tap(ctx, cmd, args, name, only)
 		}),
@@ -47,13 +46,18 @@ func (a *app) tapCommand() *cobra.Command {
 	only = addFilter(c.Flags())
 	c.AddCommand(a.wrapCommand(), a.unwrapCommand())
 	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command, or the host)")
-	c.Flags().Var(&server, "http", "listen on this machine and pass everything on to the HTTP server at this `URL`")
+	c.Flags().StringVar(&server, "http", "", "listen on this machine and pass everything on to the HTTP server at this `URL`")
 	c.Flags().Var(&number{&port, 0, 65535}, "port", "with --http, listen on this `PORT`; 0 picks a free one")
 	return c
 }
 
 func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string, only *filterFlag) error {
 	own, command, dash := splitArgs(cmd, args)
+	for _, flag := range networkFlags {
+		if cmd.Flags().Changed(flag) {
+			return usageError("--"+flag+" is for --http", "write mcphud tap --http URL --"+flag+" …")
+		}
+	}
 	if hidden := hiddenFlag(cmd); hidden != "" {
 		return usageError("--"+hidden+" does not apply to tap, which connects to no server", "see mcphud tap --help")
 	}
@@ -134,8 +138,10 @@ func (a *app) tapUI(ctx context.Context, j *journal.Journal, filter string) erro
 		return err
 	}
 	defer done()
-	return tui.Run(ctx, tui.Config{
-		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }, Targets: targets}), Sessions: m, Idle: func() string { return "tap" }, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
-		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
-	})
+	cfg := tui.Config{
+		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }, Targets: targets}), Sessions: m, Idle: func() string { return "tap" },
+		Filter: filter, Report: report,
+	}
+	defer a.personal(&cfg)()
+	return tui.Run(ctx, cfg)
 }

@@ -111,7 +111,9 @@ func (a *app) printEntry(p *config.Place, out changedEntry) error {
 		}
 		if out.Changed {
 			t.block("backup   " + out.Backup)
-			t.block("next     " + p.Client.Restart)
+			if out.Next != "" {
+				t.block("next     " + out.Next)
+			}
 		}
 		if out.Changed && out.Wrapped {
 			t.block("watch    mcphud tap")

@@ -114,11 +114,8 @@ func TestTapSeesAWrappedEntry(t *testing.T) {
 func TestTapWrapRefuses(t *testing.T) {
 	path := clientFile(t, ".cursor/mcp.json", `{"mcpServers": {"a": {"command": "x", "args": "not a list"}, "b": {"url": "https://user:geheim@x.example/mcp"}, "twice": {"command": "x", "command": "y"}}}`)
 	broken := filepath.Join(filepath.Dir(path), "broken.json")
-	yaml := filepath.Join(filepath.Dir(path), "mcphud.yaml")
-	for name, text := range map[string]string{broken: `{"mcpServers": {`, yaml: "mcpServers:\n  a:\n    command: x\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	before := content(t, path)
 	for _, c := range []struct {
@@ -126,14 +123,13 @@ func TestTapWrapRefuses(t *testing.T) {
 		says string
 	}{
 		{[]string{"cursor"}, "takes a client and a server"},
-		{[]string{"nobody", "a"}, "unknown client: nobody; write claude-desktop, claude-code"},
+		{[]string{"nobody", "a"}, "unknown client: nobody; write mcphud, claude-code"},
 		{[]string{"cursor", "nothing"}, "no server nothing; it has a, b, twice"},
 		{[]string{"cursor", "a"}, "args is not a list"},
 		{[]string{"cursor", "twice"}, "command is given twice"},
 		{[]string{"cursor", "b"}, "run mcphud tap --http https://"},
 		{[]string{"windsurf", "a"}, "no servers in"},
 		{[]string{broken, "a"}, "is not valid JSON"},
-		{[]string{yaml, "a"}, "is not JSON; change this file by hand"},
 	} {
 		o := mcphud(t, append([]string{"tap", "wrap"}, c.args...)...)
 		if o.code != 1 || !strings.Contains(o.stderr, c.says) || strings.Contains(o.stderr, "geheim") {
@@ -164,5 +160,29 @@ func TestTapWrapClaudeCodeProject(t *testing.T) {
 	mcphud(t, "tap", "wrap", "claude-code", "a").ok(t)
 	if got := content(t, path); !strings.Contains(got, `"tap", "--name", "a", "--", "local"]`) || !strings.Contains(got, `{"command": "user"}`) {
 		t.Error(got)
+	}
+}
+
+// Files of YAML and TOML are wrapped as those of JSON are, and so is a byte order mark no reason against it.
+func TestTapWrapEveryFormat(t *testing.T) {
+	for path, c := range map[string]struct{ before, after string }{
+		".config/mcphud/mcphud.yaml": {"servers:\n  a: # mine\n    command: 'run' # it\n    args:\n      - x\n  b: {command: c}\n", "command: "},
+		".codex/config.toml":         {"[mcp_servers.a]\ncommand = 'run' # it\nargs = [\n  \"x\", # one\n]\n\n[mcp_servers.b]\ncommand = \"c\"\n", "command = "},
+		"opencode.json":              {"{\n  \"mcp\": {\n    \"a\": {\"type\": \"local\", \"command\": [\"run\", \"x\"]}\n  }\n}", `"command": [`},
+		"marked.json":                {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {\"command\": \"r\\u0075n\", \"args\": [\"\\/x\"]}}}\r\n", `"command": `},
+	} {
+		path := clientFile(t, path, c.before)
+		var got changedEntry
+		if err := json.Unmarshal([]byte(mcphud(t, "tap", "wrap", path, "a").ok(t)), &got); err != nil || !got.Changed || len(got.Command) != 2 || got.Command[0] != "run" {
+			t.Errorf("%s: %v %+v", path, err, got)
+		}
+		wrapped := content(t, path)
+		if !strings.Contains(wrapped, c.after) || !strings.Contains(wrapped, "tap") || wrapped == c.before {
+			t.Errorf("%s: %s", path, wrapped)
+		}
+		mcphud(t, "tap", "unwrap", path, "a").ok(t)
+		if now := content(t, path); now != c.before {
+			t.Errorf("%s:\n%q\nwas\n%q", path, now, c.before)
+		}
 	}
 }

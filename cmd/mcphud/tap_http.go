@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // tapHTTP is a reverse proxy for one HTTP server, whose traffic tap sees.
@@ -24,9 +25,18 @@ func (a *app) tapHTTP(ctx context.Context, cmd *cobra.Command, server, name stri
 			return usageError("--"+flag+" does not apply with --http: the traffic is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}
 	}
-	to, err := url.Parse(server)
-	if err != nil { // the flag has checked it
+	entry := config.Server{URL: server, Transport: config.HTTP}
+	if err := a.o.network(&entry); err != nil {
 		return err
+	}
+	network, err := transport.NewNetwork(entry)
+	if err != nil {
+		return err
+	}
+	to := network.URL()
+	if entry.Insecure {
+		entry.Name = server
+		a.note("mcphud: " + unverified(entry))
 	}
 	if to.Path == "" {
 		to.Path = "/"
@@ -43,10 +53,10 @@ func (a *app) tapHTTP(ctx context.Context, cmd *cobra.Command, server, name stri
 	if err != nil {
 		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "choose another port, or 0 for a free one"}
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true
-	defer transport.CloseIdleConnections()
-	srv := &http.Server{Handler: listen.Guard(p.Reverse(name, to, transport))}
+	t := network.Transport(to, (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}).DialContext)
+	t.DisableCompression, t.ForceAttemptHTTP2, t.IdleConnTimeout = true, true, 90*time.Second
+	defer t.CloseIdleConnections()
+	srv := &http.Server{Handler: listen.Guard(p.Reverse(name, to, t))}
 	listen.Harden(srv, time.Minute)
 	_, _ = fmt.Fprintf(a.err, "listening on http://%s%s\n", lns[0].Addr(), to.EscapedPath())
 	_, _ = fmt.Fprintf(a.err, "Put this address into the client in the place of the server's, and watch with: mcphud tap\n")

@@ -3,16 +3,20 @@
 package main
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
@@ -23,7 +27,7 @@ import (
 func reverse(t *testing.T, url string, args ...string) (address string, stop func()) {
 	t.Helper()
 	cmd := command(t, append([]string{"tap", "--http", url}, args...)...)
-	stderr := &syncBuffer{}
+	stderr := &faketest.Buffer{}
 	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -36,6 +40,52 @@ func reverse(t *testing.T, url string, args ...string) (address string, stop fun
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+}
+
+// What is on the way to the server is said by the flags that every client has: certificates, and a socket in the URL.
+func TestTapHTTPNetwork(t *testing.T) {
+	runtimeDir(t)
+	own := certtest.SelfSigned(t)
+	secure := httptest.NewUnstartedServer(behave.Handler(behave.Good, behave.Fault{JSON: true}))
+	secure.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}, ClientCAs: own.Pool(), ClientAuth: tls.RequireAndVerifyClientCert}
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	dir, err := os.MkdirTemp("", "s") // the path of a socket has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "mcp.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := &httptest.Server{Listener: l, Config: &http.Server{Handler: behave.Handler(behave.Good, behave.Fault{JSON: true})}}
+	socket.Start()
+	t.Cleanup(socket.Close)
+	client := []string{"--client-cert", own.Cert, "--client-key", own.Key}
+	for _, c := range []struct {
+		url  string
+		args []string
+	}{
+		{secure.URL + "/mcp", append([]string{"--ca", own.Cert}, client...)},
+		{secure.URL + "/mcp", append([]string{"--insecure"}, client...)},
+		{"unix://" + dir + "/mcp.sock:/mcp", nil},
+	} {
+		url, stop := reverse(t, c.url, c.args...)
+		if o := mcphud(t, "tools", "list", url); !strings.Contains(o.ok(t), `"echo"`) {
+			t.Errorf("%s %q: %s", c.url, c.args, o.out)
+		}
+		stop()
+	}
+	for want, args := range map[string][]string{
+		"is for --http":         {"tap", "--ca", own.Cert},
+		"contradict each other": {"tap", "--http", secure.URL, "--ca", own.Cert, "--insecure"},
+		"does not start with":   {"tap", "--http", "ftp://x/"},
+	} {
+		if o := mcphud(t, args...); o.code != exitFailure || !strings.Contains(o.stderr, want) {
+			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
 		}
 	}
 }
@@ -144,7 +194,7 @@ func TestTapHTTPWithoutAServer(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--http", "far"}, "must be a URL"},
+		{[]string{"--http", "far"}, "does not start with http:// or https://"},
 		{[]string{"--http", "http://h", "--format", "text"}, "--format does not apply with --http"},
 		{[]string{"--port", "1"}, "--port is for --http"},
 	} {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -24,24 +23,6 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/peertest"
 )
-
-// syncBuffer is written to while it is read.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
 
 // runtimeDir gives the test and what it starts a folder of sockets of their own.
 func runtimeDir(t *testing.T) {
@@ -63,7 +44,7 @@ func runtimePath(t *testing.T) string {
 type watched struct {
 	t           *testing.T
 	cmd         *exec.Cmd
-	out, stderr *syncBuffer
+	out, stderr *faketest.Buffer
 }
 
 func watchTap(t *testing.T, args ...string) *watched {
@@ -74,7 +55,7 @@ func watchTap(t *testing.T, args ...string) *watched {
 // watchTapIn watches what is tapped in a directory, for tests that run side by side.
 func watchTapIn(t *testing.T, dir string, args ...string) *watched {
 	t.Helper()
-	w := &watched{t: t, cmd: command(t, append([]string{"tap"}, args...)...), out: &syncBuffer{}, stderr: &syncBuffer{}}
+	w := &watched{t: t, cmd: command(t, append([]string{"tap"}, args...)...), out: &faketest.Buffer{}, stderr: &faketest.Buffer{}}
 	if dir != "" {
 		w.cmd.Env = append(w.cmd.Env, "MCPHUD_TAP_DIR="+dir)
 	}
@@ -217,7 +198,7 @@ func TestTapWrapsACommand(t *testing.T) {
 	}
 	// A second signal is the server's too.
 	cmd := command(t, "tap", "--", "sh", "-c", `trap 'echo int' INT; trap 'echo term; exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
-	var out, stderr syncBuffer
+	var out, stderr faketest.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -283,7 +264,7 @@ func same(t *testing.T, s config.Server, stderr bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b, e syncBuffer
+		var b, e faketest.Buffer
 		cmd.Stdout, cmd.Stderr = &b, &e
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -357,7 +338,7 @@ func TestTapShowsWhatARouterCarries(t *testing.T) {
 		t.Fatal(err)
 	}
 	router := command(t, "router", "--port", "0", "--routes", file)
-	var log syncBuffer
+	var log faketest.Buffer
 	router.Stderr = &log
 	if err := router.Start(); err != nil {
 		t.Fatal(err)

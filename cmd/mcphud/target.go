@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,26 +71,22 @@ func stdioServer(command []string) (config.Server, error) {
 }
 
 func (o *options) urlServer(raw string) (config.Server, error) {
-	u, err := url.Parse(raw)
-	if err != nil || !slices.Contains(config.URLSchemes(), u.Scheme) || u.Host == "" {
-		if why := (*url.Error)(nil); errors.As(err, &why) {
-			err = why.Err // without the URL, which may hold a password
-		}
+	if _, _, err := config.Endpoint(raw); err != nil {
 		return config.Server{}, &failure.Error{
-			Kind: failure.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", mask.URL(raw)), Err: err,
+			Kind: failure.Usage, Message: fmt.Sprintf("%q is not an HTTP URL: it %v", mask.URL(raw), err), Err: err,
 			Next: "give it as https://host/path or http://127.0.0.1:PORT/mcp",
 		}
 	}
 	t := o.transport
 	switch {
-	case t == config.WS && !config.IsSocket(raw):
+	case t == config.WS && strings.HasPrefix(raw, "http") && !strings.HasPrefix(raw, "http+"):
 		raw = "ws" + strings.TrimPrefix(raw, "http")
 	case t == "" && config.IsSocket(raw):
 		t = config.WS
 	case t == "":
 		t = config.Auto
 	}
-	return config.Server{Name: u.Host, Unnamed: true, Transport: t, URL: raw}, nil
+	return config.Server{Name: config.URLName(raw), Unnamed: true, Transport: t, URL: raw}, nil
 }
 
 // configured finds an entry of the configs that may be started without a question.
@@ -111,6 +104,9 @@ func (o *options) configured(name string) (config.Server, error) {
 		}
 	}
 	switch {
+	case o.asIs:
+	case len(s.Inputs) == 0 && len(o.set) > 0:
+		return s, usageError("--set does not apply: "+name+" asks for nothing", "leave it out")
 	case s.Disabled:
 		return s, &failure.Error{Kind: failure.ServerDisabled, Server: name, Message: "disabled in " + s.Source.String(), Next: "enable it there"}
 	case s.Problem != nil:
@@ -146,11 +142,15 @@ func (o *options) load() (config.Set, config.Options, error) {
 	return set, where, nil
 }
 
-// apply overrides s by the flags.
-func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
+// fitting refuses flags for another kind of server than s is.
+func fitting(cmd *cobra.Command, s *config.Server) error {
 	stdio := s.Transport == config.Stdio
-	for flag, fits := range map[string]bool{"env": stdio, "cwd": stdio, "header": !stdio, "transport": !stdio} {
-		if cmd.Flags().Changed(flag) && !fits {
+	wrong := []string{"env", "cwd"}
+	if stdio {
+		wrong = append([]string{"header", "transport"}, networkFlags...)
+	}
+	for _, flag := range wrong {
+		if cmd.Flags().Changed(flag) {
 			kind := "a server that is started by its command"
 			if !stdio {
 				kind = "a server that is reached by its URL"
@@ -158,7 +158,15 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 			return usageError(fmt.Sprintf("--%s does not apply to %s, %s", flag, s.Name, kind), "leave it out")
 		}
 	}
-	var err error
+	return nil
+}
+
+// apply overrides s by the flags.
+func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
+	err := fitting(cmd, s)
+	if err != nil {
+		return err
+	}
 	if s.Env, err = pairs(s.Env, o.env, "=", "-e", "KEY=VALUE"); err != nil {
 		return err
 	}
@@ -170,6 +178,9 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	}
 	if o.transport != "" {
 		s.Transport = o.transport
+	}
+	if err := o.network(s); err != nil {
+		return err
 	}
 	if o.protocol != "" {
 		s.Protocol = o.protocol
@@ -201,7 +212,7 @@ func (o *options) limits(cmd *cobra.Command, s *config.Server) {
 	if !changed("max-timeout") && s.MaxTimeout < s.Timeout {
 		s.MaxTimeout = s.Timeout
 	}
-	if changed("connect-timeout") {
+	if changed("connect-timeout") || s.ConnectTimeout == 0 && o.connectTimeout > 0 {
 		s.ConnectTimeout = o.connectTimeout
 	}
 	if s.MaxFrame == 0 || changed("max-frame") {

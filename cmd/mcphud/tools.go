@@ -60,19 +60,29 @@ func (a *app) toolsCommand() *cobra.Command {
 	var args string
 	var task bool
 	var second comparing
+	var many batching
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
-			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + comparingHelp + "\n\n" + fullNames,
-		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
-		Args:    cobra.ArbitraryArgs,
+			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + batchHelp + "\n\n" + comparingHelp + "\n\n" + fullNames,
+		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp\n" +
+			"  mcphud tools call add --batch numbers.jsonl --concurrency 4 -- node server.js\n" +
+			"  mcphud tools call add a=1 b=2 --expect '.content[0].text|contains(\"3\")' --max-latency 2s -- node server.js",
+		Args: cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
+			switch batch, err := many.asked(args, task, second.target != ""); {
+			case err != nil:
+				return err
+			case batch:
+				return a.batch(ctx, l, own, &many)
+			}
 			return a.toolsCall(ctx, l, own, args, task, &second)
 		}),
 		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
 	call.Flags().BoolVar(&task, "task", false, "run the call as a task, print its id, and wait for its result")
+	many.register(call)
 	second.register(call)
 	registerName(show, call)
 	return a.group("tools", "List, show and call tools", list, show, call)
@@ -198,16 +208,23 @@ func (a *app) arguments(ctx context.Context, l *link, own []string, whole string
 	if it, err = findTool(ctx, l, own[0]); err != nil {
 		return it, nil, err
 	}
-	args = base.JSON()
-	if len(own) > 1 || !base.IsSet() {
-		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
-		if err != nil {
-			return it, nil, &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
-		}
-		args = v.JSON()
+	if args, err = l.coerced(it, base, own[1:]); err != nil {
+		return it, nil, err
 	}
 	l.doubt(it, args)
 	return it, args, l.allow(ctx, it, args)
+}
+
+// coerced are the arguments of a tool: base, nil for none, with what is given as KEY=VALUE on top of it.
+func (l *link) coerced(it offer.Item, base *schema.Value, given []string) (json.RawMessage, error) {
+	if len(given) == 0 && base.IsSet() {
+		return base.JSON(), nil
+	}
+	v, err := schema.Parse(it.InputSchema).CoerceArgs(base, given)
+	if err != nil {
+		return nil, &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
+	}
+	return v.JSON(), nil
 }
 
 // printCall prints the result of a tool, and is the error of one that failed. stage names the call in it.
@@ -216,7 +233,7 @@ func (l *link) printCall(stage string, r rpc.Reply) error {
 	if err := l.print(reply(r, func(t *textOutput) { t.toolResult(r.Result) })); err != nil {
 		return err
 	}
-	if failed {
+	if failed && !l.out.judgesToolError() {
 		return toolError(l.Name(), stage, r.Result)
 	}
 	return nil
@@ -267,6 +284,9 @@ func (l *link) doubt(it offer.Item, args []byte) {
 
 // call is the options of a request that reports progress.
 func (l *link) call() session.CallOptions {
+	if l.asking != nil { // one of several connections
+		return session.CallOptions{}
+	}
 	return session.CallOptions{OnProgress: l.side.report}
 }
 
@@ -359,16 +379,20 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 	}})
 }
 
-// missing names the agents whose part a merged list lacks, and why.
+// missing says what a merged list lacks: the parts of agents, and why, and what was left out.
 func (t *textOutput) missing(list []byte) {
 	var meta struct {
 		Missing []struct{ Agent, Error string } `json:"mcphud/missing"`
+		LeftOut []struct{ Message string }      `json:"mcphud/leftOut"`
 	}
 	_ = jsonrpc.Members(list, func(key string, value []byte) bool { // a list that is not an object was refused before
 		return key != "_meta" || json.Unmarshal(value, &meta) != nil
 	})
 	for _, m := range meta.Missing {
 		t.block("missing: " + m.Agent + ": " + m.Error)
+	}
+	for _, o := range meta.LeftOut {
+		t.block(o.Message)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/doctor"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/toolset"
@@ -34,6 +35,7 @@ type uiStart struct {
 	open     string   // server to open from the list, which asks for trust first
 	stack    *demoStack
 	configs  *views.Configs
+	read     *config.Set // what the files of configs said, which are followed then
 }
 
 // ui runs the terminal UI. Everything that it started is gone when it returns.
@@ -64,7 +66,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	o.Record = calls.Record
 	known := calls
 	if known == nil {
-		known = knownCalls()
+		known = a.knownCalls()
 	}
 	defer func() { _ = known.Close() }() // of one that is only read
 	defer func() {
@@ -85,19 +87,29 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, History: known, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, AutoBrowse: browser.Unavailable() == "" && !a.o.noBrowser}
+	deps := views.Deps{Trust: trust, History: known, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, Release: views.Release{Version: version(), Changelog: changelog}, AutoBrowse: browser.Unavailable() == "" && !a.o.noBrowser}
+	if kept, err := keptInputs(); err == nil {
+		deps.Secrets = kept
+	}
+	examined := journal.New(journal.Options{})
+	defer examined.Close()
+	deps.Doctor = doctor.Options{Session: o, Version: version()}
+	deps.Doctor.Session.Journal = nil
+	deps.Doctor.Home, _ = os.UserHomeDir() // without one nothing is shortened
 	if model := a.model(); model.URL != "" {
 		deps.Model = chat.New(model)
 		defer deps.Model.Close()
 	}
+	deps.Published, deps.Lock = a.publishedServers(), projectLock()
+	deps.Checks = uiChecks(o, examined, deps.Lock)
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
 	cfg := tui.Config{
 		Views: views.All(deps), Sessions: m, Server: start.connect,
-		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
-		HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
+		ReadOnly: a.o.readOnly, Report: report, Version: version(),
 	}
+	defer a.personal(&cfg)()
 	if start.connect != "" && cfg.LinearMode() {
 		start.open, start.connect = start.connect, "" // piped lines wait for what the list started
 	}
@@ -124,12 +136,28 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	for _, w := range start.warnings {
 		j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
 	}
+	if start.read != nil {
+		wg.Go(func() { followConfigs(work, start.configs, *start.read, m, j) })
+	}
 	err = tui.Run(ctx, cfg)
 	a.kill.patient.Store(false)
 	late = time.AfterFunc(time.Second, func() {
 		fmt.Fprintln(a.err, "mcphud: waiting for an installation to finish; ctrl+c twice ends it at once")
 	})
 	return err
+}
+
+// followConfigs keeps the servers of m as the files have them.
+func followConfigs(ctx context.Context, files *views.Configs, read config.Set, m *session.Manager, j *journal.Journal) {
+	config.Follow(ctx, files.Where, read, func(before, now config.Set) {
+		problems := now.News(before)
+		done, err := m.Update(before.Servers, now.Servers)
+		for _, w := range problems {
+			j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
+		}
+		files.Changed(done, problems, err)
+		m.NotifyChange()
+	})
 }
 
 // model is the language model that may answer sampling, by flag or environment; none without a URL.

@@ -71,6 +71,13 @@ func (s *ptyRun) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
+func (s *ptyRun) types(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := io.WriteString(s.f, keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s *ptyRun) shows(text string) {
 	s.t.Helper()
 	await(s.t, "the screen to show "+text, func() bool {

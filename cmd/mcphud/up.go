@@ -23,6 +23,7 @@ func (a *app) upCommand() *cobra.Command {
 			"on stderr, and the URLs on stdout when everything is ready, as a line of JSON if stdout is not a terminal. SIGINT and SIGTERM let all processes finish " +
 			"what they are doing; a second one kills them. No process outlives up.\n\n" +
 			"Before it starts a file that it found in the working folder, or one that can run foreign code, it shows what would be started and asks for trust.\n\n" +
+			"replicas: 3 runs an agent as three processes behind one route; cluster: nats://… has routers share limits. See mcphud help stack and mcphud help scale.\n\n" +
 			"A stack file is YAML or JSON:\n\n" + stackExample,
 		Example: "  mcphud up\n  mcphud up ./mcphud.stack.yaml --trust",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -186,18 +187,20 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 			at[p.Name] = fmt.Sprintf("http://127.0.0.1:%d/mcp", p.Port)
 		}
 	}
-	add := func(name string) {
+	add := func(name, route string) {
 		e := reach{Name: name, URL: at[name]}
 		if router != "" {
-			e.Routed = router + "/mcps/" + name + "/mcp"
+			e.Routed = router + "/mcps/" + route + "/mcp"
 		}
 		list = append(list, e)
 	}
 	for _, e := range r.file.Agents {
-		add(e.Name)
+		add(e.Name, e.Of)
 	}
 	for _, e := range r.file.Servers {
-		add(e.Name)
+		if e.Routed() {
+			add(e.Name, e.Name)
+		}
 	}
 	if router != "" {
 		aggregate = router + "/mcp"

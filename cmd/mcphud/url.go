@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,16 +25,12 @@ func (o *options) takeURL(cmd *cobra.Command, own []string, dash bool) []string 
 		order = append(order, i)
 	}
 	for _, i := range order {
-		if isURL(own[i]) {
+		if config.IsURL(own[i]) {
 			o.url = own[i]
 			return slices.Delete(slices.Clone(own), i, i+1)
 		}
 	}
 	return own
-}
-
-func isURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || config.IsSocket(s)
 }
 
 // hostAndMore is what is a URL but for its scheme: localhost, or a host with a port or a path behind it.

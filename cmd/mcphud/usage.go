@@ -14,18 +14,19 @@ import (
 
 // Headings of help, under which the flags that commands share stand.
 const (
-	groupTarget = "Target"
-	groupStdio  = "stdio"
-	groupHTTP   = "HTTP"
-	groupClient = "Client"
-	groupLimits = "Limits"
-	groupOutput = "Output"
-	groupSafety = "Safety"
-	groupHelp   = "Help" // shown for mcphud itself only
+	groupTarget   = "Target"
+	groupStdio    = "stdio"
+	groupHTTP     = "HTTP"
+	groupClient   = "Client"
+	groupLimits   = "Limits"
+	groupOutput   = "Output"
+	groupExpected = "Assertions"
+	groupSafety   = "Safety"
+	groupHelp     = "Help" // shown for mcphud itself only
 )
 
 // groups is their order, and whether the help of a verb shows them without --help-all.
-var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, false}, {groupClient, false}, {groupLimits, false}, {groupOutput, true}, {groupSafety, false}, {groupHelp, false}}
+var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, false}, {groupClient, false}, {groupLimits, false}, {groupExpected, true}, {groupOutput, true}, {groupSafety, false}, {groupHelp, false}}
 
 // screens are the commands with a full screen, for which --linear is; guarded are those that --yes and --read-only are for.
 var (
@@ -193,7 +194,7 @@ func flagName(f *pflag.Flag) string {
 // flagHelp is what a flag does, and its default.
 func flagHelp(f *pflag.Flag) string {
 	switch f.DefValue {
-	case "", "false", "[]", "0":
+	case "", "false", "[]", "0", "0s":
 		return f.Usage
 	}
 	if strings.Contains(f.Usage, "(default") {

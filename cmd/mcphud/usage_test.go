@@ -18,7 +18,7 @@ import (
 func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
 	t.Helper()
 	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
-	a.root = a.command()
+	a.root = a.command(nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		f(a, c)

@@ -1,21 +1,92 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
 )
 
-// version is the module's version as the go command recorded it, or "devel".
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+// release is the version that the source says it is, which is also that of the first part of CHANGELOG.md with a version.
+const release = "v0.1.0"
+
+// reported are the modules whose versions a report of a problem needs: they decide what is on the wire, on the screen and in the sandbox.
+var reported = []string{
+	"github.com/mark3labs/mcp-go", "charm.land/bubbletea/v2", "charm.land/bubbles/v2", "charm.land/glamour/v2", "modernc.org/sqlite", "modernc.org/quickjs",
+}
+
+// build is what made the program.
+type build struct {
+	Name     string            `json:"name"`
+	Version  string            `json:"version"`
+	Commit   string            `json:"commit,omitempty"`   // full hash; "" where the go command did not know
+	Date     string            `json:"date,omitempty"`     // of the commit, RFC 3339
+	Modified bool              `json:"modified,omitempty"` // the source was not as committed
+	Go       string            `json:"go"`
+	System   string            `json:"system"`
+	Modules  map[string]string `json:"modules"` // path to version
+}
+
+// pseudo matches versions that the go command makes up for commits without a tag.
+var pseudo = regexp.MustCompile(`[.-]\d{14}-[0-9a-f]{12}(\+|$)`)
+
+// built reads what the go command recorded in the program.
+func built() build {
+	b := build{Name: "mcphud", Version: release, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
 	}
-	return "devel"
+	if v := info.Main.Version; strings.HasPrefix(v, "v") && !pseudo.MatchString(v) {
+		b.Version = strings.TrimSuffix(v, "+dirty")
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	for _, path := range reported {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				b.Modules[path] = cmp.Or(m.Replace, m).Version
+			}
+		}
+	}
+	return b
+}
+
+// version is that of the program: its tag's, or the one that its source says.
+func version() string { return built().Version }
+
+// lines are the build for people.
+func (b build) lines() string {
+	var s strings.Builder
+	s.WriteString("mcphud " + b.Version + "\n")
+	if b.Commit != "" {
+		s.WriteString("commit " + b.Commit[:min(12, len(b.Commit))] + " of " + b.Date)
+		if b.Modified {
+			s.WriteString(", with changes that are not committed")
+		}
+		s.WriteString("\n")
+	}
+	s.WriteString(b.Go + " " + b.System + "\n")
+	for _, path := range reported {
+		if v := b.Modules[path]; v != "" {
+			s.WriteString(path + " " + v + "\n")
+		}
+	}
+	return strings.TrimSuffix(s.String(), "\n")
 }
 
 // clientInfo is how mcphud introduces itself to servers.
@@ -25,21 +96,15 @@ func clientInfo() session.Implementation {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of mcphud", Args: noArgs,
+		Use: "version", Short: "Print the version of mcphud, its commit, Go and the modules that matter", Args: noArgs,
 		Example: "  mcphud version\n  mcphud version --format json",
 		RunE: a.action(func(context.Context, *cobra.Command, []string) error {
-			raw, err := marshal(struct {
-				Name    string `json:"name"`
-				Version string `json:"version"`
-				Go      string `json:"go"`
-				System  string `json:"system"`
-			}{"mcphud", version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			b := built()
+			raw, err := marshal(b)
 			if err != nil {
 				return err
 			}
-			return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
-				t.block("mcphud version " + version())
-			}})
+			return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) { t.block(b.lines()) }})
 		}),
 	}
 }

@@ -2,6 +2,7 @@
 // mcp-go's client: what mcphud's cold start is measured against.
 //
 //	fortyline COMMAND ARGS…
+//	fortyline URL
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -18,7 +20,7 @@ import (
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.NewStdioMCPClient(os.Args[1], nil, os.Args[2:]...)
+	c, err := connect(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,4 +38,15 @@ func main() {
 		fmt.Printf("%s: %s\n", t.Name, t.Description)
 	}
 	os.Exit(0) // Close would wait for servers that do not leave
+}
+
+func connect(ctx context.Context) (*client.Client, error) {
+	if !strings.HasPrefix(os.Args[1], "http") {
+		return client.NewStdioMCPClient(os.Args[1], nil, os.Args[2:]...)
+	}
+	c, err := client.NewStreamableHttpClient(os.Args[1])
+	if err == nil {
+		err = c.Start(ctx)
+	}
+	return c, err
 }

@@ -1,0 +1,363 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/muesli/cancelreader"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/load"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxConcurrency = 256
+	batchHelp      = "--batch FILE calls the tool once for each object of arguments in a file, --concurrency N of them at a time, with KEY=VALUE set on each. All calls are made, also after one failed, as long as there is a connection; " +
+		"the outcomes are printed in the order of the file as they come, a JSON line each (index, verdict, took_ms, and result or error), and the exit code is that of the first that failed."
+)
+
+// batching are the flags of many calls of one tool.
+type batching struct {
+	cmd         *cobra.Command
+	file        string
+	concurrency int
+	printed     int // results, also before a login that the calls turned out to need
+}
+
+func (b *batching) register(c *cobra.Command) {
+	b.cmd = c
+	c.Flags().StringVar(&b.file, "batch", "", "call the tool once for each object of arguments in `FILE`: JSON lines, or an array; - for stdin")
+	c.Flags().IntVar(&b.concurrency, "concurrency", 1, "with --batch, `N` calls at a time")
+}
+
+// asked reports whether there are many calls, and refuses flags that do not fit.
+func (b *batching) asked(args string, task, second bool) (bool, error) {
+	switch given := b.cmd.Flags().Changed("batch"); {
+	case !given && b.cmd.Flags().Changed("concurrency"):
+		return false, usageError("--concurrency is for the calls of --batch", "give --batch FILE")
+	case !given:
+		return false, nil
+	case b.file == "":
+		return false, usageError("--batch names no file", "give a file, or - for stdin")
+	case args != "" || task || second:
+		return false, usageError("--batch goes with none of --args, --task and --compare", "leave them out")
+	case b.concurrency < 1 || b.concurrency > maxConcurrency:
+		return false, usageError(fmt.Sprintf("--concurrency %d is not possible", b.concurrency), fmt.Sprintf("give 1 to %d", maxConcurrency))
+	}
+	return true, nil
+}
+
+// batchCall is one of many calls, as it is printed.
+type batchCall struct {
+	Index   int             `json:"index"`
+	Verdict string          `json:"verdict"`
+	Took    float64         `json:"took_ms"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   json.RawMessage `json:"error,omitempty"`
+
+	frame []byte
+	err   error // what the call failed with
+	ended bool  // no further call makes sense
+	// unseen is not printed: it was interrupted, or is made again after a login.
+	unseen bool
+}
+
+// batch calls a tool once for each object of a file, and prints the outcomes in the order of the file.
+func (a *app) batch(ctx context.Context, l *link, own []string, b *batching) error {
+	it, err := findTool(ctx, l, own[0])
+	if err != nil {
+		return err
+	}
+	n, err := a.countObjects(ctx, l, it, own, b.file)
+	if err != nil {
+		return err
+	}
+	if err := l.allowAll(ctx, it, n); err != nil {
+		return err
+	}
+	l.side.finish() // from now on nothing but outcomes is printed
+	outer := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	printed := b.printed // before a login: those are not made again
+	r := &batchRun{l: l, b: b, total: n, next: printed, cancel: cancel, done: map[int]*batchCall{}, slots: make(chan struct{}, 2*b.concurrency)}
+	var running sync.WaitGroup
+	work := make(chan func())
+	for range b.concurrency {
+		running.Go(func() {
+			for f := range work {
+				f()
+			}
+		})
+	}
+	err = a.eachObject(ctx, b.file, func(i int, raw json.RawMessage) error {
+		if i < printed {
+			return nil
+		}
+		args, err := l.batchArguments(it, raw, own[1:])
+		if err != nil {
+			return err
+		}
+		if i == printed {
+			l.doubt(it, args)
+		}
+		select { // outcomes that cannot be printed yet are kept in bounds
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		select {
+		case work <- func() { r.finish(r.call(ctx, it.Name, i, args)) }:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(work)
+	running.Wait()
+	l.side.finish()
+	switch {
+	case r.broken != nil:
+		return r.broken
+	case outer.Err() != nil:
+		return context.Cause(outer)
+	}
+	if r.over {
+		if !r.again && n > r.next {
+			l.side.warn(fmt.Sprintf("%d of %s not made: the connection is gone", n-r.next, count(n, "call was", "calls were")))
+		}
+		return r.first
+	}
+	if err != nil {
+		return err
+	}
+	if l.out.format == formatText {
+		err = l.out.print(answer{text: func(t *textOutput) { t.block(fmt.Sprintf("%d calls, %d failed", r.next, r.failed)) }})
+	}
+	return cmp.Or(err, r.first)
+}
+
+// countObjects reads a whole file before anything is sent, and returns how many objects it has; -1 where it can be read but once.
+func (a *app) countObjects(ctx context.Context, l *link, it offer.Item, own []string, file string) (int, error) {
+	if info, err := os.Stat(file); file == "-" || err == nil && !info.Mode().IsRegular() {
+		return -1, nil
+	}
+	n := 0
+	err := a.eachObject(ctx, file, func(_ int, raw json.RawMessage) error {
+		n++
+		_, err := l.batchArguments(it, raw, own[1:])
+		return err
+	})
+	return n, err
+}
+
+// batchArguments are the arguments of one call: an object with what is given as KEY=VALUE on top of it.
+func (l *link) batchArguments(it offer.Item, raw json.RawMessage, given []string) (json.RawMessage, error) {
+	base, err := schema.ParseValue(raw)
+	if err != nil {
+		return nil, err
+	}
+	return l.coerced(it, base, given)
+}
+
+// allowAll is allow for n calls; n is -1 where it is not known.
+func (l *link) allowAll(ctx context.Context, it offer.Item, n int) error {
+	times := "once for each object that comes"
+	if n >= 0 {
+		times = count(n, "time", "times")
+	}
+	return l.allowAfter(ctx, it, fmt.Sprintf("%s marks %s as destructive. Call it %s?", l.Title(), it.Name, times))
+}
+
+// batchRun is many calls that are made.
+type batchRun struct {
+	l      *link
+	b      *batching
+	total  int // -1 where it is not known
+	cancel context.CancelFunc
+	slots  chan struct{}
+
+	mu     sync.Mutex
+	next   int // to be printed
+	failed int
+	done   map[int]*batchCall // that wait for those before them
+	first  error              // of the calls, in their order
+	over   bool               // no further call made sense
+	again  bool               // the rest is made after a login
+	broken error              // of the output
+}
+
+// call makes one call.
+func (r *batchRun) call(ctx context.Context, tool string, i int, args json.RawMessage) *batchCall {
+	began := time.Now()
+	reply, err := r.l.CallTool(ctx, tool, args, session.CallOptions{})
+	c := &batchCall{Index: i, Verdict: history.OK, Took: ms(time.Since(began)), Result: reply.Result, frame: reply.Frame, err: err}
+	if err == nil {
+		c.judge(r.l, tool, reply)
+		return c
+	}
+	e := explain(ctx, err)
+	c.Error, c.Result = e.JSON(), nil
+	c.unseen = ctx.Err() != nil || e.Remedy == failure.LogIn && r.b.file != "-"
+	c.ended = c.unseen || r.l.Status().State != session.Connected
+	switch {
+	case e.Kind == failure.Timeout:
+		c.Verdict = history.Timeout
+	case e.Code != nil:
+		c.Verdict = history.RPCError
+	default:
+		c.Verdict = history.Failed
+	}
+	return c
+}
+
+// judge looks at the result of a call.
+func (c *batchCall) judge(l *link, tool string, reply rpc.Reply) {
+	stage := "tools/call " + tool
+	if offer.IsError(reply.Result) && !l.out.judgesToolError() {
+		c.Verdict, c.err = history.IsError, toolError(l.Name(), stage, reply.Result)
+		return
+	}
+	if l.out.expect == nil || !l.out.expect.Any() {
+		return
+	}
+	failed := l.out.expect.Check(context.Background(), expect.Answer{Result: reply.Result, Took: time.Duration(c.Took * float64(time.Millisecond))}) // each assertion has its own limits
+	if err := expect.Failure(l.Name(), stage, failed); err != nil {
+		c.Verdict, c.err = history.Failed, err
+		var e *failure.Error
+		if errors.As(err, &e) {
+			c.Error = e.JSON()
+		}
+	}
+}
+
+// finish takes the outcome of a call, and prints those whose turn it is.
+func (r *batchRun) finish(c *batchCall) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done[c.Index] = c
+	for {
+		c := r.done[r.next]
+		if c == nil || r.broken != nil || r.over {
+			break
+		}
+		delete(r.done, r.next)
+		<-r.slots
+		if c.err != nil {
+			r.first = cmp.Or(r.first, c.err)
+			r.failed++
+		}
+		if c.ended {
+			r.over, r.again, r.first = true, c.unseen, c.err
+			r.cancel()
+		}
+		if c.unseen {
+			break
+		}
+		r.next++
+		r.b.printed = r.next
+		if r.broken = r.l.out.batchCall(c); r.broken != nil {
+			r.cancel()
+		}
+	}
+	note := fmt.Sprintf("%d failed", r.failed)
+	r.l.side.report(rpc.Progress{Progress: float64(r.next), Total: float64(max(r.total, 0)), HasTotal: r.total > 0, Message: note})
+}
+
+// batchCall prints the outcome of one of many calls.
+func (p *printer) batchCall(c *batchCall) error {
+	switch p.format {
+	case formatText:
+		return p.print(answer{text: func(t *textOutput) {
+			line := fmt.Sprintf("%s  %d  %s", verdictWord(c.Verdict), c.Index, text.Duration(time.Duration(c.Took*float64(time.Millisecond)).Round(time.Microsecond)))
+			switch {
+			case c.err != nil:
+				var e *failure.Error
+				if errors.As(c.err, &e) {
+					line += "  " + text.Clip(text.FirstLine(e.Message), 300)
+				}
+			default:
+				line += "  " + firstText(c.Result)
+			}
+			t.block(line)
+		}})
+	case formatRaw:
+		if c.frame != nil {
+			return p.line(c.frame)
+		}
+	}
+	c.Result = oneLine(c.Result)
+	raw, err := marshal(c)
+	if err != nil {
+		return err
+	}
+	return p.line(raw)
+}
+
+// firstText is the first line of text of a result, or how large it is.
+func firstText(result []byte) string {
+	if cs, err := offer.Contents(result); err == nil {
+		for _, c := range cs {
+			if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
+				return text.Clip(text.FirstLine(c.Text), 200)
+			}
+		}
+	}
+	return text.Bytes(len(result))
+}
+
+// eachObject reads a file of objects, - for stdin, and calls f for each with its number, from 0.
+func (a *app) eachObject(ctx context.Context, file string, f func(n int, raw json.RawMessage) error) error {
+	var in io.Reader
+	name := "stdin"
+	if file == "-" {
+		r, err := cancelreader.NewReader(a.in)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		defer context.AfterFunc(ctx, func() { r.Cancel() })()
+		in = r
+	} else {
+		opened, err := os.Open(file)
+		if err != nil {
+			return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "name a file that can be read, or - for stdin"}
+		}
+		defer opened.Close()
+		in, name = opened, file
+	}
+	n := 0
+	for raw, err := range load.Objects(in) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return &failure.Error{Kind: failure.Usage, Message: name + ": " + err.Error(), Err: err, Next: "give JSON lines, or an array of objects"}
+		}
+		if err := f(n, raw); err != nil {
+			var e *failure.Error
+			if !errors.As(err, &e) && ctx.Err() == nil {
+				err = &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("%s: object %d: %v", name, n+1, err), Err: err, Next: "correct it"}
+			}
+			return err
+		}
+		n++
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// outcomes are the lines that many calls print.
+func outcomes(t *testing.T, out string) (verdicts []string) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var c batchCall
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if c.Index != len(verdicts) {
+			t.Errorf("call %d comes at place %d", c.Index, len(verdicts))
+		}
+		verdicts = append(verdicts, c.Verdict)
+	}
+	return verdicts
+}
+
+func batchFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "batch.jsonl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Outcomes come in the order of the file, however long each call takes; the first that failed gives the exit code.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	var in strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&in, "{\"seconds\":%g,\"steps\":1}\n", float64(i%3)/50)
+	}
+	o := mcphud(t, "tools", "call", "sleep", "--batch", batchFile(t, in.String()), "--concurrency", "5", "--format", "json", "--url", url)
+	if got := outcomes(t, o.out); o.code != 0 || len(got) != 12 || slices.Contains(got, "failed") {
+		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
+	}
+	numbers := batchFile(t, `[{"a":1},{"a":"x"},{"a":3}]`)
+	add := []string{"tools", "call", "add", "b=4", "--batch", numbers, "--url", url}
+	o = mcphud(t, append(add, "--format", "json")...)
+	if got := outcomes(t, o.out); o.code != exitTool || !slices.Equal(got, []string{"ok", "isError", "ok"}) || !strings.Contains(o.out, `"sum":7`) || !strings.Contains(o.stderr, "a must be a number") {
+		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
+	}
+	o = mcphud(t, append(add, "--format", "text")...)
+	if o.code != exitTool || !strings.Contains(o.out, "✓ ok  0  ") || !strings.Contains(o.out, "3 calls, 1 failed") {
+		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+	}
+	o = mcphud(t, append(add, "--format", "raw", "--expect", ".isError or .structuredContent.sum == 5")...)
+	if o.code != exitAssertion || strings.Count(o.out, `"jsonrpc":"2.0"`) != 3 {
+		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"add", "--concurrency", "2"}, "is for the calls of --batch"},
+		{[]string{"add", "--batch", ""}, "names no file"},
+		{[]string{"add", "--batch", numbers, "--concurrency", "0"}, "is not possible"},
+		{[]string{"add", "--batch", numbers, "--task"}, "leave them out"},
+		{[]string{"add", "--batch", numbers, "--args", "{}"}, "leave them out"},
+		{[]string{"add", "--batch", numbers, "--compare", "x"}, "leave them out"},
+		{[]string{"add", "--batch", "there-is-none"}, "no such file"},
+		{[]string{"add", "--batch", batchFile(t, "{\"a\":1,\"b\":2}\n\n[]\n")}, "object 2, line 3: is not a JSON object"},
+		{[]string{"add", "--batch", batchFile(t, `{"a":1}`), "x[=1"}, "nothing was sent"},
+		{[]string{"call_agent", "--batch", numbers, "--read-only"}, "--read-only refuses it"},
+	} {
+		o := mcphud(t, append([]string{"tools", "call", "--format", "json", "--url", url}, c.args...)...)
+		if o.code != exitFailure || !strings.Contains(o.stderr, c.says) || o.out != "" {
+			t.Errorf("%q: exit %d, want %q\n%s%s", c.args, o.code, c.says, o.out, o.stderr)
+		}
+	}
+}
+
+// A server that dies ends the batch, after what was answered.
+func TestBatchOfAServerThatDies(t *testing.T) {
+	t.Parallel()
+	file := batchFile(t, strings.Repeat("{}\n", 100))
+	o := mcphud(t, fake(t, behave.Good, "tools", "call", "crash", "--batch", file, "--concurrency", "2", "--format", "json")...)
+	if got := outcomes(t, o.out); o.code != exitUnreachable || len(got) == 0 || len(got) > 10 || slices.Contains(got, "ok") || !strings.Contains(o.stderr, fmt.Sprintf("%d of 100 calls were not made", 100-len(got))) {
+		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
+	}
+}
+
+// A batch that is fed as it goes prints as it goes. An interrupt ends it, and what runs at the server, though nobody closes stdin.
+func TestBatchIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, last := range []string{"", `{"ms":600000}`} {
+		journal := filepath.Join(t.TempDir(), "j.jsonl")
+		cmd := command(t, fake(t, behave.Good, "tools", "call", "sleep", "--batch", "-", "--concurrency", "2", "--format", "json", "--timeout", "20m", "--journal", journal)...)
+		var stdout faketest.Buffer
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, `{"ms":1}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the first outcome", func() bool { return strings.Contains(stdout.String(), `"index":0`) })
+		if last != "" {
+			if _, err := io.WriteString(in, last+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the second call", func() bool { return strings.Contains(contents(journal), "600000") })
+		}
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		o := wait2(t, cmd, &bytes.Buffer{}, &stderr)
+		if got := outcomes(t, stdout.String()); o.code != exitInterrupted || !slices.Equal(got, []string{"ok"}) {
+			t.Errorf("exit %d, %q, %s", o.code, got, stderr.String())
+		}
+		if told := strings.Contains(contents(journal), "notifications/cancelled"); told != (last != "") {
+			t.Errorf("after %q the server was told: %t", last, told)
+		}
+	}
+}

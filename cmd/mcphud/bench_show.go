@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/session/load"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// benchNow is how far a measurement is, as a line of the jsonl format.
+type benchNow struct {
+	At       float64 `json:"at_ms"`
+	Target   string  `json:"target"`
+	Answered int64   `json:"answered"`
+	Failed   int64   `json:"failed"`
+	InFlight int64   `json:"in_flight"`
+	Waiting  int64   `json:"waiting"`
+	Rate     float64 `json:"per_s"`
+	P50      float64 `json:"p50_ms"`
+	P99      float64 `json:"p99_ms"`
+}
+
+// showNow shows how far a measurement is: as a picture on a terminal, as a line elsewhere.
+func (a *app) showNow(l *link, n load.Now) {
+	if l.out.format == formatJSONL {
+		d := n.Report.Latency
+		raw, err := marshal(map[string]benchNow{"progress": {ms(n.Since), n.Target, n.Report.Answered, n.Report.Failed, n.InFlight, n.Waits, rateNow(n), d.P50, d.P99}})
+		if err == nil {
+			_ = l.out.line(raw) // the report, which follows, meets the same error
+		}
+	}
+	if !l.side.tty {
+		l.side.raw("mcphud: " + nowLine(n) + "\n")
+		return
+	}
+	width := widthOf(l.std.err)
+	lines := benchPicture(n, min(width-1, 100))
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, max(width-1, 1), "…")
+	}
+	l.side.picture(lines)
+}
+
+// rateNow is how many requests were due in the last whole second.
+func rateNow(n load.Now) float64 {
+	s := n.Report.Series
+	if len(s) > 1 {
+		s = s[:len(s)-1]
+	}
+	if len(s) == 0 || s[len(s)-1].Millis == 0 {
+		return 0
+	}
+	last := s[len(s)-1]
+	if len(n.Report.Series) == 1 && n.Since > 0 { // it is not over
+		return float64(last.Count) / max(n.Since.Seconds(), 0.1)
+	}
+	return float64(last.Count) / last.Millis * 1000
+}
+
+func nowLine(n load.Now) string {
+	d := n.Report.Latency
+	return fmt.Sprintf("%s: %s, %d answered, %d failed, %s, %d in flight, %d waiting, p50 %s, p99 %s", safe.Line(n.Target, 40), text.Duration(n.Since.Round(100*time.Millisecond)),
+		n.Report.Answered, n.Report.Failed, load.PerSecond(rateNow(n)), n.InFlight, n.Waits, load.Time(d.P50), load.Time(d.P99))
+}
+
+// benchPicture draws how far a measurement is, in width cells.
+func benchPicture(n load.Now, width int) []string {
+	d := n.Report.Latency
+	head := safe.Line(n.Target, 40) + "  " + text.Duration(n.Since.Round(100*time.Millisecond))
+	if n.Whole > 0 {
+		head += " of " + n.Whole.String()
+	}
+	bar := max(width-ansi.StringWidth(head)-2, 0)
+	full := int(float64(bar) * n.Done)
+	lines := []string{
+		head + "  " + strings.Repeat("━", full) + strings.Repeat("╌", bar-full),
+		fmt.Sprintf("%s  %d answered  %d failed  %d in flight  %d waiting", load.PerSecond(rateNow(n)), n.Report.Answered, n.Report.Failed, n.InFlight, n.Waits),
+	}
+	if d.Count == 0 {
+		return lines
+	}
+	lines = append(lines, fmt.Sprintf("p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", load.Time(d.P50), load.Time(d.P90), load.Time(d.P99), load.Time(d.P999), load.Time(d.Max)))
+	var rates, tails []float64
+	for _, p := range n.Report.Series {
+		rates = append(rates, float64(p.Count)/p.Millis)
+		tails = append(tails, p.P99)
+	}
+	lines = append(lines, "p99   "+spark(tails, width-6), "rate  "+spark(rates, width-6))
+	return append(lines, benchBars(n.Report.Bars, d.Count, width)...)
+}
+
+// spark draws the last values as columns.
+func spark(values []float64, width int) string {
+	const columns = "▁▂▃▄▅▆▇█"
+	values = values[max(len(values)-max(width, 0), 0):]
+	top := 0.0
+	for _, v := range values {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	for _, v := range values {
+		i := 0
+		if top > 0 {
+			i = min(int(v/top*8), 7)
+		}
+		b.WriteRune([]rune(columns)[i])
+	}
+	return b.String()
+}
+
+// benchBars draws a histogram.
+func benchBars(bars []load.Bar, total int64, width int) (lines []string) {
+	const label, share = 19, 7
+	most := int64(0)
+	for _, b := range bars {
+		most = max(most, b.Count)
+	}
+	room := max(min(width, 80)-label-share, 4)
+	for _, b := range bars {
+		n := 0
+		if most > 0 {
+			n = int(b.Count * int64(room) / most)
+		}
+		if b.Count > 0 && n == 0 {
+			n = 1
+		}
+		lines = append(lines, fmt.Sprintf("%8s - %-8s%s %.3g%%", load.Time(b.From), load.Time(b.To), strings.Repeat("█", n), 100*float64(b.Count)/float64(total)))
+	}
+	return lines
+}
+
+// bench writes the report of a measurement.
+func (t *textOutput) bench(width int, r *load.Report) {
+	t.note(width, r.Plan.Summary())
+	for _, one := range r.Targets {
+		t.block("")
+		t.note(width, fmt.Sprintf("%s (%s over %s, %s): %s", one.Name, one.Protocol, one.Transport, count(one.Connections, "connection", "connections"), one.Outcome()))
+		if one.Lost != "" {
+			t.note(width, "! the server is gone: "+one.Lost)
+		}
+		for _, n := range one.Notes {
+			t.note(width, "! "+n)
+		}
+		if one.Latency.Count > 0 {
+			rows := [][]string{load.Head(), one.Latency.Row("latency")}
+			for _, p := range one.Phases {
+				rows = append(rows, p.Row("  "+p.Name))
+			}
+			t.block("")
+			t.table(width, rows)
+			t.block("")
+			for _, line := range benchBars(one.Bars, one.Latency.Count, max(width, 80)) {
+				t.block(line)
+			}
+		}
+		if len(one.Errors) > 0 {
+			t.block("")
+			rows := [][]string{}
+			for _, e := range one.Errors {
+				rows = append(rows, []string{"error: " + e.Kind, fmt.Sprint(e.Count), e.First})
+			}
+			t.table(width, rows)
+		}
+	}
+	if r.Comparable() {
+		t.block("")
+		t.table(width, append([][]string{{"", r.Targets[0].Name, r.Targets[1].Name, "difference", "ratio"}}, load.Against(r.Targets[0].Latency, r.Targets[1].Latency)...))
+	}
+	if len(r.Objectives) > 0 {
+		t.block("")
+		for _, v := range r.Objectives {
+			word := "missed"
+			if v.Met {
+				word = "met   "
+			}
+			line := word + "  " + v.String()
+			if len(r.Targets) > 1 {
+				line += "  " + v.Target
+			}
+			t.block(line)
+		}
+	}
+	if r.Ended != "" {
+		t.block("")
+		t.note(width, "ended early: "+r.Ended)
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check"
+	reports "github.com/mcphud/mcphud/session/check/report"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// checking is the command's flags.
+type checking struct {
+	reports   checkReports
+	allow     []string
+	listRules bool
+	every     bool
+	before    []check.Offer // with every: of the servers that were examined
+	lint      lintFlags
+	cost      costFlags
+	contract  contractFlags
+	safety    safetyFlags
+	fuzz      fuzzing
+	conform   conformFlags
+	load      loadFlags
+	cases     casesFlags
+}
+
+// checkSection is one section as the command line knows it.
+type checkSection struct {
+	name  string
+	usual bool // it only reads what is listed, and runs without being named
+	make  func(ctx context.Context, l *link) (check.Section, error)
+}
+
+// sections are all sections, in the order in which they run.
+func (c *checking) sections() []checkSection {
+	return []checkSection{
+		{"lint", true, c.lint.make},
+		{"cost", true, c.cost.make},
+		{"contract", true, c.contract.make},
+		{"safety", true, c.safety.make},
+		{"conform", false, c.conform.make},
+		{"fuzz", false, c.fuzz.make},
+		{"load", false, c.load.make},
+		{casesName, false, c.cases.make},
+	}
+}
+
+// allSections is the word for all of them.
+const allSections = "all"
+
+func (a *app) examineCommand() *cobra.Command {
+	c := &checking{cases: casesFlags{a: a}}
+	cmd := &cobra.Command{
+		Use: "check [SECTION…] [flags] [URL | -- COMMAND ARGS…]", Short: "Say whether a server is good", Annotations: rule("any"),
+		Long: "Examines a server by rules that have an id, a severity, a reason and a fix. Without a SECTION those run that only read what the server lists; \"" + allSections + "\" means all of them. " +
+			"Sections: " + strings.Join(c.names(), ", ") + ".\n\nExit code 9 where a finding is as severe as --fail-on says, or more. See mcphud help check.",
+		Example:   "  mcphud check -- node server.js\n  mcphud check --report junit=check.xml --report sarif=check.sarif -- node server.js\n  mcphud check --list-rules cost\n  mcphud check contract --accept -- node server.js\n  mcphud check contract --evidence session.jsonl -- node server.js\n  mcphud check cases",
+		Args:      cobra.ArbitraryArgs,
+		ValidArgs: append(c.names(), allSections),
+	}
+	run := a.serverCommand(func(ctx context.Context, l *link, words []string) error {
+		return a.examine(ctx, l, c, words)
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var err error
+		if c.listRules {
+			err = a.action(func(_ context.Context, _ *cobra.Command, words []string) error {
+				return a.listRules(everySection(), words)
+			})(cmd, args)
+		} else if wrong := cmp.Or(a.noSection(cmd, args, c.names()), c.reports.prepare()); wrong != nil {
+			err = a.action(func(context.Context, *cobra.Command, []string) error { return wrong })(cmd, args)
+		} else if c.every {
+			err = a.action(func(ctx context.Context, cmd *cobra.Command, words []string) error {
+				return a.examineAll(ctx, cmd, c, words)
+			})(cmd, args)
+		} else if c.cases.alone(cmd, args) {
+			err = a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.examineCases(ctx, cmd, c) })(cmd, args)
+		} else {
+			began := time.Now()
+			err = run(cmd, args)
+			c.reports.unreachable(a, began)
+		}
+		return err
+	}
+	c.reports.register(cmd)
+	c.lint.register(cmd)
+	c.cost.register(cmd)
+	c.contract.register(cmd)
+	c.safety.register(cmd)
+	c.safety.lock = &c.contract
+	cmd.Flags().BoolVar(&c.every, "all", false, "examine every server of the configs that is enabled and trusted")
+	cmd.Flags().BoolVar(&c.listRules, "list-rules", false, "list the rules, or those of a section; explain the one that is named")
+	c.conform.register(cmd)
+	cmd.Flags().StringSliceVar(&c.allow, "allow", nil, "tools that may be called although they are not read-only; * for all (`NAMES`)")
+	c.fuzz.register(cmd)
+	c.load.register(cmd)
+	c.cases.register(cmd)
+	return cmd
+}
+
+func (c *checking) names() (out []string) {
+	for _, s := range c.sections() {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// noSection is the error of a word that names no section, before a server is started. A URL may stand for the server.
+func (a *app) noSection(cmd *cobra.Command, args, known []string) error {
+	words, _, dash := splitArgs(cmd, args)
+	named := dash || a.o.url+a.o.agent+a.o.server != ""
+	for _, w := range words {
+		if !named && config.IsURL(w) {
+			named = true
+			continue
+		}
+		if url := bareURL(w); url != "" {
+			return usageError(fmt.Sprintf("there is no section %q", w), "did you mean "+url+"? sections are "+strings.Join(known, ", ")+", and "+allSections)
+		}
+		if w != allSections && !slices.Contains(known, w) {
+			return usageError(fmt.Sprintf("there is no section %q", w), didYouMean(w, known)+strings.Join(known, ", ")+" are, and "+allSections)
+		}
+	}
+	return nil
+}
+
+// chosen are the sections that words name.
+func (c *checking) chosen(ctx context.Context, l *link, words []string) (out []check.Section, err error) {
+	for _, s := range c.sections() {
+		if len(words) == 0 && !s.usual || len(words) > 0 && !slices.Contains(words, s.name) && !slices.Contains(words, allSections) {
+			continue
+		}
+		section, err := s.make(ctx, l)
+		if errors.Is(err, errNotHere) && (c.every || !slices.Contains(words, s.name)) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, section)
+	}
+	return out, nil
+}
+
+// look examines a connected server. There is a report where nothing but an interrupt was in the way.
+func (a *app) look(ctx context.Context, l *link, c *checking, words []string) (*check.Report, reports.Options, error) {
+	sections, err := c.chosen(ctx, l, words)
+	if err != nil {
+		return nil, reports.Options{}, err
+	}
+	offer, err := check.Take(ctx, l.Session)
+	if err != nil {
+		return nil, reports.Options{}, err
+	}
+	if !c.reports.verbose { // a line for each of thousands of calls hides what is found
+		l.side.deafen()
+	}
+	subject := &check.Subject{Offer: offer, Session: l.Session, Allow: c.allow, Again: l.again}
+	c.safety.once(sections)
+	if subject.Others, err = c.safety.others(ctx, a, l); err != nil {
+		return nil, reports.Options{}, err
+	}
+	if c.every { // a client has them all: of two that clash the later one has the finding
+		subject.Others = slices.Concat(subject.Others, c.before)
+		c.before = append(c.before, offer)
+	}
+	rep, interrupted := check.Run(ctx, subject, sections, checkTool(), l.watch())
+	l.side.finish()
+	return rep, c.reports.options(sections, cmp.Or(c.contract.lock, findLock(".")), l.Config().Source.File), interrupted
+}
+
+func checkTool() check.Tool { return check.Tool{Name: "mcphud", Version: version()} }
+
+func (a *app) examine(ctx context.Context, l *link, c *checking, words []string) error {
+	rep, o, bad := a.look(ctx, l, c, words)
+	if rep == nil {
+		return bad
+	}
+	c.reports.written = true
+	unwritten := c.reports.judge(a, rep, time.Now())
+	if err := errors.Join(unwritten, c.reports.write(l.out, reports.Of{Report: rep, Options: o})); err != nil {
+		return err
+	}
+	return cmp.Or(bad, c.reports.verdict(l.Name(), rep.Counts, o))
+}
+
+// again connects to the server once more.
+func (l *link) again(ctx context.Context, change func(*config.Server)) (*session.Session, func(), error) {
+	cfg := l.Config()
+	if change != nil {
+		change(&cfg)
+	}
+	name := cfg.Name
+	for n := 2; ; n++ {
+		if _, taken := l.manager.Server(cfg.Name); !taken {
+			break
+		}
+		cfg.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	s, err := l.manager.Register(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	end := func() { _ = l.manager.Unregister(cfg.Name) } // it was registered
+	if err := s.Connect(ctx); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return s, end, nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/check"
+	reports "github.com/mcphud/mcphud/session/check/report"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+)
+
+// examineAll examines the servers of the configs, one after the other, and makes one report. A lock finds a server also by the name that
+// it gives itself, which several may share, and a baseline is of one: both do not go with it.
+func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, args []string) error {
+	if err := a.o.check(cmd); err != nil {
+		return err
+	}
+	words, _, dash := splitArgs(cmd, args)
+	words = a.o.takeURL(cmd, words, dash)
+	switch {
+	case dash || a.o.url+a.o.agent+a.o.server != "":
+		return usageError("--all is about every server, and one was named", "leave one of both out")
+	case c.reports.baseline+c.reports.writeBaseline != "":
+		return usageError("a baseline is of one server", "leave --all or --baseline out")
+	case slices.Contains(words, "contract"):
+		return usageError("a lock is compared with one server at a time", "leave --all or contract out")
+	case len(words) == 0:
+		for _, s := range c.sections() {
+			if s.usual && s.name != "contract" {
+				words = append(words, s.name)
+			}
+		}
+	}
+	c.safety.lock = &contractFlags{accept: true} // not compared with a lock either
+	set, where, err := a.o.load()
+	if err != nil {
+		return err
+	}
+	trust := config.OpenTrust(where.StateDir())
+	var all []reports.Of
+	var interrupted error
+	for _, s := range set.Servers {
+		switch {
+		case s.Disabled:
+			a.note("mcphud: " + s.Name + " is disabled: it is not examined")
+			continue
+		case !trust.Trusted(s):
+			a.note("mcphud: " + s.Name + " is not trusted yet: it is not examined")
+			continue
+		}
+		began := time.Now()
+		var of reports.Of
+		a.o.server = s.Name
+		cfg, err := a.o.target(cmd, nil, false)
+		if err == nil {
+			err = a.connected(ctx, cfg, func(ctx context.Context, l *link) (err error) {
+				of.Report, of.Options, err = a.look(ctx, l, c, words)
+				return err
+			})
+		}
+		var e *failure.Error
+		switch {
+		case ctx.Err() != nil:
+			interrupted = cmp.Or(err, ctx.Err())
+		case of.Report != nil:
+		case errors.As(err, &e) && (noConnection(e.Kind) || s.Problem != nil):
+			of = reports.Of{Report: check.Unreachable(s.Name, err, checkTool(), began), Options: c.reports.options(nil, findLock("."), s.Source.File)}
+		default:
+			return err
+		}
+		if of.Report != nil {
+			c.reports.list.Apply(of.Report, time.Now())
+			all = append(all, of)
+		}
+		if interrupted != nil {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return cmp.Or(interrupted, error(&failure.Error{Kind: failure.Usage, Message: "the configs name no server that may start", Next: nameTarget}))
+	}
+	used(all)
+	if err := c.reports.writeAll(a.printer(), all); err != nil {
+		return err
+	}
+	var counts check.Counts
+	for _, of := range all {
+		counts.Error, counts.Warning, counts.Info = counts.Error+of.Report.Counts.Error, counts.Warning+of.Report.Counts.Warning, counts.Info+of.Report.Counts.Info
+	}
+	return cmp.Or(interrupted, c.reports.verdict("", counts, all[0].Options))
+}
+
+// used takes back that an entry of the ignore list does nothing where it does something for another server.
+func used(all []reports.Of) {
+	for i := range all[0].Report.Ignores {
+		matched := slices.ContainsFunc(all, func(of reports.Of) bool { return of.Report.Ignores[i].Matched > 0 })
+		for _, of := range all {
+			if e := &of.Report.Ignores[i]; matched && e.State == check.Unused {
+				e.State = ""
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/filewatch"
+)
+
+// contractFlags are what the section contract takes.
+type contractFlags struct {
+	lock     string
+	accept   bool
+	evidence []string
+}
+
+// ownHistory is the word for the calls that mcphud itself kept.
+const ownHistory = "history"
+
+// errNotHere is why a section has nothing to do here, unless it is named.
+var errNotHere = errors.New("nothing to do here")
+
+func (f *contractFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.lock, "lock", "", "contract: the lock `FILE`; "+contract.FileName+" of the project unless it is given")
+	cmd.Flags().BoolVar(&f.accept, "accept", false, "contract: write what the server offers now to the lock, and say what changed")
+	cmd.Flags().StringArrayVar(&f.evidence, "evidence", nil, "contract: check the calls that clients made, as recorded in a `FILE` (journal, HAR), in each file of a folder, or in "+ownHistory+"; may be repeated")
+}
+
+// make reads the lock, before anything is compared.
+func (f *contractFlags) make(context.Context, *link) (check.Section, error) {
+	file := f.lock
+	if file == "" {
+		file = findLock(".")
+	}
+	var evidence []string
+	for _, e := range f.evidence {
+		if _, err := os.Stat(e); e == ownHistory && errors.Is(err, fs.ErrNotExist) {
+			e = stateFile("calls.db")
+		}
+		if _, err := os.Stat(e); err != nil {
+			return nil, &failure.Error{Kind: failure.Usage, Message: "--evidence: " + err.Error(), Err: err, Next: "name a journal, an HTTP archive, or a folder of them"}
+		}
+		evidence = append(evidence, e)
+	}
+	s, err := contract.Open(file, f.accept, evidence)
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, fs.ErrNotExist) && f.lock == "" && len(evidence) == 0:
+		return nil, fmt.Errorf("%w: %w", errNotHere, usageError("there is no "+file, "make one: mcphud check contract --accept"))
+	case errors.Is(err, fs.ErrNotExist) && f.lock == "": // the calls are checked against what there is now
+		return &contract.Section{File: file, Lock: &contract.Lock{}, Evidence: evidence, NoLock: true}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usageError("there is no lock: "+file, "make one: mcphud check contract --accept --lock "+file)
+	}
+	return nil, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file, or write it anew with --accept after you removed it"}
+}
+
+// findLock is the lock of the project that a folder belongs to: in it, or in one above up to the root of the repository. Where there is
+// none it is where one would be made.
+func findLock(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return contract.FileName
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		file := filepath.Join(at, contract.FileName)
+		if _, err := os.Stat(file); err == nil {
+			if rel, err := filepath.Rel(abs, file); err == nil {
+				return rel
+			}
+			return file
+		}
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+			return contract.FileName
+		}
+	}
+}
+
+// projectLock reads the lock of the project that the program was started in, again where the file changed; nil where there is none.
+func projectLock() func() (*contract.Lock, error) {
+	file := findLock(".")
+	if _, err := os.Stat(file); err != nil {
+		return nil
+	}
+	var mu sync.Mutex
+	var stamp filewatch.Stamp
+	var lock *contract.Lock
+	return func() (*contract.Lock, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := filewatch.Of(file)
+		if lock != nil && now.Equal(stamp) {
+			return lock, nil
+		}
+		l, err := contract.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		lock, stamp = l, now
+		return l, nil
+	}
+}

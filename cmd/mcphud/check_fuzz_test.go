@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// fuzzed is what a run of check fuzz found, as "rule tool", with the report.
+func fuzzed(t *testing.T, args ...string) (found []string, r check.Report) {
+	t.Helper()
+	o := mcphud(t, append([]string{"check", "fuzz", "--seed", "1", "--failures", "", "--fail-on", "never", "--format", "json"}, args...)...)
+	return findings(t, []byte(o.ok(t)))
+}
+
+func findings(t *testing.T, report []byte) (found []string, r check.Report) {
+	t.Helper()
+	if err := json.Unmarshal(report, &r); err != nil {
+		t.Fatalf("%v: %s", err, report)
+	}
+	for _, f := range r.Findings {
+		found = append(found, strings.TrimSpace(strings.TrimPrefix(f.ID, "fuzz/")+" "+f.Place.Name))
+	}
+	return found, r
+}
+
+// TestCheckFuzzFindsInjectedFaults: each fault that the agent's profile injects into one request is a finding of the rule that names it.
+func TestCheckFuzzFindsInjectedFaults(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: "fault"})
+	for kind, want := range map[string]string{
+		"drop": "died", "http_500": "http-status", "jsonrpc_error": "wrong-layer", "partial_json": "frame", "truncated_sse": "frame", "wrong_id": "unknown-id",
+	} {
+		mcphud(t, "tools", "call", "fault_next", "kind="+kind, "--url", url).ok(t)
+		found, _ := fuzzed(t, "--runs", "1", "--only", "echo", "--url", url)
+		if !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, want+" ") }) {
+			t.Errorf("%s: %q", kind, found)
+		}
+	}
+	if found, _ := fuzzed(t, "--runs", "5", "--only", "panic", "--url", url); !slices.Contains(found, "wrong-layer panic") {
+		t.Errorf("%q", found)
+	}
+}
+
+// TestCheckFuzzFindsHostileAnswers: over both transports each broken answer of the hostile profile is found, and shown without arguments.
+func TestCheckFuzzFindsHostileAnswers(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"answer_other_id": "unknown-id", "answer_null_id": "unknown-id", "answer_no_id": "unknown-id", "answer_id_as_text": "unknown-id", "answer_batch": "frame",
+		"answer_no_version": "frame", "answer_both": "frame", "answer_neither": "frame", "answer_duplicate_keys": "frame", "answer_null_result": "frame", "answer_list_result": "frame",
+		"answer_bad_error": "frame", "answer_error_code": "frame", "bad_json": "frame", "trailing_garbage": "frame", "not_json": "noise", "answer_byte_order_mark": "noise",
+		"noise": "noise", "answer_twice": "answer-twice", "foreign_progress": "frame", "unknown_content": "frame", "bad_base64": "frame", "progress_lies": "frame",
+		"silent_error": "silent-error", "csi_as_raw_c1": "frame",
+	}
+	allow := []string{}
+	for name := range want {
+		allow = append(allow, name)
+	}
+	over := map[string][]string{"http": {"--url", agent(t, agentsrv.Options{Profile: "hostile"})}}
+	c := command(t)
+	over["stdio"] = []string{"--", c.Path, "agent", "--stdio", "--ephemeral", "--profile", "hostile"}
+	for name, target := range over {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tools := strings.Join(allow, ",")
+			if name == "stdio" { // each of them costs a process
+				tools = "answer_other_id,answer_neither,not_json,noise,answer_twice,silent_error"
+			}
+			c := command(t, append([]string{"check", "fuzz", "--seed", "1", "--runs", "1", "--failures", "", "--fail-on", "never", "--format", "json", "--allow", tools, "--only", tools, "--protocol", "2025-11-25"}, target...)...)
+			var out, stderr bytes.Buffer
+			c.Stdout, c.Stderr = &out, &stderr
+			if err := c.Run(); err != nil {
+				t.Fatalf("%v: %s", err, &stderr)
+			}
+			found, r := findings(t, out.Bytes())
+			for tool, rule := range want {
+				if !strings.Contains(tools, tool) || name == "http" && tool == "noise" {
+					continue // between the events of a stream it means nothing
+				}
+				if !slices.Contains(found, rule+" "+tool) {
+					t.Errorf("%s of %s was not found", rule, tool)
+				}
+			}
+			for _, f := range r.Findings {
+				if f.Place.Kind == check.OfTool && want[f.Place.Name] != "" && strings.Contains(f.Repro, "--args") && f.Sure != check.Possible {
+					t.Errorf("not small: %s", f.Repro)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckFuzzFindsNothingInTheDemo: the tools whose schemas say what they take do as they say.
+func TestCheckFuzzFindsNothingInTheDemo(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	found, r := fuzzed(t, "--runs", "20", "--allow", "*", "--only", "add,echo,log,search_knowledge_base,lookup_entity", "--url", url)
+	for i, f := range r.Findings {
+		if f.ID != "fuzz/slow" { // under load anything is
+			t.Errorf("%s: %s", found[i], f.Message)
+		}
+	}
+	if len(r.Sections) != 2 || !strings.Contains(string(r.Sections[1].Figures), `"name":"lookup_entity","calls":2`) {
+		t.Errorf("%s", r.Sections[1].Figures)
+	}
+}
+
+// TestCheckFuzzReplays: a failure is a command line and a file, and is fixed where the server is.
+func TestCheckFuzzReplays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(args ...string) outcome {
+		return mcphud(t, append(append([]string{"check", "fuzz", "--failures", dir, "--allow", "rpc_error", "--only", "rpc_error"}, args...), fake(t, behave.Good)...)...)
+	}
+	o := run("--seed", "9", "--runs", "2", "--format", "text", "--fail-on", "warning")
+	if o.code != exitAssertion || !strings.Contains(o.out, "seed 9") || !strings.Contains(o.out, "mcphud tools call rpc_error -- ") {
+		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
+	}
+	o = run("--replay", "--format", "text", "--fail-on", "never")
+	if !strings.Contains(o.ok(t), "still there") || !strings.Contains(o.out, "0 of 1 kept failures are fixed") {
+		t.Errorf("%s", o.out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	raw, err := os.ReadFile(files[0])
+	if err == nil {
+		err = os.WriteFile(files[0], bytes.ReplaceAll(raw, []byte(`"cause": "-32050"`), []byte(`"cause": "-32051"`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o = run("--replay", "--format", "text"); !strings.Contains(o.ok(t), "1 of 1 kept failures are fixed") {
+		t.Errorf("%s", o.out)
+	}
+	if err := os.WriteFile(files[0], []byte("{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o = run("--replay"); !strings.Contains(o.out+o.stderr, "cannot read the kept failure") {
+		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
+	}
+}
+
+// TestPeerCheckFuzz: of server-everything nothing is an error, and that it answers for a tool that it does not have is a command away.
+func TestPeerCheckFuzz(t *testing.T) {
+	t.Parallel()
+	s := peertest.Everything(t)
+	o := mcphud(t, target(s, "check", "fuzz", "--seed", "1", "--runs", "25", "--only", "echo,get-sum,get-resource-links,get-structured-content", "--failures", "", "--format", "json")...)
+	_, r := findings(t, []byte(o.ok(t)))
+	if r.Counts.Error > 0 || len(r.Findings) == 0 || !strings.HasPrefix(r.Findings[0].Repro, `mcphud raw tools/call '{"name":"no_such_tool"}' `) {
+		t.Errorf("%+v", r.Findings)
+	}
+}

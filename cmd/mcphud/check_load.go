@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/check"
+	checkload "github.com/mcphud/mcphud/session/check/load"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/load"
+)
+
+// loadFlags are what the section load takes.
+type loadFlags struct {
+	rate float64
+	long time.Duration
+	slos []string
+}
+
+func (f *loadFlags) register(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&f.rate, "load-rate", checkload.DefaultRate, "load: `N` requests are due in each second")
+	cmd.Flags().DurationVar(&f.long, "load-for", checkload.DefaultFor, "load: for how long they are")
+	cmd.Flags().StringArrayVar(&f.slos, "slo", nil, "load: a `THRESHOLD` such as p99<200ms, errors<1% or rate>18/s (repeatable)")
+}
+
+func (f *loadFlags) make(_ context.Context, l *link) (check.Section, error) {
+	slos, err := objectives(f.slos)
+	if err != nil {
+		return nil, err
+	}
+	if err := (load.Plan{Rate: f.rate, For: f.long}).Check(); err != nil {
+		return nil, err
+	}
+	return &checkload.Section{Options: l.how, Rate: f.rate, For: f.long, SLOs: slos, Tool: "mcphud " + version()}, nil
+}
+
+// objectives reads the thresholds of flags.
+func objectives(texts []string) (all []load.Objective, err error) {
+	for _, text := range texts {
+		o, err := load.ParseObjective(text)
+		if err != nil {
+			return nil, &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("--slo %v", err), Err: err}
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/doctor"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// doctorFlags are the flags of doctor alone.
+type doctorFlags struct{ all, strict, verbose bool }
+
+func (a *app) doctorCommand() *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use: "doctor [flags] [URL | -- COMMAND ARGS…]", Short: "Say why a server does not connect, stage by stage", Annotations: rule("none"),
+		Long: "doctor connects to a server stage by stage: its configuration, variables, program, process, output, handshake; over HTTP proxy, name, connection, certificate, " +
+			"status, path and login; then whether it does what it declares. Each stage has evidence, a time, and what to do. No tool is called, and nothing is left running. " +
+			"Also an entry that is disabled or broken is looked at.\n\n" +
+			"--timeout bounds all of it. --format json is for bug reports: secrets are masked. Exit codes: 0 where nothing failed, 6 with --strict and a warning, else " +
+			"that of the first stage that failed: 4 not started or reached, 3 authentication, 7 timed out, 10 refused, 11 protocol broken. See mcphud help doctor.",
+		Example: "  mcphud doctor --server github\n  mcphud doctor https://mcp.example.com/mcp\n  mcphud doctor --format json -- npx -y @modelcontextprotocol/server-everything\n  mcphud doctor --all",
+		Args:    cobra.ArbitraryArgs,
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.doctor(ctx, cmd, args, f)
+		}),
+	}
+	c.Flags().BoolVar(&f.all, "all", false, "look at every server of the configs, and print a table")
+	c.Flags().BoolVar(&f.strict, "strict", false, "exit with code 6 on a warning")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print all evidence, and the stages that were left out")
+	return c
+}
+
+func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f doctorFlags) error {
+	if err := a.o.check(cmd); err != nil {
+		return err
+	}
+	own, command, dash := splitArgs(cmd, args)
+	own = a.o.takeURL(cmd, own, dash)
+	if err := checkArgs(cmd, own); err != nil {
+		return err
+	}
+	a.o.asIs = true
+	set, where, err := a.o.load()
+	if err != nil && (f.all || a.o.server != "" || len(set.Servers) == 0 && !dash && a.o.url == "") {
+		return err
+	}
+	named := dash || a.o.url != "" || a.o.agent != "" || a.o.server != ""
+	switch {
+	case f.all && named:
+		return usageError("--all is about every server, and one was named", "leave one of both out")
+	case f.all:
+		return a.doctorAll(ctx, cmd, set, where, f)
+	case !named && a.attended() && a.o.formatFor(a.out) == formatText:
+		if a.o.server, err = a.chooseServer(ctx, set); err != nil {
+			return err
+		}
+		_ = cmd.Flags().Set("server", a.o.server) // it is a flag of ours
+	case !named:
+		return usageError("no server was named", nameTarget+", or --all")
+	}
+	s, err := a.o.target(cmd, command, dash)
+	if err != nil {
+		return err
+	}
+	p := a.printer()
+	live := p.format == formatText && p.tty
+	options, err := a.doctorOptions(cmd, set, where)
+	if err != nil {
+		return err
+	}
+	var report doctor.Report
+	if live {
+		said := map[string]doctor.Status{}
+		report = doctor.Run(ctx, doctor.Target{Server: s, Warnings: doctor.WarningsOf(set, s)}, options, func(st doctor.Step) {
+			before, again := said[st.ID]
+			if st.Status == doctor.Running || again && before == st.Status {
+				return
+			}
+			said[st.ID] = st.Status
+			t := &textOutput{tty: true}
+			t.diagnosed(p.width, st, f.verbose)
+			_, _ = p.w.Write([]byte(t.b.String())) // who reads it may have left; the report ends with an error then
+		})
+	} else {
+		report = doctor.Run(ctx, doctor.Target{Server: s, Warnings: doctor.WarningsOf(set, s)}, options, nil)
+	}
+	raw, err := marshal(report)
+	if err != nil {
+		return err
+	}
+	if err := p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		if !live {
+			for _, st := range report.Steps {
+				t.diagnosed(p.width, st, f.verbose)
+			}
+		}
+		if report.Err() == nil && !report.Cancelled {
+			t.block("\n" + wellness(report))
+		}
+	}}); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return a.diagnosis(report, f.strict)
+}
+
+// diagnosis is the error that a report ends with, nil for none.
+func (a *app) diagnosis(r doctor.Report, strict bool) error {
+	if e := r.Err(); e != nil {
+		return e
+	}
+	if w := r.First(doctor.Warning); w != nil && strict {
+		return &strictError{&failure.Error{Kind: failure.Assertion, Server: r.Server, Stage: w.ID, Message: w.Evidence[0], Next: w.Fix, Remedy: w.Remedy, Object: w.Object}}
+	}
+	return nil
+}
+
+// doctorOptions are how diagnoses are made.
+func (a *app) doctorOptions(cmd *cobra.Command, set config.Set, where config.Options) (doctor.Options, error) {
+	o, err := a.sessionOptions(set.Settings)
+	if err != nil {
+		return doctor.Options{}, err
+	}
+	d := doctor.Options{Session: o, Home: where.Home, Version: version(), Watch: func(m *session.Manager) { a.kill.watch(processesOf(m)) }}
+	if cmd.Flags().Changed("timeout") {
+		d.Timeout = a.o.timeout
+	}
+	return d, nil
+}
+
+// chooseServer asks which server of the configs is meant.
+func (a *app) chooseServer(ctx context.Context, set config.Set) (string, error) {
+	if len(set.Servers) == 0 {
+		return "", &failure.Error{Kind: failure.Usage, Message: "the configs name no server", Next: nameTarget}
+	}
+	for i, s := range set.Servers {
+		a.note(fmt.Sprintf("%3d  %s  %s", i+1, safe.Line(s.Name, 40), safe.Line(s.Source.String(), 0)))
+	}
+	fmt.Fprintf(a.err, "Which server (1-%d)? ", len(set.Servers))
+	line, err := readLine(ctx, a.in)
+	if err != nil {
+		return "", err
+	}
+	line = strings.TrimSpace(line)
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(set.Servers) {
+		return set.Servers[n-1].Name, nil
+	}
+	if s, ok := set.Server(line); ok {
+		return s.Name, nil
+	}
+	return "", usageError(fmt.Sprintf("no server was chosen: %q", line), "type its number or its name")
+}
+
+// atOnce is how many servers are looked at side by side.
+const atOnce = 4
+
+// doctorAll looks at all servers of the configs.
+func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set, where config.Options, f doctorFlags) error {
+	options, err := a.doctorOptions(cmd, set, where)
+	if err != nil {
+		return err
+	}
+	reports := make([]doctor.Report, len(set.Servers))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i, s := range set.Servers {
+		a.o.limits(cmd, &s)
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			reports[i] = doctor.Run(ctx, doctor.Target{Server: s, Warnings: doctor.WarningsOf(set, s)}, options, nil)
+		})
+	}
+	wg.Wait()
+	raw, err := marshal(struct {
+		Servers []doctor.Report `json:"servers"`
+	}{reports})
+	if err != nil {
+		return err
+	}
+	p := a.printer()
+	var lines [][]byte
+	for _, r := range reports {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+	}
+	if p.format == formatJSONL {
+		for _, line := range lines {
+			if err := p.line(line); err != nil {
+				return err
+			}
+		}
+	} else if err := p.print(answer{result: raw, frames: lines, text: func(t *textOutput) { t.patients(p.width, reports) }}); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var first error
+	for _, r := range reports {
+		if err := a.diagnosis(r, f.strict); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// patients writes a line for each server.
+func (t *textOutput) patients(width int, reports []doctor.Report) {
+	if len(reports) == 0 {
+		t.block(noServers)
+		return
+	}
+	rows := [][]string{{"SERVER", "STATUS", "TOOK", "STAGE", "WHAT"}}
+	for _, r := range reports {
+		row := []string{r.Server, mark(r.Status()), text.Duration(r.Took), "", ""}
+		if s := cmp.Or(r.First(doctor.Failed), r.First(doctor.Warning)); s != nil {
+			row[3], row[4] = s.Title, strings.Join(s.Evidence[:min(1, len(s.Evidence))], "")
+		}
+		rows = append(rows, row)
+	}
+	t.table(width, rows)
+	for _, r := range reports {
+		if s := r.First(doctor.Failed); s != nil && s.Fix != "" {
+			t.block("")
+			t.note(width, r.Server+": "+s.Fix)
+		}
+	}
+}
+
+// mark is a status as glyph and word.
+func mark(s doctor.Status) string {
+	glyph := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Failed: "✗", doctor.Skipped: "–"}[s]
+	return strings.TrimSpace(glyph + " " + string(s))
+}
+
+// diagnosed writes a step: its evidence in full where there is something to do, or all is wanted.
+func (t *textOutput) diagnosed(width int, s doctor.Step, verbose bool) {
+	if s.Status == doctor.Skipped && !verbose {
+		return
+	}
+	const indent = "                                       "
+	took := ""
+	if s.Took >= time.Millisecond {
+		took = text.Duration(s.Took)
+	}
+	head := fmt.Sprintf("%-10s %-19s %7s", mark(s.Status), s.Title, took)
+	if len(s.Evidence) > 0 {
+		t.prose(width, head+" "+safe.Line(s.Evidence[0], 0))
+		if verbose || s.Status == doctor.Failed || s.Status == doctor.Warning {
+			for _, line := range s.Evidence[1:] {
+				t.prose(width, indent+safe.Line(line, 0))
+			}
+		}
+	} else {
+		t.block(head)
+	}
+	if s.Fix != "" {
+		t.prose(width, indent+"→ "+s.Fix+with(s))
+	}
+}
+
+// with is what the command line has for the remedy of a step.
+func with(s doctor.Step) string {
+	e := (&failure.Error{Remedy: s.Remedy, Object: s.Object}).With(remedies, safe.Quote)
+	if e.Next == "" {
+		return ""
+	}
+	return " (" + e.Next + ")"
+}
+
+// wellness is the end of a report in which nothing failed.
+func wellness(r doctor.Report) string {
+	n := 0
+	for _, s := range r.Steps {
+		if s.Status == doctor.Warning {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+		return fmt.Sprintf("! %s, in %s", count(n, "warning", "warnings"), text.Duration(r.Took))
+	case !r.Connected():
+		return "✓ nothing failed, and the server wants a login, in " + text.Duration(r.Took)
+	}
+	return "✓ all ok, in " + text.Duration(r.Took)
+}

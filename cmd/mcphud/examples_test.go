@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/registry/registrytest"
+)
+
+// exampleCodes are the exit codes of examples that cannot end with 0 in the world of the test, and why that is what they should do.
+var exampleCodes = map[string]int{
+	"mcphud skills show refunds -- node server.js":                                         exitTool, // the server's skills have other names
+	"mcphud skills show skill://acme/refunds/SKILL.md examples/email.md -- node server.js": exitTool,
+	"mcphud skills verify refunds --format json --url http://127.0.0.1:3000/mcp":           exitTool,
+	"mcphud tasks get 786512e2 --url http://127.0.0.1:3000/mcp":                            exitTool, // and its tasks other ids
+	"mcphud tasks result 786512e2 --max-timeout 1h --url http://127.0.0.1:3000/mcp":        exitTool,
+	"mcphud tasks cancel 786512e2 --url http://127.0.0.1:3000/mcp":                         exitTool,
+	"mcphud tasks list --url http://127.0.0.1:3000/mcp":                                    exitFailure,     // there is none in the newest revision
+	"mcphud servers edit reports":                                                          exitFailure,     // the editor needs a terminal
+	"mcphud up":                                                                            exitFailure,     // nobody is asked whether the stack may start
+	"mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret":                          exitUnreachable, // nor whether the server may
+	// The server asks for no login.
+	"mcphud auth login https://mcp.example.com/mcp":  exitAuth,
+	"mcphud auth login --server github --no-browser": exitAuth, "mcphud auth status --server github --format json": exitAuth,
+}
+
+// lasting are examples that go on until they are interrupted, by what they begin with.
+var lasting = regexp.MustCompile(`^mcphud (agent|router|up|mock|tap|resources subscribe)\b`)
+
+// ending are those of lasting's commands that end by themselves.
+var ending = regexp.MustCompile(`^mcphud (tap (un)?wrap|tap -- )`)
+
+// Every example of the help runs, in a home that has what the examples name: servers, files of traffic, calls made before, a router.
+func TestExamplesRun(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the examples are for a POSIX shell")
+	}
+	w := newExampleWorld(t)
+	seen := map[string]bool{}
+	eachCommand(t, func(_ *app, c *cobra.Command) {
+		for line := range strings.Lines(c.Example) {
+			line = strings.TrimSpace(line)
+			if seen[line] || strings.HasPrefix(line, "echo ") || strings.HasPrefix(line, "mcphud completion") {
+				continue
+			}
+			seen[line] = true
+			t.Run(line, func(t *testing.T) {
+				t.Parallel()
+				w.run(t, line)
+			})
+		}
+	})
+	for line := range exampleCodes {
+		if !seen[line] {
+			t.Errorf("no command has the example %q", line)
+		}
+	}
+}
+
+// exampleWorld is what the examples run in. Each gets a copy of its folder.
+type exampleWorld struct {
+	dir, url   string
+	everything string // an agent that has skills and tasks
+	env        []string
+	replace    *strings.Replacer
+}
+
+func newExampleWorld(t *testing.T) *exampleWorld {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", server.NewStreamableHTTPServer(examples()))
+	h := httptest.NewServer(mux)
+	t.Cleanup(h.Close)
+	w := &exampleWorld{dir: t.TempDir(), url: h.URL + "/mcp", everything: serve(t, "--ephemeral", "--port", "0", "--profile", "everything").url}
+	tm := teamOf(t, nil, "everything", "demo")
+	w.env = []string{"ROUTER_HOST=localhost", fmt.Sprintf("ROUTER_PORT=%d", portOf(tm.router)), "EDITOR=true"}
+
+	reg := registrytest.Start(t)
+	description := `{"$schema":"https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json","name":"io.github.owner/name","description":"Files and github","version":"1.2.0",` +
+		`"packages":[{"registryType":"npm","identifier":"@owner/name","version":"1.2.0","transport":{"type":"stdio"},"environmentVariables":[{"name":"API_KEY","isSecret":true}]}]}`
+	reg.Put(t, description)
+	w.env = append(w.env, "MCPHUD_REGISTRY="+reg.URL)
+
+	local := "env -u " + asMain + " " + asServer + "=" + exampleServer + " " + exe
+	w.replace = strings.NewReplacer(
+		"node server.js", local, "npx -y @modelcontextprotocol/server-everything stdio", local, "npx -y @modelcontextprotocol/server-everything", local,
+		"https://mcp.example.com/mcp", w.url, "https://staging.example.com/mcp", w.url, "https://host/mcp", w.url, "http://127.0.0.1:3000/mcp", w.url,
+		"https://registry.example.com", reg.URL, "0.0.0.0", "127.0.0.1", "=…", "=token-of-the-example")
+	entry := fmt.Sprintf(`{"command":"env","args":["-u",%q,%q,%q]}`, asMain, asServer+"="+exampleServer, exe)
+	servers := fmt.Sprintf(`{"mcpServers":{"github":%s,"everything":%[1]s}}`, entry)
+	own := fmt.Sprintf("servers:\n  github:\n    url: %s\n  everything: %s\n", w.url, entry)
+	more := fmt.Sprintf("  reports: # weekly\n    command: env\n    args: [-u, %s, %s, %q]\n    env: {OLD: '1'}\n    enabled: true\n  files: %s\n", asMain, asServer+"="+exampleServer, exe, entry)
+	for name, text := range map[string]string{
+		".config/mcphud/mcphud.yaml": own + more, "plain.yaml": own, ".config/Claude/claude_desktop_config.json": servers, "work/.vscode/mcp.json": strings.Replace(servers, "mcpServers", "servers", 1),
+		"work/.mcp.json": fmt.Sprintf(`{"mcpServers":{"everything":%s}}`, entry), "work/ci/mcp.json": servers, "work/server.json": description, "work/query.json": `{"query":"mcp"}`, "work/numbers.jsonl": "{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4}\n", "work/agent.yaml": "log-level: warn\n",
+		"work/routing.json": `{"routes":{"demo":{"hostPort":7000}}}`, "work/docs/read.md": "# Read\n\nme\n",
+		"work/mcphud.stack.yaml": "version: 1\nagents:\n  docs: {}\nrouter: false\n", "work/mcphud.yaml": "servers: {}\n", "work/notes.mcpb": string(bundled(t)),
+	} {
+		file := filepath.Join(w.dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nano := filepath.Join(w.dir, "bin", "nano")
+	if err := errors.Join(os.Mkdir(filepath.Dir(nano), 0o700), os.WriteFile(nano, []byte("#!/bin/sh\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "PATH="+filepath.Dir(nano)+":"+os.Getenv("PATH"))
+	// What was recorded and called before, made by the program itself.
+	must := func(args ...string) {
+		t.Helper()
+		cmd := w.command(t, w.dir, args...)
+		if o := finish(t, cmd); o.code != 0 {
+			t.Fatalf("%s: exit %d\n%s%s", strings.Join(args, " "), o.code, o.out, o.stderr)
+		}
+	}
+	must("tools", "call", "echo", "message=hi", "--server", "everything", "--journal", "session.jsonl", "--meta", "traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	for i := range 16 {
+		must("tools", "call", "search", fmt.Sprintf("query=%d", i), "--server", "github", "--journal", "session.jsonl")
+	}
+	must("history", "name", "last", "search")
+	must("history", "save", "last", "search")
+	must("journal", "export", "session.jsonl", "--format", "har", "-o", "browser.har")
+	b, err := os.ReadFile(filepath.Join(w.dir, "work", "session.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"client.jsonl", "router.jsonl", "a.jsonl", "b.jsonl", "session.jsonl.gz"} {
+		if err := os.WriteFile(filepath.Join(w.dir, "work", name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// command prepares a run in a home.
+func (w *exampleWorld) command(t *testing.T, home string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, args...)
+	cmd.Dir = filepath.Join(home, "work")
+	// Short enough for a socket.
+	tap, err := os.MkdirTemp("", "tap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(tap) })
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, noHistory+"=") })
+	cmd.Env = append(cmd.Env, append(w.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_TAP_DIR="+tap)...)
+	return cmd
+}
+
+// run runs one example to its end, or until it has something to say.
+func (w *exampleWorld) run(t *testing.T, line string) {
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS(w.dir)); err != nil {
+		t.Fatal(err)
+	}
+	plain, _, _ := strings.Cut(line, " | ")
+	plain, _, _ = strings.Cut(plain, " > ")
+	words := shellWord.FindAllString(w.replace.Replace(plain), -1)
+	var env []string
+	for regexp.MustCompile(`^[A-Z_]+=`).MatchString(words[0]) {
+		env, words = append(env, words[0]), words[1:]
+	}
+	for i, word := range words {
+		words[i] = strings.Trim(word, `'"`)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range words {
+		if i > 0 && word == "mcphud" { // a server that is mcphud itself
+			words[i] = exe
+		}
+	}
+	args := words[1:]
+	plain = "mcphud " + strings.Join(args, " ")
+	switch args[0] {
+	case "skills", "tasks":
+		args = slices.DeleteFunc(args, func(a string) bool { return a == w.url || a == "--url" })
+		if i := slices.Index(args, "--"); i >= 0 {
+			args = args[:i]
+		}
+		args = append(args, "--url", w.everything)
+	case "servers":
+		file := filepath.Join(home, ".config/mcphud/mcphud.yaml")
+		b, err := os.ReadFile(file)
+		switch args[1] {
+		case "add":
+			b, err = os.ReadFile(filepath.Join(home, "plain.yaml"))
+		case "enable":
+			b = bytes.Replace(b, []byte("enabled: true"), []byte("enabled: false"), 1)
+		}
+		if err := errors.Join(err, os.WriteFile(file, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	case "history":
+		if err := os.RemoveAll(filepath.Join(home, "work", ".mcphud")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Contains([]string{"mcphud agent", "mcphud router", "mcphud mock"}, strings.Join(words[:min(2, len(words))], " ")) && !slices.Contains(args, "--port") {
+		args = append(args, "--port", "0") // what else listens on this machine is none of the example's business
+	}
+	cmd := w.command(t, home, args...)
+	cmd.Env = append(cmd.Env, env...)
+	var out, stderr bytes.Buffer
+	var said atomic.Int64
+	cmd.Stdout, cmd.Stderr = counting{&out, &said}, counting{&stderr, &said}
+	if slices.Contains(args, "--paste") {
+		cmd.Stdin = strings.NewReader(`{"mcpServers":{"pasted":{"command":"node"}}}`)
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	want, allowed := exampleCodes[line], 0
+	if lasting.MatchString(plain) && !ending.MatchString(plain) {
+		allowed = exitInterrupted
+		// Before it says anything it may not be ready for signals; tap says nothing while nobody else does.
+		go func() {
+			for range 100 {
+				if said.Load() > 0 {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			time.Sleep(500 * time.Millisecond)
+			_ = cmd.Process.Signal(syscall.SIGINT) // of a process that is gone: an error
+		}()
+	}
+	kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	o := wait(t, cmd, &out, &stderr, start)
+	if o.code != want && (allowed == 0 || o.code != allowed) {
+		t.Errorf("exit %d, want %d\nstdout %.500s\nstderr %.1500s", o.code, want, o.out, o.stderr)
+	}
+}
+
+// counting counts what is written.
+type counting struct {
+	io.Writer
+	n *atomic.Int64
+}
+
+func (c counting) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.n.Add(int64(n))
+	return n, err
+}

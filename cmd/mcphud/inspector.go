@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mcphud/mcphud/cmd/inspector"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// inspecting is the first argument of a command line that is the official Inspector's.
+const inspecting = "--cli"
+
+// inspect runs one of the Inspector's command lines, and returns its exit code.
+func (a *app) inspect(ctx context.Context, args []string) int {
+	tell := a.err
+	r, err := inspector.Parse(args)
+	if err == nil {
+		err = a.inspectWith(ctx, r)
+	}
+	switch {
+	case err == nil || errors.Is(err, errOutputClosed):
+		return exitOK
+	case errors.Is(context.Cause(ctx), errInterrupted):
+		return exitInterrupted
+	}
+	e := inspectorError(err)
+	line := e.Line()
+	if terminal(tell) {
+		line = escaped(line)
+	}
+	fmt.Fprintf(tell, "%s\n", line)
+	return e.Exit
+}
+
+func (a *app) inspectWith(ctx context.Context, r *inspector.Request) error {
+	switch {
+	case r.Help:
+		_, err := io.WriteString(stdout{a.out}, inspector.Usage())
+		return err
+	case r.Version:
+		_, err := io.WriteString(stdout{a.out}, version()+"\n")
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	var answer inspector.Answer
+	var err error
+	switch r.Method {
+	case inspector.ServersList:
+		answer.Result, err = r.Listed()
+	case inspector.ServersShow:
+		answer.Result, err = r.Shown()
+	default:
+		if !r.Writes() {
+			return a.inspectServer(ctx, r)
+		}
+		answer.Result, err = r.Written()
+	}
+	if err != nil {
+		return err
+	}
+	return a.inspected(r, answer)
+}
+
+// inspected prints an answer. Some are errors as well.
+func (a *app) inspected(r *inspector.Request, answer inspector.Answer) error {
+	p := &printer{w: stdout{a.out}, tty: terminal(a.out)}
+	for _, line := range r.Lines(answer) {
+		if err := p.line(line); err != nil {
+			return err
+		}
+	}
+	said := r.Said(answer)
+	if terminal(a.err) {
+		said = safe.Text(said)
+	}
+	_, _ = io.WriteString(a.err, said) // where nobody reads it, the answer is still there
+	return r.Verdict(answer)
+}
+
+// inspectServer connects to a server and makes the one call.
+func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
+	cfg, meta, err := r.Selected()
+	if err != nil {
+		return err
+	}
+	if err := r.CheckCall(); err != nil {
+		return err
+	}
+	cfg.MaxTimeout, cfg.MaxFrame = max(cfg.Timeout, config.DefaultMaxTimeout), config.DefaultMaxFrame
+	a.o.client = &session.Client{Capabilities: r.Capabilities()}
+	a.o.script = &pending.Script{} // nobody is asked
+	if r.Quiet {
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("--quiet: %w", err)
+		}
+		defer null.Close()
+		said := a.err
+		a.err = null
+		defer func() { a.err = said }()
+	}
+	var answer inspector.Answer
+	err = a.connected(ctx, cfg, func(ctx context.Context, l *link) error {
+		if err := l.SetMeta(r.Meta(meta, false)); err != nil {
+			return err
+		}
+		answer, err = (&inspection{link: l, r: r, meta: meta}).call(ctx)
+		return err
+	})
+	if err != nil {
+		var own *inspector.Error
+		if !errors.As(err, &own) {
+			err = &unanswered{cfg, err}
+		}
+		return err
+	}
+	if r.Output != "" {
+		if answer.File, err = r.Save(answer.Result); err != nil {
+			return err
+		}
+	}
+	return a.inspected(r, answer)
+}
+
+// unanswered is the error of a server that was to answer.
+type unanswered struct {
+	server config.Server
+	error
+}
+
+func (u *unanswered) Unwrap() error { return u.error }
+
+// inspection is one call on a connected server.
+type inspection struct {
+	*link
+	r    *inspector.Request
+	meta json.RawMessage // of the server's file
+}

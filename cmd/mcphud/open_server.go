@@ -1,0 +1,350 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/described"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views"
+)
+
+// openFlags are those of open that are about servers.
+type openFlags struct {
+	registry *string
+	pack     int
+	remote   bool
+	save     string
+	print    bool
+	list     bool
+}
+
+func (o *openFlags) register(c *cobra.Command) {
+	f := c.Flags()
+	o.registry = addRegistry(f)
+	f.IntVar(&o.pack, "package", 0, "start package `N` of the description")
+	f.BoolVar(&o.remote, "remote", false, "use a remote of the description, and run nothing here")
+	f.StringVar(&o.save, "save", "", "save the server in `FILE`, or in the file of a client such as claude-code, instead of opening it")
+	f.BoolVar(&o.print, "print", false, "print what would be started or contacted, and do nothing")
+	f.BoolVar(&o.list, "list", false, "print what is in a bundle and what it would run, and do nothing")
+}
+
+// any is a flag that was given, "" for none.
+func (o *openFlags) any(c *cobra.Command) string {
+	for _, name := range []string{"registry", "package", "remote", "save", "print", "list", "set", "proxy", "ca"} {
+		if c.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func onPath(command string) bool {
+	_, err := exec.LookPath(command)
+	return err == nil
+}
+
+// named reports whether what open was given is rather meant for a registry than as a file: there is no such file, and it has the
+// form of a name, or of one word.
+func named(what string) bool {
+	name, _ := splitVersion(what)
+	if _, err := os.Stat(what); !errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(what, ".") {
+		return false
+	}
+	if registry.ValidName(name) {
+		return strings.Contains(registry.Namespace(name), ".")
+	}
+	return !strings.ContainsAny(name, `./\`) && name != "" && name != "-"
+}
+
+// openServer opens a server by its description: a file, or what a registry has under a name.
+func (a *app) openServer(ctx context.Context, what string, f *openFlags) error {
+	a.o.registry = *f.registry
+	e := described.File(what)
+	if e.Document == nil {
+		c, err := a.registryAt(*f.registry)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		found, err := a.lookUp(ctx, c, what)
+		if err != nil {
+			return err
+		}
+		e = described.Listed(c, found)
+	}
+	if e.Status == "deprecated" || e.Status == "deleted" {
+		a.note("mcphud: " + safe.Line(e.Name+" is "+statusOf(e.Entry), 300))
+	}
+	way, err := a.way(ctx, e.Entry, f)
+	if err != nil {
+		return err
+	}
+	if f.list && way.Bundle == nil {
+		return usageError("--list is for bundles, and "+safe.Line(way.Title, 100)+" is none", "--print shows what it would start; --package N names another")
+	}
+	if way.Missing != "" {
+		if !f.print && f.save == "" {
+			return &failure.Error{Kind: failure.SpawnFailed, Server: e.Name, Message: way.Missing, Next: "install it, or choose another way with --package N or --remote"}
+		}
+		a.note("mcphud: " + way.Missing)
+	}
+	if way.Bundle != nil && f.print {
+		return &failure.Error{
+			Kind: failure.Usage, Server: e.Name, Message: "what it runs stands in the bundle " + mask.URL(way.Bundle.URL) + ", which is not downloaded yet",
+			Next: "--list downloads it and shows what is in it",
+		}
+	}
+	host, err := a.publishedHost()
+	if err != nil && way.Bundle != nil {
+		return err
+	}
+	if f.list {
+		file, err := host.Download(ctx, e.Name, way.Bundle, nil)
+		if err != nil {
+			return err
+		}
+		return a.listBundle(ctx, file, host)
+	}
+	host.Proxy = a.o.proxy
+	o, err := host.Way(ctx, e, way, nil)
+	if err != nil {
+		return err
+	}
+	return a.openOffer(ctx, o, f)
+}
+
+// openOffer asks for what a server needs, then prints, saves or opens it.
+func (a *app) openOffer(ctx context.Context, o *described.Offer, f *openFlags) error {
+	given, err := a.o.given()
+	if err != nil {
+		return err
+	}
+	before := maps.Clone(given)
+	a.recall(ctx, o.Scope, o.Inputs, given)
+	maps.Copy(before, given)
+	values, err := a.fill(ctx, o.Name, o.Inputs, given)
+	if err != nil {
+		return err
+	}
+	s, err := o.Server(values)
+	if err != nil {
+		return &failure.Error{Kind: failure.Usage, Server: o.Name, Message: err.Error(), Err: err, Next: "give other values with --set KEY=VALUE"}
+	}
+	for _, n := range o.Lacks(ctx, s) {
+		a.note("mcphud: " + safe.Line(o.Name+": "+n, 300))
+	}
+	if f.print {
+		return a.printServer(s)
+	}
+	if err := o.Prepare(); err != nil {
+		return err
+	}
+	if f.save != "" {
+		return a.saveServer(f.save, s)
+	}
+	if err := a.remember(ctx, o.Scope, o.Inputs, before, given); err != nil {
+		return err
+	}
+	for _, i := range o.After {
+		a.note("mcphud: once it is installed, its publisher says: " + safe.Line(strings.TrimSpace(i.Description+" "+i.Command), 400))
+	}
+	where, err := config.System()
+	if err != nil {
+		return err
+	}
+	start := uiStart{servers: []config.Server{s}, open: s.Name, configs: &views.Configs{Where: where}}
+	if !terminal(a.in) && !a.o.trust().Trusted(s) {
+		return &failure.Error{
+			Kind: failure.ServerDisabled, Server: o.Name, Message: "not trusted yet: what it would run or contact comes from " + o.From,
+			Next: "run it on a terminal, which shows that and asks; --print shows it, --save keeps it",
+		}
+	}
+	return a.ui(ctx, start)
+}
+
+// lookUp is a server by its exact name, or the one that is picked from what a search finds.
+func (a *app) lookUp(ctx context.Context, c *registry.Client, what string) (registry.Entry, error) {
+	name, version := splitVersion(what)
+	if registry.ValidName(name) {
+		e, err := a.published(ctx, c, name, version)
+		if failure.KindOf(err) != failure.ServerNotFound || !terminal(a.in) || !terminal(a.err) || version != "" {
+			return e, err
+		}
+		_, name, _ = strings.Cut(name, "/")
+	}
+	const most = 20
+	found, err := a.lookFor(ctx, c, name, most)
+	switch {
+	case err != nil:
+		return registry.Entry{}, err
+	case len(found) == 0 || !terminal(a.in) || !terminal(a.err):
+		return registry.Entry{}, &failure.Error{
+			Kind: failure.ServerNotFound, Server: what, Message: "no file and no server of this name", Next: meant(found[:min(len(found), 3)]) + "mcphud registry search finds names",
+		}
+	}
+	rows := make([]string, len(found))
+	for i, f := range found {
+		rows[i] = fmt.Sprintf("%s %s  %s", f.Name, f.Version, f.Description)
+	}
+	n, err := a.pick(ctx, fmt.Sprintf("No server is called %s. Which one is meant?", safe.Line(what, 80)), rows)
+	if err != nil {
+		return registry.Entry{}, err
+	}
+	return a.published(ctx, c, found[n].Name, "")
+}
+
+// pick lets one of several be chosen by its number.
+func (a *app) pick(ctx context.Context, question string, rows []string) (int, error) {
+	fmt.Fprintln(a.err, question)
+	for i, r := range rows {
+		fmt.Fprintf(a.err, "  %2d  %s\n", i+1, safe.Line(r, max(widthOf(a.err)-6, 40)))
+	}
+	for {
+		fmt.Fprintf(a.err, "1-%d, or nothing to leave: ", len(rows))
+		line, err := readLine(ctx, a.in)
+		if err != nil {
+			return 0, err
+		}
+		if line == "" {
+			return 0, usageError("nothing was chosen", "")
+		}
+		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(rows) {
+			return n - 1, nil
+		}
+	}
+}
+
+// way is the candidate that the flags name, or that is picked, or the best one.
+func (a *app) way(ctx context.Context, e registry.Entry, f *openFlags) (registry.Candidate, error) {
+	var good []registry.Candidate
+	var why []string
+	for _, c := range e.Candidates(onPath) {
+		switch {
+		case f.remote && !c.Remote() || f.pack > 0 && (c.Remote() || c.Number != f.pack):
+		case c.Refused != nil:
+			why = append(why, c.Title+": "+c.Refused.Error())
+		default:
+			good = append(good, c)
+		}
+	}
+	switch {
+	case len(good) == 0 && why == nil && (f.remote || f.pack > 0):
+		return registry.Candidate{}, &failure.Error{Kind: failure.Usage, Server: e.Name, Message: fmt.Sprintf("it has %d packages and %d remotes", len(e.Packages), len(e.Remotes)), Next: "name one of them"}
+	case len(good) == 0 && why == nil:
+		return registry.Candidate{}, &failure.Error{Kind: failure.SpawnFailed, Server: e.Name, Message: "its description names neither a package nor a remote", Next: cmpOr(e.WebsiteURL, "see "+e.WebsiteURL, "see "+e.Repository.URL)}
+	case len(good) == 0:
+		return registry.Candidate{}, &failure.Error{Kind: failure.SpawnFailed, Server: e.Name, Message: "it cannot be started: " + text.Clip(strings.Join(why, "; "), 600), Next: "see " + e.Repository.URL}
+	}
+	ready := 0
+	for _, c := range good {
+		if c.Missing == "" {
+			ready++
+		}
+	}
+	if ready < 2 || !terminal(a.in) || !terminal(a.err) {
+		return good[0], nil
+	}
+	rows := make([]string, ready)
+	for i, c := range good[:ready] {
+		rows[i] = c.Title
+	}
+	n, err := a.pick(ctx, safe.Line(e.Name, 100)+" can be reached in several ways:", rows)
+	return good[n], err
+}
+
+func cmpOr(s, with, without string) string {
+	if s == "" {
+		return without
+	}
+	return with
+}
+
+// printServer prints what a server would run or contact, secrets masked.
+func (a *app) printServer(s config.Server) error {
+	raw, err := marshal(s.Masked())
+	if err != nil {
+		return err
+	}
+	return a.printer().print(answer{result: json.RawMessage(raw), frames: [][]byte{raw}, text: func(t *textOutput) {
+		var rows [][2]string
+		for _, f := range config.Describe(s) {
+			rows = append(rows, [2]string{f.Label, f.Value})
+		}
+		t.safeFields(rows...)
+	}})
+}
+
+// saveServer adds a server to a file of a client or of mcphud.
+func (a *app) saveServer(to string, s config.Server) error {
+	where, err := config.System()
+	if err != nil {
+		return err
+	}
+	file, err := where.Destination(to)
+	if err != nil {
+		return editFailure(err)
+	}
+	change, err := where.AddEntry(file, s)
+	if err != nil {
+		return editFailure(err)
+	}
+	backup, err := change.Save()
+	if err != nil {
+		return editFailure(err)
+	}
+	notes := append([]string{}, change.Notes...)
+	if s.Source.Published != nil {
+		notes = append(notes, s.Source.Published.Warnings...)
+	}
+	raw, err := marshal(map[string]any{"file": change.File, "server": s.Name, "backup": backup, "notes": notes})
+	if err != nil {
+		return err
+	}
+	return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		t.block(change.Diff())
+		for _, n := range append(notes, change.Next) {
+			if n != "" {
+				t.block(safe.Line(n, 0))
+			}
+		}
+	}})
+}
+
+// aboutInput is what an input wants, in words.
+func aboutInput(i setup.Input) string {
+	var about []string
+	for _, x := range []struct {
+		is   bool
+		what string
+	}{
+		{i.Required && i.Default == "", "required"},
+		{i.Secret, "secret"},
+		{i.Repeated, "several"},
+		{i.Fixed != "", "fixed"},
+		{len(i.Choices) > 0, "one of " + strings.Join(i.Choices, " | ")},
+		{i.Default != "" && !i.Secret, "default " + i.Default},
+		{i.Description != "", i.Description},
+	} {
+		if x.is {
+			about = append(about, x.what)
+		}
+	}
+	return strings.Join(about, "; ")
+}

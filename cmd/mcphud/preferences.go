@@ -1,0 +1,247 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/userconfig"
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/themefile"
+)
+
+// configDir is mcphud's configuration folder, "" where there is none.
+func configDir() string {
+	where, err := config.System()
+	if err != nil {
+		return ""
+	}
+	return where.ConfigDir()
+}
+
+// userFile is config.yaml, themesDir the folder of the user's themes; "" where there are none.
+func userFile() string { return userconfig.Path(configDir()) }
+
+func themesDir() string {
+	dir := configDir()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, themefile.Folder)
+}
+
+// preferences are what config.yaml says, read once.
+func (a *app) preferences() *userconfig.Config {
+	if a.user == nil {
+		c, err := userconfig.Load(userFile())
+		if err != nil {
+			c.Warnings = append(c.Warnings, themefile.AsWarning(userFile(), err))
+		}
+		a.user = &c
+	}
+	return a.user
+}
+
+// fileFlags are the flags that come before settings of config.yaml, by the setting's key.
+var fileFlags = map[string]string{"linear": "linear", "timeout": "timeout", "max_timeout": "max-timeout", "connect_timeout": "connect-timeout"}
+
+// prefer makes config.yaml hold for this run, where no flag says otherwise, and says what is wrong in it.
+func (a *app) prefer(cmd *cobra.Command) {
+	if a.user != nil {
+		return
+	}
+	u := a.preferences()
+	for key, name := range fileFlags {
+		if f := a.root.PersistentFlags().Lookup(name); !f.Changed && !cmd.Flags().Changed(name) {
+			for _, given := range u.Given[key].Texts {
+				_ = f.Value.Set(given) // valid, or it would not be given
+			}
+		}
+	}
+	a.o.usualFormat = u.Format
+	if len(u.RedactNames) > 0 || len(u.RedactPatterns) > 0 {
+		mask.Extend(u.RedactNames, u.RedactPatterns)
+	}
+	if supervised(cmd.Flags()) || cmd.HasParent() && cmd.Parent().Name() == "config" {
+		return // who started it, and the commands about the file, say it
+	}
+	for _, w := range u.Warnings {
+		a.note("mcphud: " + w.String())
+	}
+}
+
+// personal gives the UI what the user set, as long as it runs. cfg has its screens. The returned function ends that.
+func (a *app) personal(cfg *tui.Config) (stop func()) {
+	cfg.Linear, cfg.Theme = a.o.linear, os.Getenv("MCPHUD_THEME")
+	cfg.NativeClipboard = true
+	cfg.HistoryFile, cfg.PreferencesFile = stateFile("history"), stateFile("preferences.json")
+	u := a.preferences()
+	has := map[string]bool{}
+	for _, k := range tui.KeyTable(cfg.Views) {
+		has[k.ID] = true
+	}
+	set, warnings := uiSettings(u, has)
+	cfg.Settings = set
+	if configDir() == "" {
+		return func() {}
+	}
+	reload := make(chan tui.Reload, 1)
+	cfg.Reload = reload
+	if note := wrongNote(append(slices.Clone(u.Warnings), warnings...)); note != "" {
+		reload <- tui.Reload{Note: note}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { followSettings(ctx, has, reload) })
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// uiSettings are the settings of a UI that has these actions, with the user's themes, and what is wrong with those that only the UI
+// can judge. Keys of actions that only other screens have are left out.
+func uiSettings(u *userconfig.Config, has map[string]bool) (tui.Settings, []config.Warning) {
+	s := tui.Settings{
+		Theme: u.Theme, NoMouse: !u.Mouse, Sideways: !u.Wrap, Borders: paint.Borders(u.Borders), Images: cmp.Or(os.Getenv("MCPHUD_IMAGES"), u.Images), Split: u.Split, WhichKey: u.WhichKey, Editor: u.Editor, Pager: u.Pager,
+		Second: map[string]tui.Arrangement{"beside": tui.Beside, "below": tui.Below}[u.Second],
+		Given:  map[string]string{},
+	}
+	if s.WhichKey == 0 {
+		s.WhichKey = -1 // at once
+	}
+	for key, given := range u.Given {
+		s.Given[key] = strings.Join(given.Texts, "\n")
+	}
+	all, warnings := themefile.Load(themesDir())
+	for _, t := range all {
+		s.Palettes = append(s.Palettes, t.Palette)
+	}
+	warnings = append(warnings, wrongTheme(u, s.Palettes)...)
+	keys, wrong := fitKeys(u, allViews())
+	maps.DeleteFunc(keys, func(id string, _ []string) bool { return !has[id] })
+	s.Keys = keys
+	return s, append(warnings, wrong...)
+}
+
+// wrongTheme is a warning about a theme that there is not.
+func wrongTheme(u *userconfig.Config, own []themes.Palette) []config.Warning {
+	var names []string
+	for _, p := range append(themes.All(), own...) {
+		names = append(names, p.Name)
+	}
+	if u.Theme == "" || slices.Contains(names, u.Theme) {
+		return nil
+	}
+	at := u.Given["theme"]
+	return []config.Warning{{
+		File: u.File, Line: at.Line, Col: at.Col,
+		Message: fmt.Sprintf("there is no theme %.40q; %sthe terminal's background decides", u.Theme, didYouMean(u.Theme, names)),
+	}}
+}
+
+// fitKeys are the keys that can be, and warnings about the others.
+func fitKeys(u *userconfig.Config, views []tui.View) (map[string][]string, []config.Warning) {
+	if len(u.Keys) == 0 {
+		return nil, nil
+	}
+	var list []tui.Binding
+	for _, b := range u.Keys {
+		list = append(list, tui.Binding{Action: b.Action, Keys: b.Keys})
+	}
+	keys, misfits := tui.FitKeys(views, list)
+	var warnings []config.Warning
+	for _, m := range misfits {
+		at := u.Given["keys."+m.Action]
+		warnings = append(warnings, config.Warning{File: u.File, Line: at.Line, Col: at.Col, Message: fmt.Sprintf("keys of %.60q: %s", m.Action, m.Why)})
+	}
+	return keys, warnings
+}
+
+// wrongNote is the first of some warnings, with how many more there are; "" for none.
+func wrongNote(warnings []config.Warning) string {
+	if len(warnings) == 0 {
+		return ""
+	}
+	w := warnings[0]
+	w.File = filepath.Base(w.File)
+	note := w.String()
+	if n := len(warnings) - 1; n > 0 {
+		note += fmt.Sprintf(" (and %d more: mcphud config check)", n)
+	}
+	return note
+}
+
+const (
+	// settingsPoll is how often the files are looked at where the system reports no changes, settingsSettle how long nothing has
+	// to change before they are read: editors write in several steps.
+	settingsPoll   = 3 * time.Second
+	settingsSettle = 100 * time.Millisecond
+)
+
+// followSettings reads config.yaml and the themes again whenever they change, until ctx ends.
+func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.Reload) {
+	w := filewatch.New(settingsPoll, settingsSettle)
+	defer w.Close()
+	had := settingsStamp()
+	for {
+		w.Folder(configDir())
+		w.Folder(themesDir())
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Changed():
+		}
+		now := settingsStamp()
+		if slices.EqualFunc(now, had, func(a, b stamped) bool { return a.name == b.name && a.Equal(b.Stamp) }) {
+			continue
+		}
+		had = now
+		m := tui.Reload{}
+		u, err := userconfig.Load(userFile())
+		if err != nil {
+			m.Note = wrongNote([]config.Warning{themefile.AsWarning(userFile(), err)}) + "; the settings stay as they were"
+		} else {
+			set, warnings := uiSettings(&u, has)
+			m.Settings, m.Note = &set, wrongNote(append(u.Warnings, warnings...))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case reload <- m:
+		}
+	}
+}
+
+// stamped is a file as it was looked at.
+type stamped struct {
+	name string
+	filewatch.Stamp
+}
+
+// settingsStamp looks at config.yaml and at each theme.
+func settingsStamp() []stamped {
+	all := []stamped{{userFile(), filewatch.Of(userFile())}}
+	entries, _ := os.ReadDir(themesDir()) // without one there are none
+	for _, e := range entries[:min(len(entries), 1000)] {
+		if themefile.Is(e.Name()) {
+			path := filepath.Join(themesDir(), e.Name())
+			all = append(all, stamped{path, filewatch.Of(path)})
+		}
+	}
+	return all
+}

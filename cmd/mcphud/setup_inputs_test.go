@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// asking writes a .vscode/mcp.json whose servers have to be told something: how to behave, and a key.
+func asking(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), ".vscode", "mcp.json")
+	body := fmt.Sprintf(`{
+  "inputs": [{"id": "mode", "type": "pickString", "options": ["good", "half-frame"]}, {"id": "key", "type": "promptString", "password": true}],
+  "servers": {
+    "a": {"command": %[1]q, "args": ["${input:mode}"]},
+    "b": {"command": %[1]q, "args": ["${input:mode}"], "env": {"API_KEY": "${input:key}"}},
+    "plain": {"command": %[1]q, "args": ["good"]}
+  }
+}`, faketest.Stdio(t, behave.Good).Command)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestInputsOfAnEntry(t *testing.T) {
+	t.Parallel()
+	path := asking(t)
+	list := func(server string, set ...string) outcome {
+		args := []string{"tools", "list", "--config", path, "--server", server, "--format", "json"}
+		for _, pair := range set {
+			args = append(args, "--set", pair)
+		}
+		return mcphud(t, args...)
+	}
+	o := list("b")
+	if e := o.errorLine(t); o.code != exitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, "mode, key") || !strings.Contains(e.Message, "--set mode=VALUE") {
+		t.Errorf("nothing given: %d, %s", o.code, o.stderr)
+	}
+	if o := list("a", "mode=good"); o.code != 0 || !strings.Contains(o.out, `"echo"`) {
+		t.Errorf("given: %d, %s%s", o.code, o.out, o.stderr)
+	}
+	for set, why := range map[string]string{"mode=purple": "takes one of good, half-frame", "colour=red": "colour is not among the inputs: mode", "mode": `--set \"mode\" is not KEY=VALUE`} {
+		if o := list("a", set); o.code != 1 || !strings.Contains(o.stderr, why) {
+			t.Errorf("--set %s: %d, %s, want %s", set, o.code, o.stderr, why)
+		}
+	}
+	if o := list("plain", "mode=good"); o.code != 1 || !strings.Contains(o.stderr, "plain asks for nothing") {
+		t.Errorf("plain: %d, %s", o.code, o.stderr)
+	}
+	if o := mcphud(t, "servers", "list", "--config", path); o.code != 0 || !strings.Contains(o.out, `"inputs":["mode","key"]`) {
+		t.Errorf("servers list: %d, %s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// On a terminal what is missing is asked for, and a secret is not shown while it is typed.
+func TestInputsAreAskedForOnATerminal(t *testing.T) {
+	t.Parallel()
+	ui := startUI(t, "tools", "list", "--config", asking(t), "--server", "b", "--format", "text")
+	ui.shows("mode (required; one of good | half-frame): ")
+	ui.types(t, "good\r")
+	ui.shows("key (required) (secret, not shown): ")
+	ui.types(t, "hunter2-of-mine\r")
+	ui.shows("Keep key in the keychain, for the next time? [y/N] ")
+	ui.types(t, "n\r")
+	ui.shows("echo")
+	if code := ui.exit(); code != 0 || strings.Contains(ui.written(), "hunter2") {
+		t.Errorf("exit %d:\n%s", code, ui.written())
+	}
+}
+
+// A secret that was kept is listed without its value, given again, and forgotten.
+func TestKeptSecretsAreListedAndForgotten(t *testing.T) {
+	t.Parallel()
+	path, home := asking(t), t.TempDir()
+	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", "MCPHUD_CREDENTIALS=file"}
+	run := func(args ...string) outcome {
+		cmd := command(t, append(args, "--config", path)...)
+		cmd.Env = append(cmd.Env, env...)
+		o := finish(t, cmd)
+		if strings.Contains(o.out+o.stderr, "hunter2") {
+			t.Errorf("%q shows the secret: %s%s", args, o.out, o.stderr)
+		}
+		return o
+	}
+	keep := func() {
+		t.Helper()
+		ui := startUIWith(t, env, "tools", "list", "--config", path, "--server", "b", "--set", "mode=good", "--format", "text")
+		ui.shows("key (required) (secret, not shown): ")
+		ui.types(t, "hunter2-of-mine\r")
+		ui.shows("Keep key in the keychain, for the next time? [y/N] ")
+		ui.types(t, "y\r")
+		ui.shows("echo")
+		if code := ui.exit(); code != 0 {
+			t.Fatalf("exit %d:\n%s", code, ui.written())
+		}
+	}
+	if o := run("auth", "status", "--server", "b"); o.code != exitAuth || !strings.Contains(o.stderr, "no secrets are kept") {
+		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
+	}
+	keep()
+	scope := path + "#b"
+	for _, args := range [][]string{{"auth", "status"}, {"auth", "status", "--server", "b"}} {
+		if o := run(args...); o.code != 0 || !strings.Contains(o.out, `"secrets":[{"servers":["b"],"for":"`+scope+`","inputs":["key"]}]`) {
+			t.Errorf("%q: exit %d, %s%s", args, o.code, o.out, o.stderr)
+		}
+	}
+	if o := run("auth", "status", "--format", "text"); !strings.Contains(o.out, "key") || !strings.Contains(o.out, scope) || !strings.Contains(o.out, "credentials.json") {
+		t.Error(o.out)
+	}
+	if o := run("auth", "logout", "--server", "plain"); o.code != exitFailure || !strings.Contains(o.stderr, "only servers over HTTP") {
+		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
+	}
+	for _, args := range [][]string{{"--server", "b"}, {scope}, {"--all"}} {
+		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != 0 {
+			t.Errorf("it was not kept: exit %d, %s", o.code, o.stderr)
+		}
+		if o := run(append([]string{"auth", "logout"}, args...)...); o.code != 0 || !strings.Contains(o.out, scope) {
+			t.Errorf("%q: exit %d, %s%s", args, o.code, o.out, o.stderr)
+		}
+		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != exitNeedsInput {
+			t.Errorf("%q did not forget it: exit %d, %s%s", args, o.code, o.out, o.stderr)
+		}
+		keep()
+	}
+}

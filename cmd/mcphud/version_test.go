@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var v build
+	if out := mcphud(t, "version").ok(t); json.Unmarshal([]byte(out), &v) != nil || v.Name != "mcphud" || v.Version == "" || v.Go == "" {
+		t.Errorf("%s", out)
+	}
+	for _, path := range reported {
+		if v.Modules[path] == "" {
+			t.Errorf("it does not say which version of %s is in it: %v", path, v.Modules)
+		}
+	}
+	flag, command := mcphud(t, "--version").ok(t), mcphud(t, "version", "--format", "text").ok(t)
+	if flag != command {
+		t.Errorf("version prints %q, --version %q", command, flag)
+	}
+	if first, rest, _ := strings.Cut(command, "\n"); first != "mcphud "+v.Version || !strings.Contains(rest, v.Go+" "+v.System) {
+		t.Errorf("%s", command)
+	}
+}
+
+func TestVersionsOfTheGoCommand(t *testing.T) {
+	t.Parallel()
+	for v, made := range map[string]bool{
+		"v0.1.0": false, "v0.1.0+dirty": false, "v1.2.3-rc.1": false,
+		"v0.0.0-20261123015911-937ab1f57c1b": true, "v0.1.1-0.20261123015911-937ab1f57c1b": true, "v0.1.0-rc.1.0.20261123015911-937ab1f57c1b+dirty": true,
+	} {
+		if got := pseudo.MatchString(v); got != made {
+			t.Errorf("%s: made up is %v, want %v", v, got, made)
+		}
+	}
+}
+
+// The changelog's first part with a version is about the one that the source says it is.
+func TestChangelogIsAboutThisVersion(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(text); first == nil || string(first[1]) != release {
+		t.Errorf("CHANGELOG.md begins with %q, and the program says %s", first, release)
+	}
+}
