@@ -3,12 +3,14 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/telemetry"
@@ -22,10 +24,68 @@ const (
 	eventFinished = "finished"
 )
 
-type queuedKey struct{}
+type turnKey struct{}
+
+// turn is what the span of a queued call shows of its turn, which the queue tells of wherever the call runs: another process that shares the
+// queue does not have the span.
+type turn struct {
+	r      *request
+	queued time.Time
+
+	mu    sync.Mutex
+	begun time.Time
+	here  bool // Started follows it
+}
+
+// begin notes when the call began to run, and how long it had waited (mcp.queue.wait_ms).
+func (t *turn) begin() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun.IsZero() {
+		return t.begun
+	}
+	t.begun = time.Now()
+	t.r.span.AddEvent(eventStarted, trace.WithTimestamp(t.begun))
+	t.r.span.SetAttributes(attribute.Float64(attrWait, milliseconds(t.begun.Sub(t.queued))))
+	t.r.steps.take(step(t.r.span.SpanContext(), spans.Queue, t.queued, t.begun, false))
+	return t.begun
+}
+
+// finish notes when the handler ended that began at a time.
+func (t *turn) finish(began time.Time, failed bool) {
+	t.r.span.AddEvent(eventFinished)
+	t.r.steps.take(step(t.r.span.SpanContext(), spans.Run, began, time.Now(), failed))
+}
+
+// away is when the call began to run in another process, zero if it did not.
+func (t *turn) away() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.here {
+		return time.Time{}
+	}
+	return t.begun
+}
+
+// follow has the queue tell t when the call begins.
+func (t *turn) follow(ctx context.Context) context.Context {
+	var h kit.Hooks
+	if was := kit.HooksOf(ctx); was != nil {
+		h = *was
+	}
+	started := h.Started
+	h.Started = func() {
+		t.begin()
+		if started != nil {
+			started()
+		}
+	}
+	return context.WithValue(kit.WithHooks(ctx, &h), turnKey{}, t)
+}
 
 // Queued is the middleware right before the queue, and after what turns calls into tasks. A call that gets here is
-// counted and logged when it ends and not when it is answered, which is earlier where it became a task.
+// counted and logged when it ends and not when it is answered, which is earlier where it became a task. Its span shows when it began to
+// run, and when it was over.
 func (t *Telemetry) Queued() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (result json.RawMessage, err error) {
@@ -37,7 +97,13 @@ func (t *Telemetry) Queued() front.Middleware {
 			began := time.Now()
 			if r.span != nil {
 				r.span.AddEvent(eventQueued, trace.WithTimestamp(began))
-				ctx = context.WithValue(ctx, queuedKey{}, began)
+				own := &turn{r: r, queued: began}
+				ctx = own.follow(ctx)
+				defer func() {
+					if away := own.away(); !away.IsZero() {
+						own.finish(away, failure(result, err) != "")
+					}
+				}()
 			}
 			kind := jsonrpc.KindInternal // of a panic, which passes through
 			defer func() { t.called(ctx, x, r, kind, time.Since(began)) }()
@@ -67,24 +133,20 @@ func step(inside trace.SpanContext, name string, from, to time.Time, failed bool
 	}
 }
 
-// Started is the middleware right behind the queue. It shows in the span when the call began to run, how long it had
-// waited (mcp.queue.wait_ms), and when it was over.
+// Started is the middleware right behind the queue, which sees the calls that run here from their first moment to their last.
 func (t *Telemetry) Started() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
-			r := requestOf(ctx)
-			if r == nil || r.span == nil || x.Method != "tools/call" {
+			own, ok := ctx.Value(turnKey{}).(*turn)
+			if !ok || own.r != requestOf(ctx) || x.Method != "tools/call" {
 				return next(ctx, x)
 			}
-			now := time.Now()
-			r.span.AddEvent(eventStarted, trace.WithTimestamp(now))
-			if queued, ok := ctx.Value(queuedKey{}).(time.Time); ok {
-				r.span.SetAttributes(attribute.Float64(attrWait, milliseconds(now.Sub(queued))))
-				r.steps.take(step(r.span.SpanContext(), spans.Queue, queued, now, false))
-			}
+			own.mu.Lock()
+			own.here = true
+			own.mu.Unlock()
+			began := own.begin()
 			result, err := next(ctx, x)
-			r.span.AddEvent(eventFinished)
-			r.steps.take(step(r.span.SpanContext(), spans.Run, now, time.Now(), failure(result, err) != ""))
+			own.finish(began, failure(result, err) != "")
 			return result, err
 		}
 	}

@@ -3,10 +3,12 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/journal/trace"
 )
 
@@ -86,6 +88,46 @@ func TestRequestIsAStep(t *testing.T) {
 	got := to.taken()
 	if s := got["call_agent"]; s.Kind != trace.KindClient || s.Attributes[trace.AttrAgent] != "b" || s.Parent != got[trace.Call].ID {
 		t.Errorf("%+v", s)
+	}
+	if err := tel.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that another process runs shows as much as one that runs here; of one that never ran nothing shows.
+func TestStepsOfACallThatRunsElsewhere(t *testing.T) {
+	to := &taker{watched: true}
+	tel := New(Options{Sink: to})
+	told := 0
+	ctx := kit.WithHooks(t.Context(), &kit.Hooks{ID: "task", Started: func() { told++ }})
+	for _, runs := range []bool{true, false} {
+		elsewhere := func(ctx context.Context, _ *front.Exchange) (json.RawMessage, error) {
+			h := kit.HooksOf(ctx)
+			if h.ID != "task" {
+				t.Errorf("%+v", h)
+			}
+			if runs {
+				h.Started()
+			}
+			return nil, errors.New("it failed")
+		}
+		if _, err := tel.Middleware()(tel.Queued()(elsewhere))(ctx, &front.Exchange{Method: "tools/call", Params: []byte(`{"name":"t"}`)}); err == nil {
+			t.Error("no error")
+		}
+		got := to.taken()
+		call, queue, run := got[trace.Call], got[trace.Queue], got[trace.Run]
+		if !runs {
+			if len(got) != 1 || call.Attributes[attrWait] != nil {
+				t.Errorf("it never ran: %+v", got)
+			}
+			continue
+		}
+		if _, ok := call.Attributes[attrWait].(float64); !ok || queue.Parent != call.ID || run.Parent != call.ID || !run.Failed || queue.Failed || !run.Start.Equal(queue.End) || run.End.After(call.End) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if told != 1 {
+		t.Errorf("whoever else waits for it was told %d times", told)
 	}
 	if err := tel.Close(context.Background()); err != nil {
 		t.Error(err)
