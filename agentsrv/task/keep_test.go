@@ -245,6 +245,42 @@ func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
 	}
 }
 
+// What ended a while ago gives way to the tenant's own tasks too, but not where that would not help: what is not over takes its share.
+func TestX2_OldTasksGiveWayToThoseOfTheSameTenant(t *testing.T) {
+	for name, o := range map[string]options{"store": {}, "memory": {memory: true}} {
+		t.Run(name, func(t *testing.T) {
+			o.tenant, o.tasks.MaxTasks, o.tasks.Fresh = true, 20, time.Nanosecond
+			r := newRig(t, o)
+			var ids []string
+			there := func(id string) bool {
+				status, _ := r.get("/tasks/"+id, "X-Tenant", "only")
+				return status != 404
+			}
+			for i := range 24 {
+				id := r.asyncTask("only", "echo", nil)
+				if id == "" {
+					t.Fatalf("task %d was refused", i)
+				}
+				ids = append(ids, id)
+			}
+			for i, id := range ids {
+				if there(id) != (i >= 4) {
+					t.Errorf("task %d of 24 is there: %v; the oldest 4 give way", i, there(id))
+				}
+			}
+			for i := range minShare {
+				if a := r.tool(tasking.with("X-Tenant", "only"), "input", nil); a.Error != nil || a.Result["taskId"] == nil {
+					t.Fatalf("%d: %+v", i, a)
+				}
+			}
+			a := r.tool(sessionless.with("X-Tenant", "only"), "echo", nil, "_meta", map[string]any{"async": true})
+			if a.Error == nil || !strings.Contains(a.Error.Message, "16 tasks of the tenant are not over") || !there(ids[20]) || there(ids[19]) {
+				t.Errorf("%+v; there: %v %v", a, there(ids[19]), there(ids[20]))
+			}
+		})
+	}
+}
+
 func TestX2_OneTenantsResultsDoNotShutOutOthers(t *testing.T) {
 	r := newRig(t, options{tenant: true, tasks: Options{MaxBytes: 800}})
 	for range 2 {

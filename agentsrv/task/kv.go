@@ -404,8 +404,8 @@ func (k *kvTable) remove(ctx context.Context, e entryAt) (bool, error) {
 	return true, nil
 }
 
-func (k *kvTable) evict(ctx context.Context, tenant string) (bool, error) {
-	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.over() })
+func (k *kvTable) evict(ctx context.Context, tenant string, by time.Time) (bool, error) {
+	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.over() && e.Updated <= latest(by) })
 	slices.SortFunc(over, func(a, b entryAt) int { return cmp.Compare(a.rev, b.rev) })
 	for _, e := range over {
 		if gone, err := k.remove(ctx, e); gone || err != nil {

@@ -22,8 +22,8 @@ func (u usage) plus(v usage) usage {
 const minShare = 16
 
 // reserve makes room for one more task of a tenant. When there is none left, finished tasks of the tenant that has most
-// give way, those first that ended first, to those of a tenant that has fewer: one that has just ended waits to be asked for. Unfinished tasks never give way; no tenant may have
-// more than a quarter of all.
+// give way, those first that ended first: to those of a tenant that has fewer, and once they ended Options.Fresh ago also to those of the
+// same tenant. One that has just ended waits to be asked for. Unfinished tasks never give way; no tenant may have more than a quarter of all.
 func (s *Service) reserve(tenant string) error {
 	for {
 		if err := s.recount(); err != nil {
@@ -36,20 +36,23 @@ func (s *Service) reserve(tenant string) error {
 			return interrupted()
 		}
 		used, total := s.usage()
-		from := s.donor(tenant, used, total)
+		from, by := s.donor(tenant, used, total)
 		open, share := used[tenant].open+s.mine(tenant), max(s.o.MaxTasks/4, minShare)
 		if from == "" && !s.full(total) && open < share {
 			add(s.own, tenant, usage{tasks: 1})
 			s.mu.Unlock()
 			return nil
 		}
+		if open >= share { // room would not help
+			from = ""
+		}
 		refusal := jsonrpc.Errorf(jsonrpc.KindQueueFull, "no room for more tasks: %d are kept; call again later, or without a task", total.tasks).With("tasks", total.tasks)
-		if !s.full(total) {
+		if open >= share {
 			refusal = jsonrpc.Errorf(jsonrpc.KindQueueFull, "%d tasks of the tenant are not over, and it may have %d; wait for one, or cancel one", open, share).With("tasks", open)
 		}
 		refusal.RetryAfter = min(max(s.next.Sub(s.table.now()), time.Second), time.Minute)
 		s.mu.Unlock()
-		if from == "" || !s.evict(from) {
+		if from == "" || !s.evict(from, by) {
 			return refusal
 		}
 	}
@@ -94,10 +97,11 @@ func (s *Service) full(total usage) bool {
 	return total.tasks >= s.o.MaxTasks || total.bytes >= s.o.MaxBytes
 }
 
-// donor is the tenant that has more than this one of what there is no room for, "" if there is room or nobody has.
-func (s *Service) donor(tenant string, used map[string]usage, total usage) (most string) {
+// donor is the tenant that has more than this one of what there is no room for, or else this one itself, "" if there is room, and by
+// when those of its tasks ended that give way, zero for all that ended.
+func (s *Service) donor(tenant string, used map[string]usage, total usage) (most string, by time.Time) {
 	if !s.full(total) {
-		return ""
+		return "", by
 	}
 	size := func(u usage) int64 { return int64(u.tasks) }
 	if total.tasks < s.o.MaxTasks {
@@ -109,7 +113,10 @@ func (s *Service) donor(tenant string, used map[string]usage, total usage) (most
 			most, n = name, size(u)
 		}
 	}
-	return most
+	if most == "" {
+		return tenant, s.table.now().Add(-s.o.Fresh)
+	}
+	return most, by
 }
 
 // mine is how many calls of a tenant this agent took and has not finished, tasks or not yet, but those that a shared table
@@ -124,11 +131,11 @@ func (s *Service) mine(tenant string) (n int) {
 	return n
 }
 
-// evict removes the task of a tenant that ended first; false if there is none.
-func (s *Service) evict(tenant string) bool {
+// evict removes the task of a tenant that ended first, if that was by a time or that is zero; false if there is none.
+func (s *Service) evict(tenant string, by time.Time) bool {
 	ctx, cancel := statement()
 	defer cancel()
-	ok, err := s.table.evict(ctx, tenant)
+	ok, err := s.table.evict(ctx, tenant, by)
 	if err != nil {
 		s.o.Logger.Error("cannot remove a finished task to make room", "tenant_id", tenant, "err", err)
 	}
@@ -139,7 +146,7 @@ func (s *Service) evict(tenant string) bool {
 	}
 	var first *task
 	for _, t := range s.live {
-		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
+		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && t.rec.Updated.UnixMilli() <= latest(by) && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
 			first = t
 		}
 	}

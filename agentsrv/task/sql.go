@@ -310,10 +310,10 @@ func scan(row interface{ Scan(...any) error }, more ...any) (*record, int64, err
 	return &r, seq, err
 }
 
-func (t *sqlTable) evict(ctx context.Context, tenant string) (bool, error) {
+func (t *sqlTable) evict(ctx context.Context, tenant string, by time.Time) (bool, error) {
 	var size int64
 	err := t.db.QueryRowContext(ctx, `DELETE FROM tasks WHERE seq =
-		(SELECT seq FROM tasks WHERE tenant = ? AND NOT (`+unfinished+`) ORDER BY updated, seq LIMIT 1) RETURNING size`, tenant).Scan(&size)
+		(SELECT seq FROM tasks WHERE tenant = ? AND updated <= ? AND NOT (`+unfinished+`) ORDER BY updated, seq LIMIT 1) RETURNING size`, tenant, latest(by)).Scan(&size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

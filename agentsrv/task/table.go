@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -32,8 +33,8 @@ type Table interface {
 	// list is at most n tasks of an owner (without authentication: of its session) with a place below before, the newest first,
 	// without what is big; 0 is no bound. It also returns the place of the last one.
 	list(ctx context.Context, o owner, before int64, n int) (out []*record, last int64, err error)
-	// evict removes the task of a tenant that ended first; false if there is none.
-	evict(ctx context.Context, tenant string) (bool, error)
+	// evict removes the task of a tenant that ended first, if that was by a time or that is zero; false if there is none.
+	evict(ctx context.Context, tenant string, by time.Time) (bool, error)
 	// expire removes tasks whose time is over, and tells when the next one's is, zero for none.
 	expire(ctx context.Context) (first time.Time, err error)
 
@@ -58,6 +59,14 @@ type listener interface {
 
 // statementTimeout bounds one statement: a store that hangs must not hang its tasks.
 const statementTimeout = 10 * time.Second
+
+// latest is a time in milliseconds since 1970, and the last there is for zero.
+func latest(by time.Time) int64 {
+	if by.IsZero() {
+		return math.MaxInt64
+	}
+	return by.UnixMilli()
+}
 
 // errOver refuses a change of a task that is over, or gone.
 var errOver = errors.New("the task is over")
@@ -88,6 +97,6 @@ func (nowhere) get(context.Context, string) (*record, error) { return nil, nil }
 
 func (nowhere) list(context.Context, owner, int64, int) ([]*record, int64, error) { return nil, 0, nil }
 
-func (nowhere) evict(context.Context, string) (bool, error) { return false, nil }
+func (nowhere) evict(context.Context, string, time.Time) (bool, error) { return false, nil }
 
 func (nowhere) expire(context.Context) (first time.Time, err error) { return first, nil }

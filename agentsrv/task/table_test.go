@@ -279,7 +279,10 @@ func tableMakesRoom(t *testing.T, open func() Table) {
 	if u := count("t"); u.tasks != 3 || u.bytes != int64(len(`"young""old"`)) || a.shared() && u.open != 1 {
 		t.Errorf("%+v", u)
 	}
-	if !must[bool](t)(a.evict(t.Context(), "t")) {
+	if must[bool](t)(a.evict(t.Context(), "t", young.Updated)) {
+		t.Error("one gave way that ended later than that")
+	}
+	if !must[bool](t)(a.evict(t.Context(), "t", young.Updated.Add(time.Millisecond))) {
 		t.Error("nothing gave way")
 	}
 	if got := must[*record](t)(a.get(t.Context(), young.ID)); got != nil {
@@ -288,7 +291,7 @@ func tableMakesRoom(t *testing.T, open func() Table) {
 	if got := must[*record](t)(a.get(t.Context(), old.ID)); got == nil {
 		t.Error("what has just ended gave way, since it began first")
 	}
-	if !must[bool](t)(a.evict(t.Context(), "t")) || must[bool](t)(a.evict(t.Context(), "t")) || must[bool](t)(a.evict(t.Context(), "u")) {
+	if !must[bool](t)(a.evict(t.Context(), "t", time.Time{})) || must[bool](t)(a.evict(t.Context(), "t", time.Time{})) || must[bool](t)(a.evict(t.Context(), "u", time.Time{})) {
 		t.Error("what is not over gave way, or what is did not")
 	}
 	if got := must[*record](t)(a.get(t.Context(), soon.ID)); got != nil {

@@ -62,6 +62,7 @@ type Options struct {
 	MaxTasks  int           // tasks that are kept; 1,000
 	MaxBytes  int64         // of all results and logs that are kept; 256 MiB
 	MaxValue  int64         // of one result; 16 MiB
+	Fresh     time.Duration // after its end, in which a task does not give way to others of its tenant; 1 min
 	Gone      time.Duration // without a sign of which a replica counts as gone; 10 s
 	Logger    *slog.Logger  // slog.Default()
 	// Queued reports whether the job of a task still waits or runs at some replica; nil where jobs end with the agent that took the
@@ -99,6 +100,7 @@ func New(o Options) *Service {
 	o.MaxTasks = cmp.Or(o.MaxTasks, 1000)
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxValue = cmp.Or(o.MaxValue, 16<<20)
+	o.Fresh = cmp.Or(o.Fresh, time.Minute)
 	o.Gone = cmp.Or(o.Gone, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Table == nil {
