@@ -467,6 +467,7 @@ func (w *world) replicas(home string, d time.Duration, ofAgents, ofRouters []str
 		w.router(home, ofRouters...)
 	}
 	for _, p := range slices.Concat(w.agents, w.routers) {
+		p.shared = w.nats != nil
 		p.start()
 	}
 	for _, p := range slices.Concat(w.agents, w.routers) {

@@ -72,8 +72,14 @@ type proc struct {
 	// probe answers 200 when it is ready.
 	probe string
 
+	// shared is set where it needs a server that is killed as well: a process that finds none at its start ends with exit code 1, and is started
+	// again, as a supervisor does.
+	shared bool
+
 	mu  sync.Mutex
 	cmd *exec.Cmd
+	off chan struct{} // closed when it is killed
+	end chan struct{} // closed when it is looked after no more
 }
 
 // process makes one; args are made of its port. The process ends with the test.
@@ -92,33 +98,80 @@ func (p *proc) url(path string) string { return fmt.Sprintf("http://127.0.0.1:%d
 func (p *proc) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	cmd, err := p.begin()
 	if err != nil {
-		p.t.Error(err)
+		p.t.Errorf("%s: %v", p.name, err)
 		return
 	}
+	p.cmd, p.off, p.end = cmd, make(chan struct{}), make(chan struct{})
+	go p.keep(cmd, p.off, p.end)
+}
+
+// begin starts the process.
+func (p *proc) begin() (*exec.Cmd, error) {
+	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	defer log.Close()
-	p.cmd = exec.Command(p.args[0], p.args[1:]...)
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.env, filepath.Dir(p.log), log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		p.t.Errorf("%s: %v", p.name, err)
-		p.cmd = nil
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.env, filepath.Dir(p.log), log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd, cmd.Start()
+}
+
+// keep waits for the process, and starts it again where it found no server at its start. Nothing else may end it but being killed.
+func (p *proc) keep(cmd *exec.Cmd, off, end chan struct{}) {
+	defer close(end)
+	for {
+		_ = cmd.Wait()
+		select {
+		case <-off:
+			return
+		default:
+		}
+		if code := cmd.ProcessState.ExitCode(); !p.shared || code != 1 {
+			p.t.Errorf("%s ended by itself: %v\n%s", p.name, cmd.ProcessState, p.tail())
+			return
+		}
+		select {
+		case <-off:
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		p.mu.Lock()
+		select {
+		case <-off:
+			p.mu.Unlock()
+			return
+		default:
+		}
+		next, err := p.begin()
+		if err != nil {
+			p.t.Errorf("%s: %v", p.name, err)
+			p.mu.Unlock()
+			return
+		}
+		cmd, p.cmd = next, next
+		p.mu.Unlock()
 	}
 }
 
 // kill ends it by SIGKILL, and waits until it is gone.
 func (p *proc) kill() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.cmd == nil {
+		p.mu.Unlock()
 		return
 	}
+	close(p.off)
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		p.t.Errorf("%s: %v", p.name, err)
 	}
-	_ = p.cmd.Wait()
 	p.cmd = nil
+	end := p.end
+	p.mu.Unlock()
+	<-end
 }
 
 // ready waits until it says so.
