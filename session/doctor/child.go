@@ -216,7 +216,10 @@ func (r *run) shutdown(s *Step) {
 		s.add("it exited " + text.Duration(exit.Took) + " after the end of its input")
 	}
 	s.add("the process " + exit.How)
-	if exit.Left > 0 {
+	switch {
+	case exit.Left == 1:
+		s.warn("it left a process behind, which was ended", "have the server end what it starts")
+	case exit.Left > 1:
 		s.warn(fmt.Sprintf("it left %d processes behind, which were ended", exit.Left), "have the server end what it starts")
 	}
 }

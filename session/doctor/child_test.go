@@ -97,7 +97,7 @@ func TestChildrenThatStay(t *testing.T) {
 	r := diagnose(t, faketest.Stdio(t, behave.IgnoreTerm))
 	want(t, r, "shutdown", doctor.Warning, "did not exit within 2s", "KILL ended it", "exit when its standard input ends")
 	if runtime.GOOS == "linux" {
-		want(t, diagnose(t, faketest.Stdio(t, behave.Fork)), "shutdown", doctor.Warning, "left 1 processes behind")
+		want(t, diagnose(t, faketest.Stdio(t, behave.Fork)), "shutdown", doctor.Warning, "left a process behind")
 	}
 }
 

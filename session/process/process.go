@@ -36,6 +36,7 @@ type Process struct {
 	mu     sync.Mutex
 	gone   bool // reaped: its pid may be someone else's
 	killed bool // with its group
+	left   detached
 }
 
 // Start starts a child. It must be reaped.
@@ -98,14 +99,42 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	close(p.reaped)
 }
 
-// Signal sends s to the whole group, unless the child's pid may already belong to another process.
+// Signal sends s to the whole group, unless the child's pid may already belong to another process. Kill also ends what was started by
+// it and left the group, as far as that is known; see Note.
 func (p *Process) Signal(s Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.gone {
+		p.left.note(p.pid)
+	}
 	if !p.gone || !reserves {
 		p.killed = p.killed || s == Kill
 		SignalGroup(p.pid, s)
 	}
+	if s == Kill {
+		p.left.kill()
+	}
+}
+
+// Note looks for processes that descend from the child and left its group, so that Kill ends them too. Signal does so itself; whoever
+// makes the child end in another way calls it before, since nothing descends from a process that has ended. Known on Linux only.
+func (p *Process) Note() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		p.left.note(p.pid)
+	}
+}
+
+// Others counts the processes that the child started and that still run, those that left its group included if they were noted. Known
+// on Linux only, until it is reaped.
+func (p *Process) Others() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return 0
+	}
+	return others(p.pid) + p.left.count()
 }
 
 // Forward forwards a signal that this process received: signals of a terminal to the whole group, others to the child alone.
@@ -142,6 +171,12 @@ func (p *Process) Reap() string {
 	if p.killed {
 		groupGone(p.pid)
 	}
+	p.mu.Lock()
+	if p.killed {
+		p.left.gone()
+	}
+	p.left.release()
+	p.mu.Unlock()
 	return exitStatus(p.state)
 }
 

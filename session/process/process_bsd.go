@@ -19,6 +19,3 @@ func stopped(int) bool { return false }
 
 // GrowPipe does nothing on this system.
 func GrowPipe(*os.File) {}
-
-// Others counts the processes of a child's group besides the child itself. Known on Linux only.
-func Others(int) int { return 0 }

@@ -1,11 +1,7 @@
 package process
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,22 +32,6 @@ func stopped(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo != 0
-}
-
-// Others counts the processes of a child's group besides the child itself, those that have ended left out. Known on Linux only.
-func Others(pid int) (n int) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
-	for _, dir := range dirs {
-		stat, err := os.ReadFile(dir + "/stat") // PID (COMMAND) STATE PPID PGRP …, see proc_pid_stat(5)
-		if err != nil || dir == "/proc/"+strconv.Itoa(pid) {
-			continue
-		}
-		rest := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(rest) > 2 && rest[0] != "Z" && rest[0] != "X" && rest[2] == strconv.Itoa(pid) {
-			n++
-		}
-	}
-	return n
 }
 
 // GrowPipe asks for the largest pipe buffer that an ordinary user may have, for fewer and larger reads. It may fail silently.

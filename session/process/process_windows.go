@@ -67,6 +67,3 @@ func Alive(pid int) bool {
 	}
 	return pid > 0 && err == nil
 }
-
-// Others counts the processes of a child's group besides the child itself. Known on Linux only.
-func Others(int) int { return 0 }

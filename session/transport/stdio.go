@@ -209,7 +209,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	watch.Wait()
 	left := 0
 	if s.exited != nil {
-		left = process.Others(s.proc.PID())
+		left = s.proc.Others()
 	}
 	took := time.Now()
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
@@ -294,6 +294,7 @@ func (s *stdio) Close() error {
 		s.closedAt = time.Now()
 		s.closing.Store(true)
 		s.finish()
+		s.proc.Note()
 		_ = s.stdin.Close()
 		grace := s.grace.Input
 		if !s.read.Load() && diagnosis.Installs(s.cfg.Command, s.cfg.Args) {
