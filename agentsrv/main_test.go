@@ -4,9 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 func TestMain(m *testing.M) {
@@ -14,5 +13,5 @@ func TestMain(m *testing.M) {
 		sandbox.WorkerMain()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

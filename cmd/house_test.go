@@ -126,7 +126,7 @@ func terminal(path string) bool {
 // forTests tells whether a package has no place in the program.
 func forTests(path string) bool {
 	switch strings.TrimPrefix(path, module+"/") {
-	case "testing", "session/budget", "session/budget/load", "session/certs/certtest", "session/peertest", "session/faketest", "session/faketest/behave", "session/sessiontest", "tui/tuitest":
+	case "testing", "session/budget", "session/budget/load", "session/certs/certtest", "session/peertest", "session/faketest", "session/faketest/behave", "session/leaktest", "session/sessiontest", "tui/tuitest":
 		return true
 	}
 	return false

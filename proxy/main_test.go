@@ -20,8 +20,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/budget"
-
-	"go.uber.org/goleak"
+	"github.com/mcphud/mcphud/session/leaktest"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 	if !budget.Race() {
 		_ = flag.Set("test.parallel", "8") // most tests wait for time limits, which the race detector's work would eat up
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // agent is a small legacy server: it demands sessions, and tells what it saw.

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/server"
-	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/sessiontest"
 )
@@ -35,8 +35,7 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 		{"auto to SSE", "", "sse", session.Legacy},
 	} {
 		t.Run(c.transport+c.protocol, func(t *testing.T) {
-			ignore := goleak.IgnoreCurrent()
-			t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+			leaktest.Check(t)
 			started, ended := make(chan struct{}, 1), make(chan struct{}, 1)
 			ms := sessiontest.WaitingServer(started, ended)
 			var h http.Handler = server.NewStreamableHTTPServer(ms, server.WithStateful(true))

@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // in runs f with a UI on the fruits screen in a synctest bubble.
 func in(t *testing.T, f func(*testing.T, *tuitest.App, *fruits), opts ...tuitest.Option) {

@@ -4,16 +4,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
 
 // TestMain fails where goroutines are left over.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, tuitest.LeftByBubbleTea()) }
+func TestMain(m *testing.M) { leaktest.Main(m, tuitest.LeftByBubbleTea()) }
 
 // demo starts the UI on the bundled agent, in memory.
 func demo(t *testing.T, opts ...tuitest.Option) *tuitest.App {

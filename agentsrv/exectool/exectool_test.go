@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"go.uber.org/goleak"
 
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/process"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // call calls a tool that runs a shell script.
 func call(t *testing.T, ctx context.Context, script, args string) (*mcp.CallToolResult, error) {

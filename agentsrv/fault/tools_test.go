@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
-	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve is an agent with the profile, spoken to as a caller without a session does.
 func serve(t *testing.T) func(name, args string) (status int, answer string, err error) {

@@ -26,6 +26,7 @@ import (
 	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // asMain is the environment variable that makes the test binary the program itself, for what only a process of its own shows:
@@ -50,7 +51,7 @@ func TestMain(m *testing.M) {
 		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 		// A key that comes while the UI ends keeps Bubble Tea's reader at its send: nobody receives any more.
 		late := goleak.IgnoreTopFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).sendEvents")
-		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput"), late); err != nil {
+		if err := leaktest.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput"), late); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = exitLeak
 		}
@@ -82,10 +83,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(home)
-		os.Exit(code)
-	}))
+	code := leaktest.Run(m)
+	_ = os.RemoveAll(home)
+	os.Exit(code)
 }
 
 // isolate gives this process an empty home, so that no test reads the settings of whoever runs it. What the go command, which

@@ -14,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
@@ -33,10 +32,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	folder = dir
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(dir)
-		os.Exit(code)
-	}))
+	code := leaktest.Run(m)
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // folder is where the program is built.

@@ -17,18 +17,18 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "8") // most tests wait for time limits
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // agent is an MCP server with what a test puts into it.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // serverMode is the variable that makes this test binary a server over stdio.
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		serve(mode)
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 type stdioServer struct {

@@ -18,12 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/browser"
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	_ = flag.Set("test.parallel", "8") // most tests wait
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // agent starts one of ours, and returns its base URL, which is its endpoint without /mcp.

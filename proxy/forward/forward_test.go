@@ -7,12 +7,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestRestorerFindsItsAliasWhereverReadsEnd(t *testing.T) {
 	const alias, id = `"mcphud-0123"`, `9007199254740993`

@@ -14,10 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var ann = Binding{Agent: "a", Principal: "ann", Endpoint: "http://x/mcp", Upstream: "up", Version: "2025-06-18"}
 

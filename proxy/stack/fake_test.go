@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // asFake is the environment variable that makes the test binary a process to supervise, and asParent one that supervises
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asParent) != "":
 		parent()
 	default:
-		goleak.VerifyTestMain(m)
+		leaktest.Main(m)
 	}
 }
 

@@ -15,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // knownEnv makes the test binary a server of known delay, over HTTP at an address that it prints.
@@ -43,7 +42,7 @@ func TestMain(m *testing.M) {
 		}()
 		panic(http.Serve(l, &known{}))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // dies is a server on its standard streams that ends after ten requests.

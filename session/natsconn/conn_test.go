@@ -12,13 +12,13 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/goleak"
 
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/natsconn"
 	"github.com/mcphud/mcphud/session/natsconn/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t *testing.T, o natsconn.Options) *natsconn.Conn {
 	t.Helper()

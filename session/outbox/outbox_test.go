@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func rig(o Options[string]) *Queue[string] {
 	o.MaxMessages, o.MaxBytes, o.Size = 3, 10, func(s string) int { return len(s) }

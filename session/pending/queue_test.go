@@ -10,12 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // TestThousandQuestionsOf50Servers: all are open at once, in order, and each gets its own answer.
 func TestThousandQuestionsOf50Servers(t *testing.T) {

@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // received collects what a transport delivers.
@@ -85,8 +84,7 @@ type httpConn struct {
 // leakChecked makes the test fail if anything it started outlives its cleanups.
 func leakChecked(t *testing.T) {
 	t.Helper()
-	ignore := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+	leaktest.Check(t)
 }
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {

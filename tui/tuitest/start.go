@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui"
 )
@@ -152,7 +153,7 @@ func Start(t testing.TB, opts ...Option) *App {
 		if leak == nil {
 			return
 		}
-		if err := goleak.Find(leak, LeftByBubbleTea()); err != nil && !t.Failed() {
+		if err := leaktest.Find(leak, LeftByBubbleTea()); err != nil && !t.Failed() {
 			t.Errorf("goroutines are left over: %v", err)
 		}
 	})

@@ -16,9 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // The test binary is also the wrapper and the wrapped server, so that both are real processes.
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			code = 4
 		}
-		if err := goleak.Find(); err != nil && os.Getenv("TAP_LEAKS") == "" {
+		if err := leaktest.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 99
 		}
@@ -46,7 +45,7 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // serve is a server that does what its arguments say.

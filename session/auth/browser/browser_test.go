@@ -11,13 +11,12 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var authorize = &url.URL{Scheme: "https", Host: "login.example.com", Path: "/authorize", RawQuery: "state=mine"}
 

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/zalando/go-keyring"
-	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
 // asWriter makes the test binary a process that puts credentials into the folder that it names.
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS"} {
 		_ = os.Unsetenv(name) // no test asks the keychain of whoever runs it
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 func login(resource, issuer, token string) auth.Credentials {

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/export"
 	"github.com/mcphud/mcphud/session/journal/har"
 	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // said fills a journal with what there is: exchanges over a pipe and over HTTP, progress, a question of the server's, what stands
 // alone, and what was given up.

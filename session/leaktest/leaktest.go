@@ -1,0 +1,57 @@
+// Package leaktest finds goroutines that outlive the tests or the program that started them.
+//
+// goleak alone waits for less than half a second, which is short on a machine that does much else: a child that was killed has
+// to be reaped first, and a connection to say that it is closed. What leaks is still there after [Wait].
+package leaktest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// Wait is how long goroutines get to end.
+const Wait = 30 * time.Second
+
+// Main runs the tests of a package and exits: with 1 if they succeeded and a goroutine outlives them.
+func Main(m *testing.M, ignored ...goleak.Option) { os.Exit(Run(m, ignored...)) }
+
+// Run is [Main] for who has more to do before the exit, with the code that it returns.
+func Run(m *testing.M, ignored ...goleak.Option) int {
+	code := m.Run()
+	if code != 0 {
+		return code
+	}
+	if err := Find(ignored...); err != nil {
+		fmt.Fprintf(os.Stderr, "the tests succeeded, but goroutines are left over: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// Check fails t if anything that it starts from now on outlives it and the cleanups that come after this.
+func Check(t testing.TB) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		if err := Find(before); err != nil {
+			t.Errorf("goroutines are left over: %v", err)
+		}
+	})
+}
+
+// Find waits until no goroutine is left but the caller's and those ignored, and returns an error that names them if some
+// still are after [Wait].
+func Find(ignored ...goleak.Option) error { return find(Wait, ignored) }
+
+func find(wait time.Duration, ignored []goleak.Option) error {
+	for end := time.Now().Add(wait); ; {
+		err := goleak.Find(ignored...) // which waits between its looks
+		if err == nil || !time.Now().Before(end) {
+			return err
+		}
+	}
+}
