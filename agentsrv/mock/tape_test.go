@@ -107,7 +107,7 @@ func serve(t testing.TB, j *journal.Journal, o Options) *Mock {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := m.Close(ctx); err != nil {
 			t.Error(err)

@@ -90,7 +90,8 @@ func TestR5_R19_LongResultsPassAsTheyCome(t *testing.T) {
 
 // A call that wants no progress reaches the agent without a token for it, and is not given up because nothing is reported.
 func TestR19_CallsWithoutProgressPassAsTheyAre(t *testing.T) {
-	const limit = 50 * time.Millisecond
+	const limit = time.Second
+	var opened atomic.Bool
 	asked := make(chan string, 1)
 	s0 := &script{caps: `{"tools":{}}`}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,12 +105,20 @@ func TestR19_CallsWithoutProgressPassAsTheyAre(t *testing.T) {
 		id, _, _ := strings.Cut(string(body[bytes.Index(body, []byte(`"id":`))+5:]), ",")
 		w.Header().Set("Content-Type", "text/event-stream")
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(10 * limit)
+		time.Sleep(2 * limit)
 		_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"late\":true}}\n\n", id)
 	}))
 	t.Cleanup(web.Close)
-	s := router(t, map[string]string{"a": web.URL + "/mcp"}, func(o *aggregate.Options) { o.Limit = func(string) time.Duration { return limit } })
+	s := router(t, map[string]string{"a": web.URL + "/mcp"}, func(o *aggregate.Options) {
+		o.Limit = func(string) time.Duration {
+			if opened.Load() {
+				return limit
+			}
+			return 30 * time.Second
+		}
+	})
 	session, _ := s.open("{}", "2025-11-25")
+	opened.Store(true)
 	res := s.do(http.MethodPost, session, callIt)
 	got, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
