@@ -110,9 +110,15 @@ func TestNothingIsKept(t *testing.T) {
 		}
 		fetch(t, fmt.Sprintf("bytes://%d/52428800?length=1048576", i))
 	}
-	if after := heap(); after > before+4<<20 {
-		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	after := heap()
+	for range 100 { // what pools keep goes with the second collection, what has a finalizer later
+		if after <= before+4<<20 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+		after = heap()
 	}
+	t.Errorf("the heap grew from %d to %d bytes", before, after)
 }
 
 func TestEachCallHasItsOwnSeed(t *testing.T) {

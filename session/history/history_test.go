@@ -361,7 +361,7 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		before := time.Now()
 		h.Record(made("b", `{}`, `{}`))
-		if took := time.Since(before); took > time.Second {
+		if took := time.Since(before); took > 10*time.Second { // it would wait for as long as the other has it
 			t.Errorf("recording a call took %v", took)
 		}
 		if calls := all(t, h, Query{}); len(calls) != 1 {

@@ -217,7 +217,7 @@ func TestTapWrapLatency(t *testing.T) {
 		return took[len(took)/2]
 	}
 	best := time.Hour
-	for range 5 {
+	for end := time.Now().Add(30 * time.Second); best > time.Millisecond && time.Now().Before(end); {
 		best = min(best, median("wrapper")-median("server"))
 	}
 	t.Logf("a round trip takes %v longer", best)
