@@ -297,7 +297,7 @@ func FuzzPost(f *testing.F) {
 			r.Header.Set("MCP-Protocol-Version", version)
 		}
 		w := &discard{header: http.Header{}}
-		stuck := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("stuck: %q", body)) })
+		stuck := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("stuck: %q", body)) })
 		h.ServeHTTP(w, r)
 		stuck.Stop()
 		if w.status == 0 || w.status >= 500 || w.status != 202 && w.n == 0 {
