@@ -144,7 +144,7 @@ func (s *Service) keep(t *task) error {
 	if r.State.over() { // the end comes by settle
 		r.State = running
 	}
-	ctx, cancel := statement()
+	ctx, cancel := context.WithTimeout(context.Background(), awaitServer+statementTimeout)
 	inserted, err := s.table.insert(ctx, r)
 	cancel()
 	switch {

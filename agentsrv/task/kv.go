@@ -26,6 +26,8 @@ const (
 	othersTime = 5 * time.Second
 	// markerTime is after which everybody has heard of a deletion.
 	markerTime = 10 * time.Second
+	// awaitServer is how long a new task waits for a server that is away, like calls that are none.
+	awaitServer = 10 * time.Second
 	// lookAgain is when somebody who waits looks for himself, should the news have been lost.
 	lookAgain = 2 * time.Second
 )
@@ -36,6 +38,7 @@ type kvTable struct {
 	agent string
 	log   *slog.Logger
 	clock func() time.Time // this machine's
+	await time.Duration    // awaitServer
 
 	replica  string
 	listener listener
@@ -55,7 +58,7 @@ type kvTable struct {
 // NATS is the table of all replicas of an agent, by whose name they find each other.
 func NATS(conn *natsconn.Conn, agent string, log *slog.Logger) Table {
 	return &kvTable{
-		conn: conn, agent: natsconn.Name(agent), log: cmp.Or(log, slog.Default()), clock: time.Now, index: newIndex(),
+		conn: conn, agent: natsconn.Name(agent), log: cmp.Or(log, slog.Default()), clock: time.Now, await: awaitServer, index: newIndex(),
 		logs: map[string]uint32{},
 	}
 }
@@ -93,7 +96,7 @@ func (k *kvTable) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := k.conn.Objects(ctx, "mcphud_results_"+k.agent)
+	objects, err := k.conn.Objects(ctx, "mcphud_results_"+k.agent, bucketTime)
 	if err != nil {
 		return err
 	}
@@ -240,16 +243,48 @@ func (k *kvTable) insert(ctx context.Context, r *record) (kept bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	kv, _, _ := k.handles()
-	var rev uint64
-	if err := k.conn.Try(ctx, "keep a task", func(ctx context.Context) (err error) {
-		rev, err = kv.Create(ctx, stateKey(r.ID), value)
-		return err
-	}); err != nil {
-		return false, err
+	until := time.NewTimer(k.await)
+	defer until.Stop()
+	for away := false; ; {
+		changed := k.conn.Changed()
+		rev, err := k.create(ctx, r.ID, value)
+		if err == nil {
+			k.index.set(h, rev, false)
+			return true, nil
+		}
+		select {
+		case <-changed:
+			away = true
+		default:
+		}
+		if away = away || !k.conn.Up(); !away {
+			return false, err
+		}
+		select {
+		case <-k.conn.Changed():
+		case <-time.After(pause): // one that is just back is not ready at once
+		case <-until.C:
+			return false, err
+		case <-ctx.Done():
+			return false, err
+		}
 	}
-	k.index.set(h, rev, false)
-	return true, nil
+}
+
+// create makes the record of an id, or finds that an attempt of which no answer came did.
+func (k *kvTable) create(ctx context.Context, id string, value []byte) (rev uint64, err error) {
+	kv, _, _ := k.handles()
+	err = k.conn.Try(ctx, "keep a task", func(ctx context.Context) (err error) {
+		rev, err = kv.Create(ctx, stateKey(id), value)
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			var e jetstream.KeyValueEntry
+			if e, err = kv.Get(ctx, stateKey(id)); err == nil {
+				rev = e.Revision()
+			}
+		}
+		return err
+	})
+	return rev, err
 }
 
 // write replaces a record at a revision.

@@ -56,6 +56,7 @@ func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex
 	a, conn := onNATS(t, srv, options{queue: queue.Options{Concurrency: 2}, tasks: Options{Logger: slog.New(slog.NewTextHandler(locked{&mu, &log}, nil))}})
+	a.tasks.table.(*kvTable).await = time.Millisecond
 	s := a.login()
 	id := a.task(s, "gate", map[string]any{"name": "1"})
 	<-a.started
@@ -92,6 +93,34 @@ func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
 		t.Errorf("at another replica: %v", page)
 	}
 	a.until("new tasks are taken", func() bool { return a.tool(s, "echo", nil, "task", map[string]any{}).Error == nil })
+}
+
+// A new task waits for a server that is away, like calls that are no tasks.
+func TestNewTaskWaitsForTheServer(t *testing.T) {
+	srv := natstest.Run(t)
+	a, conn := onNATS(t, srv, options{tasks: Options{TaskAfter: time.Nanosecond}})
+	a.tasks.table.(*kvTable).await = time.Minute
+	srv.Kill()
+	a.until("the connection is gone", func() bool { return !conn.Up() })
+	got := make(chan answer, 1)
+	go func() { got <- a.tool(tasking, "gate", map[string]any{"name": "1"}) }()
+	<-a.started
+	select {
+	case early := <-got:
+		t.Fatalf("it did not wait: %+v", early)
+	case <-time.After(2 * pause):
+	}
+	srv.Restart()
+	r := <-got
+	id, _ := r.Result["taskId"].(string)
+	if id == "" {
+		t.Fatalf("%+v", r)
+	}
+	a.gate("1") <- "done"
+	a.until("its end is stored", func() bool {
+		end, err := a.tasks.table.get(t.Context(), id)
+		return err == nil && end != nil && end.State == completed
+	})
 }
 
 func TestBucketThatIsGoneIsMadeAnew(t *testing.T) {

@@ -91,11 +91,16 @@ func (c *Conn) Subscribe(ctx context.Context, subject string, f nats.MsgHandler)
 		if err = c.nc.FlushWithContext(ctx); err != nil {
 			return err
 		}
-		if last := c.nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) && strings.Contains(last.Error(), strconv.Quote(subject)) {
+		if last := c.nc.LastError(); Denied(last, subject) {
 			return last
 		}
 		return nil
 	})
+}
+
+// Denied reports whether an error says that the user may not use a subject.
+func Denied(err error, subject string) bool {
+	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), strconv.Quote(subject))
 }
 
 // explain says what an error of the server means.

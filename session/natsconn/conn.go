@@ -29,6 +29,7 @@ const (
 	dialTime  = 5 * time.Second        // for one server
 	apiTime   = 5 * time.Second        // for a request that has no deadline of its own
 	comeback  = 200 * time.Millisecond // between attempts to connect again
+	sayEvery  = 10 * time.Second       // between lines of the log about missing rights
 	pingEvery = 10 * time.Second       // after two without an answer the connection counts as gone
 )
 
@@ -56,6 +57,7 @@ type Conn struct {
 	changed chan struct{} // closed when Up changes
 	denied  chan struct{} // closed when the server refuses something
 	refusal error         // what it said
+	said    time.Time     // when the log last had one
 }
 
 // Open connects, and checks that the server is recent enough and has JetStream for this user.
@@ -207,6 +209,10 @@ func (c *Conn) problem(err error) {
 	c.refusal = err
 	close(c.denied)
 	c.denied = make(chan struct{})
+	if time.Since(c.said) >= sayEvery { // the rights may have been taken away while nobody tries anything that reports it
+		c.said = time.Now()
+		c.log.Error("nats: the user lacks rights; give it those", "server", c.where, "err", reason(err))
+	}
 }
 
 // Name makes any string one token of a subject, and part of the name of a stream or bucket. Different strings have

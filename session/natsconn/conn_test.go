@@ -40,9 +40,17 @@ func TestKeepsAndComesBack(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "k", []byte("v")); err != nil {
 		t.Fatal(err)
 	}
-	objects, err := c.Objects(t.Context(), "mcphud_o")
+	objects, err := c.Objects(t.Context(), "mcphud_o", 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, ttl := range []time.Duration{time.Hour, 0} { // one that was made without gets it, and keeps it
+		if objects, err = c.Objects(t.Context(), "mcphud_o", ttl); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := objects.Status(t.Context()); err != nil || s.TTL() != time.Hour {
+			t.Errorf("%+v %v", s, err)
+		}
 	}
 	if _, err := objects.PutBytes(t.Context(), "big", make([]byte, 3<<20)); err != nil {
 		t.Fatal(err)

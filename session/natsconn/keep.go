@@ -35,17 +35,35 @@ func (c *Conn) Bucket(ctx context.Context, name string, o BucketOptions) (kv jet
 	return kv, err
 }
 
-// Objects opens an object store, for values that no message can hold, and makes it if there is none.
-func (c *Conn) Objects(ctx context.Context, name string) (store jetstream.ObjectStore, err error) {
+// Objects opens an object store, for values that no message can hold, and makes it if there is none. After ttl an object is gone; 0 is never.
+func (c *Conn) Objects(ctx context.Context, name string, ttl time.Duration) (store jetstream.ObjectStore, err error) {
+	cfg := jetstream.ObjectStoreConfig{Bucket: name, TTL: ttl}
 	err = c.Try(ctx, "use the object store "+name, func(ctx context.Context) error {
-		if store, err = c.js.ObjectStore(ctx, name); !errors.Is(err, jetstream.ErrBucketNotFound) {
+		if store, err = c.js.ObjectStore(ctx, name); err == nil {
+			return c.limit(ctx, store, cfg)
+		}
+		if !errors.Is(err, jetstream.ErrBucketNotFound) {
 			return err
 		}
-		store, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: name})
+		store, err = c.js.CreateObjectStore(ctx, cfg)
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			store, err = c.js.ObjectStore(ctx, name)
 		}
 		return err
 	})
 	return store, err
+}
+
+// limit gives a store that was made without one the time to live that it should have.
+func (c *Conn) limit(ctx context.Context, store jetstream.ObjectStore, cfg jetstream.ObjectStoreConfig) error {
+	s, err := store.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if cfg.TTL == 0 || s.TTL() > 0 {
+		return nil
+	}
+	cfg.Description, cfg.Storage, cfg.Replicas, cfg.Metadata, cfg.Compression = s.Description(), s.Storage(), s.Replicas(), s.Metadata(), s.IsCompressed()
+	_, err = c.js.UpdateObjectStore(ctx, cfg)
+	return err
 }

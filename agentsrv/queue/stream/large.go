@@ -16,14 +16,15 @@ const spare = 4 << 10
 // most is how large a message may be.
 func (q *Queue) most() int64 { return q.nc.MaxPayload() - spare }
 
-// objects is the store of what is too large. It is made when something is.
+// objects is the store of what is too large. It is made when something is. What a replica leaves behind that is killed goes by itself, later
+// than the call.
 func (q *Queue) objects(ctx context.Context) (jetstream.ObjectStore, error) {
 	q.objectsOnce.Lock()
 	defer q.objectsOnce.Unlock()
 	if q.store != nil {
 		return q.store, nil
 	}
-	s, err := q.o.Conn.Objects(ctx, q.names.objects)
+	s, err := q.o.Conn.Objects(ctx, q.names.objects, 2*keep)
 	if err == nil {
 		q.store = s
 	}

@@ -216,6 +216,9 @@ func (w *wait) out() (json.RawMessage, error) {
 			limit := w.q.o.QueueTimeout
 			return nil, w.giveUp(jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: still queued after %v; call again later", limit).With("phase", "queued"))
 		case <-w.q.stop:
+			if leave != nil && w.left() { // it was closed before
+				return nil, kit.ErrLeft
+			}
 			return nil, w.giveUp(interrupted("the agent shut down before this call was done; check what it did before calling again"))
 		case <-leave:
 			if w.left() {
@@ -233,7 +236,8 @@ func (w *wait) left() bool {
 	if w.c.worker == w.q.me {
 		return false
 	}
-	return true // whoever asks whether it may begin hears that nobody knows, and looks at the task
+	w.c.large = nil // whoever runs it drops that
+	return true     // whoever asks whether it may begin hears that nobody knows, and looks at the task
 }
 
 // take is one piece of mail.

@@ -46,7 +46,11 @@ func (q *Queue) publish(ctx context.Context, c *call) error {
 	again := false
 	for until := time.Now().Add(min(tryFor, q.o.QueueTimeout)); ; {
 		once, cancel := context.WithTimeout(ctx, answerIn)
-		ack, err := q.js.PublishMsg(once, out)
+		var ack *jetstream.PubAck
+		err := q.o.Conn.Try(once, "put a call into the stream "+q.names.stream, func(ctx context.Context) (err error) {
+			ack, err = q.js.PublishMsg(ctx, out)
+			return err
+		})
 		cancel()
 		var api *jetstream.APIError
 		switch {
@@ -65,6 +69,9 @@ func (q *Queue) publish(ctx context.Context, c *call) error {
 			continue
 		case natsconn.Full(err):
 			q.log.Error("queue: the server has no room", "server", q.o.Conn.Where(), "err", err)
+			return away(err)
+		case natsconn.Denied(err, out.Subject):
+			q.log.Error("queue: cannot put a call into the stream", "err", err)
 			return away(err)
 		case errors.Is(err, jetstream.ErrNoStreamResponse) && q.o.Conn.Up():
 			if err := q.ensure(ctx); err != nil { // somebody removed it, or the server is not ready yet

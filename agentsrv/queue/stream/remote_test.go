@@ -54,6 +54,9 @@ func (p *pair) join() *Queue {
 	})
 }
 
+// unhurried is for large params, which take a while with the race detector on a busy machine.
+var unhurried = pace{ackWait: time.Minute, beat: 5 * time.Second}
+
 // lose breaks a replica as a killed process does: nobody hears from it again.
 func lose(q *Queue) { q.nc.Close() }
 
@@ -93,6 +96,7 @@ func notHere(t *testing.T) queue.Func {
 // What does not fit into a message goes through the object store, both ways.
 func TestLarge(t *testing.T) {
 	p := newPair(t, func(o *Options) {
+		o.pace = unhurried
 		o.Perform = func(_ context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
 			return append(append(json.RawMessage{'['}, j.Payload...), ']'), nil
 		}
@@ -330,6 +334,51 @@ func TestDrainLeavesTasks(t *testing.T) {
 		there, err := p.to.Queued(t.Context(), "task-1")
 		return !there && err == nil
 	})
+}
+
+// The large params of a task stay when the replica shuts down that it came to, and go once it ended elsewhere.
+func TestDrainLeavesLargeParams(t *testing.T) {
+	var ends settled
+	p := newPair(t, func(o *Options) {
+		o.pace, o.Settle = unhurried, ends.settle
+		o.Perform = func(_ context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
+			return json.Marshal(len(j.Payload))
+		}
+	})
+	hold := queuetest.Begin(t, &p.b, p.to, queue.Job{Tenant: "busy"}, false)
+	hold.Runs()
+	large := jsonrpc.Quote(strings.Repeat("x", 3<<20-2))
+	result := make(chan error, 1)
+	go func() {
+		_, err := p.from.Do(t.Context(), queue.Job{ID: "task-1", Tenant: "t", Payload: large}, notHere(t))
+		result <- err
+	}()
+	queuetest.Until(t, "it waits", func() bool {
+		there, err := p.to.Queued(t.Context(), "task-1")
+		return there && err == nil
+	})
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		defer cancel()
+		_ = p.from.Drain(ctx) // the busy one is cancelled
+	}()
+	if err := <-result; !errors.Is(err, kit.ErrLeft) {
+		t.Fatal(err)
+	}
+	queuetest.Until(t, "it has left", func() bool { return !p.to.Alive(p.from.me) })
+	hold.End()
+	queuetest.Until(t, "it ended", func() bool { return ends.end("task-1") == "3145728" })
+	s, err := p.to.js.ObjectStore(t.Context(), p.to.names.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queuetest.Until(t, "nothing is left of it", func() bool {
+		_, err := s.List(t.Context())
+		return errors.Is(err, jetstream.ErrNoObjectsFound)
+	})
+	if st, err := s.Status(t.Context()); err != nil || st.TTL() != 2*keep {
+		t.Errorf("what a replica that is killed leaves there stays: %v %v", st, err)
+	}
 }
 
 // A task is cancelled by whoever is asked to, whether it waits or runs.

@@ -68,6 +68,9 @@ func (q *Queue) serve(t *taken) {
 		return
 	}
 	j.deliver(raw, err)
+	if t.Large && t.Task != "" { // its origin may have left
+		q.drop(t.ID)
+	}
 }
 
 // may asks the origin whether the call may begin. A task whose origin is gone may if it has a record that says that it is not over.
@@ -163,12 +166,17 @@ func (j *job) prepare(ctx context.Context) error {
 	if j.Repeatable {
 		return nil
 	}
-	rev, err := q.begun.Create(ctx, j.ID, []byte(q.me))
+	var rev uint64
+	err := q.o.Conn.Try(ctx, "note that a call begins in the bucket "+q.names.begun, func(ctx context.Context) (err error) {
+		rev, err = q.begun.Create(ctx, j.ID, []byte(q.me))
+		return err
+	})
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 		return interrupted("the replica that ran the call is gone; check what it did before calling again")
 	case err != nil:
-		return interrupted("the call cannot begin: the queue's server does not answer; call again later")
+		q.log.Error("queue: a call cannot begin", "task", j.Task, "err", err)
+		return interrupted("the call cannot begin: the queue's server does not answer, or does not allow it; call again later")
 	}
 	j.mu.Lock()
 	j.mark = rev

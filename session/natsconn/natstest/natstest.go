@@ -50,6 +50,18 @@ func (s *Server) Kill() {
 	}
 }
 
+// Reload changes the options of the running server, as an operator does who edits its file.
+func (s *Server) Reload(change func(*server.Options)) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.o)
+	o := s.o
+	if err := s.live.ReloadOptions(&o); err != nil {
+		s.t.Fatalf("nats-server: %v", err)
+	}
+}
+
 // Restart starts it again, with what it kept and at the same port.
 func (s *Server) Restart() {
 	s.t.Helper()
