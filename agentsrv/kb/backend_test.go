@@ -1,7 +1,10 @@
 package kb
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +84,46 @@ func TestBackendReplicasShareOneIndex(t *testing.T) {
 	if r := results(t, all[1], "vessel", SearchOptions{Limit: 1}); paths(r) != "sea.md:semantic" || all[1].State().Files != 6 || m.embedded() != 1+4 {
 		t.Errorf("%+v %+v", r, all[1].State())
 	}
+}
+
+// An agent that has other files than one of its name before says that they took the place of those. Files that are the same, elsewhere, or
+// that changed in their folder, are nobody else's.
+func TestBackendOtherFilesOfTheSameName(t *testing.T) {
+	url := pgtest.Run(t)
+	said := func(dir string) string {
+		t.Helper()
+		var log bytes.Buffer
+		k := open(t, Options{DB: replica(t, url), Key: "a/", Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err := k.Reindex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, text, ok := strings.Cut(log.String(), "level=WARN"); ok {
+			return text
+		}
+		return ""
+	}
+	first, same, other := folder(t, garage), folder(t, garage), folder(t, map[string]string{"sea.md": "A boat.\n"})
+	for _, dir := range []string{first, same, first} {
+		if text := said(dir); text != "" {
+			t.Errorf("the same files: %s", text)
+		}
+	}
+	if text := said(other); !strings.Contains(text, "took the place of others") || !strings.Contains(text, "before="+where(first)) || !strings.Contains(text, "dir="+where(other)) || !strings.Contains(text, "removed=5 files=1") {
+		t.Errorf("other files: %s", text)
+	}
+	write(t, filepath.Join(other, "lake.md"), "Water.\n")
+	if err := os.Remove(filepath.Join(other, "sea.md")); err != nil {
+		t.Fatal(err)
+	}
+	if text := said(other); text != "" {
+		t.Errorf("files that changed: %s", text)
+	}
+}
+
+// where is a folder on this machine.
+func where(dir string) string {
+	host, _ := os.Hostname()
+	return host + ":" + dir
 }
 
 // Who holds a lease and is gone does not keep others waiting for ever.

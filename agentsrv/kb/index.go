@@ -35,6 +35,8 @@ type engine interface {
 	alikes(ctx context.Context, words []string) ([][]string, error)
 	// find returns the passages that have any of the words, the best first, with the weight of what they have as their score.
 	find(ctx context.Context, terms []term, base string, limit int) ([]passage, error)
+	// made notes where the files are that the index was made of, and returns where they were before, "" if that is not known.
+	made(ctx context.Context, at string) (before string, err error)
 	// close ends what open began.
 	close() error
 }

@@ -27,6 +27,8 @@ var pgSchema = []string{
 	CREATE INDEX kb_chunk_file ON kb_chunk (file, line, part);
 	CREATE INDEX kb_chunk_words ON kb_chunk USING gin (words);
 	CREATE TABLE kb_word (kb BIGINT NOT NULL REFERENCES kb_base, word TEXT NOT NULL, docs INTEGER NOT NULL, PRIMARY KEY (kb, word))`,
+
+	`ALTER TABLE kb_base ADD COLUMN made_of TEXT NOT NULL DEFAULT ''`,
 }
 
 const (
@@ -87,6 +89,12 @@ func (p *postgres) trigrams(ctx context.Context) error {
 		return err
 	})
 	return nil
+}
+
+func (p *postgres) made(ctx context.Context, at string) (before string, err error) {
+	err = p.db.QueryRowContext(ctx, `UPDATE kb_base b SET made_of = ? FROM (SELECT id, made_of FROM kb_base WHERE id = ?) was WHERE b.id = was.id RETURNING was.made_of`,
+		at, p.id).Scan(&before)
+	return before, err
 }
 
 func (p *postgres) close() error { return nil }

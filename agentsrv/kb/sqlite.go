@@ -112,6 +112,9 @@ func (s *sqlite) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
+// made says that they were nowhere else: a file is emptied that was made of another folder, and is nobody else's.
+func (s *sqlite) made(context.Context, string) (string, error) { return "", nil }
+
 func (s *sqlite) close() error {
 	var err error
 	for _, p := range []*sql.Stmt{s.search, s.count, s.gram, s.alike} {
