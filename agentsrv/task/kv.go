@@ -26,7 +26,7 @@ const (
 	othersTime = 5 * time.Second
 	// markerTime is after which everybody has heard of a deletion.
 	markerTime = 10 * time.Second
-	// awaitServer is how long a new task waits for a server that is away, like calls that are none.
+	// awaitServer is how long a new task waits for a server that is away, as other calls do.
 	awaitServer = 10 * time.Second
 	// lookAgain is when somebody who waits looks for himself, should the news have been lost.
 	lookAgain = 2 * time.Second

@@ -95,7 +95,7 @@ func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
 	a.until("new tasks are taken", func() bool { return a.tool(s, "echo", nil, "task", map[string]any{}).Error == nil })
 }
 
-// A new task waits for a server that is away, like calls that are no tasks.
+// A new task waits for a server that is away, as other calls do.
 func TestNewTaskWaitsForTheServer(t *testing.T) {
 	srv := natstest.Run(t)
 	a, conn := onNATS(t, srv, options{tasks: Options{TaskAfter: time.Nanosecond}})

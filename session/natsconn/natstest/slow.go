@@ -81,8 +81,8 @@ func (l *Link) accept() {
 		l.mu.Lock()
 		l.open = append(l.open, in, out)
 		l.mu.Unlock()
-		l.all.Go(func() { l.carry(in, out) })
-		l.all.Go(func() { l.carry(out, in) })
+		l.all.Go(func() { l.forward(in, out) })
+		l.all.Go(func() { l.forward(out, in) })
 	}
 }
 
@@ -92,8 +92,8 @@ type piece struct {
 	at   time.Time
 }
 
-// carry reads on while what it read before is on its way.
-func (l *Link) carry(from, to net.Conn) {
+// forward reads on while what it read before is on its way.
+func (l *Link) forward(from, to net.Conn) {
 	pieces := make(chan piece, 1024)
 	l.all.Go(func() {
 		defer to.Close()
