@@ -92,12 +92,12 @@ func TestPeerQuestionsCanBeLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			done = call(t.Context(), session.CallOptions{Timeout: 2 * time.Second, MaxTimeout: 2 * time.Second})
+			done = call(t.Context(), session.CallOptions{Timeout: 5 * time.Second, MaxTimeout: 5 * time.Second})
 			await("asked a third time", asked)
 			select {
 			case err := <-done:
 				t.Fatalf("the call did not wait: %v", err)
-			case <-time.After(2500 * time.Millisecond):
+			case <-time.After(5500 * time.Millisecond):
 			}
 			stop := make(chan struct{})
 			go person(t, q, stop)

@@ -246,10 +246,11 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 		allowed = exitInterrupted
 		// Before it says anything it may not be ready for signals; tap says nothing while nobody else does.
 		go func() {
-			for range 100 {
-				if said.Load() > 0 {
-					break
-				}
+			patience := 30 * time.Second
+			if args[0] == "tap" {
+				patience = 5 * time.Second
+			}
+			for end := time.Now().Add(patience); said.Load() == 0 && time.Now().Before(end); {
 				time.Sleep(50 * time.Millisecond)
 			}
 			time.Sleep(500 * time.Millisecond)

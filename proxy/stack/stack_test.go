@@ -117,7 +117,7 @@ func TestFailureOnceIsForgotten(t *testing.T) {
 
 func TestHungProcessIsRestarted(t *testing.T) {
 	t.Parallel()
-	s := supervise(t, Options{ProbeTimeout: 500 * time.Millisecond}, Spec{Name: "a"})
+	s := supervise(t, Options{ProbeTimeout: 3 * time.Second}, Spec{Name: "a"})
 	ready(t, s)
 	pid := s.statusOf("a").PID
 	visit(t, s, "a", "/hang")
