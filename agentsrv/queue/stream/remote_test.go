@@ -46,7 +46,7 @@ func newPair(t *testing.T, change func(*Options)) *pair {
 
 func (p *pair) join() *Queue {
 	return join(p.t, p.s.URL, &p.b, func(o *Options) {
-		o.pace = pace{ackWait: 500 * time.Millisecond, beat: 100 * time.Millisecond}
+		o.pace = unhurried
 		o.Grace = 200 * time.Millisecond
 		if p.change != nil {
 			p.change(o)
@@ -54,8 +54,12 @@ func (p *pair) join() *Queue {
 	})
 }
 
-// unhurried is for large params, which take a while with the race detector on a busy machine.
-var unhurried = pace{ackWait: time.Minute, beat: 5 * time.Second}
+var (
+	// unhurried takes nobody for lost because a busy machine holds up what says that it lives.
+	unhurried = pace{ackWait: time.Minute, beat: 5 * time.Second}
+	// hurried notices a loss soon.
+	hurried = pace{ackWait: 1500 * time.Millisecond, beat: 400 * time.Millisecond}
+)
 
 // lose breaks a replica as a killed process does: nobody hears from it again.
 func lose(q *Queue) { q.nc.Close() }
@@ -96,7 +100,6 @@ func notHere(t *testing.T) queue.Func {
 // What does not fit into a message goes through the object store, both ways.
 func TestLarge(t *testing.T) {
 	p := newPair(t, func(o *Options) {
-		o.pace = unhurried
 		o.Perform = func(_ context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
 			return append(append(json.RawMessage{'['}, j.Payload...), ']'), nil
 		}
@@ -142,7 +145,7 @@ func TestCancelElsewhere(t *testing.T) {
 // A call whose replica is lost runs again if that is safe, and else ends as interrupted and does not.
 func TestLostReplica(t *testing.T) {
 	for _, repeatable := range []bool{true, false} {
-		p := newPair(t, nil)
+		p := newPair(t, func(o *Options) { o.pace = hurried })
 		var runs atomic.Int32
 		began := make(chan struct{}, 2)
 		f := func(ctx context.Context) (json.RawMessage, error) {
@@ -182,7 +185,7 @@ func TestLostReplica(t *testing.T) {
 // the server.
 func TestAllAreLostAtOnce(t *testing.T) {
 	var ends settled
-	p := newPair(t, func(o *Options) { o.Settle = ends.settle })
+	p := newPair(t, func(o *Options) { o.pace, o.Settle = hurried, ends.settle })
 	var runs atomic.Int32
 	began := make(chan struct{}, 2)
 	f := func(ctx context.Context) (json.RawMessage, error) {
@@ -218,6 +221,7 @@ func TestRecordThatComesAfterTheEnd(t *testing.T) {
 	var ends settled
 	var early atomic.Bool
 	p := newPair(t, func(o *Options) {
+		o.pace = hurried
 		o.Settle = func(ctx context.Context, id string, raw json.RawMessage, err error) error {
 			if early.CompareAndSwap(false, true) {
 				return nil // there is no record yet
@@ -340,7 +344,7 @@ func TestDrainLeavesTasks(t *testing.T) {
 func TestDrainLeavesLargeParams(t *testing.T) {
 	var ends settled
 	p := newPair(t, func(o *Options) {
-		o.pace, o.Settle = unhurried, ends.settle
+		o.Settle = ends.settle
 		o.Perform = func(_ context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
 			return json.Marshal(len(j.Payload))
 		}
