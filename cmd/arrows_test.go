@@ -33,7 +33,7 @@ var arrows = map[string]string{
 	"session/certs/certtest":      "",
 	"session/check":               "session config failure jsonrpc offer text",
 	"session/check/cases":         "check expect text",
-	"session/check/contract":      "atomicfile check history journal journal/importer jsonrpc mask offer schema secret text",
+	"session/check/contract":      "atomicfile check filewatch history journal journal/importer jsonrpc mask offer schema secret text",
 	"session/check/lint":          "session check jsonrpc offer schema text",
 	"session/check/safety":        "check check/contract jsonrpc mask offer schema text",
 	"session/check/conform":       "auth check config failure journal journal/expert jsonrpc listen mask offer process schema session sse tasks text transport",

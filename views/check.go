@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -10,8 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -24,6 +23,7 @@ type checkScreen struct {
 	table   pane.Rows
 	detail  pane.TextPane
 	with    Checks
+	lock    *contract.Project // nil for none
 	server  string
 	parts   []checkPart // of the server, as drawn
 	rows    []checkRow
@@ -32,6 +32,7 @@ type checkScreen struct {
 	least   check.Severity // findings that matter less are not listed
 	only    string         // section whose findings are listed, "" for all
 	moved   bool           // somebody chose a row
+	wanted  string         // server that is examined once it is connected, "" for none
 	ticking bool
 	runs    map[string]*examination // by server
 }
@@ -45,8 +46,8 @@ type checkTick struct{}
 // manyChecked is how many rows are listed again at most three times in a second.
 const manyChecked = 5000
 
-func newCheck(with Checks) *checkScreen {
-	v := &checkScreen{table: pane.Rows{View: "check"}, with: with, runs: map[string]*examination{}}
+func newCheck(with Checks, lock *contract.Project) *checkScreen {
+	v := &checkScreen{table: pane.Rows{View: "check"}, with: with, lock: lock, runs: map[string]*examination{}}
 	v.table.Freeze = func() (int, func(int) (string, string)) {
 		parts, rows := v.parts, v.rows
 		return len(rows), func(i int) (name, about string) {
@@ -67,161 +68,6 @@ func (v *checkScreen) Info() tui.Info {
 	}}
 }
 
-func (v *checkScreen) Actions() []tui.Action {
-	g := "Check"
-	return []tui.Action{
-		{
-			ID: "check.run", Keys: []string{"r"}, Title: "run again", Group: g, Hint: 1,
-			Help: "Examine the server by all sections that only read what it lists. No tool is called.", Disabled: v.cannot,
-			Now: func(c *tui.Ctx) string {
-				switch {
-				case offline(c) != "":
-					return "connect"
-				case v.runs[v.server] == nil:
-					return "run"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd {
-				if offline(c) != "" {
-					return c.Navigate("servers", reopen{c.Server.Name(), "check"})
-				}
-				return v.start(c, v.usual(c))
-			},
-		},
-		{
-			ID: "check.cancel", Keys: []string{"x"}, Title: "cancel", Group: g, Hint: 2,
-			Help:   "Leave the rest out; what was found stays.",
-			Hinted: func(*tui.Ctx) bool { return v.running() },
-			Disabled: func(*tui.Ctx) string {
-				if !v.running() {
-					return "no check goes on"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.runs[v.server].op); return nil },
-		},
-		{
-			ID: "check.go", Keys: []string{"t"}, Title: "go to it", Group: g, Hint: 3,
-			Help: "Go to the tool, prompt or resource that the finding is about; esc comes back.", Disabled: v.noPlace, Run: v.goTo,
-		},
-		{
-			ID: "check.sections", Keys: []string{"o"}, Title: "choose sections", Group: g, Hint: 4,
-			Help: "Choose which sections run. Those that call the server's tools ask first.", Disabled: func(c *tui.Ctx) string {
-				if why := offline(c); why != "" {
-					return why
-				}
-				return v.cannot(c)
-			}, Run: v.choose,
-		},
-		{
-			ID: "check.least", Keys: []string{"w"}, Title: "severity", Group: g, Hint: 5,
-			Help: "List everything, warnings and errors, or errors only.",
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.least = (v.least + 1) % (check.Error + 1)
-				return v.list(c)
-			},
-		},
-		{
-			ID: "check.only", Keys: []string{"f"}, Title: "section", Group: g, Hint: 6,
-			Help: "List the findings of one section, or of all.", Disabled: v.nothing, Run: v.narrow,
-		},
-		treemapAction("check", "$"), driftAction("check"),
-		{
-			ID: "check.save", Keys: []string{"S"}, Title: "save report", Group: g,
-			Help: "Save the report as JSON.", Disabled: v.noReport,
-			Run: func(c *tui.Ctx) tea.Cmd {
-				b, err := v.json()
-				if err != nil {
-					return c.Toast(tui.Failure, err.Error())
-				}
-				return pane.SaveAs(c, "check", v.server+"-check.json", append(b, '\n'))
-			},
-		},
-	}
-}
-
-// running is whether a check of the current server goes on.
-func (v *checkScreen) running() bool { x := v.runs[v.server]; return x != nil && x.op != 0 }
-
-func (v *checkScreen) cannot(c *tui.Ctx) string {
-	switch {
-	case c.Server == nil:
-		return "no server is open"
-	case v.with.Sections == nil:
-		return "there are no sections"
-	case v.running():
-		return "the check goes on; x cancels it"
-	case c.Server.Status().State == session.Connecting:
-		return offline(c)
-	}
-	return ""
-}
-
-func (v *checkScreen) nothing(*tui.Ctx) string {
-	if len(v.parts) == 0 {
-		return "nothing was examined yet"
-	}
-	return ""
-}
-
-func (v *checkScreen) noReport(*tui.Ctx) string {
-	if x := v.runs[v.server]; x == nil || x.report == nil {
-		return "there is no report yet"
-	}
-	return ""
-}
-
-func (v *checkScreen) json() ([]byte, error) {
-	return json.MarshalIndent(v.runs[v.server].merged(), "", "  ")
-}
-
-// all are all sections; usual those that only read.
-func (v *checkScreen) all(c *tui.Ctx) []CheckSection { return v.with.Sections(c.Server.Config()) }
-
-func (v *checkScreen) usual(c *tui.Ctx) []CheckSection {
-	return slices.DeleteFunc(v.all(c), func(s CheckSection) bool { return s.Calls })
-}
-
-// choose asks which sections run.
-func (v *checkScreen) choose(c *tui.Ctx) tea.Cmd {
-	picks := []tui.Pick{{Group: "Only reads", Title: "all that only read", Help: "what r runs", Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.usual(c)) }}}
-	for _, s := range v.all(c) {
-		one := []CheckSection{s}
-		p := tui.Pick{Group: "Only reads", Title: s.Name(), Help: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, one) }}
-		if s.Calls {
-			p.Group, p.Run = "Calls tools", func(c *tui.Ctx) tea.Cmd { return v.agree(c, one) }
-			if c.ReadOnly {
-				p.Why = "not in read-only mode"
-			}
-		}
-		picks = append(picks, p)
-	}
-	return c.Pick("Run sections", picks)
-}
-
-// agree asks before sections run that call tools.
-func (v *checkScreen) agree(c *tui.Ctx, sections []CheckSection) tea.Cmd {
-	return c.Confirm(tui.Confirmation{
-		Title: "Let " + sections[0].Name() + " call tools of " + safe.Line(c.Server.Title(), 40) + "?",
-		Body: "It sends requests with arguments that nobody wrote, over a connection of its own. Only tools that are marked as read-only are called; " +
-			"whether they keep that promise is up to the server.",
-		Yes: "run it", OnYes: func(c *tui.Ctx) tea.Cmd { return v.start(c, sections) },
-	})
-}
-
-// narrow asks whose findings are listed.
-func (v *checkScreen) narrow(c *tui.Ctx) tea.Cmd {
-	show := func(name string) func(*tui.Ctx) tea.Cmd {
-		return func(c *tui.Ctx) tea.Cmd { v.only = name; return v.list(c) }
-	}
-	picks := []tui.Pick{{Title: "all sections", Run: show("")}}
-	for _, p := range v.parts {
-		picks = append(picks, tui.Pick{Title: p.name, Help: p.title, Run: show(p.name)})
-	}
-	return c.Pick("List", picks)
-}
-
 // start examines the current server.
 func (v *checkScreen) start(c *tui.Ctx, sections []CheckSection) tea.Cmd {
 	s := c.Server
@@ -238,14 +84,22 @@ func (v *checkScreen) start(c *tui.Ctx, sections []CheckSection) tea.Cmd {
 		return out
 	}
 	x.plan(plain(all), plain(sections))
-	x.began, x.err, v.moved = time.Now(), nil, false
+	x.began, x.err, v.moved, v.wanted = time.Now(), nil, false, ""
 	with, sessions := v.with, c.Sessions
 	cmd, op := c.Go("check", "check of "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
-		rep, err := with.examine(ctx, s, sessions.Servers(), sections, x.watch(sessions.NotifyChange))
+		rep, err := with.examine(ctx, s, sessions.Servers(), sections, x.watch(sessions.NotifyChange), x.absent)
 		return checked{s.Name(), x, rep, err}, ctx.Err()
 	})
 	x.op = op
 	return tea.Batch(cmd, v.sync(c), v.tick(c))
+}
+
+// due examines the server that the screen is about as soon as that can be: one that was not examined yet, or that r connected to.
+func (v *checkScreen) due(c *tui.Ctx) tea.Cmd {
+	if c.View != "check" || v.cannot(c) != "" || offline(c) != "" || v.runs[v.server] != nil && v.wanted != v.server {
+		return nil
+	}
+	return v.start(c, v.usual(c))
 }
 
 // checked is the outcome of a check.
@@ -259,17 +113,13 @@ type checked struct {
 func (v *checkScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged:
-		return tea.Batch(v.sync(c), v.tick(c)), true
+		return tea.Batch(v.sync(c), v.due(c), v.tick(c)), true
 	case tui.Navigate:
 		name, asked := m.Arg.(string)
 		if asked && (c.Server == nil || c.Server.Name() != name) {
 			return c.NavigateOn(name, "check", name), true
 		}
-		cmd := v.sync(c)
-		if v.cannot(c) == "" && offline(c) == "" && v.runs[v.server] == nil {
-			cmd = tea.Batch(cmd, v.start(c, v.usual(c)))
-		}
-		return tea.Batch(cmd, v.tick(c)), true
+		return tea.Batch(v.sync(c), v.due(c), v.tick(c)), true
 	case checkTick:
 		v.ticking = false
 		return tea.Batch(v.sync(c), v.tick(c)), true
@@ -291,6 +141,9 @@ func (v *checkScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
 func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if cmd, ok := pane.SavedToast(c, m); ok {
 		return cmd
+	}
+	if cmd, ok := acceptDone(c, m); ok {
+		return tea.Batch(cmd, v.compareAgain(c, m))
 	}
 	r, ok := m.Value.(checked)
 	if !ok {
@@ -321,6 +174,21 @@ func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	}
 	return tea.Batch(cmd, c.Toast(tui.Note, "check of "+c.ServerTitle(r.server)+": "+countsText(r.report.Counts)))
 }
+
+// compareAgain runs the section of the lock, which was written.
+func (v *checkScreen) compareAgain(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	if m.Err != nil || c.Server == nil || v.cannot(c) != "" || offline(c) != "" {
+		return nil
+	}
+	only := slices.DeleteFunc(v.all(c), func(s CheckSection) bool { return s.Name() != contractSection })
+	if len(only) == 0 {
+		return nil
+	}
+	return v.start(c, only)
+}
+
+// contractSection is the section that compares with the lock.
+var contractSection = (&contract.Section{}).Name()
 
 // sync takes in what is known of the current server.
 func (v *checkScreen) sync(c *tui.Ctx) tea.Cmd {
@@ -419,25 +287,6 @@ func (v *checkScreen) tick(c *tui.Ctx) tea.Cmd {
 	v.ticking = true
 	v.table.Rev++
 	return c.After(500*time.Millisecond, func() tea.Msg { return checkTick{} })
-}
-
-// screenOf are the screens of the kinds of places.
-var screenOf = map[string]string{check.OfTool: "tools", check.OfPrompt: "prompts", check.OfResource: "resources", check.OfTemplate: "templates"}
-
-func (v *checkScreen) noPlace(*tui.Ctx) string {
-	_, f := v.selected()
-	switch {
-	case f == nil:
-		return "no finding is selected"
-	case screenOf[f.Place.Kind] == "":
-		return "the finding is about the server as a whole"
-	}
-	return ""
-}
-
-func (v *checkScreen) goTo(c *tui.Ctx) tea.Cmd {
-	_, f := v.selected()
-	return c.NavigateOn(v.server, screenOf[f.Place.Kind], f.Place.Name)
 }
 
 // CopyText copies a finding, the report as JSON, and the command that shows the finding or makes the same report.

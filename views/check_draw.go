@@ -50,7 +50,7 @@ func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		case v.with.Sections == nil:
 			return pane.Message(c.Theme, w, "There are no sections here.", "mcphud check in a shell has them.")
 		case x == nil && c.Server.Status().State == session.Connecting:
-			return pane.Message(c.Theme, w, "The server is connecting.", "Press "+c.KeyOf("check.run")+" to examine it when it is connected.")
+			return pane.Message(c.Theme, w, "The server is connecting.", "It is examined as soon as it is connected.")
 		case x == nil && offline(c) != "":
 			return pane.Message(c.Theme, w, "The server is not connected.", "Press "+c.KeyOf("check.run")+" to connect and examine it, or 1 for the servers.")
 		case x == nil:
@@ -165,6 +165,8 @@ func partMark(th *tui.Theme, p *checkPart) (sign, word string, style paint.Style
 		return "·", "not yet", th.Muted
 	case p.state == underWay:
 		return tui.Changing.Glyph(), strings.TrimSpace("running " + progressText(p.progress)), th.Warn
+	case p.absent != "":
+		return "–", safe.Line(p.absent, 80), th.Muted
 	case p.state == leftOut:
 		return "–", "cancelled", th.Muted
 	case p.report.Error != "":
@@ -233,7 +235,7 @@ func (v *checkScreen) lines(c *tui.Ctx, w int) []string {
 	case f != nil:
 		return checkedLines(th, w, f)
 	case p != nil:
-		return v.partLines(th, w, p, x)
+		return v.partLines(c, w, p, x)
 	}
 	return nil
 }
@@ -278,11 +280,15 @@ func checkedLines(th *tui.Theme, w int, f *check.Finding) []string {
 	return l.Lines
 }
 
-func (v *checkScreen) partLines(th *tui.Theme, w int, p *checkPart, x *examination) []string {
+func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination) []string {
+	th := c.Theme
 	l := pane.NewDetails(th, w)
 	sign, word, style := partMark(th, p)
 	l.Whole(style, sign+" "+word)
 	l.Paragraph(th.Text, p.title)
+	if key := c.KeyOf("check.accept"); p.absent != "" && p.name == contractSection && key != "" {
+		l.Note(key + " makes one of what the server offers now.")
+	}
 	if p.state == examined {
 		took := text.Duration(time.Duration(p.report.Millis * float64(time.Millisecond)))
 		if x.report != nil {
@@ -300,7 +306,42 @@ func (v *checkScreen) partLines(th *tui.Theme, w int, p *checkPart, x *examinati
 		l.Lines = append(l.Lines, "")
 		l.Note(safe.Text(n))
 	}
+	outcomeLines(l, th, p)
 	return l.Lines
+}
+
+// outcomeLines are what a section tried, one thing after the other: what did not hold with the first that it found, then what did.
+func outcomeLines(l *pane.Details, th *tui.Theme, p *checkPart) {
+	if len(p.report.Outcomes) == 0 && p.name != "cases" {
+		return
+	}
+	l.Heading("Tried")
+	failed := map[check.Place]bool{}
+	for i := range p.findings {
+		f := &p.findings[i]
+		if at := f.Place; at.Kind == check.OfCall && !failed[at] && len(failed) < maxTable {
+			failed[at] = true
+			sign, style := checkMark(th, f.Severity)
+			l.Whole(style, safe.Line(sign+" "+at.Name+": "+text.FirstLine(f.Message), 300))
+		}
+	}
+	for i, o := range p.report.Outcomes {
+		what := o.Place.Name
+		if o.Place.Kind != check.OfCall { // many rules at one place
+			what = strings.TrimSpace(o.Rule + " " + what)
+		}
+		switch {
+		case i == maxTable:
+			l.Note(fmt.Sprintf("… and %d more", len(p.report.Outcomes)-i))
+			return
+		case o.Verdict == check.Skipped:
+			l.Whole(th.Muted, safe.Line("– "+what+": "+o.Why, 300))
+		case o.Millis > 0:
+			l.Whole(th.OK, safe.Line("✓ "+what+" "+text.Duration(time.Duration(o.Millis*float64(time.Millisecond))), 300))
+		default:
+			l.Whole(th.OK, safe.Line("✓ "+what, 300))
+		}
+	}
 }
 
 // maxTable is how many rows of a section's table are drawn.

@@ -23,10 +23,15 @@ type Checks struct {
 	Open func(ctx context.Context, srv config.Server) (s *session.Session, end func(), err error)
 }
 
-// CheckSection is a section, and whether it calls the server's tools.
+// CheckSection is a section as the screen runs it.
 type CheckSection struct {
 	check.Section
+	// Calls is whether it asks the server for more than its lists. Such a section has a connection of its own, and is asked for first.
 	Calls bool
+	// Asks is what a person agrees to then; "" is that tools are called with arguments that nobody wrote.
+	Asks string
+	// Absent says why there is nothing to do for it, "" where there is; nil is never. It may read files, and is called when the section would run.
+	Absent func() string
 }
 
 // States of a section.
@@ -34,7 +39,7 @@ const (
 	awaited = iota
 	underWay
 	examined
-	leftOut // cancelled, before it ended
+	leftOut // cancelled, before it ended; or there was nothing to do
 )
 
 // checkPart is what is known of one section.
@@ -42,6 +47,7 @@ type checkPart struct {
 	name, title string
 	rules       int
 	state       int
+	absent      string // why there was nothing to do, "" where there was
 	progress    check.Progress
 	findings    []check.Finding // grows; what is in it does not change
 	counts      check.Counts
@@ -111,6 +117,16 @@ func (x *examination) watch(changed func()) check.Watch {
 	}
 }
 
+// absent leaves a section out.
+func (x *examination) absent(name, why string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.part(name); p != nil {
+		p.state, p.absent = leftOut, why
+		x.rev++
+	}
+}
+
 // end says that nothing of the run goes on any more.
 func (x *examination) end() {
 	x.op, x.took = 0, time.Since(x.began)
@@ -152,8 +168,18 @@ func (x *examination) merged() *check.Report {
 }
 
 // examine runs sections on a server that is connected, or that it connects to once more where they call it. Its names are compared with
-// those of beside as far as these are connected.
-func (d Checks) examine(ctx context.Context, s *session.Session, beside []*session.Session, sections []CheckSection, w check.Watch) (*check.Report, error) {
+// those of beside as far as these are connected. Sections that have nothing to do are given to absent.
+func (d Checks) examine(ctx context.Context, s *session.Session, beside []*session.Session, sections []CheckSection, w check.Watch, absent func(name, why string)) (*check.Report, error) {
+	sections = slices.DeleteFunc(slices.Clone(sections), func(c CheckSection) bool {
+		why := ""
+		if c.Absent != nil {
+			why = c.Absent()
+		}
+		if why != "" {
+			absent(c.Name(), why)
+		}
+		return why != ""
+	})
 	if slices.ContainsFunc(sections, func(c CheckSection) bool { return c.Calls }) && d.Open != nil {
 		own, end, err := d.Open(ctx, s.Config())
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +54,7 @@ func checks(sections ...check.Section) views.Checks {
 			return out
 		},
 		Open: func(ctx context.Context, srv config.Server) (*session.Session, func(), error) {
+			srv.NoReconnect = true // whether it died is for the check to see
 			m := session.NewManager(session.Options{})
 			s, err := m.Register(srv)
 			if err == nil {
@@ -166,7 +168,7 @@ func TestCheckCallsTools(t *testing.T) {
 	app.Press("Q").View("check")
 	shows(app, "list", "✓ quiet no findings", "rules looked at")
 	app.Pane("list").HasNot("calls")
-	app.Press("o").Overlay("Run sections").Has("calls", "Calls tools")
+	app.Press("o").Overlay("Run sections").Has("calls", "Asks first")
 	app.Type("tries calls").Press("enter")
 	app.Confirm("Let calls call tools of").Says("read-only").No()
 	app.Press("o").Type("tries calls").Press("enter")
@@ -204,11 +206,41 @@ func TestCheckOfBadServers(t *testing.T) {
 	app = examined(t, faketest.Stdio(t, behave.Good), checks(&cost.Section{}), tuitest.At("servers", nil), tuitest.NoConnect())
 	app.Press("Q").View("check")
 	shows(app, "list", "The server is not connected.", "Press r to connect")
-	app.Press("r")
-	app.View("check")
-	app.Press("r")
-	shows(app, "list", "✓ server no findings", "cost")
+	app.Press("r").View("check")
+	shows(app, "list", "✓ server no findings", "cost") // by itself, once it is connected
 }
+
+// A section that has nothing to do says why, and one that sends requests says which before it runs.
+func TestCheckAbsentAndAsking(t *testing.T) {
+	t.Parallel()
+	with := checks(trial{"here", findsNothing}, trial{"gone", findsNothing}, trial{"calls", findsNothing})
+	sections := with.Sections
+	var there atomic.Bool
+	with.Sections = func(cfg config.Server) []views.CheckSection {
+		all := sections(cfg)
+		all[1].Absent = func() string {
+			if there.Load() {
+				return ""
+			}
+			return "there is no such file"
+		}
+		all[2].Asks = "It sends 300 requests."
+		return all
+	}
+	app := examined(t, faketest.Stdio(t, behave.Good), with)
+	state(app, session.Connected)
+	app.Press("Q").View("check")
+	shows(app, "list", "✓ here no findings", "– gone there is no such file", "rules looked at")
+	there.Store(true)
+	app.Press("r")
+	shows(app, "list", "✓ here no findings", "✓ gone no findings", "rules looked at")
+	app.Press("o").Overlay("Run sections").Has("Asks first")
+	app.Type("tries calls").Press("enter")
+	app.Confirm("Run calls on").Says("It sends 300 requests.").Yes()
+	shows(app, "list", "✓ calls no findings")
+}
+
+func findsNothing(context.Context, *check.Subject, *check.Recorder) error { return nil }
 
 // In linear mode the findings are lines.
 func TestCheckLinear(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 // banner stands in the status line of all screens until somebody looked.
 type drift struct {
 	pane.Rows
-	lock    func() (*contract.Lock, error) // nil for none
+	lock    *contract.Project // nil for none
 	detail  pane.TextPane
 	servers map[string]*drifted
 	rules   map[string]*check.Rule
@@ -54,7 +54,7 @@ type comparedOffer struct {
 	changes []contract.Change
 }
 
-func newDrift(lock func() (*contract.Lock, error)) *drift {
+func newDrift(lock *contract.Project) *drift {
 	v := &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}, rules: map[string]*check.Rule{}}
 	for _, r := range (&contract.Section{}).Rules() {
 		v.rules[r.ID] = r
@@ -81,12 +81,13 @@ func (v *drift) Actions() []tui.Action {
 				if d := v.of(c); d == nil || len(d.changes) == 0 {
 					return "nothing changed"
 				} else if d.locked {
-					return "the changes are since the lock of the project, which mcphud check contract accepts"
+					return "the changes are since the lock of the project; " + c.KeyOf("drift.accept") + " accepts them"
 				}
 				return ""
 			},
 			Run: v.forget,
 		},
+		acceptAction("drift", "Drift", 3, v.lock),
 	}
 }
 
@@ -187,8 +188,13 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	if !d.greeted {
 		d.greeted, d.said, d.able = true, st.Instructions, string(st.Capabilities)
 	}
-	same := v.lock == nil && st.Instructions == d.said && string(st.Capabilities) == d.able
-	stamp := fmt.Sprintf("%q %q %q %q", st.Instructions, st.Capabilities, d.said, d.able)
+	var locked bool
+	var rev uint64
+	if v.lock != nil {
+		_, locked, rev = v.lock.State()
+	}
+	same := !locked && st.Instructions == d.said && string(st.Capabilities) == d.able
+	stamp := fmt.Sprintf("%d %q %q %q %q", rev, st.Instructions, st.Capabilities, d.said, d.able)
 	now := map[offer.Kind]offer.Listing{}
 	for _, k := range v.lists() {
 		l := s.Listing(k)
@@ -205,7 +211,7 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 		if len(d.changes) == 0 {
 			return nil
 		}
-		d.changes, d.print = nil, ""
+		d.changes, d.print, d.locked = nil, "", false
 		return v.show(c)
 	}
 	name, own := s.Name(), jsonrpc.GetString(st.ServerInfo, "name")
@@ -220,10 +226,13 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	}
 	cmd, _ := c.Replace(v.View, "compare", "compare with before", func(context.Context) (any, error) {
 		out := comparedOffer{server: name, stamp: stamp}
-		if lock != nil {
-			l, err := lock()
+		if locked {
+			l, err := lock.Read()
 			if err != nil {
 				return out, err
+			}
+			if l == nil { // it just went
+				l = &contract.Lock{}
 			}
 			if _, was := l.Find(name, own); was != nil {
 				out.locked, out.changes = true, contract.Compare(was, offeredNow(name, st, now, supports))
@@ -406,6 +415,9 @@ func (v *drift) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		if m.Slot == "compare" {
 			return v.done(c, m), true
+		}
+		if cmd, ok := acceptDone(c, m); ok {
+			return tea.Batch(cmd, v.sync(c)), true
 		}
 		return v.Filtered(c, m)
 	}

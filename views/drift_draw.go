@@ -64,8 +64,10 @@ func (v *drift) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			return pane.NothingMatches(c.Theme, w, v.Typed)
 		case c.Server == nil:
 			return pane.Message(c.Theme, w, "No server is open.", "Press 1 for the servers.")
+		case d != nil && d.locked:
+			return pane.Message(c.Theme, w, safe.Line(c.Server.Title(), 80)+" offers what "+contract.FileName+" says.", "Changes are listed here as they come.")
 		}
-		return pane.Message(c.Theme, w, safe.Line(c.Server.Title(), 80)+" changed nothing since you looked.", "mcphud help check says how to make a lock to compare with.")
+		return pane.Message(c.Theme, w, safe.Line(c.Server.Title(), 80)+" changed nothing since you looked.", c.KeyOf("drift.accept")+" makes a lock of what it offers now, to compare with from then on.")
 	})
 	p.Foot = summary(changes)
 	return nil

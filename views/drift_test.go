@@ -3,12 +3,15 @@ package views_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -50,30 +53,101 @@ func TestDriftSinceTheLastConnection(t *testing.T) {
 	})
 }
 
+// locked is a project whose lock, if any, has one server.
+func locked(t *testing.T, server, tools string) (file string, p *contract.Project) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), contract.FileName)
+	p = contract.NewProject(func() string { return file })
+	if tools != "" {
+		page, err := (*offer.Pages)(nil).Read([]byte(`{"tools":[`+tools+`]}`), offer.Tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Accept(&check.Offer{Server: server, Tools: page.Items}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file, p
+}
+
 // A server that is not what the lock of the project says is marked when it was listed.
 func TestDriftSinceTheLock(t *testing.T) {
-	page, err := (*offer.Pages)(nil).Read([]byte(`{"tools":[`+strict("alpha", `"limit"`)+`,`+strict("gone", "")+`]}`), offer.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock := &contract.Lock{}
-	if err := lock.Accept("scribe", contract.Of(&check.Offer{Tools: page.Items})); err != nil {
-		t.Fatal(err)
-	}
+	_, lock := locked(t, "scribe", strict("alpha", `"limit"`)+`,`+strict("gone", ""))
 	drifting(t, lock, func(a *tuitest.App, _ *scribe) {
 		a.Status().Has("! 1 breaking (D)")
 		a.Press("D").Pane("list").Has("Changed since mcphud.lock", "gone was removed", "beta was added")
+		a.Hints().Has("A accept into lock")
+		a.Press("A").Confirm("Accept what scribe offers now?").Says("It replaces what the lock says of this server").No()
+		a.Pane("list").Has("gone was removed")
+		a.Press("A").Confirm("Accept what scribe offers now?").Yes()
+		a.Toast("accepted 9 changes of scribe in").Pane("list").Has("scribe offers what mcphud.lock says.")
+		if l, err := lock.Read(); err != nil || len(l.Servers["scribe"].Lists[offer.Tools]) != 2 {
+			t.Errorf("%v %+v", err, l)
+		}
+		a.Press("esc").Status().HasNot("breaking")
 	})
 }
 
-func drifting(t *testing.T, lock *contract.Lock, f func(*tuitest.App, *scribe)) {
+// A lock is made of what a server offers, on the screen that says what is wrong with it too, and counted from at once.
+func TestAcceptIntoANewLock(t *testing.T) {
+	file, lock := locked(t, "", "")
+	section := trial{"contract", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+		l, err := lock.Read()
+		r.Figures(check.Figures{Notes: []string{fmt.Sprintf("locked servers: %d", len(l.Servers))}})
+		return err
+	}}
+	with := checks(section)
+	sections := with.Sections
+	with.Sections = func(cfg config.Server) []views.CheckSection {
+		all := sections(cfg)
+		all[0].Absent = func() string {
+			if l, _ := lock.Read(); l == nil {
+				return "there is no lock"
+			}
+			return ""
+		}
+		return all
+	}
+	driftingWith(t, views.Deps{Lock: lock, Checks: with}, nil, func(a *tuitest.App, s *scribe) {
+		a.Press("Q").View("check").Pane("list").Has("– contract there is no lock")
+		a.Press("j").Pane("detail").Has("A makes one of what the server offers now.")
+		a.Press("A").Confirm("Make mcphud.lock?").Says("tools, prompts, resources", "mcphud.lock").Yes()
+		a.Toast("made the contract of scribe in").Pane("list").Has("✓ contract no findings")
+		if l, err := contract.Read(file); err != nil || len(l.Servers["scribe"].Lists[offer.Tools]) != 2 {
+			t.Errorf("%v %+v", err, l)
+		}
+		s.list(strict("alpha", `"limit"`))
+		time.Sleep(2 * time.Second)
+		a.Status().Has("! 2 breaking (D)").Press("D").Pane("list").Has("Changed since mcphud.lock", "beta was removed")
+		if err := os.Remove(file); err != nil { // as another program does
+			t.Error(err)
+		}
+	})
+}
+
+// Nothing is written in read-only mode.
+func TestAcceptInReadOnlyMode(t *testing.T) {
+	file, lock := locked(t, "", "")
+	driftingWith(t, views.Deps{Lock: lock}, []tuitest.Option{tuitest.ReadOnly()}, func(a *tuitest.App, _ *scribe) {
+		a.Press("D").View("drift").Press("A").Idle()
+		a.Hints().HasNot("accept into lock")
+		if _, err := os.Stat(file); err == nil {
+			t.Error("it was written")
+		}
+	})
+}
+
+func drifting(t *testing.T, lock *contract.Project, f func(*tuitest.App, *scribe)) {
+	t.Helper()
+	driftingWith(t, views.Deps{Lock: lock}, nil, f)
+}
+
+func driftingWith(t *testing.T, d views.Deps, opts []tuitest.Option, f func(*tuitest.App, *scribe)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScribe()
 		s.tools = strict("alpha", "") + "," + strict("beta", "")
-		var d views.Deps
-		if lock != nil {
-			d.Lock = func() (*contract.Lock, error) { return lock, nil }
-		}
-		f(tuitest.Start(t, tuitest.Views(views.All(d)...), tuitest.Peer("scribe", s.serve), tuitest.At("tools", nil), tuitest.Size(100, 24)), s)
+		s.answers["prompts/list"], s.answers["resources/templates/list"] = always(`{"prompts":[]}`), always(`{"resourceTemplates":[]}`)
+		f(tuitest.Start(t, append(opts, tuitest.Views(views.All(d)...), tuitest.Peer("scribe", s.serve), tuitest.At("tools", nil), tuitest.Size(100, 24))...), s)
 	})
 }

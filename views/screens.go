@@ -55,8 +55,8 @@ type Deps struct {
 	Published *Published
 	// Doctor says how diagnoses are made.
 	Doctor doc.Options
-	// Lock reads what the servers of the project offered when somebody accepted that; nil for no lock. It may be called often.
-	Lock func() (*contract.Lock, error)
+	// Lock is what the servers of the project offered when somebody accepted that; nil for no project.
+	Lock *contract.Project
 	// Checks is how servers are examined.
 	Checks Checks
 	// Stack is the processes that run below this program; nil for none.
@@ -103,7 +103,7 @@ func All(d Deps) []tui.View {
 		newTimeline(nil),
 		newStack(d.Stack),
 		newDoctor(d.Doctor, where),
-		newCheck(d.Checks),
+		newCheck(d.Checks, d.Lock),
 		newTreemap(),
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),

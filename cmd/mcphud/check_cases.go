@@ -60,8 +60,8 @@ func (f *casesFlags) files() (all []calls.File, err error) {
 	return all, nil
 }
 
-// make is the section for one server: all files are about it where the section was named, else those that name it, or none.
-func (f *casesFlags) make(ctx context.Context, l *link) (check.Section, error) {
+// about are the files about one server: all where the section was named, else those that name it, or none.
+func (f *casesFlags) about(server string) ([]calls.File, error) {
 	files, err := f.files()
 	if err != nil {
 		return nil, err
@@ -69,11 +69,20 @@ func (f *casesFlags) make(ctx context.Context, l *link) (check.Section, error) {
 	if !f.named {
 		files = slices.DeleteFunc(files, func(file calls.File) bool {
 			c := file.Calls[0]
-			return c.Server != l.Name() && (c.Server != "" || len(c.Command) > 0 || c.URL != "")
+			return c.Server != server && (c.Server != "" || len(c.Command) > 0 || c.URL != "")
 		})
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%w: no named call is about this server", errNotHere)
+	}
+	return files, nil
+}
+
+// make is the section for one server.
+func (f *casesFlags) make(ctx context.Context, l *link) (check.Section, error) {
+	files, err := f.about(l.Name())
+	if err != nil {
+		return nil, err
 	}
 	r, err := f.a.prepareRun(ctx, files, func(func() (config.Server, error)) (config.Server, error) { return l.Config(), nil }, nil, f.run)
 	if err != nil {

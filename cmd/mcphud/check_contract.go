@@ -7,14 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // contractFlags are what the section contract takes.
@@ -84,30 +82,5 @@ func findLock(dir string) string {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
 			return contract.FileName
 		}
-	}
-}
-
-// projectLock reads the lock of the project that the program was started in, again where the file changed; nil where there is none.
-func projectLock() func() (*contract.Lock, error) {
-	file := findLock(".")
-	if _, err := os.Stat(file); err != nil {
-		return nil
-	}
-	var mu sync.Mutex
-	var stamp filewatch.Stamp
-	var lock *contract.Lock
-	return func() (*contract.Lock, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		now := filewatch.Of(file)
-		if lock != nil && now.Equal(stamp) {
-			return lock, nil
-		}
-		l, err := contract.Read(file)
-		if err != nil {
-			return nil, err
-		}
-		lock, stamp = l, now
-		return l, nil
 	}
 }

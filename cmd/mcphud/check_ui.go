@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/cases"
 	"github.com/mcphud/mcphud/session/check/conform"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/check/fuzz"
 	"github.com/mcphud/mcphud/session/check/lint"
+	checkload "github.com/mcphud/mcphud/session/check/load"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
@@ -21,42 +25,115 @@ import (
 // lockedSection compares with a lock that it reads when it runs.
 type lockedSection struct {
 	*contract.Section
-	read func() (*contract.Lock, error)
+	of *contract.Project
 }
 
 // Run reads the lock, and compares.
 func (s lockedSection) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) error {
-	lock, err := s.read()
+	lock, err := s.of.Read()
 	if err != nil {
 		return err
 	}
-	return (&contract.Section{File: s.File, Lock: lock}).Run(ctx, subject, r)
+	file, _, _ := s.of.State()
+	return (&contract.Section{File: file, Lock: lock}).Run(ctx, subject, r)
 }
 
-// uiChecks is how the UI examines servers: as the flags of the sections have it by default. lock reads the lock of the project,
-// nil for none. Connections are recorded in own, which is not the journal of the screens: nobody made those calls.
-func uiChecks(o session.Options, own *journal.Journal, lock func() (*contract.Lock, error)) views.Checks {
+// absent is why there is nothing to compare with. A lock that cannot be read is for Run to report.
+func (s lockedSection) absent() string {
+	if lock, err := s.of.Read(); lock == nil && err == nil {
+		return "there is no " + contract.FileName + " yet"
+	}
+	return ""
+}
+
+// uiCases is the section of the project's named calls that are about one server. Its files are read when it runs.
+type uiCases struct {
+	*cases.Section
+	a   *app
+	srv config.Server
+}
+
+// files are those about the server. Nothing is asked, and nothing written, on the terminal that the screens have.
+func (s uiCases) files() (*casesFlags, error) {
+	quiet := *s.a
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	quiet.standard, quiet.o.journal, quiet.o.logLevel = standard{null, null, null}, "", ""
+	f := &casesFlags{a: &quiet}
+	f.run.concurrency = usualFiles
+	return f, nil
+}
+
+// absent is why no call would be made.
+func (s uiCases) absent() string {
+	f, err := s.files()
+	if err != nil {
+		return ""
+	}
+	defer f.a.in.Close()
+	if _, err := f.about(s.srv.Name); errors.Is(err, errNotHere) {
+		return "no named call is about this server"
+	}
+	return "" // what is wrong with the files is for Run to report
+}
+
+// Run makes the calls, each file over a connection of its own.
+func (s uiCases) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) error {
+	f, err := s.files()
+	if err != nil {
+		return err
+	}
+	defer f.a.in.Close()
+	files, err := f.about(s.srv.Name)
+	if err != nil {
+		return err
+	}
+	run, err := f.a.prepareRun(ctx, files, func(func() (config.Server, error)) (config.Server, error) { return s.srv, nil }, nil, f.run)
+	if err != nil {
+		return err
+	}
+	return f.section(run, run.all).Run(ctx, subject, r)
+}
+
+// uiChecks is how the UI examines servers: as the flags of the sections have it by default. Connections are recorded in own, which is not
+// the journal of the screens: nobody made those calls.
+func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.Project) views.Checks {
+	how := o
+	how.Journal, how.Record = nil, nil // of thousands of requests
 	o.Journal = own
-	file := findLock(".")
 	return views.Checks{
-		Tool: check.Tool{Name: "mcphud", Version: version()},
+		Tool: checkTool(),
 		Sections: func(srv config.Server) []views.CheckSection {
 			portable, _ := lint.New(lint.Options{})    // what is wrong with options is wrong with the names of clients
 			rules, _ := conform.New(conform.Options{}) // the same with the ids of rules
-			out := []views.CheckSection{{Section: portable}, {Section: &cost.Section{}}}
-			if lock != nil {
-				out = append(out, views.CheckSection{Section: lockedSection{&contract.Section{File: file}, lock}})
-			}
-			return append(out, views.CheckSection{Section: &safety.Section{}}, views.CheckSection{Section: rules, Calls: true},
-				views.CheckSection{Section: fuzz.Section(fuzz.Options{
+			locked, named := lockedSection{&contract.Section{}, lock}, uiCases{&cases.Section{}, a, srv}
+			return []views.CheckSection{
+				{Section: portable},
+				{Section: &cost.Section{}},
+				{Section: locked, Absent: locked.absent},
+				{Section: &safety.Section{}},
+				{Section: rules, Calls: true},
+				{Section: fuzz.Section(fuzz.Options{
 					Seed: 1 + rand.Uint64N(1_000_000), Runs: 100, For: time.Minute, Timeout: 5 * time.Second, Journal: own,
 					Repro: func(c fuzz.Call) string {
 						line, _ := callAgain(c).On(srv) // "" where there is none
 						return line
 					},
-				}), Calls: true})
+				}), Calls: true},
+				{
+					Section: &checkload.Section{Options: how, Tool: "mcphud " + version()}, Calls: true,
+					Asks: "It sends some hundreds of requests within a few seconds, up to 8 at once, over connections of its own. They only read: tools/list or ping.",
+				},
+				{
+					Section: named, Calls: true, Absent: named.absent,
+					Asks: "It makes the calls that the files in .mcphud/calls name, with their arguments, over connections of its own. Tools that are marked as destructive are not called.",
+				},
+			}
 		},
 		Open: func(ctx context.Context, srv config.Server) (*session.Session, func(), error) {
+			srv.NoReconnect = true // whether it died is for the check to see
 			m := session.NewManager(o)
 			end := func() { _ = m.Close() } // nobody asked it for anything else
 			s, err := m.Register(srv)

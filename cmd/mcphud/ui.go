@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/doctor"
 	"github.com/mcphud/mcphud/session/inputs"
@@ -100,8 +101,8 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		deps.Model = chat.New(model)
 		defer deps.Model.Close()
 	}
-	deps.Published, deps.Lock = a.publishedServers(), projectLock()
-	deps.Checks = uiChecks(o, examined, deps.Lock)
+	deps.Published, deps.Lock = a.publishedServers(), contract.NewProject(func() string { return findLock(".") })
+	deps.Checks = a.uiChecks(o, examined, deps.Lock)
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
@@ -136,6 +137,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	for _, w := range start.warnings {
 		j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
 	}
+	wg.Go(func() { deps.Lock.Follow(work, m.NotifyChange) })
 	if start.read != nil {
 		wg.Go(func() { followConfigs(work, start.configs, *start.read, m, j) })
 	}

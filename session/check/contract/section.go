@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,21 +42,46 @@ type figures struct {
 	Evidence *evidenceTotal `json:"evidence,omitempty"`
 }
 
+// compared is what a server offers, beside what its lock says.
+type compared struct {
+	lock     *Lock
+	key      string    // the lock's name for the server
+	was, now *Contract // was is nil for one that is not locked yet
+	changes  []Change
+}
+
+func (s *Section) compare(o *check.Offer) *compared {
+	c := &compared{lock: cmp.Or(s.Lock, &Lock{}), now: Of(o)}
+	c.key, c.was = c.lock.Find(o.Server, o.Name)
+	if c.was != nil {
+		c.changes = Compare(c.was, c.now)
+	}
+	if c.key == "" && s.Accept {
+		c.key = o.Server
+	}
+	return c
+}
+
+// accept writes the lock with what there is now, and says what it took.
+func (c *compared) accept(file string) ([]string, error) {
+	if err := c.lock.Accept(c.key, c.now); err != nil {
+		return nil, err
+	}
+	if err := c.lock.Write(file); err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return taken(file, c.key, c.was, c.changes), nil
+}
+
 // Run compares, or accepts.
 func (s *Section) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) error {
-	now := Of(&subject.Offer)
-	lock := s.Lock
-	if lock == nil {
-		lock = &Lock{}
-	}
-	key, was := lock.Find(subject.Server, subject.Name)
-	fig := figures{Lock: s.File, Server: key, Changes: map[Class]int{}}
+	c := s.compare(&subject.Offer)
+	was, changes := c.was, c.changes
+	fig := figures{Lock: s.File, Server: c.key, Changes: map[Class]int{}}
 	var notes []string
-	var changes []Change
 	switch {
 	case was != nil:
 		fig.Version = was.Version
-		changes = Compare(was, now)
 	case !s.Accept && !s.NoLock:
 		r.Add("contract/not-locked", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: fmt.Sprintf("%s has no contract of %s: nothing was compared", s.File, subject.Server)})
 	}
@@ -69,21 +95,15 @@ func (s *Section) Run(ctx context.Context, subject *check.Subject, r *check.Reco
 		notes = append(notes, "nothing changed since the lock")
 	}
 	if s.Accept {
-		if key == "" {
-			key = subject.Server
-		}
-		fig.Server, fig.Accepted = key, true
-		if err := lock.Accept(key, now); err != nil {
+		took, err := c.accept(s.File)
+		if err != nil {
 			return err
 		}
-		if err := lock.Write(s.File); err != nil {
-			return fmt.Errorf("cannot write %s: %w", s.File, err)
-		}
-		fig.Taken = taken(s.File, key, was, changes)
-		notes = append(notes, fig.Taken...)
+		fig.Accepted, fig.Taken = true, took
+		notes = append(notes, took...)
 	}
 	if len(s.Evidence) > 0 {
-		e := newEvidence(was, now, subject.Server, subject.Name)
+		e := newEvidence(was, c.now, subject.Server, subject.Name)
 		for i, file := range s.Evidence {
 			r.Step(i, len(s.Evidence), file)
 			if err := e.read(ctx, file); err != nil {

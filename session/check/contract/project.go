@@ -1,0 +1,118 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/filewatch"
+)
+
+// Project is the lock of a project, which may appear, change and go while a program runs. Its methods are safe for concurrent use.
+type Project struct {
+	find func() string // where the file is, or would be made
+
+	last atomic.Pointer[seen] // is read while mu is held for a file that is slow
+
+	mu    sync.Mutex
+	stamp filewatch.Stamp
+	at    time.Time // when lock was read
+	lock  *Lock     // what was read with stamp, nil for nothing
+}
+
+// seen is what the last look saw.
+type seen struct {
+	file  string
+	there bool
+	rev   uint64
+}
+
+// NewProject looks whether there is a lock, and does not read it yet. find is asked each time for its file.
+func NewProject(find func() string) *Project {
+	p := &Project{find: find}
+	p.look()
+	return p
+}
+
+// look takes in what became of the file. It reports whether it changed.
+func (p *Project) look() bool {
+	file, was := p.find(), p.last.Load()
+	now := filewatch.Of(file)
+	if was == nil {
+		was = &seen{}
+	} else if file == was.file && now.Equal(p.stamp) {
+		return false
+	}
+	p.stamp, p.lock = now, nil
+	p.last.Store(&seen{file, now.Target() != "", was.rev + 1})
+	return true
+}
+
+// State says without looking again where the lock is, or would be made, whether it was there at the last look, and a number that grows with
+// each change of it.
+func (p *Project) State() (file string, there bool, rev uint64) {
+	last := p.last.Load()
+	return last.file, last.there, last.rev
+}
+
+// Read is the lock as it is now, nil where there is none.
+func (p *Project) Read() (*Lock, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.look()
+	if p.lock != nil && !p.stamp.Fresh(p.at) {
+		return p.lock, nil
+	}
+	at := time.Now()
+	lock, err := Read(p.last.Load().file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.lock, p.at = lock, at
+	return lock, nil
+}
+
+// Accept makes what a server offers now its contract, and says what it took. A file that cannot be read is left as it is.
+func (p *Project) Accept(o *check.Offer) (taken []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.look()
+	s, err := Open(p.last.Load().file, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	taken, err = s.compare(o).accept(s.File)
+	p.look()
+	return taken, err
+}
+
+// Usual times of Follow: the system may not notice changes, and programs write in several steps.
+const followPoll, followSettle = 2 * time.Second, 100 * time.Millisecond
+
+// Follow calls changed after each change of the file, until ctx ends.
+func (p *Project) Follow(ctx context.Context, changed func()) {
+	w := filewatch.New(followPoll, followSettle)
+	defer w.Close()
+	for {
+		p.mu.Lock()
+		other := p.look()
+		w.Folder(filepath.Dir(p.last.Load().file))
+		p.mu.Unlock()
+		if other {
+			changed()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Changed():
+		}
+	}
+}
