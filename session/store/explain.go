@@ -125,7 +125,7 @@ func (s *server) reason(code string) (text string, down bool) {
 	case "25006":
 		return fmt.Sprintf("PostgreSQL at %s takes no writes: name the primary, or add target_session_attrs=read-write", s.at()), false
 	case "42501":
-		return fmt.Sprintf("user %s lacks rights on database %s at %s: grant CREATE on it, or own schema %s", s.config.User, s.config.Database, s.at(), s.schema), false
+		return fmt.Sprintf("user %s lacks rights on database %s at %s: grant what it lacks: CREATE on it, or schema %s and all in it", s.config.User, s.config.Database, s.at(), s.schema), false
 	case "40001", "40P01", "55P03":
 		return fmt.Sprintf("another process was faster at PostgreSQL at %s: repeat the call", s.at()), false
 	}

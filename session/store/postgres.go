@@ -28,6 +28,8 @@ const (
 	extensionSchemas = ", public, extensions"
 	defaultWait      = 10 * time.Second
 	connectTimeout   = 5 * time.Second
+	// lifetime is how long a connection is used. A new one reads the server's clock again, and finds a server that took over.
+	lifetime = time.Hour
 	// slack is how much later than the server we give up: then it is the network that does not answer.
 	slack = 5 * time.Second
 	// abandoned is how long a transaction may do nothing before the server ends it: its process hangs, and may hold what others need.
@@ -59,9 +61,12 @@ type server struct {
 	path    string // the schemas that names are looked up in
 	timeout string // of a statement, in PostgreSQL's words
 	pool    int
-	skew    atomic.Int64 // nanoseconds that its clock is ahead of ours
+	clock   atomic.Pointer[reading]
 	busy    func() sql.DBStats
 }
+
+// reading is what the server's clock said, and when. What passed since then a clock of ours counts that nobody sets.
+type reading struct{ theirs, ours time.Time }
 
 // openPostgres opens the database at a URL of libpq's form. What the URL leaves open the PG… variables and a password file say.
 func openPostgres(address string) (*DB, error) {
@@ -73,6 +78,7 @@ func openPostgres(address string) (*DB, error) {
 	db.SetMaxOpenConns(s.pool)
 	db.SetMaxIdleConns(s.pool)
 	db.SetConnMaxIdleTime(5 * time.Minute)
+	db.SetConnMaxLifetime(lifetime)
 	s.busy = db.Stats
 	ctx, cancel := context.WithTimeout(context.Background(), 3*connectTimeout)
 	defer cancel()
@@ -177,8 +183,7 @@ func (s *server) greet(ctx context.Context, pg *pgconn.PgConn) error {
 	if err != nil {
 		return fmt.Errorf("store: the time of PostgreSQL at %s: %w", s.at(), err)
 	}
-	took := time.Since(sent)
-	s.skew.Store(int64(time.Unix(0, int64(seconds*1e9)).Sub(sent.Add(took / 2))))
+	s.clock.Store(&reading{time.Unix(0, int64(seconds*1e9)), sent.Add(time.Since(sent) / 2)})
 	return nil
 }
 

@@ -66,14 +66,27 @@ func (db *DB) explain(err error) error {
 }
 
 // Now is the time by the database's clock, which is the same for all who share it.
-func (db *DB) Now() time.Time { return time.Now().Add(db.Skew()) }
+func (db *DB) Now() time.Time {
+	if r := db.reading(); r != nil {
+		return r.theirs.Add(time.Since(r.ours))
+	}
+	return time.Now()
+}
 
 // Skew is how much the database's clock is ahead of this machine's, as of its last new connection; 0 for SQLite.
 func (db *DB) Skew() time.Duration {
-	if db.server == nil {
-		return 0
+	if r := db.reading(); r != nil {
+		return r.theirs.Sub(r.ours.Round(0)) // by what ours shows
 	}
-	return time.Duration(db.server.skew.Load())
+	return 0
+}
+
+// reading is that of the last new connection, nil for SQLite.
+func (db *DB) reading() *reading {
+	if db.server == nil {
+		return nil
+	}
+	return db.server.clock.Load()
 }
 
 // Open opens the database in the file path, and makes file (0600) and folder (0700) where they are missing. "" keeps

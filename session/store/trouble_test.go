@@ -124,6 +124,69 @@ func TestBackendErrorsAreExplained(t *testing.T) {
 	says(t, err, false, "takes no writes", "target_session_attrs=read-write")
 }
 
+// Rights that are taken away while a process runs are named by the statement that needs them, which changes nothing. They work again
+// when they are back.
+func TestBackendRightsTakenAway(t *testing.T) {
+	address := pgtest.Run(t)
+	admin := open(t, address)
+	role := "ada_" + admin.server.config.Database
+	pgtest.Exec(t, address, `CREATE ROLE `+role+` LOGIN`, `GRANT CREATE ON DATABASE `+admin.server.config.Database+` TO `+role)
+	t.Cleanup(func() { pgtest.Exec(t, address, `DROP OWNED BY `+role+` CASCADE`, `DROP ROLE `+role) })
+	db := open(t, pgtest.As(address, role))
+	if err := db.Migrate(t.Context(), "t", Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
+		t.Fatal(err)
+	}
+	rows := func() (n int) {
+		t.Helper()
+		if err := admin.QueryRowContext(t.Context(), `SELECT count(*) FROM mcphud.t`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	write := func() error {
+		return db.Exclusive(t.Context(), "t", func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(t.Context(), `INSERT INTO t VALUES (1)`); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(t.Context(), `UPDATE t SET x = 2`)
+			return err
+		})
+	}
+	if err := write(); err != nil || rows() != 1 {
+		t.Fatal(err)
+	}
+	for taken, back := range map[string]string{
+		`REVOKE INSERT ON mcphud.t FROM ` + role: `GRANT INSERT ON mcphud.t TO ` + role,
+		`REVOKE UPDATE ON mcphud.t FROM ` + role: `GRANT UPDATE ON mcphud.t TO ` + role,
+	} {
+		before := rows()
+		pgtest.Exec(t, address, taken)
+		says(t, write(), false, "user "+role+" lacks rights on database ", "grant what it lacks", "permission denied for table t")
+		if n := rows(); n != before {
+			t.Errorf("%s: %d rows of %d", taken, n, before)
+		}
+		pgtest.Exec(t, address, back)
+		if err := write(); err != nil {
+			t.Errorf("%s: %v", back, err)
+		}
+	}
+	pgtest.Exec(t, address, `ALTER ROLE `+role+` NOLOGIN`, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '`+role+`'`)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) { // what was open ends in a moment
+		err := write()
+		if Explains(err) && !Down(err) {
+			says(t, err, false, "refuses user "+role, "is not permitted to log in")
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still: %v", err)
+		}
+	}
+	pgtest.Exec(t, address, `ALTER ROLE `+role+` LOGIN`)
+	if err := write(); err != nil {
+		t.Errorf("once it may log in again: %v", err)
+	}
+}
+
 func TestBackendConnectionsExhausted(t *testing.T) {
 	db := open(t, pgtest.Run(t)+"&pool_max_conns=2")
 	var held []*sql.Tx
