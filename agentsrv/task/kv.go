@@ -43,8 +43,8 @@ type kvTable struct {
 	replica  string
 	listener listener
 	index    *index
-	ahead    atomic.Int64 // how much the server's clock is ahead
-	mail     *nats.Subscription
+	read     atomic.Pointer[reading]
+	letters  *nats.Subscription
 
 	mu      sync.Mutex
 	kv      jetstream.KeyValue
@@ -64,9 +64,18 @@ func NATS(conn *natsconn.Conn, agent string, log *slog.Logger) Table {
 }
 
 func (k *kvTable) shared() bool                { return true }
-func (k *kvTable) now() time.Time              { return k.clock().Add(time.Duration(k.ahead.Load())) }
 func (k *kvTable) count(context.Context) error { return nil }
 func (k *kvTable) used() map[string]usage      { return k.index.used() }
+
+// reading is what the server's clock said, and when. What passed since then a clock of ours counts that nobody sets.
+type reading struct{ theirs, ours time.Time }
+
+func (k *kvTable) now() time.Time {
+	if r := k.read.Load(); r != nil {
+		return r.theirs.Add(k.clock().Sub(r.ours))
+	}
+	return k.clock()
+}
 
 // subject is where a replica gets answers.
 func (k *kvTable) subject(replica string) string { return "mcphud.tasks." + k.agent + "." + replica }
@@ -82,11 +91,11 @@ func (k *kvTable) open(ctx context.Context, replica string, l listener) error {
 	if err := k.tidy(ctx, time.Hour); err != nil {
 		k.log.Warn("tasks: cannot remove results that are left over", "err", err)
 	}
-	mail, err := k.conn.Subscribe(ctx, k.subject(replica), k.deliver)
+	letters, err := k.conn.Subscribe(ctx, k.subject(replica), k.deliver)
 	if err != nil {
 		return err
 	}
-	k.mail = mail
+	k.letters = letters
 	return nil
 }
 
@@ -153,8 +162,8 @@ func (k *kvTable) close() {
 	if unwatch == nil {
 		return
 	}
-	if k.mail != nil {
-		_ = k.mail.Unsubscribe()
+	if k.letters != nil {
+		_ = k.letters.Unsubscribe()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -22,7 +22,7 @@ func (k *kvTable) present(ctx context.Context) error {
 	between := before.Add(k.clock().Sub(before) / 2)
 	e, err := kv.Get(ctx, presenceKey(k.replica))
 	if err == nil && e.Revision() == rev {
-		k.ahead.Store(int64(e.Created().Sub(between)))
+		k.read.Store(&reading{e.Created(), between})
 	}
 	return err
 }
@@ -88,6 +88,9 @@ func (k *kvTable) answer(ctx context.Context, r *record, answers map[string]json
 	}
 	return err
 }
+
+// mail has nothing to bring: deliver does.
+func (k *kvTable) mail(context.Context) error { return nil }
 
 // deliver takes answers that another replica got.
 func (k *kvTable) deliver(m *nats.Msg) {

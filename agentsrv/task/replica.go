@@ -3,6 +3,8 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -11,12 +13,18 @@ const sweepMax = 32
 
 // beats is the pulse of a replica.
 func (s *Service) beats() {
-	tick := time.NewTicker(s.o.Gone / 10)
+	tick, often := time.NewTicker(s.o.Gone/10), time.NewTicker(pause)
 	defer tick.Stop()
+	defer often.Stop()
 	for failing := false; ; {
 		select {
 		case <-s.stop:
 			return
+		case <-often.C:
+			if !failing && s.asks() {
+				s.collect()
+			}
+			continue
 		case <-tick.C:
 		}
 		err := s.beat()
@@ -24,6 +32,27 @@ func (s *Service) beats() {
 			s.o.Logger.Error("tasks: other replicas cannot see this one; its tasks count as interrupted when that lasts", "err", err)
 		}
 		failing = err != nil
+	}
+}
+
+// asks reports that a task here waits for answers, which its client may give to another replica.
+func (s *Service) asks() bool {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.live))
+	s.mu.Unlock()
+	return slices.ContainsFunc(all, func(t *task) bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.rec.State == asking
+	})
+}
+
+// collect gets such answers sooner than the next beat would.
+func (s *Service) collect() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.Gone/4) // or it would keep the next beat waiting for too long
+	defer cancel()
+	if err := s.table.mail(ctx); err != nil {
+		s.o.Logger.Debug("tasks: cannot get the answers that other replicas took", "err", err)
 	}
 }
 

@@ -43,6 +43,8 @@ type Table interface {
 	// beat shows that the replica is alive, and finds its own unfinished tasks, and those of replicas that were not for so long; 0 is for
 	// ever.
 	beat(ctx context.Context, gone time.Duration) (unfinished []*record, err error)
+	// mail brings the answers that others handed over for tasks of this replica, where that does not happen by itself.
+	mail(ctx context.Context) error
 	// answer hands answers to the replica that has the task.
 	answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error
 	// wait returns a task when it is over, or nil when it is gone.
