@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -102,11 +103,14 @@ func parsed(expr string) (*gojq.Query, error) {
 	case err != nil:
 		return nil, &SyntaxError{Text: expr, Message: err.Error()}
 	}
+	if err := guard(q); err != nil {
+		return nil, &SyntaxError{Text: expr, Offset: offsetOf(expr, err.Error()), Message: err.Error()}
+	}
 	return q, nil
 }
 
 func compiled(expr string, q *gojq.Query) (*Query, error) {
-	code, err := gojq.Compile(q)
+	code, err := gojq.Compile(q, options()...)
 	if err != nil {
 		return nil, &SyntaxError{Text: expr, Offset: offsetOf(expr, err.Error()), Message: err.Error()}
 	}
@@ -138,24 +142,48 @@ func decode(raw []byte) (v any, err error) {
 	return v, nil
 }
 
-// each passes on what the expression gives for v, until f returns false.
+// each passes on what the expression gives for v, until f returns false. A step of it that does not end in time is left to itself.
 func (q *Query) each(ctx context.Context, v any, f func(any) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer q.bound.watch(cancel)()
-	it := q.code.RunWithContext(ctx, v)
+	next, values := make(chan struct{}), make(chan any, 1)
+	defer close(next)
+	go func() {
+		defer close(values)
+		it := q.code.RunWithContext(ctx, v)
+		for range next { // nothing is evaluated while f has a value
+			got, ok := it.Next()
+			if !ok {
+				return
+			}
+			values <- got
+		}
+	}()
 	for n := 0; ; n++ {
-		got, ok := it.Next()
-		if !ok {
-			return nil
+		var got any
+		var ok bool
+		next <- struct{}{}
+		select {
+		case got, ok = <-values:
+		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if !ok {
+			return nil
 		}
 		if err, failed := got.(error); failed {
 			var halt *gojq.HaltError
 			if errors.As(err, &halt) && halt.Value() == nil {
 				return nil
+			}
+			var thrown gojq.ValueError
+			if errors.As(err, &thrown) {
+				if _, is := thrown.Value().(string); !is {
+					return errors.New(Preview(thrown.Value(), maxPreview))
+				}
 			}
 			return err
 		}
@@ -241,11 +269,17 @@ func (q *Query) Value(ctx context.Context, raw []byte) (json.RawMessage, error) 
 		return nil, err
 	}
 	var out json.RawMessage
+	var wrong error
 	err = q.each(ctx, v, func(got any) bool {
-		out, err = gojq.Marshal(got)
+		left := maxStep
+		if written(got, &left); left < 0 {
+			wrong = errMemory
+			return false
+		}
+		out, wrong = gojq.Marshal(got)
 		return false
 	})
-	switch {
+	switch err = cmp.Or(err, wrong); {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", q.Text, err)
 	case out == nil:
