@@ -328,6 +328,9 @@ func (a *app) eachObject(ctx context.Context, file string, f func(n int, raw jso
 	name := "stdin"
 	if file == "-" {
 		r, err := cancelreader.NewReader(a.in)
+		if err != nil { // a regular file or /dev/null, which Linux cannot wait for: reading it takes no time
+			r, err = cancelreader.NewReader(struct{ io.Reader }{a.in})
+		}
 		if err != nil {
 			return err
 		}
@@ -358,6 +361,9 @@ func (a *app) eachObject(ctx context.Context, file string, f func(n int, raw jso
 			return err
 		}
 		n++
+	}
+	if n == 0 && ctx.Err() == nil {
+		return usageError("no objects in "+name, "give JSON lines, or an array of objects; nothing was sent")
 	}
 	return nil
 }

@@ -79,6 +79,8 @@ func TestBatch(t *testing.T) {
 		{[]string{"add", "--batch", numbers, "--args", "{}"}, "leave them out"},
 		{[]string{"add", "--batch", numbers, "--compare", "x"}, "leave them out"},
 		{[]string{"add", "--batch", "there-is-none"}, "no such file"},
+		{[]string{"add", "--batch", batchFile(t, "")}, "no objects in "},
+		{[]string{"add", "--batch", batchFile(t, " [ ]\n")}, "no objects in "},
 		{[]string{"add", "--batch", batchFile(t, "{\"a\":1,\"b\":2}\n\n[]\n")}, "object 2, line 3: is not a JSON object"},
 		{[]string{"add", "--batch", batchFile(t, `{"a":1}`), "x[=1"}, "nothing was sent"},
 		{[]string{"call_agent", "--batch", numbers, "--read-only"}, "--read-only refuses it"},
@@ -86,6 +88,24 @@ func TestBatch(t *testing.T) {
 		o := mcphud(t, append([]string{"tools", "call", "--format", "json", "--url", url}, c.args...)...)
 		if o.code != exitFailure || !strings.Contains(o.stderr, c.says) || o.out != "" {
 			t.Errorf("%q: exit %d, want %q\n%s%s", c.args, o.code, c.says, o.out, o.stderr)
+		}
+	}
+}
+
+// Standard input may be a file, which cannot be waited for as a pipe can.
+func TestBatchFromAFileOnStdin(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	for text, want := range map[string]string{`{"a":1,"b":2}`: `"verdict":"ok"`, "": "no objects in stdin"} {
+		in, err := os.Open(batchFile(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, "tools", "call", "add", "--batch", "-", "--format", "json", "--url", url)
+		cmd.Stdin = in
+		out, _ := cmd.CombinedOutput() // of one the exit code is 1
+		if err := in.Close(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %s; want %s", err, out, want)
 		}
 	}
 }

@@ -78,6 +78,14 @@ func (a *app) bench(ctx context.Context, l *link, b *benching, own []string) err
 	}
 	plan := b.plan
 	plan.Timeout = l.Config().Timeout
+	for _, flag := range []struct {
+		name string
+		zero bool
+	}{{"rate", plan.Rate == 0}, {"clients", plan.Clients == 0}, {"for", plan.For == 0}, {"count", plan.Count == 0}, {"in-flight", plan.InFlight == 0}} {
+		if flag.zero && b.second.cmd.Flags().Changed(flag.name) { // not what is left out, which has a default
+			return usageError("--"+flag.name+" 0 would send nothing", "give more than 0, or leave --"+flag.name+" out")
+		}
+	}
 	if err := plan.Check(); err != nil {
 		return err
 	}
@@ -224,9 +232,6 @@ func (a *app) benchTool(ctx context.Context, l *link, b *benching, plan *load.Pl
 			}
 			return add(v)
 		})
-		if err == nil && len(plan.Params) == 0 {
-			err = usageError(b.batch+" has no objects", "give JSON lines, or an array of objects")
-		}
 	case b.args != "":
 		var raw []byte
 		var base *schema.Value

@@ -159,7 +159,7 @@ func (a *app) look(ctx context.Context, l *link, c *checking, words []string) (*
 		return nil, reports.Options{}, err
 	}
 	offer, err := check.Take(ctx, l.Session)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, reports.Options{}, err
 	}
 	if !c.reports.verbose { // a line for each of thousands of calls hides what is found
@@ -167,7 +167,7 @@ func (a *app) look(ctx context.Context, l *link, c *checking, words []string) (*
 	}
 	subject := &check.Subject{Offer: offer, Session: l.Session, Allow: c.allow, Again: l.again}
 	c.safety.once(sections)
-	if subject.Others, err = c.safety.others(ctx, a, l); err != nil {
+	if subject.Others, err = c.safety.others(ctx, a, l); err != nil && ctx.Err() == nil {
 		return nil, reports.Options{}, err
 	}
 	if c.every { // a client has them all: of two that clash the later one has the finding

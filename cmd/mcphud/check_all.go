@@ -27,7 +27,7 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 	case dash || a.o.url+a.o.agent+a.o.server != "":
 		return usageError("--all is about every server, and one was named", "leave one of both out")
 	case c.reports.baseline+c.reports.writeBaseline != "":
-		return usageError("a baseline is of one server", "leave --all or --baseline out")
+		return usageError("--all examines every server, and a baseline is of one", "leave it out, or check each server by itself: --server NAME with a baseline of its own")
 	case slices.Contains(words, "contract"):
 		return usageError("a lock is compared with one server at a time", "leave --all or contract out")
 	case len(words) == 0:
@@ -68,6 +68,9 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 		switch {
 		case ctx.Err() != nil:
 			interrupted = cmp.Or(err, ctx.Err())
+			if of.Report == nil {
+				of = reports.Of{Report: check.Stopped(s.Name, checkTool(), began), Options: c.reports.options(nil, findLock("."), s.Source.File)}
+			}
 		case of.Report != nil:
 		case errors.As(err, &e) && (noConnection(e.Kind) || s.Problem != nil):
 			of = reports.Of{Report: check.Unreachable(s.Name, err, checkTool(), began), Options: c.reports.options(nil, findLock("."), s.Source.File)}

@@ -52,6 +52,10 @@ func (f *casesFlags) files() (all []calls.File, err error) {
 	}
 	for _, w := range words {
 		found, err := f.a.findCalls(w)
+		var e *failure.Error
+		if errors.As(err, &e) && e.Kind == failure.NotFound { // not at the server: --calls is wrong
+			return nil, usageError("--calls: "+e.Message, e.Next)
+		}
 		if err != nil {
 			return nil, err
 		}

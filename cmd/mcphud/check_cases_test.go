@@ -52,6 +52,12 @@ func TestCheckCases(t *testing.T) {
 	if _, _, found := report("--calls", filepath.Join(dir, "b.yaml"), "--config", "servers.json"); found != "cases/expect b" {
 		t.Error(found)
 	}
+	for _, args := range [][]string{{"--config", "servers.json"}, {"--url", url}} {
+		o := mcphud(t, append([]string{"check", "cases", "--format", "json", "--calls", "nosuch"}, args...)...)
+		if o.code != exitFailure || o.errorLine(t).Kind != "Usage" || !strings.Contains(o.stderr, `there is no call \"nosuch\"`) || !strings.Contains(o.stderr, "a, b, c") {
+			t.Errorf("exit %d %s", o.code, o.stderr)
+		}
+	}
 	// A target is called instead of what the files name; of all sections it is for the files about it only.
 	if _, r, found := report("--url", url); found != "cases/capture a/sum, cases/expect b, cases/is-error c" || r.Server.Tools == 0 {
 		t.Error(found)

@@ -241,13 +241,26 @@ func (c *checkReports) writeWith(p *printer, write writer) error {
 	return errors.Join(c.writeFiles(write), c.print(p, format, write))
 }
 
-// unreachable writes the files of --report where there was no connection: who reads them learns of it too.
+// unreachable writes the files of --report where there was no connection: who reads them learns of it too. The same goes for an interrupt
+// before there was one.
 func (c *checkReports) unreachable(a *app, began time.Time) {
-	var e *failure.Error
-	if c.written || len(c.out) == 0 || !errors.As(a.fail, &e) || !noConnection(e.Kind) {
+	if c.written || len(c.out) == 0 {
 		return
 	}
-	r := check.Unreachable(cmp.Or(e.Server, a.o.server, a.o.url, "server"), a.fail, checkTool(), began)
+	server := cmp.Or(a.o.server, a.o.url, "server")
+	var e *failure.Error
+	if errors.As(a.fail, &e) {
+		server = cmp.Or(e.Server, server)
+	}
+	var r *check.Report
+	switch {
+	case errors.Is(a.fail, errInterrupted) || failure.KindOf(a.fail) == failure.Interrupted:
+		r = check.Stopped(server, checkTool(), began)
+	case e != nil && noConnection(e.Kind):
+		r = check.Unreachable(server, a.fail, checkTool(), began)
+	default:
+		return
+	}
 	if err := c.writeFiles(func(w io.Writer, format string, change func(*reports.Options)) error {
 		o := c.options(nil, findLock("."))
 		change(&o)

@@ -287,6 +287,68 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 }
 
+// An interrupt before anything was examined still gives the reports, which say so.
+func TestCheckInterruptedBeforeTheLists(t *testing.T) {
+	t.Parallel()
+	config := `{"mcpServers":{"one":` + func() string {
+		b, err := json.Marshal(map[string]any{"command": fake(t, behave.NoAnswer)[1], "args": fake(t, behave.NoAnswer)[2:], "env": map[string]string{asMain: "1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}() + `}}`
+	for name, c := range map[string]struct {
+		args []string
+		sent string // what the server does not answer
+		said string
+	}{
+		"list":    {fake(t, behave.NoRead, "lint", "cost"), "prompts/list", "interrupted while prompts/list was not answered"},
+		"connect": {fake(t, behave.NoAnswer, "lint"), "", "interrupted before the server was connected to"},
+		"all":     {[]string{"lint", "--all", "--config", "all.json"}, "", "interrupted before the server was connected to"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(t, append([]string{"check", "--journal", "frames.jsonl", "--timeout", "9m", "--connect-timeout", "9m", "--format", "json", "--report", "junit=a.xml", "--report", "json=a.json"}, c.args...)...)
+			if err := os.WriteFile(filepath.Join(cmd.Dir, "all.json"), []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = cmd.Process.Kill() }() // it is gone where the test is well
+			await(t, "the request", func() bool {
+				j := contents(filepath.Join(cmd.Dir, "frames.jsonl"))
+				return strings.Contains(j, `"method":"`) && strings.Contains(j, c.sent)
+			})
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // the exit code is looked at
+			report := contents(filepath.Join(cmd.Dir, "a.json"))
+			if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(report, `"interrupted":true`) || !strings.Contains(report, c.said) {
+				t.Errorf("exit %d: %s\n%s", cmd.ProcessState.ExitCode(), report, &stderr)
+			}
+			if name != "all" {
+				validJSON(t, "report.schema.json", report)
+			}
+			if b := contents(filepath.Join(cmd.Dir, "a.xml")); !strings.HasSuffix(b, "</testsuites>\n") {
+				t.Error(b)
+			}
+		})
+	}
+}
+
+// A list that cannot be read is not one without findings.
+func TestCheckOfListsThatFail(t *testing.T) {
+	t.Parallel()
+	o, _ := checkedIn(t, nil, append([]string{"lint", "cost", "--format", "text"}, fake(t, behave.ListError)...)...)
+	if o.code != exitAssertion || strings.Contains(o.out, "no findings") || strings.Count(o.out, "not finished: nothing is known of tools/list, prompts/list, ") != 2 {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
+	}
+}
+
 // A server that does not start has no report on stdout, and files that say so.
 func TestCheckOfAServerThatDoesNotStart(t *testing.T) {
 	t.Parallel()

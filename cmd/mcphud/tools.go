@@ -24,13 +24,20 @@ import (
 func (a *app) toolsCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
-		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json",
+		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json\n  mcphud tools list --cost -- node server.js",
 		Args:    cobra.ArbitraryArgs,
 	}
 	all, spelling := false, spellings[0]
 	list.Flags().BoolVar(&all, "all", false, "list the tools of every configured server under their full names")
 	list.Flags().Var(&choice{&spelling, spellings}, "names", "spell full names as mcp__SERVER__TOOL (underscore) or mcp:SERVER:TOOL (colon)")
-	one := a.serverCommand(toolsList)
+	costs := false
+	list.Flags().BoolVar(&costs, "cost", false, "say what each tool costs a model that is given it: bytes, and tokens as mcphud check cost estimates them")
+	one := a.serverCommand(func(ctx context.Context, l *link, own []string) error {
+		if costs {
+			return toolsCost(ctx, l)
+		}
+		return toolsList(ctx, l, own)
+	})
 	everyone := a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		if given := targetFlags(cmd); len(given) > 0 || len(args) > 0 {
 			return usageError("--all lists every configured server, and "+cmp.Or(strings.Join(given, " and "), "a URL or a command")+" names one", "leave one of them out")
@@ -39,6 +46,10 @@ func (a *app) toolsCommand() *cobra.Command {
 	})
 	list.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
+		case all && costs:
+			return a.action(func(context.Context, *cobra.Command, []string) error {
+				return usageError("--cost is of one server's tools", "name a server instead of --all")
+			})(cmd, args)
 		case all:
 			return everyone(cmd, args)
 		case cmd.Flags().Changed("names"):

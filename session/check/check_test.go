@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/sessiontest"
 )
@@ -108,5 +111,39 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}, check.Tool{}, check.Watch{})
 	if !errors.Is(err, context.Canceled) || !slices.Equal(ids(r), []string{"first/rule "}) {
 		t.Errorf("%v: %q", err, ids(r))
+	}
+}
+
+// A method that is not there matters most for tools; templates have no capability of their own.
+func TestListsThatFail(t *testing.T) {
+	for missing, want := range map[string]string{
+		"tools/list": "error", "prompts/list": "warning", "resources/list": "warning", "resources/templates/list": "",
+	} {
+		_, s := sessiontest.Open(t, session.Options{Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{},"prompts":{},"resources":{}}`)
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch {
+				case env.Method == missing:
+					p.Refuse(env, jsonrpc.CodeMethodNotFound, "")
+				case strings.HasSuffix(env.Method, "/list"):
+					p.Answer(env, `{"tools":[],"prompts":[],"resources":[],"resourceTemplates":[]}`)
+				}
+			})
+		})}, config.Server{Name: "one", Command: "x"})
+		o, err := check.Take(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Run(t.Context(), &check.Subject{Offer: o}, nil, check.Tool{Name: "mcphud"}, check.Watch{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range r.Findings {
+			got += f.Severity.String()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", missing, got, want)
+		}
 	}
 }

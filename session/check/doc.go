@@ -15,3 +15,6 @@ type Section interface {
 	// Run examines s and reports to r. An error is why it could not go on; what the server does wrong is a finding.
 	Run(ctx context.Context, s *Subject, r *Recorder) error
 }
+
+// ListReader is a section that may examine nothing but what was listed before: its report says which lists were not there to be examined.
+type ListReader interface{ ReadsLists() bool }

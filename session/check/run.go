@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -31,7 +33,8 @@ func (serverSection) Rules() []*Rule {
 			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle#initialization", Read: "2026-11-23",
 		},
 		{
-			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares cannot be read", Why: "clients show nothing of it",
+			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares cannot be read",
+			Why: "clients show nothing of it, and nothing of it was examined; a warning where only prompts or resources are declared and unknown",
 			Fix: "answer the method, or leave its capability out", Source: spec + "server/tools#listing-tools", Read: "2026-11-20",
 		},
 		{
@@ -43,9 +46,15 @@ func (serverSection) Rules() []*Rule {
 
 func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 	for _, k := range kinds {
-		if err := s.Failed[k]; err != nil {
-			r.Add("server/list-failed", Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: k.Method() + ": " + err.Error()})
+		err := s.Failed[k]
+		if err == nil {
+			continue
 		}
+		severity := Error
+		if k != offer.Tools && unknownMethod(err) {
+			severity = Warning // the other lists work
+		}
+		r.At(severity, "server/list-failed", Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: k.Method() + ": " + err.Error()})
 	}
 	return nil
 }
@@ -57,7 +66,7 @@ func Server() Section { return serverSection{} }
 // The error is that of ctx; the report has what was found until then.
 func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch) (*Report, error) {
 	began := time.Now()
-	rep := &Report{Version: Version, Tool: tool, Began: began.UTC(), Findings: []Finding{}, Server: ServerReport{
+	rep := &Report{Version: Version, Tool: tool, Began: began.UTC(), Findings: []Finding{}, Sections: []SectionReport{}, Server: ServerReport{
 		Name: s.Server, Title: s.Name, Version: s.Version, Protocol: s.Protocol, Transport: s.Transport,
 		Tools: len(s.Tools), Prompts: len(s.Prompts), Resources: len(s.Resources), Templates: len(s.Templates),
 	}}
@@ -65,6 +74,9 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 	own := NewRecorder(serverSection{}, w)
 	for _, section := range slices.Concat([]Section{serverSection{}}, sections) {
 		if ctx.Err() != nil {
+			if lists := s.unread(); len(rep.Sections) == 0 && len(lists) > 0 {
+				rep.Sections = append(rep.Sections, SectionReport{Name: own.section, Title: section.Title(), Error: "interrupted while " + strings.Join(lists, ", ") + " was not answered"})
+			}
 			break
 		}
 		rec := own
@@ -110,6 +122,10 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 	}
 	if err != nil {
 		out.Error = err.Error()
+	} else if reader, is := section.(ListReader); is && reader.ReadsLists() {
+		if lists := s.unread(); len(lists) > 0 { // a finding says why
+			out.Error = "nothing is known of " + strings.Join(lists, ", ") + ", which could not be read"
+		}
 	}
 	out.Millis = millis(time.Since(began))
 	rec.mu.Lock()
@@ -173,6 +189,16 @@ func alive(ctx context.Context, s *Subject) error {
 		return nil
 	}
 	return s.Session.Connect(ctx)
+}
+
+// unread are the methods of lists that could not be read.
+func (s *Subject) unread() (out []string) {
+	for _, k := range kinds {
+		if s.Failed[k] != nil {
+			out = append(out, k.Method())
+		}
+	}
+	return out
 }
 
 // guarded makes a panic of a section an error: the others go on.

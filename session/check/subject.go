@@ -3,9 +3,11 @@ package check
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 )
@@ -32,7 +34,8 @@ type Offer struct {
 // kinds are the lists that are taken.
 var kinds = []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates}
 
-// Take lists everything that a connected server has.
+// Take lists everything that a connected server has. Where ctx ends before, the offer has what was read until then, and Failed the list that
+// was not answered.
 func Take(ctx context.Context, s *session.Session) (Offer, error) {
 	st := s.Status()
 	o := Offer{
@@ -46,7 +49,11 @@ func Take(ctx context.Context, s *session.Session) (Offer, error) {
 		}
 		l, err := s.List(ctx, k)
 		if ctx.Err() != nil {
+			o.Failed[k] = context.Cause(ctx)
 			return o, context.Cause(ctx)
+		}
+		if k == offer.Templates && unknownMethod(err) {
+			continue // no capability says that there are templates: who has none may leave the method out
 		}
 		if err != nil {
 			o.Failed[k] = err
@@ -65,6 +72,12 @@ func Take(ctx context.Context, s *session.Session) (Offer, error) {
 		}
 	}
 	return o, nil
+}
+
+// unknownMethod reports whether a server does not implement what it was asked.
+func unknownMethod(err error) bool {
+	var e *failure.Error
+	return errors.As(err, &e) && e.Kind == failure.RpcError && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound
 }
 
 // Items are the items of a list.

@@ -17,3 +17,11 @@ func Unreachable(server string, err error, tool Tool, began time.Time) *Report {
 	r.Recount()
 	return r
 }
+
+// Stopped is the report of a check that was interrupted before the server was connected to.
+func Stopped(server string, tool Tool, began time.Time) *Report {
+	return &Report{
+		Version: Version, Tool: tool, Server: ServerReport{Name: server}, Began: began.UTC(), Millis: millis(time.Since(began)), Findings: []Finding{}, Interrupted: true,
+		Sections: []SectionReport{{Name: serverSection{}.Name(), Title: serverSection{}.Title(), Error: "interrupted before the server was connected to"}},
+	}
+}

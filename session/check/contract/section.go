@@ -25,6 +25,9 @@ func (*Section) Name() string { return "contract" }
 // Title says what is compared.
 func (*Section) Title() string { return "what changed since the lock, and who is hurt" }
 
+// ReadsLists says that the lists are compared.
+func (*Section) ReadsLists() bool { return true }
+
 // Rules are the table, the worst class first within each list.
 func (*Section) Rules() []*check.Rule {
 	all, _ := rules()

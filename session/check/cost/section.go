@@ -23,6 +23,9 @@ func (*Section) Name() string { return "cost" }
 // Title says what is examined.
 func (*Section) Title() string { return "what a model pays for the lists" }
 
+// ReadsLists says that nothing else is examined.
+func (*Section) ReadsLists() bool { return true }
+
 // most is how many tools and parts are named of those that take most.
 const most = 5
 

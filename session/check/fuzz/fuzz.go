@@ -62,6 +62,7 @@ type section struct{ o Options }
 
 func (*section) Name() string         { return "fuzz" }
 func (*section) Title() string        { return "calls with generated arguments" }
+func (*section) ReadsLists() bool     { return true }
 func (*section) Rules() []*check.Rule { return rules() }
 
 // Limits of what one target may cost.

@@ -43,6 +43,9 @@ func (*Section) Name() string { return "lint" }
 // Title is what it examines.
 func (*Section) Title() string { return "schemas, names and descriptions; who refuses them" }
 
+// ReadsLists says that nothing else is examined.
+func (*Section) ReadsLists() bool { return true }
+
 // Rules are all its rules.
 func (*Section) Rules() []*check.Rule {
 	var out []*check.Rule

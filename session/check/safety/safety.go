@@ -34,6 +34,9 @@ func (*Section) Name() string { return "safety" }
 // Title says what is looked for.
 func (*Section) Title() string { return "what the definitions do to models and people" }
 
+// ReadsLists says that nothing else is examined.
+func (*Section) ReadsLists() bool { return true }
+
 // Rules are the table.
 func (*Section) Rules() []*check.Rule { return table() }
 
