@@ -61,7 +61,7 @@ func TestChanges(t *testing.T) {
 		{of(`{}`), `{"type":"object"}`, "a was removed <>"},
 		{of(`{}`), `{"type":"object","properties":{"a":{}},"required":["a"]}`, "a became required <"},
 		{`{"type":"object"}`, `{"type":"object","properties":{"a":{}},"required":["a"]}`, "a was added as required <"},
-		{`{"type":"object"}`, `{"type":"object","additionalProperties":false}`, "refuses properties that it does not declare <?"},
+		{`{"type":"object"}`, `{"type":"object","additionalProperties":false}`, "refuses properties that it does not declare <"},
 		{of(`{"type":"string"}`), of(`{"anyOf":[{"type":"string"},{"type":"null"}]}`), "a got a variant: null >"},
 		{of(`{"type":["string","null"]}`), of(`{"anyOf":[{"type":"string"},{"type":"null"}]}`), ""},
 		{of(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`), of(`{"anyOf":[{"type":"number"},{"type":"string"}]}`), "a type integer → number >"},

@@ -62,7 +62,9 @@ func outputRule(ch schema.Change) string {
 	switch {
 	case ch.Kind == schema.PropertyRemoved:
 		return "output-removed"
-	case ch.Kind == schema.PropertyAdded && widens: // readers that validate by the old schema refuse it
+	case ch.Kind == schema.PropertyAdded && widens && ch.Sure: // of a closed object: readers that validate by the old schema refuse it
+		return "output-widened"
+	case ch.Kind == schema.PropertyAdded && widens:
 		return "constraint-review"
 	case ch.Kind == schema.PropertyAdded:
 		return "output-added"
