@@ -126,7 +126,9 @@ func TestHostileRegistrations(t *testing.T) {
 	kv := connected(t, s)
 	put := func(key, text string) {
 		t.Helper()
-		if _, err := kv.Put(t.Context(), key, []byte(text)); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if _, err := kv.Put(ctx, key, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
