@@ -98,18 +98,18 @@ func TestCheck(t *testing.T) {
 	app.Pane("list").Selected("lint/wrong")
 	shows(app, "detail", "✗ error: is wrong", "tool echo /inputSchema", "clients Cursor", "why somebody stumbles", "fix mend it", "Shown by mcphud tools call echo --args '{}'", "https://example.com/rules", "read on 2026-11-23")
 	app.Press("y", "c").Toast("copied mcphud command")
-	if c := copied(t, app); c != "mcphud tools call echo --args '{}'" {
+	if c := app.Copied(1); c != "mcphud tools call echo --args '{}'" {
 		t.Error(c)
 	}
 	app.Press("down")
 	shows(app, "detail", "! warning: is odd · likely", "seen ^[[31mhere")
 	app.Press("y", "c").Toast("copied mcphud command")
-	if c := copied(t, app); !strings.HasPrefix(c, "mcphud check lint ") {
+	if c := app.Copied(2); !strings.HasPrefix(c, "mcphud check lint ") {
 		t.Error(c)
 	}
 	app.Press("y", "j").Toast("copied JSON")
 	var r check.Report
-	if err := json.Unmarshal([]byte(copied(t, app)), &r); err != nil || r.Version != check.Version || len(r.Sections) != 3 || r.Counts.Error != 2 {
+	if err := json.Unmarshal([]byte(app.Copied(3)), &r); err != nil || r.Version != check.Version || len(r.Sections) != 3 || r.Counts.Error != 2 {
 		t.Errorf("%v, %+v", err, r)
 	}
 	app.Press("k", "k")

@@ -1,31 +1,13 @@
 package views_test
 
 import (
-	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/tui/tuitest"
 )
-
-// clip is what was copied last.
-func clip(t *testing.T, app *tuitest.App) string {
-	t.Helper()
-	out := string(app.Output())
-	i := strings.LastIndex(out, "\x1b]52;c;")
-	if i < 0 {
-		t.Fatal("nothing was copied")
-	}
-	text, _, _ := strings.Cut(out[i+len("\x1b]52;c;"):], "\x07")
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 // TestCopyTheEntryInAShape: the entry is copied as its file has it, in the shape that is chosen, with variables as that has them and
 // without the secrets that stand in the file; what the shape cannot hold is said.
@@ -47,11 +29,11 @@ func TestCopyTheEntryInAShape(t *testing.T) {
 	app.Pane("list").Has("files")
 	app.Press("y", "m").Overlay("Shape of the entry").Has("mcphud", "claude-code", "codex")
 	app.Type("cursor").Press("enter").Toast("left out: cwd: Cursor has no such setting")
-	if got := clip(t, app); !strings.Contains(got, `"LEVEL": "${env:LEVEL}"`) || !strings.Contains(got, `"API_KEY": "***"`) || strings.Contains(got, "geheim") {
+	if got := app.Copied(1); !strings.Contains(got, `"LEVEL": "${env:LEVEL}"`) || !strings.Contains(got, `"API_KEY": "***"`) || strings.Contains(got, "geheim") {
 		t.Error(got)
 	}
 	app.Press("y", "m").Type("codex").Press("enter").Toast("copied entry for Codex")
-	if got := clip(t, app); got != "[mcp_servers.files]\nenv_vars = [\"LEVEL\"]\ncommand = \"run\"\ncwd = \"/srv\"\n\n[mcp_servers.files.env]\nAPI_KEY = \"***\"\n" {
+	if got := app.Copied(2); got != "[mcp_servers.files]\nenv_vars = [\"LEVEL\"]\ncommand = \"run\"\ncwd = \"/srv\"\n\n[mcp_servers.files.env]\nAPI_KEY = \"***\"\n" {
 		t.Error(got)
 	}
 }

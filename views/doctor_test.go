@@ -1,7 +1,6 @@
 package views_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -24,19 +23,6 @@ func sick(t *testing.T, s config.Server, opts ...tuitest.Option) *tuitest.App {
 	}, opts...)...)
 }
 
-// copied is what was put on the clipboard last.
-func copied(t *testing.T, app *tuitest.App) string {
-	t.Helper()
-	out := string(app.Output())
-	const begin = "\x1b]52;c;"
-	text, _, _ := strings.Cut(out[strings.LastIndex(out, begin)+len(begin):], "\a")
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Errorf("%v: %.200q", err, text)
-	}
-	return string(b)
-}
-
 // TestDoctor goes from a failed start to the reason with one key, and takes the report along.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -55,11 +41,11 @@ func TestDoctor(t *testing.T) {
 		Server, Status, Kind string
 		Steps                []struct{ ID, Status string }
 	}
-	if err := json.Unmarshal([]byte(copied(t, app)), &report); err != nil || report.Status != "failed" || report.Kind != "SpawnFailed" || len(report.Steps) < 10 {
+	if err := json.Unmarshal([]byte(app.Copied(1)), &report); err != nil || report.Status != "failed" || report.Kind != "SpawnFailed" || len(report.Steps) < 10 {
 		t.Errorf("%v, %+v", err, report)
 	}
 	app.Press("y", "c").Toast("copied mcphud command")
-	if c := copied(t, app); !strings.HasPrefix(c, "mcphud doctor ") {
+	if c := app.Copied(2); !strings.HasPrefix(c, "mcphud doctor ") {
 		t.Error(c)
 	}
 	file := filepath.Join(t.TempDir(), "report.json")

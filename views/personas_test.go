@@ -3,7 +3,6 @@ package views_test
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
 	"io"
 	"strings"
 	"testing"
@@ -76,10 +75,8 @@ func TestPersonaIsPresentedToTheServer(t *testing.T) {
 	app.Pane("list").Has("● cursor", "○ mcphud")
 	app.Status().Has("as cursor-vscode")
 	app.Press("q").View("servers").Press("y", "c").Toast("copied mcphud command")
-	_, copied, _ := strings.Cut(string(app.Output()), "\x1b]52;c;")
-	copied, _, _ = strings.Cut(copied, "\x07")
-	if text, err := base64.StdEncoding.DecodeString(copied); err != nil || !strings.Contains(string(text), "--as cursor") {
-		t.Errorf("copied %s, %v", text, err)
+	if text := app.Copied(1); !strings.Contains(text, "--as cursor") {
+		t.Errorf("copied %s", text)
 	}
 	app.Pane("detail").Has("client", "cursor-vscode 1.0.0", "advertises", "elicitation")
 	if got := hellos(app); len(got) != 2 || !strings.Contains(got[1], `"elicitation":{}`) {
