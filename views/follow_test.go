@@ -111,6 +111,7 @@ func TestLiveReload(t *testing.T) {
 	app.Pane("list").Has("up", "still", "idle", "goes")
 	app.Press("enter")
 	state(app, session.Connected)
+	app.View("tools") // which opens a moment later, and would get the keys
 	app.Press("1")
 	app.Press("down", "enter").View("tools")
 	app.Press("1").Pane("list").Has("Connected")
