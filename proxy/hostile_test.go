@@ -106,7 +106,7 @@ func TestSlowBodiesThatNobodyWants(t *testing.T) {
 		_ = sseHead(w).Flush()
 		<-r.Context().Done()
 	}
-	f := start(t, Options{BodyTimeout: 300 * time.Millisecond}, route("a", a.at(), `"stream":true`))
+	f := start(t, Options{BodyTimeout: time.Second}, route("a", a.at(), `"stream":true`))
 	host := "Host: " + strings.TrimPrefix(f.URL(), "http://")
 	var ends []func()
 	for request, status := range map[string]int{
@@ -148,7 +148,7 @@ func TestSlowBodiesThatNobodyWants(t *testing.T) {
 	if err != nil || res.StatusCode != 200 {
 		t.Fatal(res, err)
 	}
-	_ = w.SetReadDeadline(time.Now().Add(time.Second)) // over three times what a body gets
+	_ = w.SetReadDeadline(time.Now().Add(3200 * time.Millisecond)) // over three times what a body gets
 	if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the stream ended: %v", err)
 	}

@@ -338,11 +338,11 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
 	t.Parallel()
 	a := newAgent(t)
-	f := start(t, Options{}, route("a", a.at(), `"timeout":"2s"`))
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"5s"`))
 	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
 		w.Header().Set("Content-Encoding", "identity")
 		rc := sseHead(w)
-		for range 48 { // alive for longer than the timeout
+		for range 110 { // alive for longer than the timeout
 			_, _ = io.WriteString(w, ":\n\n") // who reads sees what is missing
 			_ = rc.Flush()
 			time.Sleep(50 * time.Millisecond)
@@ -357,7 +357,7 @@ func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":2,"method":"x/hang"}`)
-	got.check(t, 504, -32003, "Agent 'a' did not answer within 2s")
+	got.check(t, 504, -32003, "Agent 'a' did not answer within 5s")
 	if string(got.rpcError(t).ID) != "2" || got.header.Get("Content-Encoding") != "" { // which was of what is not passed on
 		t.Errorf("%+v", got)
 	}
@@ -369,14 +369,14 @@ func TestE14_R6_AnAnswerThatComesInSmallPieces(t *testing.T) {
 	a := newAgent(t)
 	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
 		w.Header().Set("Content-Type", "application/json")
-		for range 48 {
+		for range 110 {
 			_, _ = io.WriteString(w, " ") // who reads sees what is missing
 			_ = http.NewResponseController(w).Flush()
 			time.Sleep(50 * time.Millisecond)
 		}
 		_, _ = w.Write(jsonrpc.NewResult(e.ID, nil))
 	}
-	f := start(t, Options{}, route("a", a.at(), `"timeout":"2s"`))
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"5s"`))
 	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || strings.TrimLeft(got.body, " ") != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("%+v", got)
 	}
