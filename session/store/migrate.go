@@ -18,13 +18,14 @@ type Steps struct {
 // migrateTime is how long one step may take in PostgreSQL, and how long a process waits for another one's steps.
 const migrateTime = 5 * time.Minute
 
-const versions = `CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, steps INTEGER NOT NULL)`
+// versions makes the table of versions, by its name.
+const versions = `CREATE TABLE IF NOT EXISTS %s (name TEXT PRIMARY KEY, steps INTEGER NOT NULL)`
 
 // Migrate brings the tables of one part of the program up to date: of the steps, SQL each, it runs those that were not run yet
 // under that name, in order, each as a whole or not at all. Processes that share the database take turns.
 func (db *DB) Migrate(ctx context.Context, name string, all Steps) error {
 	ctx = Derived(ctx)
-	steps, prepare := all.SQLite, versions
+	steps, prepare := all.SQLite, fmt.Sprintf(versions, db.migrations())
 	if db.Dialect() == Postgres {
 		if steps = all.Postgres; len(steps) == 0 {
 			return fmt.Errorf("store: %s cannot be kept in PostgreSQL", name)
@@ -65,13 +66,17 @@ type querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
+// migrations is the name of the table of versions, which is not that of another program in another schema.
+func (db *DB) migrations() string {
+	if db.server == nil {
+		return "migrations"
+	}
+	return db.server.quotedSchema() + ".migrations"
+}
+
 // steps is how many steps were run under a name.
 func (db *DB) steps(ctx context.Context, q querier, name string) (done int, err error) {
-	table := "migrations"
-	if db.server != nil { // and not that of another program in another schema
-		table = db.server.quotedSchema() + "." + table
-	}
-	err = q.QueryRowContext(ctx, `SELECT steps FROM `+table+` WHERE name = ?`, name).Scan(&done)
+	err = q.QueryRowContext(ctx, `SELECT steps FROM `+db.migrations()+` WHERE name = ?`, name).Scan(&done)
 	if errors.Is(err, sql.ErrNoRows) || code(err) == "42P01" { // no such table, in PostgreSQL
 		err = nil
 	}
@@ -92,7 +97,7 @@ func (db *DB) step(ctx context.Context, name string, i int, step string) error {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO migrations VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET steps = excluded.steps`, name, i+1)
+		_, err = tx.ExecContext(ctx, `INSERT INTO `+db.migrations()+` VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET steps = excluded.steps`, name, i+1)
 		return err
 	})
 }
@@ -109,7 +114,12 @@ func (db *DB) prepare(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, versions)
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(versions, db.migrations())); err != nil {
+		return err
+	}
+	// A connection that looked for the schema before another process made it would still make the tables of steps in the next one of
+	// its path.
+	_, err := tx.ExecContext(ctx, `SELECT set_config('search_path', current_setting('search_path'), true)`)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -78,9 +79,13 @@ func TestBackendMigrationsTakeTurns(t *testing.T) {
 	url := pgtest.Run(t)
 	steps := store.Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`, `INSERT INTO t VALUES (1)`, `ALTER TABLE t ADD COLUMN y INTEGER`}}
 	var all sync.WaitGroup
-	for range 6 {
+	for i := range 6 {
 		db := postgres(t, url)
 		all.Go(func() {
+			own := fmt.Sprint("own", i)
+			if err := db.Migrate(t.Context(), own, store.Steps{Postgres: []string{`CREATE TABLE ` + own + ` (x INTEGER)`}}); err != nil {
+				t.Error(err)
+			}
 			if err := db.Migrate(t.Context(), "t", steps); err != nil {
 				t.Error(err)
 			}
@@ -89,6 +94,9 @@ func TestBackendMigrationsTakeTurns(t *testing.T) {
 	all.Wait()
 	db := postgres(t, url)
 	var n int
+	if err := db.QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d tables are where those of others are, %v", n, err)
+	}
 	if err := db.QueryRow(`SELECT count(*) FROM mcphud.t`).Scan(&n); err != nil || n != 1 {
 		t.Error(n, err)
 	}
