@@ -85,6 +85,7 @@ func entryServer(s config.Server, value []byte) (config.Server, error) {
 		}
 	}
 	switch {
+	case s.Launch && s.Command != "" && s.URL != "":
 	case s.Command != "" && s.URL != "":
 		return s, fmt.Errorf("an entry has a command or a url, not both")
 	case s.Command == "" && s.URL == "":

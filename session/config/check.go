@@ -14,7 +14,7 @@ func (e *entry) decideTransport() {
 	switch given := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.given)); {
 	case given == "":
 		switch {
-		case e.Command != "" && e.URL != "":
+		case e.Command != "" && e.URL != "" && !e.Launch:
 			e.problem("url", "the entry has both command and url; say which with type")
 		case IsSocket(e.URL):
 			e.Transport = WS
@@ -41,6 +41,10 @@ func (e *entry) decideTransport() {
 func (e *entry) check() {
 	if len(e.problems) == 0 {
 		switch {
+		case e.Launch && (e.Command == "" || e.URL == ""):
+			e.problem("launch", "to start a server that serves a url takes a command and the url")
+		case e.Launch && (e.Transport == Stdio || e.Transport == WS):
+			e.problem("launch", "a server that is started to serve a url speaks http or sse, not %s", e.Transport)
 		case e.Transport == Stdio && e.Command == "":
 			e.problem("command", "nothing to start: the entry has no command and no url")
 		case e.Transport != Stdio && e.URL == "":

@@ -128,6 +128,7 @@ func (s Server) fields(y *style) (all []said) {
 	add("args", s.Args, len(s.Args) > 0)
 	add("cwd", s.Cwd, s.Cwd != "")
 	add("url", s.URL, s.URL != "")
+	add("launch", true, s.Launch)
 	add("headers", s.Headers, len(s.Headers) > 0)
 	add("headersHelper", s.HeadersHelper, len(s.HeadersHelper) > 0)
 	add("env", s.Env, len(s.Env) > 0)
@@ -171,6 +172,10 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 	}
 	if from == codex { // its fields that name variables are read as references
 		t.from = inShell
+	}
+	if s.Launch && y.names != nil { // with both it would start something that says nothing to it, or ask which is meant
+		s.Launch, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd = false, "", nil, nil, "", ""
+		t.lose("command", "%s does not start servers that serve a URL: start it yourself", d.program())
 	}
 	if y.own != nil {
 		s = s.clone()

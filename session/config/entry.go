@@ -132,6 +132,8 @@ func (e *entry) field(key string, n node) {
 		e.ClientCert = e.string(key, n)
 	case "client_key":
 		e.ClientKey = e.string(key, n)
+	case "launch":
+		e.Launch = e.bool(key, n, false)
 	case "insecure":
 		e.Insecure = e.bool(key, n, false)
 	}
@@ -147,7 +149,7 @@ func merged(have, more map[string]string) map[string]string {
 }
 
 func (e *entry) transport(n node) {
-	known := set("type", "command", "args", "url", "headers", "cwd", "env", "proxy", "ca", "client_cert", "client_key", "insecure")
+	known := set("type", "command", "args", "url", "launch", "headers", "cwd", "env", "proxy", "ca", "client_cert", "client_key", "insecure")
 	for _, m := range n.members() {
 		if !known[m.key] {
 			e.unknown(m, "transport")

@@ -70,7 +70,9 @@ type Server struct {
 	EnvFile   string            `json:"envFile,omitempty"` // only with Options.Literal: else its variables are in Env
 	Cwd       string            `json:"cwd,omitempty"`     // "" = the working folder
 	URL       string            `json:"url,omitempty"`
-	Headers   map[string]string `json:"headers,omitempty"`
+	// Launch says that Command is started and serves the URL by itself, over HTTP or SSE. Without it a URL is served already.
+	Launch  bool              `json:"launch,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 	// HeadersHelper is a program with its arguments that prints further headers, as an object of strings in JSON.
 	HeadersHelper []string `json:"headersHelper,omitempty"`
 	OAuth         *OAuth   `json:"oauth,omitempty"`

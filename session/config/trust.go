@@ -35,8 +35,8 @@ func (s Server) fingerprint() string {
 		HeadersHelper      []string `json:",omitempty"`
 
 		CA, Proxy, ClientCert, ClientKey string `json:",omitempty"`
-		Insecure                         bool   `json:",omitempty"`
-	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure})
+		Insecure, Launch                 bool   `json:",omitempty"`
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure, s.Launch})
 	if err != nil { // strings only: cannot happen
 		return ""
 	}

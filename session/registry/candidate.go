@@ -99,7 +99,7 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 func (d *Document) remote(r Remote, number int) Candidate {
 	c := Candidate{Kind: remoteKind, Number: number, Title: "remote " + text.Clip(r.URL, 200)}
-	transport := map[string]string{"streamable-http": config.HTTP, "streamable": config.HTTP, "http": config.HTTP, "sse": config.SSE}[strings.ToLower(r.Type)]
+	transport := transports[strings.ToLower(r.Type)]
 	switch transport {
 	case "":
 		c.Refused = fmt.Errorf("the transport %q is not known", text.Clip(r.Type, 40))
@@ -167,7 +167,7 @@ func checkRemote(raw string, variables map[string]Input) error {
 			return nil
 		}
 	}
-	plain := braces.ReplaceAllString(raw, "x")
+	plain := braces.ReplaceAllString(raw, "1") // which can stand for a port as well
 	u, err := url.Parse(plain)
 	if err != nil || len(raw) > 4000 || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
 		return fmt.Errorf("%q is not an http URL without credentials", text.Clip(raw, 100))
@@ -183,10 +183,6 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 	r, ok := runnerOf(p.Type)
 	if !ok {
 		c.Refused = fmt.Errorf("no program is known that runs packages of the kind %q", text.Clip(p.Type, 40))
-		return c
-	}
-	if t := p.Transport; t.Type != "" && t.Type != config.Stdio {
-		c.Refused = fmt.Errorf("it serves %s at %s by itself: start it and open that URL", text.Clip(t.Type, 40), text.Clip(t.URL, 100))
 		return c
 	}
 	spec, warning, err := r.spec(p)
@@ -205,6 +201,7 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 	c.Missing, c.Title = missing, text.Clip(p.Type+" "+spec, 200)+" by "+command
 	f := &form{}
 	env := make([]part, len(p.Env))
+	var parts []namedPart
 	for i, e := range p.Env {
 		if e.Name == "" || strings.ContainsAny(e.Name, "=\x00 \t\r\n") || e.Name[0] == '-' {
 			c.Refused = fmt.Errorf("%q is not the name of a variable", text.Clip(e.Name, 60))
@@ -212,6 +209,7 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 		}
 		e.Repeated = false
 		env[i] = f.part(e, e.Name)
+		parts = append(parts, namedPart{e.Name, env[i]})
 		c.warn(loaderWarning(e.Name))
 	}
 	runArgs := p.RunArgs
@@ -219,6 +217,18 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 		runArgs = withoutRun(runArgs, p, spec)
 	}
 	before, after := f.arguments(runArgs, r.bare), f.arguments(p.Args, nil)
+	var serves *serving // nil where it speaks over its pipes
+	if t := p.Transport; t.Type != "" && t.Type != config.Stdio {
+		for _, a := range slices.Concat(before, after) {
+			if !a.bare {
+				parts = append(parts, namedPart{a.flag, a.part}, namedPart{a.hint, a.part})
+			}
+		}
+		if serves, c.Refused = f.serving(t, parts); c.Refused != nil {
+			return c
+		}
+		c.Title += ", at " + text.Clip(t.URL, 200)
+	}
 	c.Inputs = f.inputs
 	if r.kind == "oci" {
 		c.Warnings = append(c.Warnings, containerWarnings(before)...)
@@ -268,7 +278,11 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 		}
 		argv := r.argv(command, spec, source, first, rest, names)
 		s.Command, s.Args = argv[0], argv[1:]
-		return s, nil
+		if serves != nil {
+			s.Transport, s.Launch = serves.transport, true
+			s.URL, err = serves.url(given)
+		}
+		return s, err
 	}
 	return c
 }

@@ -71,7 +71,10 @@ func TestInjection(t *testing.T) {
 		`"registryType":"npm","identifier":"x","version":"1","environmentVariables":[{"name":"A=B","value":"x"}]`,
 		`"registryType":"mcpb","identifier":"file:///tmp/x.mcpb","fileSha256":"` + strings.Repeat("a", 64) + `"`,
 		`"registryType":"mcpb","identifier":"https://h/x.mcpb"`,
-		`"registryType":"npm","identifier":"x","version":"1","transport":{"type":"streamable-http","url":"http://localhost:1/mcp"}`,
+		`"registryType":"npm","identifier":"x","version":"1","transport":{"type":"streamable-http","url":"http://h.example:1/mcp"}`,
+		`"registryType":"npm","identifier":"x","version":"1","transport":{"type":"streamable-http","url":"http://localhost:{port}/mcp"}`,
+		`"registryType":"npm","identifier":"x","version":"1","transport":{"type":"streamable-http","url":"file:///etc/passwd"}`,
+		`"registryType":"npm","identifier":"x","version":"1","transport":{"type":"grpc","url":"http://localhost:1/mcp"}`,
 	} {
 		for _, c := range described(t, `,"packages":[{`+p+`}]`).Candidates(has("npx", "uvx", "docker", "dnx", "sh")) {
 			if _, err := c.Server(nil); c.Refused == nil || err == nil {

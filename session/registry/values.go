@@ -125,6 +125,7 @@ func (p part) values(given setup.Values) ([]string, error) {
 type argument struct {
 	part
 	flag string // "" of a positional one
+	hint string // what else its value is called
 	bare bool   // only the flag
 }
 
@@ -136,7 +137,7 @@ func (f *form) arguments(list []Argument, bare []string) (out []argument) {
 			if name == "" {
 				name = fmt.Sprintf("argument-%d", i+1)
 			}
-			out = append(out, argument{part: f.part(a, name)})
+			out = append(out, argument{part: f.part(a, name), hint: a.ValueHint})
 			continue
 		}
 		switch {
@@ -146,7 +147,7 @@ func (f *form) arguments(list []Argument, bare []string) (out []argument) {
 		case a.Value == nil && isFlag(a):
 			out = append(out, argument{flag: a.Name, bare: true})
 		default:
-			out = append(out, argument{part: f.part(a, strings.TrimLeft(a.Name, "-")), flag: a.Name})
+			out = append(out, argument{part: f.part(a, strings.TrimLeft(a.Name, "-")), flag: a.Name, hint: a.ValueHint})
 		}
 	}
 	return out

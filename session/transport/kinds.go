@@ -59,6 +59,12 @@ var table = []struct {
 func New(kind string, cfg config.Server, tap Tap, o Options) (Transport, error) {
 	known := make([]string, 0, len(table)+1)
 	for _, t := range table {
+		if t.kind == kind && cfg.Launch {
+			if err := launchable(cfg, kind); err != nil {
+				return nil, err
+			}
+			return newLaunched(t.open(cfg, tap, o), cfg, tap, o)
+		}
 		if t.kind == kind {
 			return t.open(cfg, tap, o), nil
 		}
@@ -73,7 +79,7 @@ func New(kind string, cfg config.Server, tap Tap, o Options) (Transport, error) 
 // Kinds lists the kinds of transport to try for a server, in order.
 func Kinds(cfg config.Server) []string {
 	switch t := cfg.Transport; {
-	case t == "" && cfg.Command != "":
+	case t == "" && cfg.Command != "" && !cfg.Launch:
 		return []string{config.Stdio}
 	case (t == "" || t == config.Auto) && config.IsSocket(cfg.URL):
 		return []string{config.WS}

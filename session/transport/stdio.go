@@ -49,6 +49,7 @@ type stdio struct {
 	tap        Tap
 	stderr     io.Writer // the child's stderr is copied there, nil for nowhere
 	grace      GracePeriod
+	serves     bool // it speaks at a URL, and nobody over its pipes; what it prints is logged
 	restricted bool // of our environment only what is not secret goes along
 
 	proc   *process.Process
@@ -124,7 +125,11 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	}
 	theirIn, ourIn, ourOut, theirOut, ourErr, theirErr := ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
 	process.GrowPipe(ourOut)
-	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: [3]*os.File{theirIn, theirOut, theirErr}})
+	std := [3]*os.File{theirIn, theirOut, theirErr}
+	if s.serves {
+		std[1] = theirErr
+	}
+	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: std})
 	shut(theirIn, theirOut, theirErr)
 	if err != nil {
 		shut(ourIn, ourOut, ourErr)
@@ -187,11 +192,16 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 
 	closedOutput := false
 	var watch sync.WaitGroup
-	watch.Go(s.watchInput)
+	silent := eof // which says that it has finished, where its output is what it speaks over
+	if s.serves {
+		silent = nil
+	} else {
+		watch.Go(s.watchInput)
+	}
 	select {
 	case <-s.proc.Exited():
 		WaitFor(eof, drainGrace)
-	case <-eof:
+	case <-silent:
 		if !WaitFor(s.proc.Exited(), time.Second) {
 			closedOutput = true
 			s.terminate()

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/process"
+)
+
+// ownPort is an address of this machine that nobody else takes, neither before nor after.
+func ownPort(t *testing.T) (host string, port int) {
+	t.Helper()
+	host = fmt.Sprintf("127.%d.%d.%d", 10+rand.IntN(200), rand.IntN(256), 1+rand.IntN(250))
+	l, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	return host, l.Addr().(*net.TCPAddr).Port
+}
+
+// A package that serves a URL by itself is saved with its command line, started and contacted when it is used, and gone afterwards. What
+// listens there already is not taken for it, and one that ends is said to have ended.
+func TestOpenServingPackage(t *testing.T) {
+	dir := t.TempDir()
+	host, port := ownPort(t)
+	agent := command(t, "agent")
+	pid := filepath.Join(dir, "pid")
+	write := func(name, text string, mode os.FileMode) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// npx -y notes@1.0.0 --port N, which is an agent of ours.
+	write("npx", "#!/bin/sh\necho $$ >'"+pid+"'\n[ \"$4\" = 1 ] && { echo 'no such port' >&2; exit 3; }\n"+asMain+"=1 exec '"+agent.Path+"' agent --host "+host+" --port \"$4\" --ephemeral\n", 0o700)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("XDG_STATE_HOME", dir)
+	description := write("server.json", `{"name":"com.example/notes","description":"d","version":"1.0.0","packages":[{"registryType":"npm","identifier":"notes","version":"1.0.0",
+		"transport":{"type":"streamable-http","url":"http://`+host+`:{port}/mcp"},
+		"packageArguments":[{"type":"named","name":"--port","description":"where it listens","format":"number","default":"3000"}]}]}`, 0o600)
+	if o := mcphud(t, "open", description, "--print", "--format", "text"); !strings.Contains(o.ok(t), "npx -y notes@1.0.0 --port 3000") || !strings.Contains(o.out, "http://"+host+":3000/mcp") {
+		t.Errorf("%s", o.out)
+	}
+	file := filepath.Join(dir, "mcphud.yaml")
+	mcphud(t, "open", description, "--save", file, "--set", "port="+strconv.Itoa(port)).ok(t)
+	list := []string{"tools", "list", "--config", file, "--server", "notes"}
+	if o := mcphud(t, list...); !strings.Contains(o.ok(t), `"name"`) {
+		t.Errorf("%s", o.out)
+	}
+	gone := func() {
+		t.Helper()
+		raw, _ := os.ReadFile(pid)
+		n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it still runs")
+			}
+		}
+	}
+	gone()
+	taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if o := mcphud(t, list...); o.code != exitUnreachable || !strings.Contains(o.stderr, "another program listens at "+taken.Addr().String()) {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	ended := filepath.Join(dir, "ended.yaml")
+	mcphud(t, "open", description, "--save", ended, "--set", "port=1").ok(t)
+	if o := mcphud(t, "tools", "list", "--config", ended, "--server", "notes"); o.code != exitUnreachable || !strings.Contains(o.stderr, "exited with status 3") || !strings.Contains(o.stderr, "no such port") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	gone()
+	// Other programs would not start it: their file has the URL alone.
+	if o := mcphud(t, "open", description, "--save", filepath.Join(dir, ".mcp.json")); !strings.Contains(o.ok(t), "start it yourself") || strings.Contains(contents(filepath.Join(dir, ".mcp.json")), "npx") {
+		t.Errorf("%s", o.out)
+	}
+}
