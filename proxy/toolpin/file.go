@@ -1,6 +1,7 @@
 package toolpin
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -29,7 +31,8 @@ const (
 // document is the content of the file.
 type document struct {
 	Version int                        `json:"version"`
-	Agents  map[string]map[string]*pin `json:"agents"` // by agent and tool
+	Agents  map[string]map[string]*pin `json:"agents"`            // by agent and tool
+	Targets map[string][]string        `json:"targets,omitempty"` // by agent: what was reached under its name, see config.Server.Target
 }
 
 // Open reads the pins of earlier runs. A missing file starts empty; one that cannot be read is an error, since forgetting a
@@ -46,45 +49,57 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read tool pins: %w; correct the file, or remove it to accept all tools as they are now", err)
 	}
-	for agent, tools := range in { // all of it, or what there is no room for would be accepted
-		p.agents[agent] = &agentPins{tools: tools}
+	for agent, tools := range in.Agents { // all of it, or what there is no room for would be accepted
+		a := &agentPins{tools: tools, targets: in.Targets[agent]}
+		for _, d := range tools {
+			a.kept += len(d.Definition)
+		}
+		p.agents[agent] = a
+		p.kept += a.kept
 	}
 	p.size = int(p.stamp.Size())
 	return p, nil
 }
 
-// read is the content of the file, nil if there is none or it did not change since p read or wrote it.
-func (p *Store) read() (map[string]map[string]*pin, error) {
+// read is the content of the file, empty if there is none or it did not change since p read or wrote it.
+func (p *Store) read() (document, error) {
 	stamp := filewatch.Of(p.path)
 	if stamp.Size() > 0 && stamp.Equal(p.stamp) {
-		return nil, nil
+		return document{}, nil
 	}
-	raw, err := atomicfile.Read(p.path, maxFile)
+	in, err := readFile(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return document{}, nil
 	}
+	if err == nil {
+		p.stamp = stamp
+	}
+	return in, err
+}
+
+// readFile is the content of a file.
+func readFile(path string) (in document, err error) {
+	raw, err := atomicfile.Read(path, maxFile)
 	if err != nil {
-		return nil, err
+		return in, err
 	}
-	var in document
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("%s: %w", p.path, err)
+		return in, fmt.Errorf("%s: %w", path, err)
 	}
 	if in.Version != 1 {
-		return nil, fmt.Errorf("%s: version is %d, not 1", p.path, in.Version)
+		return in, fmt.Errorf("%s: version is %d, not 1", path, in.Version)
 	}
 	for agent, tools := range in.Agents {
 		for tool, d := range tools {
 			if d == nil || len(d.Sum) != hexLen || d.Now != "" && len(d.Now) != hexLen {
-				return nil, fmt.Errorf("%s: tool %q of agent %q has no valid hash", p.path, clip(tool), clip(agent))
+				return in, fmt.Errorf("%s: tool %q of agent %q has no valid hash", path, clip(tool), clip(agent))
 			}
 		}
 		if tools == nil {
 			delete(in.Agents, agent)
 		}
 	}
-	p.stamp = stamp
-	return in.Agents, nil
+	return in, nil
 }
 
 // dirty schedules a write; p.mu is held.
@@ -133,14 +148,17 @@ func (p *Store) sync() error {
 	if err != nil {
 		return fmt.Errorf("%w; the file stays as it is", err)
 	}
-	out, err := json.MarshalIndent(p.merged(theirs), "", "\t")
-	if err != nil {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "\t")
+	if err := enc.Encode(p.merged(theirs)); err != nil {
 		return err
 	}
-	if len(out) >= p.max {
+	if out.Len() > p.max {
 		return fmt.Errorf("%s would be larger than %s", p.path, text.Bytes(p.max))
 	}
-	if err := atomicfile.Write(p.path, append(out, '\n')); err != nil {
+	if err := atomicfile.Write(p.path, out.Bytes()); err != nil {
 		return err
 	}
 	p.stamp = filewatch.Of(p.path)
@@ -148,11 +166,11 @@ func (p *Store) sync() error {
 }
 
 // merged merges what another router wrote, and returns a copy of all pins.
-func (p *Store) merged(theirs map[string]map[string]*pin) document {
+func (p *Store) merged(theirs document) document {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.merge(theirs)
-	all := document{Version: 1, Agents: map[string]map[string]*pin{}}
+	all := document{Version: 1, Agents: map[string]map[string]*pin{}, Targets: map[string][]string{}}
 	for name, a := range p.agents {
 		if len(a.tools) == 0 {
 			continue
@@ -163,30 +181,41 @@ func (p *Store) merged(theirs map[string]map[string]*pin) document {
 			tools[tool] = &c
 		}
 		all.Agents[name] = tools
+		if len(a.targets) > 0 {
+			all.Targets[name] = slices.Clone(a.targets)
+		}
 	}
 	return all
 }
 
 // merge adds the pins of another router; p.mu is held. Of two that differ the older one counts as first seen.
-func (p *Store) merge(theirs map[string]map[string]*pin) {
-	for agent, tools := range theirs {
+func (p *Store) merge(theirs document) {
+	for agent, tools := range theirs.Agents {
 		a := p.agent(agent)
 		if a == nil {
 			continue
 		}
+		for _, t := range theirs.Targets[agent] {
+			p.reached(agent, t)
+		}
 		for tool, d := range tools {
+			text := d.Definition
+			d.Definition = ""
 			mine := a.tools[tool]
 			switch {
 			case mine == nil && (len(a.tools) >= maxTools || !p.fits(tool, pinSize)):
+				continue
 			case mine == nil || mine.raw == [sha256.Size]byte{}: // this router has not seen the tool
-				a.tools[tool] = d
+				p.replace(a, tool, d)
 			case mine.Sum != d.Sum && !d.Since.After(mine.Since):
 				now := cmp.Or(mine.Now, mine.Sum)
+				p.forget(a, mine)
 				mine.Sum, mine.Since = d.Sum, d.Since
 				p.update(agent, a, tool, mine, now)
 			case mine.Sum == d.Sum && d.When.After(mine.When):
-				a.tools[tool] = d // without the bytes seen last, so that the next list is compared
+				p.replace(a, tool, d) // without the bytes seen last, so that the next list is compared
 			}
+			p.hold(a, a.tools[tool], d.Sum, text)
 		}
 	}
 }

@@ -47,6 +47,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	agents  map[string]*agentPins
+	kept    int         // bytes of definitions of all agents
 	max     int         // bytes of the file; maxFile, less in tests
 	size    int         // of the file in bytes, at most
 	changed bool        // since the last write
@@ -58,6 +59,8 @@ type Store struct {
 // agentPins is what is known of one agent's tools.
 type agentPins struct {
 	tools     map[string]*pin
+	targets   []string  // config.Server.Target of what was reached under its name
+	kept      int       // bytes of definitions
 	beyond    int       // tools in the latest list that there was no room for
 	unchecked string    // why the latest list could not be checked, "" if it was
 	logged    time.Time // when changes were last logged
@@ -70,13 +73,15 @@ type pin struct {
 	Since time.Time `json:"since"`
 	Now   string    `json:"changed_to,omitempty"` // the hash that differs, "" while the definition is as it was
 	When  time.Time `json:"changed_at,omitzero"`  // the latest time
+	// Definition is what was first seen, in canonical JSON without secrets; "" where there was no room for it.
+	Definition string `json:"definition,omitempty"`
 
 	raw [sha256.Size]byte // hash of the bytes seen last, which saves canonicalising the same ones again
 }
 
 // Upper bounds of the bytes that an entry takes in the file, beside its name.
 const (
-	pinSize   = 300
+	pinSize   = 340
 	agentSize = 20
 	maxKey    = 200 // bytes of a tool's name that is remembered as it is
 )
@@ -91,8 +96,9 @@ func (p *Store) fits(name string, size int) bool {
 	return true
 }
 
-// Check compares the result of an agent's tools/list with what is remembered, and remembers what is new.
-func (p *Store) Check(agent string, result []byte) {
+// Check compares the result of an agent's tools/list with what is remembered, and remembers what is new. targets are what the agent is, see
+// config.Server.Target.
+func (p *Store) Check(agent string, result []byte, targets ...string) {
 	tools := jsonrpc.Get(result, "tools")
 	if tools == nil || tools[0] != '[' {
 		return
@@ -123,15 +129,19 @@ func (p *Store) Check(agent string, result []byte) {
 		return d != nil && d.raw == s.raw
 	})
 	p.mu.Unlock()
-	sums := make([]string, len(all))
+	sums, texts := make([]string, len(all)), make([]string, len(all))
 	for i, s := range all {
-		sums[i] = canonical(s.text)
+		sums[i], texts[i] = canonical(s.text)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known.beyond, known.unchecked = 0, ""
+	for _, t := range targets {
+		p.reached(agent, t)
+	}
 	for i, s := range all {
 		p.compare(agent, known, s.name, sums[i], s.raw)
+		p.hold(known, known.tools[s.name], sums[i], texts[i])
 	}
 }
 
@@ -204,14 +214,14 @@ func keyOf(name string) string {
 	return clip(name) + hex.EncodeToString(sum[:16])
 }
 
-// canonical is a hash of a definition's value, whatever the order of its members, its white space and its escapes.
-func canonical(tool []byte) string {
+// canonical is a definition's value, whatever the order of its members, its white space and its escapes, and a hash of it.
+func canonical(tool []byte) (sum, text string) {
 	v := jsontext.Value(slices.Clone(tool))
 	if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true)); err != nil {
 		v = tool // nested too deep to parse: compare the bytes
 	}
-	sum := sha256.Sum256(v)
-	return hex.EncodeToString(sum[:])
+	hash := sha256.Sum256(v)
+	return hex.EncodeToString(hash[:]), string(v)
 }
 
 // Status is what is known of an agent's tools.

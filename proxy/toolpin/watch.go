@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
@@ -22,13 +23,27 @@ const (
 
 // Wrap checks the answers to tools/list that pass.
 func (p *Store) Wrap(r *routes.Route, up flow.Upstream) flow.Upstream {
-	return &watch{Upstream: up, agent: r.Name, store: p}
+	w := &watch{Upstream: up, agent: r.Name, store: p}
+	for _, one := range r.Replicas() {
+		w.targets = append(w.targets, target(one))
+	}
+	return w
+}
+
+// target is what a route leads to.
+func target(r *routes.Route) string {
+	s := config.Server{Command: r.Command, Args: r.Args, Cwd: r.Cwd}
+	if r.Command == "" {
+		s.URL = r.Address()
+	}
+	return s.Target()
 }
 
 type watch struct {
 	flow.Upstream
-	agent string
-	store *Store
+	agent   string
+	targets []string
+	store   *Store
 }
 
 // RoundTrip sends a request.
@@ -149,6 +164,6 @@ func (r *reading) check() {
 
 func (r *reading) answer(frame []byte) {
 	if env, err := jsonrpc.Scan(bytes.TrimSpace(frame)); err == nil && env.Kind == jsonrpc.Response {
-		r.w.store.Check(r.w.agent, env.Result)
+		r.w.store.Check(r.w.agent, env.Result, r.w.targets...)
 	}
 }

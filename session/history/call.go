@@ -9,9 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -92,36 +89,12 @@ func Identity(s config.Server) string {
 		where := s
 		where.Cwd = ""
 		id = "target\x00" + where.Fingerprint()
-		if dir := workingDir(s); s.Command != "" && local(dir, append(slices.Clip(s.Args), s.Command)) {
+		if dir := s.Local(); dir != "" {
 			id += "\x00" + dir
 		}
 	}
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
-}
-
-// local reports whether some word of a command is a file of a folder.
-func local(dir string, words []string) bool {
-	for _, w := range words {
-		if w == "" || filepath.IsAbs(w) || len(w) > 1000 {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, w)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-func workingDir(s config.Server) string {
-	if s.Cwd != "" {
-		return s.Cwd
-	}
-	wd, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return wd
 }
 
 const (
@@ -226,7 +199,7 @@ func ServerOf(cfg config.Server) Server {
 	clean := cfg.Masked()
 	s.Command, s.Args, s.URL = clean.Command, clean.Args, clean.URL
 	if cfg.Command != "" {
-		s.Cwd = workingDir(cfg)
+		s.Cwd = cfg.WorkingDir()
 	}
 	s.Partial = len(cfg.Env)+len(cfg.Headers) > 0 || clean.Fingerprint() != cfg.Fingerprint()
 	return s
