@@ -35,7 +35,7 @@ var arrows = map[string]string{
 	"session/check/cases":         "check expect text",
 	"session/check/contract":      "atomicfile check filewatch history journal journal/importer jsonrpc mask offer schema secret text",
 	"session/check/lint":          "session check jsonrpc offer schema text",
-	"session/check/safety":        "check check/contract jsonrpc mask offer schema text",
+	"session/check/safety":        "check check/contract journal jsonrpc mask offer schema text",
 	"session/check/conform":       "auth check config failure journal journal/expert jsonrpc listen mask offer process schema session sse tasks text transport",
 	"session/check/cost":          "check jsonrpc offer text",
 	"session/check/load":          "session check load offer",

@@ -166,7 +166,6 @@ func (a *app) look(ctx context.Context, l *link, c *checking, words []string) (*
 		l.side.deafen()
 	}
 	subject := &check.Subject{Offer: offer, Session: l.Session, Allow: c.allow, Again: l.again}
-	c.safety.once(sections)
 	if subject.Others, err = c.safety.others(ctx, a, l); err != nil && ctx.Err() == nil {
 		return nil, reports.Options{}, err
 	}

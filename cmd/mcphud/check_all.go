@@ -37,7 +37,7 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 			}
 		}
 	}
-	c.safety.lock = &contractFlags{accept: true} // not compared with a lock either
+	c.safety.lock = &contractFlags{accept: true, evidence: c.contract.evidence} // not compared with a lock either
 	set, where, err := a.o.load()
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ var errNotHere = errors.New("nothing to do here")
 func (f *contractFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.lock, "lock", "", "contract: the lock `FILE`; "+contract.FileName+" of the project unless it is given")
 	cmd.Flags().BoolVar(&f.accept, "accept", false, "contract: write what the server offers now to the lock, and say what changed")
-	cmd.Flags().StringArrayVar(&f.evidence, "evidence", nil, "contract: check the calls that clients made, as recorded in a `FILE` (journal, HAR), in each file of a folder, or in "+ownHistory+"; may be repeated")
+	cmd.Flags().StringArrayVar(&f.evidence, "evidence", nil, "contract, safety: check the calls that clients made, as recorded in a `FILE` (journal, HAR), in each file of a folder, or in "+ownHistory+"; may be repeated")
 }
 
 // make reads the lock, before anything is compared.
@@ -40,15 +40,9 @@ func (f *contractFlags) make(context.Context, *link) (check.Section, error) {
 	if file == "" {
 		file = findLock(".")
 	}
-	var evidence []string
-	for _, e := range f.evidence {
-		if _, err := os.Stat(e); e == ownHistory && errors.Is(err, fs.ErrNotExist) {
-			e = stateFile("calls.db")
-		}
-		if _, err := os.Stat(e); err != nil {
-			return nil, &failure.Error{Kind: failure.Usage, Message: "--evidence: " + err.Error(), Err: err, Next: "name a journal, an HTTP archive, or a folder of them"}
-		}
-		evidence = append(evidence, e)
+	evidence, err := f.recorded()
+	if err != nil {
+		return nil, err
 	}
 	s, err := contract.Open(file, f.accept, evidence)
 	switch {
@@ -62,6 +56,20 @@ func (f *contractFlags) make(context.Context, *link) (check.Section, error) {
 		return nil, usageError("there is no lock: "+file, "make one: mcphud check contract --accept --lock "+file)
 	}
 	return nil, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file, or write it anew with --accept after you removed it"}
+}
+
+// recorded are the files with recorded calls.
+func (f *contractFlags) recorded() (files []string, err error) {
+	for _, e := range f.evidence {
+		if _, err := os.Stat(e); e == ownHistory && errors.Is(err, fs.ErrNotExist) {
+			e = stateFile("calls.db")
+		}
+		if _, err := os.Stat(e); err != nil {
+			return nil, &failure.Error{Kind: failure.Usage, Message: "--evidence: " + err.Error(), Err: err, Next: "name a journal, an HTTP archive, or a folder of them"}
+		}
+		files = append(files, e)
+	}
+	return files, nil
 }
 
 // findLock is the lock of the project that a folder belongs to: in it, or in one above up to the root of the repository. Where there is

@@ -14,15 +14,24 @@ import (
 // safetyFlags are what the section safety takes.
 type safetyFlags struct {
 	beside []string
+	pins   string
 	lock   *contractFlags
 }
 
 func (f *safetyFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.beside, "beside", nil, "safety: compare names with those of another configured server, `NAME`; may be repeated")
+	cmd.Flags().StringVar(&f.pins, "pins", "", "safety: compare tools with those that a router remembers in this `FILE` (default: what your routers remember of the server)")
 }
 
 func (f *safetyFlags) make(ctx context.Context, l *link) (check.Section, error) {
-	s := &safety.Section{}
+	s := &safety.Section{Journal: l.manager.Journal()}
+	var err error
+	if s.Evidence, err = f.lock.recorded(); err != nil {
+		return nil, err
+	}
+	if s.Pins, s.Notes, err = pinsOf(l.Config(), f.pins); err != nil {
+		return nil, err
+	}
 	if f.lock.accept { // what the lock says then is what the server offers now
 		return s, nil
 	}
@@ -54,21 +63,4 @@ func (f *safetyFlags) others(ctx context.Context, a *app, l *link) (out []check.
 		}
 	}
 	return out, nil
-}
-
-// once leaves the lock to the section contract where that runs too: what changed is said once.
-func (f *safetyFlags) once(sections []check.Section) {
-	var own *safety.Section
-	locked := false
-	for _, s := range sections {
-		switch s := s.(type) {
-		case *safety.Section:
-			own = s
-		case *contract.Section:
-			locked = true
-		}
-	}
-	if own != nil && locked {
-		own.Lock = nil
-	}
 }

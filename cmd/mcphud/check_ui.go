@@ -97,11 +97,31 @@ func (s uiCases) Run(ctx context.Context, subject *check.Subject, r *check.Recor
 	return f.section(run, run.all).Run(ctx, subject, r)
 }
 
+// safetyHere is the section safety with the lock and the pins as they are when it runs. A run of the section contract says what changed
+// since the lock by itself.
+type safetyHere struct {
+	*safety.Section
+	server config.Server
+	of     *contract.Project
+}
+
+// Run reads what the tools are compared with, and looks.
+func (s safetyHere) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) (err error) {
+	if s.Lock, err = s.of.Read(); err != nil {
+		return err
+	}
+	if s.Pins, s.Notes, err = pinsOf(s.server, ""); err != nil {
+		return err
+	}
+	return s.Section.Run(ctx, subject, r)
+}
+
 // uiChecks is how the UI examines servers: as the flags of the sections have it by default. Connections are recorded in own, which is not
 // the journal of the screens: nobody made those calls.
 func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.Project) views.Checks {
 	how := o
 	how.Journal, how.Record = nil, nil // of thousands of requests
+	seen := o.Journal                  // what the calls of the screens brought
 	o.Journal = own
 	return views.Checks{
 		Tool: checkTool(),
@@ -113,7 +133,7 @@ func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.P
 				{Section: portable},
 				{Section: &cost.Section{}},
 				{Section: locked, Absent: locked.absent},
-				{Section: &safety.Section{}},
+				{Section: safetyHere{&safety.Section{Journal: seen}, srv, lock}},
 				{Section: rules, Calls: true},
 				{Section: fuzz.Section(fuzz.Options{
 					Seed: 1 + rand.Uint64N(1_000_000), Runs: 100, For: time.Minute, Timeout: 5 * time.Second, Journal: own,

@@ -18,3 +18,10 @@ type Section interface {
 
 // ListReader is a section that may examine nothing but what was listed before: its report says which lists were not there to be examined.
 type ListReader interface{ ReadsLists() bool }
+
+// Afterwards is a section that also looks at what the others received.
+type Afterwards interface {
+	Section
+	// After runs once all sections have run, with the Recorder of Run.
+	After(ctx context.Context, s *Subject, r *Recorder) error
+}

@@ -36,7 +36,7 @@ type Recorder struct {
 }
 
 // Watch is told what happens while a check goes on. Any of its functions may be nil; they are called from several goroutines, one at a
-// time for each section, and must not block.
+// time for each section, and must not block. End is called again for a section that is Afterwards.
 type Watch struct {
 	Begin    func(section string)
 	Progress func(Progress)

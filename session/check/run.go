@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,8 +71,12 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 		Name: s.Server, Title: s.Name, Version: s.Version, Protocol: s.Protocol, Transport: s.Transport,
 		Tools: len(s.Tools), Prompts: len(s.Prompts), Resources: len(s.Resources), Templates: len(s.Templates),
 	}}
-	var found []Finding
 	own := NewRecorder(serverSection{}, w)
+	var ran []*Recorder
+	s.Sections = nil
+	for _, section := range sections {
+		s.Sections = append(s.Sections, section.Name())
+	}
 	for _, section := range slices.Concat([]Section{serverSection{}}, sections) {
 		if ctx.Err() != nil {
 			if lists := s.unread(); len(rep.Sections) == 0 && len(lists) > 0 {
@@ -84,11 +89,26 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 			rec = NewRecorder(section, w)
 		}
 		rep.Sections = append(rep.Sections, runSection(ctx, section, s, rec, own, w))
-		if rec != own {
-			found = append(found, rec.findings...)
+		ran = append(ran, rec)
+	}
+	for i, section := range sections {
+		last, ok := section.(Afterwards)
+		if !ok || len(ran) <= i+1 || ctx.Err() != nil {
+			continue
+		}
+		rec, out := ran[i+1], &rep.Sections[i+1] // the first is own
+		if err := guarded(ctx, last.Name(), s, rec, last.After); err != nil && ctx.Err() == nil {
+			out.Error = cmp.Or(out.Error, err.Error())
+			own.failed(last.Name(), err)
+		}
+		rec.fill(out)
+		if w.End != nil {
+			w.End(*out)
 		}
 	}
-	rep.Findings = append(rep.Findings, slices.Concat(own.findings, found)...)
+	for _, rec := range ran {
+		rep.Findings = append(rep.Findings, rec.findings...)
+	}
 	rep.Millis = millis(time.Since(began))
 	rep.Interrupted = ctx.Err() != nil
 	rep.Recount()
@@ -109,7 +129,7 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 		rev = s.Session.Rev()
 	}
 	if err == nil {
-		err = guarded(ctx, section, s, rec)
+		err = guarded(ctx, section.Name(), s, rec, section.Run)
 	}
 	if ctx.Err() == nil {
 		why := died(ctx, s, rev)
@@ -117,7 +137,7 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 		case why != "":
 			own.Add("server/died", Finding{Place: Place{Kind: OfServer}, Key: section.Name(), Message: "in section " + section.Name() + ": " + text.Clip(text.FirstLine(why), 300), Evidence: why})
 		case err != nil:
-			own.Add("server/section-failed", Finding{Place: Place{Kind: OfServer}, Key: section.Name(), Message: section.Name() + ": " + err.Error()})
+			own.failed(section.Name(), err)
 		}
 	}
 	if err != nil {
@@ -128,20 +148,30 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 		}
 	}
 	out.Millis = millis(time.Since(began))
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	if f := rec.figures; f != nil {
-		out.Figures, _ = json.Marshal(f.Value) // sections keep what can be written
-		out.Table, out.Notes = f.Table, f.Notes
-	}
-	out.Outcomes = rec.outcomes
-	for _, f := range rec.findings {
-		out.Counts.Count(f)
-	}
+	rec.fill(&out)
 	if w.End != nil {
 		w.End(out)
 	}
 	return out
+}
+
+// fill takes over what a recorder has.
+func (r *Recorder) fill(out *SectionReport) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.figures; f != nil {
+		out.Figures, _ = json.Marshal(f.Value) // sections keep what can be written
+		out.Table, out.Notes = f.Table, f.Notes
+	}
+	out.Outcomes, out.Counts = r.outcomes, Counts{}
+	for _, f := range r.findings {
+		out.Counts.Count(f)
+	}
+}
+
+// failed says that a section could not be finished.
+func (r *Recorder) failed(section string, err error) {
+	r.Add("server/section-failed", Finding{Place: Place{Kind: OfServer}, Key: section, Message: section + ": " + err.Error()})
 }
 
 // pingLimit is how long a server may take to say that it is still there. One that only hangs has not died.
@@ -202,11 +232,11 @@ func (s *Subject) unread() (out []string) {
 }
 
 // guarded makes a panic of a section an error: the others go on.
-func guarded(ctx context.Context, section Section, s *Subject, rec *Recorder) (err error) {
+func guarded(ctx context.Context, name string, s *Subject, rec *Recorder, run func(context.Context, *Subject, *Recorder) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &failure.Error{Stage: section.Name(), Message: fmt.Sprintf("a fault of the check itself: %v", p), Detail: string(debug.Stack())}
+			err = &failure.Error{Stage: name, Message: fmt.Sprintf("a fault of the check itself: %v", p), Detail: string(debug.Stack())}
 		}
 	}()
-	return section.Run(ctx, s, rec)
+	return run(ctx, s, rec)
 }

@@ -116,6 +116,8 @@ type Subject struct {
 	Session *session.Session
 	// Others are what other servers offer that a client would have beside this one.
 	Others []Offer
+	// Sections are the names of those that run; Run fills them in.
+	Sections []string
 	// Allow says which tools may be called although they are not read-only.
 	Allow []string
 	// Again connects to the server once more: to a process of its own over stdio. change, nil for none, is made to its configuration

@@ -3,17 +3,11 @@ package contract
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/history"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/importer"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
@@ -67,11 +61,6 @@ type reason struct {
 	examples []string
 }
 
-const (
-	callMethod = "tools/call"
-	getMethod  = "prompts/get"
-)
-
 func newEvidence(was, now *Contract, server, own string) *evidence {
 	e := &evidence{server: server, own: own, targets: map[string]*target{}, mine: map[string]*tally{}, all: map[string]*tally{}}
 	add := func(c *Contract, set func(*target, *schema.Schema)) {
@@ -118,96 +107,11 @@ func arguments(k offer.Kind, def string) []byte {
 
 // read takes in the calls of a file, of each file of a folder, or of a history.
 func (e *evidence) read(ctx context.Context, path string) error {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !fi.IsDir() {
-		return e.file(ctx, path)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return err
-	}
-	read := 0
-	for _, f := range entries {
-		if !f.Type().IsRegular() {
-			continue
-		}
-		if err := e.file(ctx, filepath.Join(path, f.Name())); err == nil {
-			read++
-		} else if ctx.Err() != nil {
-			return err
-		} else {
-			e.total.Broken++
-		}
-	}
-	if read == 0 {
-		return fmt.Errorf("%s: no file in it holds recorded calls", path)
-	}
-	return nil
-}
-
-func (e *evidence) file(ctx context.Context, path string) error {
-	if database(path) {
-		return e.history(ctx, path)
-	}
-	f, err := importer.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	if err := f.Wait(ctx); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	e.total.Files++
-	e.total.Broken += f.Progress().Bad
-	f.Each(0, func(en *journal.Entry) bool {
-		if en.Kind != journal.Request || en.Dir == journal.In || en.Method != callMethod && en.Method != getMethod {
-			return ctx.Err() == nil
-		}
-		body, err := f.Body(en.Seq)
-		params := jsonrpc.Get(body, "params")
-		if err != nil || params == nil {
-			e.total.Broken++
-			return ctx.Err() == nil
-		}
-		e.call(en.Server, en.Method, jsonrpc.GetString(params, "name"), jsonrpc.Get(params, "arguments"))
-		return ctx.Err() == nil
-	})
-	return context.Cause(ctx)
-}
-
-// database reports whether a file is a history.
-func database(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	head := make([]byte, 15)
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == "SQLite format 3"
-}
-
-func (e *evidence) history(ctx context.Context, path string) (err error) {
-	h := history.New(path, history.Usual)
-	defer func() {
-		if bad := h.Close(); err == nil {
-			err = bad
-		}
-	}()
-	e.total.Files++
-	for before := int64(0); ; {
-		page, err := h.List(ctx, history.Query{Before: before, Limit: 500})
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, c := range page {
-			e.call(c.Server.Name, c.Method, c.Target, c.Arguments)
-			before = c.ID
-		}
-	}
+	files := Records{Call: func(c Recorded) { e.call(c.Server, c.Method, c.Name, c.Arguments) }}
+	err := files.Read(ctx, path)
+	e.total.Files += files.Files
+	e.total.Broken += files.Broken
+	return err
 }
 
 // call takes in one call.

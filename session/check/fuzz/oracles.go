@@ -298,12 +298,13 @@ func (c *client) secretIn(out *outcome) string {
 	return ""
 }
 
-// masked is a text without the secrets of the server's configuration: reports are for more eyes than those of who set it up.
+// masked is a text without the secrets of the server's configuration, and what looks like one: reports are for more eyes than those of who
+// set it up.
 func (c *client) masked(s string) string {
 	for _, of := range c.secrets() {
 		s = strings.ReplaceAll(s, of.value, mask.Hidden)
 	}
-	return s
+	return mask.Prose(s)
 }
 
 // named is a value of the configuration.

@@ -29,17 +29,29 @@ func (x *examination) secrets(s str) {
 
 // placeholders reports whether all that was masked was made up for readers.
 func placeholders(s, masked string) bool {
+	parts, ok := hiddenParts(s, masked)
+	for _, part := range parts {
+		ok = ok && made(part)
+	}
+	return ok
+}
+
+// hiddenParts are what stood where a masked text has mask.Hidden; false where that cannot be told.
+func hiddenParts(s, masked string) (out []string, ok bool) {
 	for part := range strings.SplitSeq(masked, mask.Hidden) {
 		before, after, found := strings.Cut(s, part)
 		if !found {
-			return false
+			return nil, false
 		}
-		if before != "" && !made(before) {
-			return false
+		if before != "" {
+			out = append(out, before)
 		}
 		s = after
 	}
-	return s == "" || made(s)
+	if s != "" { // the text ends with one
+		out = append(out, s)
+	}
+	return out, true
 }
 
 // made reports whether a credential is made up: a word for one, or few different characters.

@@ -1,6 +1,8 @@
 package safety
 
 import (
+	"slices"
+
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/offer"
@@ -81,14 +83,21 @@ func (x *examination) changed(lock *contract.Lock, s *check.Subject) {
 	if was == nil {
 		return
 	}
+	elsewhere := slices.Contains(s.Sections, (&contract.Section{}).Name()) // what changed is said once
 	for _, c := range contract.Compare(was, contract.Of(&s.Offer)) {
+		f := check.Finding{Place: c.Place, Key: c.Rule + c.Message, Message: c.Message, Evidence: "- " + c.Before + "\n+ " + c.After}
 		switch c.Rule {
 		case "contract/description", "contract/parameter-description", "contract/instructions", "contract/hint-flipped", "contract/hint-relaxed", "contract/app-changed":
 			severity := check.Warning
 			if c.Class == contract.Security {
 				severity = check.Error
 			}
-			x.r.At(severity, "safety/changed-under-lock", check.Finding{Place: c.Place, Key: c.Rule + c.Message, Message: c.Message, Evidence: "- " + c.Before + "\n+ " + c.After})
+			if !elsewhere {
+				x.once("changed-under-lock", severity, f)
+			}
+		}
+		if elsewhere {
+			x.isNew(f)
 		}
 	}
 }

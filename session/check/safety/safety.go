@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
@@ -25,7 +26,14 @@ const (
 
 // Section is the examination.
 type Section struct {
-	Lock *contract.Lock // what was reviewed, nil for none
+	Lock     *contract.Lock // what was reviewed, nil for none
+	Pins     []Pins         // what others remember of the tools
+	Evidence []string       // files with recorded calls, whose results are looked at
+	// Journal has what the sections of a run receive, or what was recorded before; nil for none.
+	Journal *journal.Journal
+	Notes   []string // for people, of how it was set up
+
+	x *examination // of the latest run
 }
 
 // Name is "safety".
@@ -42,7 +50,7 @@ func (*Section) Rules() []*check.Rule { return table() }
 
 // Run looks at everything that s lists, and compares its names with those of s.Others.
 func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder) error {
-	x := &examination{r: r, foreign: foreign(s)}
+	x := &examination{r: r, foreign: foreign(s), said: map[string]bool{}, notes: slices.Clone(sec.Notes)}
 	server := check.Place{Kind: check.OfServer}
 	x.text(str{at: with(server, "/instructions"), text: s.Instructions})
 	for _, m := range []string{"name", "title", "description", "websiteUrl"} {
@@ -62,6 +70,9 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 	}
 	x.names(s)
 	x.changed(sec.Lock, s)
+	x.pinned(sec.Pins, s)
+	x.figures(nil)
+	sec.x = x
 	return nil
 }
 
@@ -69,6 +80,22 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 type examination struct {
 	r       *check.Recorder
 	foreign map[string]string // tools of other servers, with the server
+	said    map[string]bool   // findings of what changed
+	notes   []string
+}
+
+// figures are what the section says beside its findings.
+type figures struct {
+	Notes    []string      `json:"notes"`
+	Recorded *resultsTotal `json:"recorded,omitempty"`
+}
+
+func (x *examination) note(line string) { x.notes = append(x.notes, line) }
+
+func (x *examination) figures(recorded *resultsTotal) {
+	if len(x.notes) > 0 {
+		x.r.Figures(check.Figures{Value: figures{x.notes, recorded}, Notes: x.notes})
+	}
 }
 
 func (x *examination) add(rule string, f check.Finding) { x.r.Add("safety/"+rule, f) }

@@ -44,7 +44,7 @@ func ids(all []check.Finding) (out []string) {
 
 // Each rule has something that trips it, and something like it that does not.
 func TestRules(t *testing.T) {
-	covered := map[string]bool{"changed-under-lock": true} // below
+	covered := map[string]bool{"changed-under-lock": true, "changed-under-pin": true, "secret-in-result": true} // below, and in recorded_test.go
 	said := func(s string) string {
 		raw, err := json.Marshal(s)
 		if err != nil {
@@ -166,6 +166,62 @@ func TestChangedUnderLock(t *testing.T) {
 	}
 	if all := examine(t, &safety.Section{Lock: lock}, check.Subject{Offer: was}); len(all) != 0 {
 		t.Errorf("%+v", all)
+	}
+}
+
+// What a router remembers is compared too: each change by what it means, a hash by itself, and nothing twice.
+func TestChangedUnderPin(t *testing.T) {
+	tool := func(name, about, hints string) string {
+		return fmt.Sprintf(`{"name":%q,"description":%q,"annotations":{%s},"inputSchema":{"type":"object"}}`, name, about, hints)
+	}
+	was := map[string]string{"a": tool("a", "one", `"readOnlyHint":true`), "b": tool("b", "one", ""), "c": "", "gone": tool("gone", "one", "")}
+	pins := safety.Pins{By: "a router", Of: func(name string, now []byte) (safety.Pin, bool) {
+		def, known := was[name]
+		p := safety.Pin{Same: def == string(now), Since: time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC)}
+		if def != "" {
+			p.Definition = []byte(def)
+		}
+		return p, known
+	}}
+	list := tool("a", "two", `"readOnlyHint":false`) + "," + tool("b", "one", "") + "," + tool("c", "new", "") + "," + tool("unknown", "new", "")
+	now := check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, list)}}
+	all := examine(t, &safety.Section{Pins: []safety.Pins{pins, pins}}, now)
+	var got []string
+	for _, f := range all {
+		got = append(got, f.ID+" "+f.Severity.String()+" "+f.Place.String()+": "+f.Message)
+	}
+	const since = ", first seen on 2026-02-03 by a router"
+	want := []string{
+		"safety/changed-under-pin error tool a /annotations/readOnlyHint: security: readOnlyHint true → false" + since,
+		`safety/changed-under-pin warning tool a /description: behaviour change: description changed: "one" → "two"` + since,
+		"safety/changed-under-pin warning tool c: is not what it was" + since + ", which kept only a hash",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(all) == 3 && all[1].Evidence != "- one\n+ two" {
+		t.Errorf("evidence %q", all[1].Evidence)
+	}
+	// What the lock says is not said again.
+	locked := check.Offer{Server: "s", Tools: items(t, offer.Tools, was["a"]+","+was["b"])}
+	lock := &contract.Lock{}
+	if err := lock.Accept("s", contract.Of(&locked)); err != nil {
+		t.Fatal(err)
+	}
+	sec := &safety.Section{Pins: []safety.Pins{pins}, Lock: lock}
+	if got, want := ids(examine(t, sec, now)), []string{"changed-under-lock", "changed-under-lock", "changed-under-pin"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	rep, err := check.Run(t.Context(), &now, []check.Section{&contract.Section{Lock: lock}, sec}, check.Tool{}, check.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = ids(rep.Findings)
+	if slices.Contains(got, "changed-under-lock") || !slices.Contains(got, "contract/description") || !slices.Contains(got, "changed-under-pin") {
+		t.Errorf("%q", got)
+	}
+	if n := len(slices.DeleteFunc(got, func(id string) bool { return id != "changed-under-pin" })); n != 1 {
+		t.Errorf("%d findings of pins beside the contract's", n)
 	}
 }
 

@@ -1,0 +1,172 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	callMethod = "tools/call"
+	getMethod  = "prompts/get"
+	readMethod = "resources/read"
+)
+
+// Recorded is a call that a client made.
+type Recorded struct {
+	Server    string // our name for it, "" where nobody says
+	Method    string // tools/call, prompts/get or resources/read
+	Name      string // or URI
+	Arguments []byte // nil for none
+	Where     string // it is kept: in a file, and there
+	Hidden    bool   // secrets were hidden before it was kept
+	// Answer is the result or the error, nil where none is kept. It is read when it is asked for, while Records.Call runs.
+	Answer func() []byte
+}
+
+// Records reads recorded calls, one after the other.
+type Records struct {
+	Call    func(Recorded)
+	Journal func(*journal.Journal) // a whole journal, before its calls; nil for nothing
+	Files   int                    // that were read
+	Broken  int                    // lines or files that could not be read
+}
+
+// Read reads the calls of a file, of each file of a folder, or of a history.
+func (r *Records) Read(ctx context.Context, path string) error {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return r.file(ctx, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	read := 0
+	for _, f := range entries {
+		if !f.Type().IsRegular() {
+			continue
+		}
+		if err := r.file(ctx, filepath.Join(path, f.Name())); err == nil {
+			read++
+		} else if ctx.Err() != nil {
+			return err
+		} else {
+			r.Broken++
+		}
+	}
+	if read == 0 {
+		return fmt.Errorf("%s: no file in it holds recorded calls", path)
+	}
+	return nil
+}
+
+func (r *Records) file(ctx context.Context, path string) error {
+	if database(path) {
+		return r.history(ctx, path)
+	}
+	f, err := importer.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if err := f.Wait(ctx); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	r.Files++
+	r.Broken += f.Progress().Bad
+	return r.From(ctx, f.Journal, filepath.Base(path))
+}
+
+// From reads the calls of a journal. name is what it is called.
+func (r *Records) From(ctx context.Context, j *journal.Journal, name string) error {
+	if r.Journal != nil {
+		r.Journal(j)
+	}
+	j.Each(0, func(en *journal.Entry) bool {
+		if en.Kind != journal.Request || en.Dir == journal.In || en.Method != callMethod && en.Method != getMethod && en.Method != readMethod {
+			return ctx.Err() == nil
+		}
+		body, err := j.Body(en.Seq)
+		params := jsonrpc.Get(body, "params")
+		if err != nil || params == nil {
+			r.Broken++
+			return ctx.Err() == nil
+		}
+		c := Recorded{Server: en.Server, Method: en.Method, Name: jsonrpc.GetString(params, "name"), Arguments: jsonrpc.Get(params, "arguments"), Where: fmt.Sprintf("%s, entry %d", name, en.Peer)}
+		if en.Method == readMethod {
+			c.Name, c.Arguments = jsonrpc.GetString(params, "uri"), nil
+		}
+		peer := en.Peer
+		c.Answer = func() []byte {
+			if peer == 0 {
+				return nil
+			}
+			body, err := j.Body(peer)
+			if err != nil {
+				return nil // it was dropped since
+			}
+			if result := jsonrpc.Get(body, "result"); result != nil {
+				return result
+			}
+			return jsonrpc.Get(body, "error")
+		}
+		r.Call(c)
+		return ctx.Err() == nil
+	})
+	return context.Cause(ctx)
+}
+
+// database reports whether a file is a history.
+func database(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 15)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "SQLite format 3"
+}
+
+func (r *Records) history(ctx context.Context, path string) (err error) {
+	h := history.New(path, history.Usual)
+	defer func() {
+		if bad := h.Close(); err == nil {
+			err = bad
+		}
+	}()
+	r.Files++
+	for before := int64(0); ; {
+		page, err := h.List(ctx, history.Query{Before: before, Limit: 500})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, c := range page {
+			answer := func() []byte {
+				if !c.Kept {
+					return nil
+				}
+				body, err := h.Result(ctx, c)
+				if err != nil {
+					return nil // as one that was not kept
+				}
+				return body
+			}
+			r.Call(Recorded{
+				Server: c.Server.Name, Method: c.Method, Name: c.Target, Arguments: c.Arguments, Where: fmt.Sprintf("history, call %d", c.ID), Hidden: true, Answer: answer,
+			})
+			before = c.ID
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package safety
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// leak is a secret in a text that a server sent. The secret itself is not in what is reported.
+type leak struct {
+	what  string // for people
+	value string
+	named bool // it goes by a name, and has no known shape
+}
+
+// shapes are how well-known credentials begin.
+var shapes = []struct{ prefix, what string }{
+	{"gh", "a GitHub token"},
+	{"glpat-", "a GitLab token"},
+	{"sk-ant-", "an Anthropic key"},
+	{"sk-", "an API key"},
+	{"xox", "a Slack token"},
+	{"AKIA", "an AWS key id"},
+	{"ASIA", "an AWS key id"},
+	{"AIza", "a Google API key"},
+	{"npm_", "an npm token"},
+	{"hf_", "a Hugging Face token"},
+	{"eyJ", "a JSON Web Token"},
+}
+
+var (
+	anyLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`) })
+	// privateKey is one with something in it, whole or cut.
+	privateKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----\s*[A-Za-z0-9+/=\s:,-]{40,}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	})
+	keyHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`) })
+	bearer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{16,}=*)`) })
+	// setting is a line of a file of settings, or of code that has a value and no expression.
+	setting = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|[\s,;{])["']?([A-Za-z][\w-]{2,60})["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9+/=_-]{16,512})["']?(?:$|[\s,;}])`)
+	})
+)
+
+// leaks are the secrets in a text that is the value of a member with that name, "" for none.
+func leaks(name, s string) (out []leak) {
+	if narrow(name) && credible(s, 8) {
+		return []leak{{"a secret by its name", s, true}}
+	}
+	if strings.Contains(s, "://") {
+		for _, l := range anyLink().FindAllString(s, 100) {
+			out = append(out, linked(l)...)
+		}
+		s = anyLink().ReplaceAllString(s, " ")
+	}
+	for _, key := range privateKey().FindAllString(s, 10) {
+		out = append(out, leak{what: "a private key", value: key})
+	}
+	s = keyHead().ReplaceAllString(privateKey().ReplaceAllString(s, " "), " ")
+	if masked := mask.Prose(s); masked != s {
+		parts, ok := hiddenParts(s, masked)
+		if !ok {
+			out = append(out, leak{what: "what looks like a credential"})
+		}
+		for _, part := range parts {
+			if !made(part) {
+				out = append(out, leak{what: shape(part), value: part})
+			}
+		}
+		s = masked
+	}
+	for _, m := range bearer().FindAllStringSubmatch(s, 10) {
+		if credible(m[1], 16) {
+			out = append(out, leak{what: "a bearer token", value: m[1], named: true})
+		}
+	}
+	if strings.ContainsAny(s, "=:") {
+		for _, m := range setting().FindAllStringSubmatch(s, 100) {
+			if narrow(m[1]) && credible(m[2], 16) {
+				out = append(out, leak{"a setting called " + shown(m[1]), m[2], true})
+			}
+		}
+	}
+	return out
+}
+
+func shape(value string) string {
+	for _, s := range shapes {
+		if strings.HasPrefix(value, s.prefix) {
+			return s.what
+		}
+	}
+	return "a secret by a pattern of the user"
+}
+
+// linked are the secrets in a URL. What a signature is good for ends soon, and links to files have one by design.
+func linked(link string) (out []leak) {
+	u, err := url.Parse(strings.TrimRight(link, ".,;:)]}"))
+	if err != nil {
+		return nil
+	}
+	if p, there := u.User.Password(); there && credible(p, 6) {
+		out = append(out, leak{what: "a password in a URL", value: p})
+	}
+	query := u.Query()
+	for name := range query {
+		if strings.HasPrefix(strings.ToLower(name), "x-amz-") {
+			return out
+		}
+	}
+	for name, values := range query {
+		for _, v := range values {
+			if narrow(name) && credible(v, 8) {
+				out = append(out, leak{"a URL's parameter " + shown(name), v, true})
+			}
+		}
+	}
+	return out
+}
+
+// harmless are words by which a name that has "token" or "secret" in it is no secret's: cursors, numbers, and what is about one.
+var harmless = map[string]bool{
+	"next": true, "page": true, "continuation": true, "continue": true, "cursor": true, "sync": true, "resume": true, "progress": true, "cancel": true, "cancellation": true,
+	"change": true, "start": true, "previous": true, "prev": true, "count": true, "total": true, "max": true, "min": true, "limit": true, "usage": true, "type": true,
+	"expires": true, "expiry": true, "expiration": true, "id": true, "ids": true, "name": true, "names": true, "url": true, "uri": true, "endpoint": true, "policy": true,
+	"symbol": true, "address": true, "mint": true, "contract": true, "field": true, "path": true, "file": true, "hash": true, "sha": true, "version": true, "ref": true,
+	"reference": true, "arn": true, "length": true, "csrf": true, "xsrf": true, "public": true, "input": true, "output": true, "prompt": true, "completion": true,
+	"label": true, "title": true, "description": true, "status": true, "state": true, "manager": true, "provider": true, "scheme": true, "list": true, "at": true, "updated": true, "created": true,
+}
+
+// narrow reports whether what has a name is a secret, and nothing that is only about one.
+func narrow(name string) bool {
+	if name == "" || !mask.Secret(name) {
+		return false
+	}
+	words := nameWords(name)
+	for _, w := range words {
+		if harmless[w] {
+			return false
+		}
+	}
+	all := strings.Join(words, "")
+	for _, part := range []string{"token", "secret", "passw", "passphrase", "apikey", "accesskey", "privatekey", "credential", "pwd"} {
+		if strings.Contains(all, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameWords are the words of a name in lower case, however it divides them.
+func nameWords(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			if lower {
+				b.WriteByte(' ')
+			}
+			b.WriteRune(r + 'a' - 'A')
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+			lower = true
+		default:
+			b.WriteByte(' ')
+			lower = false
+		}
+	}
+	return strings.Fields(b.String())
+}
+
+// credible reports whether a value may be a secret that is used: it is one word of letters and digits, and no example.
+func credible(s string, least int) bool {
+	if len(s) < least || len(s) > 4096 || strings.ContainsAny(s, " \t\r\n<>{}()$`\"'\\,;") || strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || made(s) {
+		return false
+	}
+	letters, digits, seen := 0, 0, map[rune]bool{}
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			letters++
+		}
+		seen[r] = true
+	}
+	return letters > 0 && digits > 0 && len(seen) >= min(10, least*3/4)
+}

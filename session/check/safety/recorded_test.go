@@ -1,0 +1,184 @@
+package safety_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/safety"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
+)
+
+// wire records frames as a session does.
+type wire struct {
+	*journal.Journal
+	id     int
+	server string
+}
+
+func recording(t *testing.T, o journal.Options) *wire {
+	t.Helper()
+	j := journal.New(o)
+	t.Cleanup(func() { _ = j.Close() })
+	return &wire{j, 0, "s"}
+}
+
+func (w *wire) put(dir journal.Dir, kind journal.Kind, method, frame string) {
+	e := journal.Entry{Server: w.server, Conn: 1, Dir: dir, Kind: kind, Method: method}
+	if kind != journal.Notification {
+		e.ID = fmt.Sprint(w.id)
+	}
+	w.Append(e, []byte(frame))
+}
+
+// call is a call with what the server says while it runs.
+func (w *wire) call(method, params, answer string, during ...string) {
+	w.id++
+	w.put(journal.Out, journal.Request, method, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, w.id, method, params))
+	for _, m := range during {
+		w.says(m)
+	}
+	w.put(journal.In, journal.Response, "", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, w.id, answer))
+}
+
+func (w *wire) says(method string) {
+	w.put(journal.In, journal.Notification, method, fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method))
+}
+
+func text(s string) string {
+	raw, _ := json.Marshal(s) // a string
+	return fmt.Sprintf(`"result":{"content":[{"type":"text","text":%s}]}`, raw)
+}
+
+const ghToken = "ghp_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr"
+
+// Secrets in results are found in what was recorded and in what other sections receive, and stand in no finding.
+func TestSecretsInResults(t *testing.T) {
+	subject := func() *check.Subject {
+		return &check.Subject{Offer: check.Offer{
+			Server: "s", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}`),
+			Prompts: items(t, offer.Prompts, `{"name":"p"}`), Resources: items(t, offer.Resources, `{"name":"r","uri":"a:r"}`),
+		}}
+	}
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	for _, live := range []bool{false, true} {
+		o := journal.Options{}
+		if !live {
+			o.File = file
+		}
+		w := recording(t, o)
+		w.call("tools/call", `{"name":"get","arguments":{}}`, text("the token is "+ghToken))
+		w.call("tools/call", `{"name":"get","arguments":{}}`, text("nothing"))
+		w.call("tools/call", `{"name":"get","arguments":{}}`, `"result":{"content":[],"structuredContent":{"items":[{"name":"a"},{"db_password":"hunt9rGreen"},{"db_password":"hunt9rBlue1"}],"nextPageToken":"q83hf92kdl2mzx8"}}`)
+		w.call("tools/call", `{"name":"get","arguments":{}}`, text(`{"env":{"NPM":"npm_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr","PATH":"/usr/bin1:/bin"}}`))
+		w.call("tools/call", `{"name":"echo","arguments":{"message":"`+ghToken+`"}}`, text("Echo: "+ghToken)) // it was given
+		w.call("prompts/get", `{"name":"p"}`, `"error":{"code":-32603,"message":"401 for https://app:q83hf92kdl2@db.internal/"}`)
+		w.call("resources/read", `{"uri":"a:r"}`, `"result":{"contents":[{"uri":"a:r","text":"API_SECRET=q83hf92kdl2mzx8pL0w7"}]}`)
+		w.call("tools/call", `{"name":"unknown","arguments":{}}`, text(ghToken))
+		w.server = "other"
+		w.call("tools/call", `{"name":"echo","arguments":{}}`, text(ghToken))
+		w.server = "s"
+		sec := &safety.Section{Evidence: []string{file}}
+		if live {
+			// The section comes before the one whose calls it looks at.
+			sec = &safety.Section{Journal: w.Journal}
+		} else if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := check.Run(t.Context(), subject(), []check.Section{sec}, check.Tool{}, check.Watch{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range rep.Findings {
+			got = append(got, strings.TrimPrefix(f.ID, "safety/")+" "+string(f.Sure)+" "+f.Place.String()+": "+f.Message)
+			if strings.Contains(fmt.Sprint(f), "A8s7") || strings.Contains(fmt.Sprint(f), "hunt9r") || strings.Contains(fmt.Sprint(f), "q83h") {
+				t.Errorf("a secret: %+v", f)
+			}
+			if f.Place.Kind == check.OfTool && !strings.Contains(f.Evidence, ", entry ") {
+				t.Errorf("%+v", f)
+			}
+		}
+		want := []string{
+			"secret-in-result likely prompt p: /message has a password in a URL, 11 characters, in 1 of 1 result",
+			"secret-in-result possible resource a:r: /contents/0/text has a setting called API_SECRET, 20 characters, in 1 of 1 result",
+			"secret-in-result likely tool get: /content/0/text has a GitHub token, 32 characters, in 1 of 4 results",
+			"secret-in-result likely tool get: /content/0/text /env/NPM has an npm token, 32 characters, in 1 of 4 results",
+			"secret-in-result possible tool get: /structuredContent/items/1/db_password has a secret by its name, 11 characters, in 1 of 4 results",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("live %v:\n%s\nwant\n%s", live, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if n := rep.Sections[1].Notes; len(n) != 1 || n[0] != "looked for secrets in 7 results" || rep.Sections[1].Counts.Warning != len(want) {
+			t.Errorf("%q %+v", n, rep.Sections[1].Counts)
+		}
+	}
+	// Calls that name no server count for the tools of those names, as there is nothing better.
+	other := subject()
+	other.Server = "t"
+	rep, err := check.Run(t.Context(), other, []check.Section{&safety.Section{Evidence: []string{file}}}, check.Tool{}, check.Watch{})
+	if err != nil || len(rep.Findings) != 5+1 || !strings.Contains(strings.Join(rep.Sections[1].Notes, "\n"), "no recorded call names this server") {
+		t.Errorf("%v %q %+v", err, rep.Sections[1].Notes, rep.Findings)
+	}
+	rep, err = check.Run(t.Context(), subject(), []check.Section{&safety.Section{Evidence: []string{file + ".no"}}}, check.Tool{}, check.Watch{})
+	if err != nil || len(rep.Findings) != 1 || rep.Findings[0].ID != "server/section-failed" {
+		t.Errorf("%v %+v", err, rep.Findings)
+	}
+}
+
+// A tool that is called read-only changes resources if the server says so during each of its calls, and at no other time.
+func TestHintsAgainstBehaviour(t *testing.T) {
+	const updated, changed = "notifications/resources/updated", "notifications/resources/list_changed"
+	for _, c := range []struct {
+		name  string
+		does  func(w *wire)
+		trips bool
+	}{
+		{"each call", func(w *wire) {
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+			w.call("tools/call", `{"name":"a"}`, text(""), changed)
+		}, true},
+		{"one call", func(w *wire) { w.call("tools/call", `{"name":"a"}`, text(""), updated) }, false},
+		{"not each", func(w *wire) {
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+			w.call("tools/call", `{"name":"a"}`, text(""))
+		}, false},
+		{"by itself too", func(w *wire) {
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+			w.says(updated)
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+		}, false},
+		{"another request too", func(w *wire) {
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+			w.call("ping", `{}`, `"result":{}`, updated)
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+		}, false},
+		{"the list of tools", func(w *wire) {
+			for range 3 {
+				w.call("tools/call", `{"name":"a"}`, text(""), "notifications/tools/list_changed")
+			}
+		}, false},
+		{"one that may", func(w *wire) {
+			w.call("tools/call", `{"name":"b"}`, text(""), updated)
+			w.call("tools/call", `{"name":"b"}`, text(""), updated)
+		}, false},
+		{"another server", func(w *wire) {
+			w.server = "other"
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+			w.call("tools/call", `{"name":"a"}`, text(""), updated)
+		}, false},
+	} {
+		w := recording(t, journal.Options{})
+		c.does(w)
+		all := examine(t, &safety.Section{Journal: w.Journal}, check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools,
+			`{"name":"a","annotations":{"readOnlyHint":true},"inputSchema":{}},{"name":"b","inputSchema":{}}`)}})
+		if c.trips != slices.Equal(ids(all), []string{"hint-contradicts"}) || !c.trips && len(all) > 0 {
+			t.Errorf("%s: %+v", c.name, all)
+		}
+	}
+}

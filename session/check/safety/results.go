@@ -1,0 +1,248 @@
+package safety
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxResult = 4 << 20 // bytes of one result that is looked at
+	maxNested = 3       // texts that are JSON in texts that are JSON
+	maxWhere  = 3       // results that a finding names
+)
+
+// received is what is known of the results of one server's calls.
+type received struct {
+	results, large int
+	of             map[string]int // results by place
+	leaks          map[string]*leaked
+}
+
+// leaked is a secret at one place of one tool's results.
+type leaked struct {
+	leak
+	place   check.Place
+	pointer string // the first
+	length  int
+	n       int
+	where   []string
+}
+
+// results looks at what calls of the server brought.
+type results struct {
+	s         *check.Subject
+	known     map[string]check.Place // by method and name
+	mine, all received               // of calls to a server of that name, and of all
+	total     resultsTotal
+	signs     map[string]*signs
+}
+
+// resultsTotal are the numbers of it.
+type resultsTotal struct {
+	Files   int `json:"files"`
+	Results int `json:"results"`
+	Large   int `json:"large,omitempty"` // that were not looked at
+	Broken  int `json:"broken,omitempty"`
+}
+
+func newResults(s *check.Subject) *results {
+	r := &results{s: s, known: map[string]check.Place{}, signs: map[string]*signs{}}
+	for _, m := range []*received{&r.mine, &r.all} {
+		m.of, m.leaks = map[string]int{}, map[string]*leaked{}
+	}
+	for _, it := range s.Tools {
+		r.known["tools/call "+it.Name] = check.PlaceOf(offer.Tools, it, "")
+	}
+	for _, it := range s.Prompts {
+		r.known["prompts/get "+it.Name] = check.PlaceOf(offer.Prompts, it, "")
+	}
+	for _, it := range s.Resources {
+		r.known["resources/read "+it.URI] = check.PlaceOf(offer.Resources, it, "")
+	}
+	return r
+}
+
+// own reports whether a recorded call was made to the server. Connections of the check have a number behind its name.
+func (r *results) own(server string) bool {
+	rest, ok := strings.CutPrefix(server, r.s.Server+"-")
+	return server != "" && (server == r.s.Server || server == r.s.Name || ok && rest != "" && strings.Trim(rest, "0123456789") == "")
+}
+
+// call looks at one recorded call.
+func (r *results) call(c contract.Recorded) {
+	own := r.own(c.Server)
+	place, known := r.known[c.Method+" "+c.Name]
+	if !known && (c.Method != "resources/read" || !own) {
+		return // of another server, or of what is no longer there
+	}
+	if !known { // one of a template
+		place = check.Place{Kind: check.OfResource, Name: c.Name}
+	}
+	answer := c.Answer()
+	if answer == nil {
+		return
+	}
+	found := map[string]*leaked{}
+	if len(answer) <= maxResult {
+		r.walk(c, place, answer, "", found, 0)
+	}
+	for _, to := range []*received{&r.all, &r.mine} {
+		if to == &r.mine && !own {
+			continue
+		}
+		to.results++
+		if len(answer) > maxResult {
+			to.large++
+		}
+		to.of[place.String()]++
+		for key, l := range found {
+			at := to.leaks[key]
+			if at == nil {
+				one := *l
+				at = &one
+				to.leaks[key] = at
+			}
+			if at.n++; len(at.where) < maxWhere {
+				at.where = append(at.where, c.Where)
+			}
+		}
+	}
+}
+
+// walk looks at all texts of a JSON value, which stands at a pointer of the result.
+func (r *results) walk(c contract.Recorded, place check.Place, value []byte, prefix string, found map[string]*leaked, nested int) {
+	v, err := schema.ParseValue(bytes.ToValidUTF8(value, []byte("\uFFFD")))
+	if err != nil {
+		return
+	}
+	n := 0
+	var each func(v *schema.Value, path []string, name string)
+	each = func(v *schema.Value, path []string, name string) {
+		if n++; n > maxStrings || len(path) > maxDepth {
+			return
+		}
+		if v.Kind() != schema.String {
+			for i, m := range v.Members() {
+				key, below := m.Name, m.Name
+				if v.Kind() == schema.Array {
+					key, below = strconv.Itoa(i), name
+				}
+				each(m.Value, append(path, key), below) // shared on purpose: Pointer copies
+			}
+			return
+		}
+		s, pointer := text.Cut(v.Text(), maxBytes), prefix+schema.Pointer(path...)
+		if name == "blob" || name == "data" && len(s) > 1000 { // base64
+			return
+		}
+		if t := strings.TrimSpace(s); nested < maxNested && len(t) > 1 && (t[0] == '{' || t[0] == '[') && jsonrpc.Valid([]byte(t)) == nil {
+			r.walk(c, place, []byte(t), pointer+" ", found, nested+1)
+			return
+		}
+		if c.Hidden && s == mask.Hidden && narrow(name) {
+			r.found(found, place, pointer, leak{"a secret by its name, which was hidden when it was kept", "", true})
+			return
+		}
+		for _, l := range leaks(name, s) {
+			if l.value == "" || !bytes.Contains(c.Arguments, []byte(l.value)) { // else the server gave back what it was given
+				r.found(found, place, pointer, l)
+			}
+		}
+	}
+	each(v, nil, "")
+}
+
+// found keeps a leak. It is the same one in each item of a list.
+func (r *results) found(found map[string]*leaked, place check.Place, pointer string, l leak) {
+	parts := strings.Split(pointer, "/")
+	for i, p := range parts {
+		if strings.Trim(p, "0123456789") == "" && p != "" {
+			parts[i] = "*"
+		}
+	}
+	key := place.String() + "\x00" + strings.Join(parts, "/") + "\x00" + l.what
+	if found[key] == nil {
+		found[key] = &leaked{leak: leak{what: l.what, named: l.named}, place: place, pointer: pointer, length: len(l.value)}
+	}
+}
+
+// report adds the findings, and says what was looked at.
+func (r *results) report(x *examination) {
+	from := &r.all
+	if r.mine.results > 0 {
+		from = &r.mine
+	}
+	r.total.Results, r.total.Large = from.results, from.large
+	for _, key := range slices.Sorted(maps.Keys(from.leaks)) {
+		l := from.leaks[key]
+		sure := check.Likely
+		if l.named {
+			sure = check.Possible
+		}
+		message := shown(text.Clip(l.pointer, 200)) + " has " + l.what
+		if l.length > 0 {
+			message += ", " + counted(l.length, "character", "characters")
+		}
+		f := check.Finding{
+			Place: l.place, Key: key, Sure: sure, Message: fmt.Sprintf("%s, in %d of %s", message, l.n, counted(from.of[l.place.String()], "result", "results")),
+			Evidence: "seen in " + strings.Join(l.where, "; "),
+		}
+		x.add("secret-in-result", f)
+	}
+	if from.results > 0 {
+		x.note("looked for secrets in " + counted(from.results, "result", "results"))
+		if from == &r.all {
+			x.note("no recorded call names this server: those of tools with the same names were looked at")
+		}
+	}
+	if from.large > 0 {
+		x.note(counted(from.large, "result was", "results were") + " too large to be looked at")
+	}
+	if r.total.Broken > 0 {
+		x.note(counted(r.total.Broken, "line or file", "lines or files") + " could not be read")
+	}
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// After looks at what was recorded, and at what the sections of this run received.
+func (sec *Section) After(ctx context.Context, s *check.Subject, r *check.Recorder) error {
+	x := sec.x
+	if x == nil { // Run came to no end
+		return nil
+	}
+	res := newResults(s)
+	files := contract.Records{Call: res.call, Journal: res.behaviour}
+	var failed error
+	for _, f := range sec.Evidence {
+		if failed = files.Read(ctx, f); failed != nil {
+			break
+		}
+	}
+	if failed == nil && sec.Journal != nil {
+		failed = files.From(ctx, sec.Journal, "this session")
+	}
+	res.total.Files, res.total.Broken = files.Files, files.Broken
+	res.report(x)
+	res.contradictions(x)
+	x.figures(&res.total)
+	return failed
+}
