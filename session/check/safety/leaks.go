@@ -48,6 +48,9 @@ var (
 // leaks are the secrets in a text that is the value of a member with that name, "" for none.
 func leaks(name, s string) (out []leak) {
 	if narrow(name) && credible(s, 8) {
+		if mask.Prose(s) == mask.Hidden {
+			return []leak{{what: shape(s), value: s}}
+		}
 		return []leak{{"a secret by its name", s, true}}
 	}
 	if strings.Contains(s, "://") {

@@ -16,6 +16,7 @@ func TestLeaks(t *testing.T) {
 		{"text", "before\n" + pem + "\nafter ghp_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr", "a private key, a GitHub token 32"},
 		{"session", jwt, "a JSON Web Token"},
 		{"access_token", "q83hf92kdl2mzx8", "a secret by its name 15"},
+		{"GITHUB_TOKEN", "ghp_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr", "a GitHub token 32"},
 		{"dbPassword", "hunt9rGreen", "a secret by its name 11"},
 		{"client_secret", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "a secret by its name 32"},
 		{"text", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzQ8d2mKp5rTv", "a setting called AWS_SECRET_ACCESS_KEY 40"},

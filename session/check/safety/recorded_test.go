@@ -72,7 +72,7 @@ func TestSecretsInResults(t *testing.T) {
 			o.File = file
 		}
 		w := recording(t, o)
-		w.call("tools/call", `{"name":"get","arguments":{}}`, text("the token is "+ghToken))
+		w.call("tools/call", `{"name":"get","arguments":{}}`, `"result":{"content":[{"type":"text","text":"the token is `+ghToken+`"}],"structuredContent":{"is":"`+ghToken+`"}}`)
 		w.call("tools/call", `{"name":"get","arguments":{}}`, text("nothing"))
 		w.call("tools/call", `{"name":"get","arguments":{}}`, `"result":{"content":[],"structuredContent":{"items":[{"name":"a"},{"db_password":"hunt9rGreen"},{"db_password":"hunt9rBlue1"}],"nextPageToken":"q83hf92kdl2mzx8"}}`)
 		w.call("tools/call", `{"name":"get","arguments":{}}`, text(`{"env":{"NPM":"npm_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr","PATH":"/usr/bin1:/bin"}}`))

@@ -48,6 +48,7 @@ type results struct {
 	mine, all received               // of calls to a server of that name, and of all
 	total     resultsTotal
 	signs     map[string]*signs
+	values    map[string]bool // that the present call's result has: text and structured content say the same twice
 }
 
 // resultsTotal are the numbers of it.
@@ -96,6 +97,7 @@ func (r *results) call(c contract.Recorded) {
 		return
 	}
 	found := map[string]*leaked{}
+	r.values = map[string]bool{}
 	if len(answer) <= maxResult {
 		r.walk(c, place, answer, "", found, 0)
 	}
@@ -157,9 +159,11 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			return
 		}
 		for _, l := range leaks(name, s) {
-			if l.value == "" || !bytes.Contains(c.Arguments, []byte(l.value)) { // else the server gave back what it was given
-				r.found(found, place, pointer, l)
+			if l.value != "" && (r.values[l.value] || bytes.Contains(c.Arguments, []byte(l.value))) { // the server gave back what it was given
+				continue
 			}
+			r.values[l.value] = true
+			r.found(found, place, pointer, l)
 		}
 	}
 	each(v, nil, "")
