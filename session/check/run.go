@@ -106,8 +106,11 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 			w.End(*out)
 		}
 	}
+	rep.Findings = append(rep.Findings, own.findings...)
 	for _, rec := range ran {
-		rep.Findings = append(rep.Findings, rec.findings...)
+		if rec != own {
+			rep.Findings = append(rep.Findings, rec.findings...)
+		}
 	}
 	rep.Millis = millis(time.Since(began))
 	rep.Interrupted = ctx.Err() != nil
