@@ -63,10 +63,11 @@ func (r *run) after(ctx context.Context) error {
 
 // grown reports whether memory grew while each tool was called some more: only then it is worth finding out which one it is.
 func (r *run) grown(ctx context.Context) (bool, error) {
-	if err := r.c.open(ctx); err != nil {
+	c := r.crew.first()
+	if err := c.open(ctx); err != nil {
 		return false, err
 	}
-	before, ok := resident(r.c.s.Status().PID)
+	before, ok := resident(c.s.Status().PID)
 	if !ok {
 		return false, nil // not a child of ours, or not a system that tells
 	}
@@ -76,15 +77,15 @@ func (r *run) grown(ctx context.Context) (bool, error) {
 				if !r.repeatable(t) || r.late() {
 					break
 				}
-				if out, err := r.c.call(ctx, t, t.times[0].in, false); err != nil || out.lost() || out.throttled() {
+				if out, err := r.call(ctx, c, t, t.times[0].in, false); err != nil || out.lost() || out.throttled() {
 					return false, err
 				}
 			}
 		}
-		if r.c.s == nil {
+		if c.s == nil {
 			return false, nil
 		}
-		now, ok := resident(r.c.s.Status().PID)
+		now, ok := resident(c.s.Status().PID)
 		if !ok || w == 1 {
 			return ok && now-before > perStep, nil
 		}
@@ -100,6 +101,7 @@ func (r *run) repeatable(t *target) bool {
 
 // slow makes the slowest call of a target again: only what is slow each time counts.
 func (r *run) slow(ctx context.Context, t *target) error {
+	c := r.crew.first()
 	if len(t.times) < leastTimes || t.over != "" {
 		return nil
 	}
@@ -115,7 +117,7 @@ func (r *run) slow(ctx context.Context, t *target) error {
 			r.cut = true
 			return nil
 		}
-		out, err := r.c.call(ctx, t, most.in, false)
+		out, err := r.call(ctx, c, t, most.in, false)
 		if err != nil || out.took <= limit || out.lost() {
 			return err
 		}
@@ -124,12 +126,13 @@ func (r *run) slow(ctx context.Context, t *target) error {
 	r.add(t, most.in, hit{
 		rule: "fuzz/slow", severity: check.Info, sure: check.Likely,
 		message: fmt.Sprintf("%s each time with %s, against %s as a rule", text.Duration(took), text.Clip(said(most.in), 80), text.Duration(usual)),
-	}, true)
+	}, seen{})
 	return nil
 }
 
 // memory makes the same call many times, and looks at what the server's processes use.
 func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
+	c := r.crew.first()
 	if !r.repeatable(t) {
 		return false, nil
 	}
@@ -141,7 +144,7 @@ func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
 				r.cut = true
 				return false, nil
 			}
-			out, err := r.c.call(ctx, t, in, false)
+			out, err := r.call(ctx, c, t, in, false)
 			if err != nil {
 				return false, err
 			}
@@ -150,7 +153,7 @@ func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
 			}
 		}
 		r.rec.Step(0, 0, "memory: "+t.name)
-		now, ok := resident(r.c.s.Status().PID)
+		now, ok := resident(c.s.Status().PID)
 		if !ok {
 			return false, nil
 		}
@@ -166,7 +169,7 @@ func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
 	r.add(t, in, hit{
 		rule: "fuzz/memory", severity: check.Warning, sure: check.Likely,
 		message: fmt.Sprintf("%s more after %d equal calls, %s a call", text.Bytes(grown), windows*perWindow, text.Bytes(grown/(windows*perWindow))),
-	}, true)
+	}, seen{})
 	return true, nil
 }
 
@@ -175,6 +178,7 @@ const noTool = "no_such_tool"
 
 // unknown asks for a tool that does not exist.
 func (r *run) unknown(ctx context.Context) (found bool, err error) {
+	c := r.crew.first()
 	if len(r.s.Tools) == 0 {
 		return false, nil
 	}
@@ -183,7 +187,7 @@ func (r *run) unknown(ctx context.Context) (found bool, err error) {
 	if slices.ContainsFunc(r.s.Tools, func(it offer.Item) bool { return it.Name == t.name }) {
 		return false, nil
 	}
-	out, err := r.c.call(ctx, t, input{}, true)
+	out, err := r.call(ctx, c, t, input{}, true)
 	if err != nil {
 		return false, err
 	}
@@ -200,6 +204,6 @@ func (r *run) unknown(ctx context.Context) (found bool, err error) {
 	default:
 		return false, nil
 	}
-	r.add(t, input{}, h, true)
+	r.add(t, input{}, h, seen{})
 	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -37,7 +38,9 @@ type client struct {
 	o       Options
 	s       *session.Session
 	end     func()
-	used    int // connections so far
+	used    *atomic.Int64 // connections so far, of all clients
+	own     bool          // the server is a process of its own
+	last    string        // name of the last connection
 
 	mu      sync.Mutex // the wire is looked at while a call waits
 	checker *expert.Checker
@@ -62,7 +65,9 @@ type outcome struct {
 	said   string // texts of the result, or the message and data of the error
 	took   time.Duration
 	wire   []expert.Finding // what the server did wrong on the wire meanwhile
+	last   []expert.Finding // the same, from when the connection was closed
 	broken bool             // the answer never came: something else did
+	beside bool             // other calls were under way at the same server
 	gone   bool             // so is the connection
 }
 
@@ -72,8 +77,8 @@ type lateFinding struct {
 	expert.Finding
 }
 
-func newClient(s *check.Subject, o Options) *client {
-	c := &client{subject: s, o: o}
+func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
+	c := &client{subject: s, o: o, used: used}
 	c.checker = expert.NewChecker(func(f expert.Finding) {
 		if f.By == expert.Server {
 			c.found = append(c.found, f)
@@ -87,27 +92,36 @@ func (c *client) open(ctx context.Context) error {
 	if c.s != nil && c.s.Status().State == session.Connected {
 		return nil
 	}
-	c.close()
-	s, end, err := c.subject.Again(ctx, func(cfg *config.Server) { cfg.NoReconnect = true })
+	c.close(sent{})
+	n := c.used.Add(1)
+	s, end, err := c.subject.Again(ctx, func(cfg *config.Server) {
+		cfg.NoReconnect = true
+		cfg.Name = fmt.Sprintf("%s-%d", cfg.Name, n) // what is on the wire is told apart by it
+	})
 	if err != nil {
 		return fmt.Errorf("connect for the calls: %w", err)
 	}
 	c.s, c.end = s, end
-	c.used++
+	c.own, c.last = s.Status().PID != 0, s.Name()
 	if s.Supports(offer.Tools.Method()) { // what is checked of results depends on what is listed
+		ctx, cancel := context.WithTimeout(ctx, 2*c.o.Timeout)
 		_, _ = s.List(ctx, offer.Tools) // the report says already that it fails
+		cancel()
 	}
 	c.drain()
 	return nil
 }
 
-func (c *client) close() {
+// close ends the connection. wire is what was wrong with what was on its way since the call now.
+func (c *client) close(now sent) (wire []expert.Finding) {
 	if c.end != nil {
 		c.end()
 		var out outcome
-		c.sort(&out, c.drain(), sent{}) // what was on its way
+		c.sort(&out, c.drain(), now)
+		wire = out.wire
 	}
 	c.s, c.end = nil, nil
+	return wire
 }
 
 // drain looks at what came over the wire since, and returns what is wrong with it. The rules do not see the calls' own faults.
@@ -170,14 +184,15 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool) (ou
 	if settle && failure.KindOf(failed) != failure.Timeout && !out.broken { // these waited long enough
 		c.settle(ctx)
 	}
-	c.sort(&out, append(wire, c.drain()...), sent{out.reply.Request, t, in})
+	now := sent{out.reply.Request, t, in}
+	c.sort(&out, append(wire, c.drain()...), now)
 	if failed != nil && !errors.As(failed, &out.err) {
 		out.err = &failure.Error{Kind: failure.KindOf(failed), Message: failed.Error(), Err: failed}
 	}
 	c.read(&out)
 	out.gone = c.s.Status().State != session.Connected
 	if out.lost() && (out.gone || c.s.Status().PID != 0) {
-		c.close() // a pipe has what comes now before the next answer
+		out.last = c.close(now) // a pipe has what comes now before the next answer
 	}
 	return out, nil
 }
@@ -221,6 +236,14 @@ func (c *client) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settling)
 	defer cancel()
 	_, _ = c.s.Ping(ctx) // an answer, or a while without one
+}
+
+// refused reports whether the server wants a login of everybody, and not for one call only.
+func (c *client) refused(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	_, err := c.s.Ping(ctx)
+	return failure.KindOf(err) == failure.OAuth
 }
 
 // rest is what is wrong with what came after the last call.
@@ -318,7 +341,7 @@ func (c *client) stderr(n int) string {
 	}
 	var lines []string
 	c.o.Journal.Each(max(c.seen, 200)-200, func(e *journal.Entry) bool {
-		if e.Kind == journal.Stderr && strings.HasPrefix(e.Server, c.subject.Server) {
+		if e.Kind == journal.Stderr && e.Server == c.last {
 			if body, err := c.o.Journal.Head(e.Seq, 500); err == nil {
 				lines = append(lines, strings.TrimRight(string(body), "\r\n"))
 			}

@@ -3,7 +3,6 @@ package fuzz
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -71,9 +70,11 @@ const (
 	maxPerTarget  = 25
 	maxRestarts   = 200
 	maxLinks      = 20
+	maxLearn      = 256 << 10             // bytes of a result that is looked into for arguments of others
 	throttlePause = 50 * time.Millisecond // more of it each time that the server asks for it
-	maxPause      = 5 * time.Second       // however long it asks to wait
-	maxSlowed     = 20                    // times that the server says that calls come too fast
+	maxPause      = time.Minute           // however long it asks to wait
+	pauses        = 4                     // what they may take of the time, as a divisor
+	maxLimited    = 5                     // calls that come too fast, of a target of which all do
 	leastShare    = 2 * time.Second       // of the time, for each target
 )
 
@@ -81,26 +82,51 @@ const (
 type run struct {
 	o       Options
 	s       *check.Subject
-	c       *client
+	crew    crew
 	rec     *check.Recorder
 	pool    *values.Pool
 	targets []*target
 	done    int
 	keep    *keeper
 	general map[string]bool // failures that do not depend on the target
+	open    []open          // failures that were not looked into yet
 	slowed  time.Duration   // times that the server said that calls come too fast
+	paused  time.Duration   // for that reason
+	refuses time.Duration   // for how long it wants no more calls, where that is too long to wait for
 	cut     bool            // there was no time for all
 	ends    time.Time
 }
+
+// open is a failure to look into.
+type open struct {
+	t      *target
+	in     input
+	h      hit
+	costly bool // the next call has to wait for it
+	lone   bool // a call beside it may be to blame
+}
+
+func newRun(s *check.Subject, o Options, rec *check.Recorder) *run {
+	r := &run{o: o, s: s, rec: rec, general: map[string]bool{}, pool: values.NewPool(), keep: newKeeper(o.Folder, s), ends: time.Now().Add(o.For)}
+	r.crew.init(r.client)
+	return r
+}
+
+func (r *run) client(w *crew) *client { return newClient(r.s, r.o, &w.used) }
 
 // Run implements check.Section.
 func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder) error {
 	if s.Again == nil || s.Session == nil {
 		return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Server, Stage: "fuzz", Message: "there is no server to call"}
 	}
-	r := &run{o: f.o, s: s, c: newClient(s, f.o), rec: rec, general: map[string]bool{}, pool: values.NewPool(), keep: newKeeper(f.o.Folder, s)}
-	defer r.c.close()
-	r.ends = time.Now().Add(r.o.For)
+	r := newRun(s, f.o, rec)
+	r.crew.turn.Lock()
+	defer r.crew.turn.Unlock()
+	defer func() {
+		for _, c := range r.crew.all {
+			c.close(sent{})
+		}
+	}()
 	if r.o.Replay {
 		return r.replay(ctx)
 	}
@@ -120,15 +146,24 @@ func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder
 }
 
 // all makes the calls: an example of each target first, so that what it returns can be given to others, and then one input of each target
-// after the other, so that a run that is short has something of all.
+// after the other, so that a run that is short has something of all. What fails is looked into when each target had its example.
 func (r *run) all(ctx context.Context) error {
-	for _, t := range r.targets {
-		if t.inputs == nil {
-			base := t.judge(values.Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
-			if err := r.try(ctx, t, base); err != nil {
-				return err
-			}
+	defer func() {
+		for _, c := range r.crew.all {
+			r.later(c.rest(ctx))
 		}
+		_ = r.each(ctx, r.look) // what is left is told without
+		for _, o := range r.open {
+			r.failed(ctx, r.crew.first(), o)
+		}
+		r.cut = r.cut || slices.ContainsFunc(r.targets, (*target).left)
+	}()
+	if err := r.examples(ctx); err != nil {
+		return err
+	}
+	for _, t := range r.targets {
+		r.pool.Learn(t.learnt)
+		t.learnt = nil
 	}
 	for _, uri := range values.First(r.pool.Links, maxLinks) {
 		r.link(uri)
@@ -143,93 +178,147 @@ func (r *run) all(ctx context.Context) error {
 	if _, err := r.unknown(ctx); err != nil {
 		return err
 	}
-	defer func() { r.later(ctx, r.c.rest(ctx)) }()
-	for more := true; more; {
-		more = false
-		for _, t := range r.targets {
-			if t.over != "" || t.next >= len(t.inputs) {
+	at := 0
+	err := r.each(ctx, func() *job {
+		if j := r.look(); j != nil {
+			return j
+		}
+		if slices.ContainsFunc(r.open, func(o open) bool { return o.lone }) { // these wait until nothing else is under way
+			return nil
+		}
+		for range r.targets {
+			t := r.targets[at%len(r.targets)]
+			if at++; t.busy || !t.left() || r.late() {
 				continue
-			}
-			if r.late() {
-				r.cut = true
-				return nil
 			}
 			in := t.inputs[t.next]
 			t.next++
 			r.rec.Step(r.done, total, t.name)
 			r.done++
-			more = true
-			if err := r.try(ctx, t, in); err != nil {
-				return err
-			}
+			return &job{of: t, do: func(ctx context.Context, c *client) error { return r.try(ctx, c, t, in) }}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return r.after(ctx)
 }
 
-// late reports whether the time is over, or the patience of either side.
-func (r *run) late() bool {
-	return time.Now().After(r.ends) || r.c.used > maxRestarts || r.slowed > maxSlowed
+// left reports whether there are more inputs to try.
+func (t *target) left() bool { return t.over == "" && t.next < len(t.inputs) }
+
+// examples makes the first call of each target.
+func (r *run) examples(ctx context.Context) error {
+	rest := r.targets
+	return r.each(ctx, func() *job {
+		for len(rest) > 0 {
+			t := rest[0]
+			if r.late() {
+				r.cut = true
+				return nil
+			}
+			if rest = rest[1:]; t.inputs != nil {
+				continue
+			}
+			base := t.judge(values.Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
+			return &job{of: t, do: func(ctx context.Context, c *client) error { return r.try(ctx, c, t, base) }}
+		}
+		return nil
+	})
 }
 
-// try makes one call, and looks into what is wrong with it.
-func (r *run) try(ctx context.Context, t *target, in input) error {
+// look is to look into a failure.
+func (r *run) look() *job {
+	for i, o := range r.open {
+		if o.t.busy || o.lone && r.crew.busy > 0 {
+			continue
+		}
+		r.open = slices.Delete(r.open, i, i+1)
+		return &job{of: o.t, lone: o.lone, do: func(ctx context.Context, c *client) error {
+			r.failed(ctx, c, o)
+			return ctx.Err()
+		}}
+	}
+	return nil
+}
+
+// late reports whether the time is over, or the patience of either side.
+func (r *run) late() bool {
+	return time.Now().After(r.ends) || r.crew.used.Load() > maxRestarts || r.refuses > 0
+}
+
+// try makes one call, and notes what is wrong with it.
+func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	if t.over != "" {
 		return nil
 	}
-	out, err := r.c.call(ctx, t, in, false)
+	out, err := r.call(ctx, c, t, in, false)
+	for err == nil && out.throttled() {
+		t.count(in, &out)
+		if t.limited++; t.limited >= maxLimited && t.limited == t.tally.Calls {
+			t.over = "stopped: calls come too fast for the server"
+		}
+		if r.pause(ctx, &out); t.over != "" || r.late() {
+			return ctx.Err()
+		}
+		out, err = r.call(ctx, c, t, in, false)
+	}
 	if err != nil {
 		return err
 	}
 	if out.kind() == failure.OAuth {
-		return out.err
+		if err := c.open(ctx); err != nil || c.refused(ctx) {
+			return out.err
+		}
 	}
 	t.count(in, &out)
-	if out.throttled() {
-		t.limited++
-		r.pause(ctx, &out)
-		return ctx.Err()
-	}
 	if t.spent += out.took; t.spent > max(r.o.For/time.Duration(len(r.targets)+1), leastShare) {
 		t.over = "stopped: its share of the time is over"
 	}
 	if !in.Extreme && in.verdict != forbidden {
 		t.times = append(t.times, timed{in, out.took})
 	}
-	if !errorOf(&out) {
-		r.pool.Learn(out.reply.Result)
+	if t.inputs == nil && !errorOf(&out) && len(out.reply.Result) <= maxLearn {
+		t.learnt = out.reply.Result
 	}
-	r.later(ctx, r.c.takeLate())
-	for _, h := range r.c.oracles(t, in, &out) {
-		r.failed(ctx, t, in, h, out.lost())
+	r.later(c.takeLate())
+	for _, h := range c.oracles(t, in, &out) {
+		r.open = append(r.open, open{t, in, h, out.lost(), out.beside && h.lost()})
 	}
 	return ctx.Err()
 }
 
-// pause waits as long as a server asks for that says that calls come too fast.
+// pause waits as long as a server asks for that says that calls come too fast, unless that would use up the time.
 func (r *run) pause(ctx context.Context, out *outcome) {
 	r.slowed++
+	wait := cmp.Or(out.retryAfter(), min(r.slowed*throttlePause, time.Second))
+	if r.paused += wait; r.paused > r.o.For/pauses {
+		r.refuses = wait
+		return
+	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(cmp.Or(out.retryAfter(), min(r.slowed*throttlePause, time.Second))):
+	case <-time.After(wait):
 	}
 }
 
 // later takes what came after the calls that it belongs to.
-func (r *run) later(ctx context.Context, late []lateFinding) {
+func (r *run) later(late []lateFinding) {
 	for _, l := range late {
 		if h, ok := onWire(l.Finding); ok {
 			h.severity = severityOf(h.rule)
-			r.failed(ctx, l.t, l.in, h, false)
+			r.open = append(r.open, open{t: l.t, in: l.in, h: h})
 		}
 	}
 }
 
-// failed makes a failure small, reports it and keeps it, once for each cause. costly is one that the next call has to wait for.
-func (r *run) failed(ctx context.Context, t *target, in input, h hit, costly bool) {
-	key, lost := h.key(), h.rule == "fuzz/died" || h.rule == "fuzz/no-answer"
-	if lost {
-		key = h.rule + "\x00" + in.cause // any crash is not the same crash
+// failed makes a failure small, reports it and keeps it, once for each cause.
+func (r *run) failed(ctx context.Context, c *client, o open) {
+	t, h := o.t, o.h
+	key := h.key()
+	if h.lost() {
+		key = h.rule + "\x00" + o.in.cause // any crash is not the same crash
 	}
 	if t.found[key] || len(t.found) > maxPerTarget {
 		return
@@ -238,12 +327,12 @@ func (r *run) failed(ctx context.Context, t *target, in input, h hit, costly boo
 	if same, ok := strings.CutSuffix(key, wrongToo); ok && t.found[same] {
 		return
 	}
-	if r.everywhere(t, in, h) {
+	if r.everywhere(t, o.in, h) {
 		return
 	}
-	least, last, sure := r.shrink(ctx, t, in, h)
+	least, last, how := r.shrink(ctx, c, t, o.in, h)
 	small := said(least)
-	if costly {
+	if o.costly {
 		if t.costly++; t.costly >= maxCostly || small == "none" || small == "{}" {
 			t.over = "stopped: it does not answer"
 			if h.rule == "fuzz/died" {
@@ -251,7 +340,7 @@ func (r *run) failed(ctx context.Context, t *target, in input, h hit, costly boo
 			}
 		}
 	}
-	if lost {
+	if h.lost() {
 		if h.cause = small; len(small) > 200 {
 			h.cause = least.cause
 		}
@@ -261,7 +350,7 @@ func (r *run) failed(ctx context.Context, t *target, in input, h hit, costly boo
 		t.found[h.key()] = true
 	}
 	last.cause = h.cause
-	r.add(t, least, last, sure)
+	r.add(t, least, last, how)
 }
 
 // everywhere reports whether a failure is that of the server's whole reading of requests, and was found at another target.
@@ -278,17 +367,20 @@ func (r *run) everywhere(t *target, in input, h hit) bool {
 }
 
 // add reports a failure.
-func (r *run) add(t *target, in input, h hit, sure bool) {
-	h.message, h.evidence = r.c.masked(h.message), r.c.masked(h.evidence)
+func (r *run) add(t *target, in input, h hit, how seen) {
+	c := r.crew.all[0]
+	h.message, h.evidence = c.masked(h.message), c.masked(h.evidence)
 	f := check.Finding{Place: t.place, Key: h.cause, Message: h.message, Evidence: h.evidence, Sure: h.sure}
 	if h.rule != "fuzz/memory" && h.rule != "fuzz/slow" {
 		f.Message += " · arguments: " + text.Clip(said(in), 120)
 	}
-	if !sure {
-		f.Sure, f.Message = check.Possible, f.Message+" (seen once, and not again)"
-		h.severity = min(h.severity, check.Warning)
+	if why, sure := how.says(); why != "" {
+		f.Message += " (" + why + ")"
+		if f.Sure = sure; sure == check.Possible {
+			h.severity = min(h.severity, check.Warning)
+		}
 	}
-	call, err := r.keep.put(t, in, h, r.o.Seed)
+	call, err := r.keep.put(t, in, h, r.o.Seed, how)
 	if err != nil {
 		f.Evidence += "\n" + err.Error()
 	}
@@ -318,101 +410,4 @@ func (r *run) link(uri string) {
 	if r.s.Session.Supports("resources/read") {
 		r.targets = append(r.targets, resource(uri))
 	}
-}
-
-func (t *target) count(in input, out *outcome) {
-	t.tally.Calls++
-	switch in.verdict {
-	case allowed:
-		t.tally.Valid++
-	case forbidden:
-		t.tally.Wrong++
-	}
-	switch {
-	case out.lost():
-		t.tally.Lost++
-	case out.err != nil:
-		t.tally.Refused++
-	case out.result.IsError:
-		t.tally.Failed++
-	default:
-		t.tally.Answered++
-	}
-}
-
-func errorOf(out *outcome) bool { return out.err != nil || out.result.IsError }
-
-// report is what the section counted.
-func (r *run) report(left int, err error) {
-	type row struct {
-		Kind string `json:"kind"`
-		Name string `json:"name"`
-		tally
-		Median float64 `json:"median_ms"` // of calls with valid arguments
-		Took   float64 `json:"took_ms"`   // of all calls together
-		Over   string  `json:"stopped,omitempty"`
-	}
-	value := struct {
-		Seed    uint64 `json:"seed"`
-		Calls   int    `json:"calls"`
-		Starts  int    `json:"connections"`
-		Skipped int    `json:"not_allowed"`
-		Cut     bool   `json:"out_of_time"`
-		Targets []row  `json:"targets"`
-	}{Seed: r.o.Seed, Starts: r.c.used, Skipped: left, Cut: r.cut, Targets: []row{}}
-	table := [][]string{{"what", "calls", "answered", "failed", "refused", "lost", "median", ""}}
-	var read tally
-	for _, t := range r.targets {
-		m := median(t.times)
-		value.Calls += t.tally.Calls
-		value.Targets = append(value.Targets, row{t.kind, t.name, t.tally, float64(m.Microseconds()) / 1000, float64(t.spent.Microseconds()) / 1000, t.over})
-		for _, id := range []string{"fuzz/died", "fuzz/no-answer", "fuzz/accepted", "fuzz/refused"} {
-			switch {
-			case t.tally.Calls == 0 || err != nil || t.reported(id):
-			case t.limited >= t.tally.Calls:
-				r.rec.Skipped(id, t.place, "the server said of each call that calls come too fast")
-			default:
-				r.rec.Passed(id, t.place, 0)
-			}
-		}
-		if t.kind == check.OfResource {
-			read.add(t.tally)
-			continue
-		}
-		table = append(table, []string{
-			t.kind + " " + text.Clip(t.name, 60), fmt.Sprint(t.tally.Calls), fmt.Sprint(t.tally.Answered), fmt.Sprint(t.tally.Failed), fmt.Sprint(t.tally.Refused), fmt.Sprint(t.tally.Lost),
-			text.Duration(m), t.over,
-		})
-	}
-	if read.Calls > 0 {
-		table = append(table, []string{"resources", fmt.Sprint(read.Calls), fmt.Sprint(read.Answered), "0", fmt.Sprint(read.Refused), fmt.Sprint(read.Lost), "", ""})
-	}
-	notes := []string{fmt.Sprintf("seed %d: the same calls come again with it", r.o.Seed)}
-	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%d tools were not called: they are not marked as read-only, and were not allowed by name", left))
-	}
-	if r.slowed > 0 {
-		notes = append(notes, fmt.Sprintf("%d calls came too fast for the server, and were not looked at", r.slowed))
-	}
-	if r.cut {
-		notes = append(notes, "not all calls that were planned were made")
-	}
-	if n := r.keep.kept; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d failures are kept in %s", n, r.keep.dir))
-	}
-	r.rec.Figures(check.Figures{Value: value, Table: table, Notes: notes})
-}
-
-func (n *tally) add(o tally) {
-	n.Calls, n.Answered, n.Refused, n.Lost = n.Calls+o.Calls, n.Answered+o.Answered, n.Refused+o.Refused, n.Lost+o.Lost
-}
-
-// reported reports whether a rule found something at the target.
-func (t *target) reported(id string) bool {
-	for key := range t.found {
-		if len(key) > len(id) && key[:len(id)] == id {
-			return true
-		}
-	}
-	return false
 }

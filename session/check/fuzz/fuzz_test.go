@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 // with is the section with options, for fuzzedBy.
 func with(o Options) func(*journal.Journal) check.Section {
 	return func(j *journal.Journal) check.Section {
+		if o.For == 0 { // no test is about how quick the machine is
+			o.For = 90 * time.Second
+		}
 		o.Journal, o.Repro = j, func(c Call) string {
 			return strings.TrimSpace(c.Name + " " + strings.TrimPrefix(string(c.Arguments), "{}"))
 		}
@@ -72,12 +75,9 @@ func fuzzedBy(ctx context.Context, t *testing.T, cfg config.Server, make func(*j
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
 	subject := &check.Subject{Offer: offer, Session: s, Allow: allow, Again: func(ctx context.Context, change func(*config.Server)) (*session.Session, func(), error) {
 		again := s.Config()
 		change(&again)
-		n++
-		again.Name = fmt.Sprintf("subject-%d", n)
 		s, err := m.Register(again)
 		if err != nil {
 			return nil, nil, err

@@ -42,6 +42,7 @@ type failureFile struct {
 	Extreme   bool            `json:"extreme,omitempty"`
 	Message   string          `json:"message"`
 	Seed      uint64          `json:"seed"`
+	Chance    bool            `json:"chance,omitempty"` // it comes and goes, whatever the arguments are
 }
 
 // keeper writes failures into a folder of the server, readable for the owner only: arguments may come from results.
@@ -69,7 +70,7 @@ func fileName(name string) string {
 }
 
 // put keeps a failure, and returns the call that shows it.
-func (k *keeper) put(t *target, in input, h hit, seed uint64) (Call, error) {
+func (k *keeper) put(t *target, in input, h hit, seed uint64, how seen) (Call, error) {
 	method, params, _ := t.request(in)
 	call := Call{Kind: t.place.Kind, Name: t.name, Method: method, Params: params}
 	if in.IsSet() {
@@ -79,7 +80,7 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64) (Call, error) {
 		return call, nil
 	}
 	raw, err := json.MarshalIndent(failureFile{
-		Format: format, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed,
+		Format: format, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed, Chance: how.chance(),
 	}, "", "  ")
 	if err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
@@ -208,6 +209,7 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 			return false, fmt.Errorf("arguments of a kept failure of %s: %w", f.Name, err)
 		}
 	}
+	c := r.crew.first()
 	in := t.judge(values.Value{Value: v, What: "kept", Extreme: f.Extreme})
 	before := t.found
 	defer func() { t.found = before }()
@@ -218,31 +220,40 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 		t.times = []timed{{in, 0}}
 		return r.memory(ctx, t)
 	case f.Rule == "fuzz/slow":
-		out, err := r.c.call(ctx, t, in, false)
+		out, err := r.call(ctx, c, t, in, false)
 		if err != nil || out.took < slowest {
 			return false, err
 		}
-		r.add(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: severityOf(f.Rule), sure: check.Likely}, true)
+		r.add(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: severityOf(f.Rule), sure: check.Likely}, seen{})
 		return true, nil
 	}
-	out, err := r.c.call(ctx, t, in, true)
-	for err == nil && out.throttled() && !r.late() {
-		r.pause(ctx, &out)
-		out, err = r.c.call(ctx, t, in, true)
+	tries := replayCalls
+	if f.Chance {
+		tries = replayOften
 	}
-	if err != nil {
-		return false, err
-	}
-	if out.throttled() {
-		return false, errLimited
-	}
-	for _, h := range r.c.oracles(t, in, &out) {
-		if h.rule == "fuzz/died" || h.rule == "fuzz/no-answer" {
-			h.cause = f.Cause
+	for range tries {
+		out, err := r.call(ctx, c, t, in, true)
+		for err == nil && out.throttled() && !r.late() {
+			r.pause(ctx, &out)
+			out, err = r.call(ctx, c, t, in, true)
 		}
-		if h.rule == f.Rule && h.cause == f.Cause {
-			r.add(t, in, h, true)
-			return true, nil
+		if err != nil {
+			return false, err
+		}
+		if out.throttled() {
+			return false, errLimited
+		}
+		for _, h := range c.oracles(t, in, &out) {
+			if h.lost() {
+				h.cause = f.Cause
+			}
+			if h.rule == f.Rule && h.cause == f.Cause {
+				r.add(t, in, h, seen{before: f.Chance})
+				return true, nil
+			}
+		}
+		if r.late() {
+			break
 		}
 	}
 	return false, nil

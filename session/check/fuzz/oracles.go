@@ -32,6 +32,9 @@ type hit struct {
 
 func (h *hit) key() string { return h.rule + "\x00" + h.cause }
 
+// lost reports whether there was no answer, for no reason that could be seen.
+func (h *hit) lost() bool { return h.rule == "fuzz/died" || h.rule == "fuzz/no-answer" }
+
 // oracles look at one outcome. What they say depends on nothing else, so that shrinking can ask again.
 func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 	say := func(h hit) {
@@ -45,6 +48,11 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 	}
 	if h, ok := c.unanswered(out); ok && (len(hits) == 0 || out.gone) {
 		say(h)
+	}
+	for _, f := range out.last {
+		if h, ok := onWire(f); ok {
+			say(h)
+		}
 	}
 	if out.lost() || out.throttled() {
 		return hits
@@ -117,7 +125,7 @@ func (c *client) unanswered(out *outcome) (h hit, ok bool) {
 	switch kind := out.kind(); {
 	case kind == failure.Timeout:
 		h.rule, h.message = "fuzz/no-answer", "no answer within "+text.Duration(c.o.Timeout)
-	case status >= 400 && kind != failure.OAuth:
+	case status >= 400:
 		h.rule, h.cause, h.message = "fuzz/http-status", fmt.Sprint(status), fmt.Sprintf("HTTP status %d", status)
 	case kind == failure.Protocol:
 		h.rule, h.message = "fuzz/frame", text.Clip(text.FirstLine(out.err.Message), 200)

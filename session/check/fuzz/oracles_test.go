@@ -215,8 +215,11 @@ type slowly struct {
 }
 
 func (s *slowly) Run(ctx context.Context, subject *check.Subject, rec *check.Recorder) error {
-	r := &run{o: s.o, s: subject, c: newClient(subject, s.o), rec: rec, keep: newKeeper("", subject), ends: time.Now().Add(time.Hour)}
-	defer r.c.close()
+	s.o.For = time.Hour
+	r := newRun(subject, s.o, rec)
+	r.crew.turn.Lock()
+	defer r.crew.turn.Unlock()
+	defer func() { r.crew.first().close(sent{}) }()
 	t := newTarget(check.OfTool, "waits", schema.ParseArguments(nil), true)
 	t.times = s.times
 	return r.slow(ctx, t)

@@ -16,67 +16,90 @@ const (
 	shrinkTimes = 4 // of the timeout, where each call may cost one
 )
 
-// shrink looks for the smallest arguments with which the same oracle says the same. sure is false where the failure did not come again at
-// all. It ends early, with what it has, when ctx does.
-func (r *run) shrink(ctx context.Context, t *target, in input, h hit) (least input, last hit, sure bool) {
-	until := time.Now().Add(max(shrinkTime, shrinkTimes*r.o.Timeout))
-	calls, gone := 0, false
-	var again func(v values.Value) (input, hit, bool)
-	again = func(v values.Value) (input, hit, bool) {
-		if calls++; ctx.Err() != nil || calls > leastCalls && time.Now().After(until) || calls > maxShrinks {
-			return input{}, hit{}, false
+// shrinker looks for the smallest arguments with which the same oracle says the same.
+type shrinker struct {
+	r     *run
+	c     *client
+	t     *target
+	in    input
+	h     hit
+	until time.Time
+	calls int
+	tried map[string]bool // in vain
+	gone  bool            // the server, for good
+}
+
+// shrink makes a failure small, and says how often it came again. It ends early, with what it has, when ctx or the time does.
+func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how seen) {
+	s := &shrinker{r: r, c: c, t: t, in: in, h: h, until: time.Now().Add(max(shrinkTime, shrinkTimes*r.o.Timeout)), tried: map[string]bool{}}
+	for _, v := range []*schema.Value{schema.ObjectValue(), nil} { // no arguments at all are not the same to all servers
+		if found, o, ok := s.again(ctx, v); ok {
+			return found, o, seen{}
 		}
-		candidate := t.judge(v)
-		candidate.Extreme = in.Extreme
-		if h.rule == "fuzz/refused" && candidate.verdict != allowed || h.rule == "fuzz/accepted" && (candidate.cause != in.cause || candidate.problems > in.problems) || h.rule == "fuzz/wrong-layer" && candidate.verdict != in.verdict {
-			calls--
-			return input{}, hit{}, false
-		}
-		out, err := r.c.call(ctx, t, candidate, true)
-		if err != nil {
-			gone = gone || h.rule == "fuzz/died" && ctx.Err() == nil // it cannot be started again
-			calls = maxShrinks
-			return input{}, hit{}, false
-		}
-		t.count(candidate, &out)
-		if out.throttled() && !r.late() { // it says nothing about the arguments
-			t.limited++
-			r.pause(ctx, &out)
-			return again(v)
-		}
-		for _, o := range r.c.oracles(t, candidate, &out) {
-			if o.key() == h.key() {
-				return candidate, o, true
-			}
-		}
-		return input{}, hit{}, false
 	}
 	least, last = in, h
-	for _, v := range []*schema.Value{schema.ObjectValue(), nil} { // no arguments at all are not the same to all servers
-		if found, o, ok := again(values.Value{Value: v, What: in.What}); ok {
-			return found, o, true
+	confirmed := false
+	if in.IsSet() && !s.gone {
+		delete(s.tried, said(in))
+		if found, o, ok := s.again(ctx, in.Value.Value); ok {
+			least, last, confirmed = found, o, true
 		}
 	}
-	if !in.IsSet() {
-		return in, last, gone
+	switch {
+	case s.gone, confirmed:
+	case ctx.Err() != nil, r.late():
+		return in, h, seen{untried: true}
+	default:
+		return r.chance(ctx, c, t, in, h)
 	}
-	confirmed := false
-	for progress := true; progress; {
+	for progress := confirmed; progress; {
 		progress = false
 		values.Smaller(least.Value.Value, func(v *schema.Value) bool {
 			if values.Weight(v) >= values.Weight(least.Value.Value) {
 				return true
 			}
-			found, o, ok := again(values.Value{Value: v, What: in.What})
+			found, o, ok := s.again(ctx, v)
 			if ok {
-				least, last, progress, confirmed = found, o, true, true
+				least, last, progress = found, o, true
 			}
 			return !ok
 		})
 	}
-	if !confirmed {
-		calls = min(calls, leastCalls-1) // the original, once more
-		_, _, confirmed = again(in.Value)
+	return least, last, seen{}
+}
+
+// again makes the call with other arguments, and reports whether the same is wrong with it.
+func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool) {
+	candidate := s.t.judge(values.Value{Value: v, What: s.in.What})
+	candidate.Extreme = s.in.Extreme
+	if s.tried[said(candidate)] || ctx.Err() != nil || s.r.late() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
+		return input{}, hit{}, false
 	}
-	return least, last, confirmed || gone
+	switch rule := s.h.rule; {
+	case rule == "fuzz/refused" && candidate.verdict != allowed,
+		rule == "fuzz/accepted" && (candidate.cause != s.in.cause || candidate.problems > s.in.problems),
+		rule == "fuzz/wrong-layer" && candidate.verdict != s.in.verdict:
+		return input{}, hit{}, false
+	}
+	s.calls++
+	s.tried[said(candidate)] = true
+	out, err := s.r.call(ctx, s.c, s.t, candidate, true)
+	for err == nil && out.throttled() && !s.r.late() { // it says nothing about the arguments
+		s.t.count(candidate, &out)
+		s.t.limited++
+		s.r.pause(ctx, &out)
+		out, err = s.r.call(ctx, s.c, s.t, candidate, true)
+	}
+	if err != nil {
+		s.gone = s.gone || s.h.rule == "fuzz/died" && ctx.Err() == nil // it cannot be started again
+		s.calls = maxShrinks
+		return input{}, hit{}, false
+	}
+	s.t.count(candidate, &out)
+	for _, o := range s.c.oracles(s.t, candidate, &out) {
+		if o.key() == s.h.key() {
+			return candidate, o, true
+		}
+	}
+	return input{}, hit{}, false
 }

@@ -29,8 +29,10 @@ type target struct {
 	spent   time.Duration
 	tally   tally
 	limited int    // calls of them all that came too fast
+	busy    bool   // a call of it is under way
+	learnt  []byte // what the example returned
 	over    string // why no more calls are made, "" while they are
-	// found has what was found already, by rule and cause; barren is how many failures cost a restart or a timeout.
+	// found has what was found already, by rule and cause; costly is how many failures cost a restart or a timeout.
 	found  map[string]bool
 	costly int
 }

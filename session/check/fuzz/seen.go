@@ -1,0 +1,108 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/fuzz/values"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// Bounds of trying the same call again, to see whether a failure comes and goes.
+const (
+	chanceCalls = 10
+	chanceTime  = 2 * time.Second
+	replayCalls = 3  // of a kept failure, until it counts as fixed
+	replayOften = 25 // of one that comes and goes
+)
+
+// seen is how often a failure came when the call was made again. The zero value is each time.
+type seen struct {
+	untried bool // there was no time for that
+	once    bool // not once
+	before  bool // in an earlier run, not each time
+	fresh   bool // only as the first call of a connection
+	// times is how often it came in calls equal calls, whatever their arguments were.
+	times, calls int
+}
+
+// chance reports whether the failure comes and goes, and not with the arguments.
+func (s seen) chance() bool { return s.calls > 0 || s.once || s.before }
+
+// says is that for people, and how sure the finding is; "" where there is nothing to say.
+func (s seen) says() (why string, sure check.Confidence) {
+	switch {
+	case s.untried:
+		return "seen once, and there was no time to try it again", check.Possible
+	case s.fresh:
+		return "only as the first call of a connection", check.Likely
+	case s.times > 0:
+		return fmt.Sprintf("in %d of %d equal calls: it does not depend on the arguments", s.times, s.calls), check.Likely
+	case s.once:
+		return "seen once, and not again with the same arguments: it does not depend on them", check.Possible
+	}
+	return "", ""
+}
+
+// plainest is the smallest call that is as valid as that one; of one that is not valid, the smallest that is.
+func (r *run) plainest(t *target, in input) input {
+	v := in.Value.Value
+	if !in.IsSet() || in.verdict == forbidden {
+		v = t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil)
+	}
+	least := t.judge(values.Value{Value: v, What: in.What})
+	for progress := true; progress; {
+		progress = false
+		values.Smaller(least.Value.Value, func(v *schema.Value) bool {
+			smaller := t.judge(values.Value{Value: v, What: in.What})
+			if smaller.verdict == least.verdict && values.Weight(v) < values.Weight(least.Value.Value) {
+				least, progress = smaller, true
+			}
+			return !progress
+		})
+	}
+	least.Extreme = in.Extreme
+	return least
+}
+
+// chance looks into a failure that did not come again: as the first call of a connection, and in some calls that are as plain as can be.
+func (r *run) chance(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how seen) {
+	ends := time.Now().Add(chanceTime)
+	try := func(in input) (last hit, same bool) {
+		out, err := r.call(ctx, c, t, in, true)
+		if err != nil {
+			return h, false
+		}
+		t.count(in, &out)
+		for _, o := range c.oracles(t, in, &out) {
+			if o.key() == h.key() {
+				return o, true
+			}
+		}
+		return h, false
+	}
+	if c.own && !r.late() {
+		c.close(sent{})
+		if last, same := try(in); same {
+			return in, last, seen{fresh: true}
+		}
+	}
+	if h.rule == "fuzz/accepted" || h.rule == "fuzz/refused" { // these are about the arguments
+		return in, h, seen{once: true}
+	}
+	least, last = r.plainest(t, in), h
+	for range chanceCalls {
+		if ctx.Err() != nil || r.late() || time.Now().After(ends) || h.rule == "fuzz/no-answer" {
+			break
+		}
+		how.calls++
+		if o, same := try(least); same {
+			last = o
+			how.times++
+		}
+	}
+	how.once = how.times == 0
+	return least, last, how
+}
