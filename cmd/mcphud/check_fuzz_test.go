@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,72 +30,6 @@ func findings(t *testing.T, report []byte) (found []string, r check.Report) {
 		found = append(found, strings.TrimSpace(strings.TrimPrefix(f.ID, "fuzz/")+" "+f.Place.Name))
 	}
 	return found, r
-}
-
-// TestCheckFuzzFindsInjectedFaults: each fault that the agent's profile injects into one request is a finding of the rule that names it.
-func TestCheckFuzzFindsInjectedFaults(t *testing.T) {
-	t.Parallel()
-	url := agent(t, agentsrv.Options{Profile: "fault"})
-	for kind, want := range map[string]string{
-		"drop": "died", "http_500": "http-status", "jsonrpc_error": "wrong-layer", "partial_json": "frame", "truncated_sse": "frame", "wrong_id": "unknown-id",
-	} {
-		mcphud(t, "tools", "call", "fault_next", "kind="+kind, "--url", url).ok(t)
-		found, _ := fuzzed(t, "--runs", "1", "--only", "echo", "--url", url)
-		if !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, want+" ") }) {
-			t.Errorf("%s: %q", kind, found)
-		}
-	}
-	if found, _ := fuzzed(t, "--runs", "5", "--only", "panic", "--url", url); !slices.Contains(found, "wrong-layer panic") {
-		t.Errorf("%q", found)
-	}
-}
-
-// TestCheckFuzzFindsHostileAnswers: over both transports each broken answer of the hostile profile is found, and shown without arguments.
-func TestCheckFuzzFindsHostileAnswers(t *testing.T) {
-	t.Parallel()
-	want := map[string]string{
-		"answer_other_id": "unknown-id", "answer_null_id": "unknown-id", "answer_no_id": "unknown-id", "answer_id_as_text": "unknown-id", "answer_batch": "frame",
-		"answer_no_version": "frame", "answer_both": "frame", "answer_neither": "frame", "answer_duplicate_keys": "frame", "answer_null_result": "frame", "answer_list_result": "frame",
-		"answer_bad_error": "frame", "answer_error_code": "frame", "bad_json": "frame", "trailing_garbage": "frame", "not_json": "noise", "answer_byte_order_mark": "noise",
-		"noise": "noise", "answer_twice": "answer-twice", "foreign_progress": "frame", "unknown_content": "frame", "bad_base64": "frame", "progress_lies": "frame",
-		"silent_error": "silent-error", "csi_as_raw_c1": "frame",
-	}
-	allow := []string{}
-	for name := range want {
-		allow = append(allow, name)
-	}
-	over := map[string][]string{"http": {"--url", agent(t, agentsrv.Options{Profile: "hostile"})}}
-	c := command(t)
-	over["stdio"] = []string{"--", c.Path, "agent", "--stdio", "--ephemeral", "--profile", "hostile"}
-	for name, target := range over {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tools := strings.Join(allow, ",")
-			if name == "stdio" { // each of them costs a process
-				tools = "answer_other_id,answer_neither,not_json,noise,answer_twice,silent_error"
-			}
-			c := command(t, append([]string{"check", "fuzz", "--seed", "1", "--runs", "1", "--failures", "", "--fail-on", "never", "--format", "json", "--allow", tools, "--only", tools, "--protocol", "2025-11-25"}, target...)...)
-			var out, stderr bytes.Buffer
-			c.Stdout, c.Stderr = &out, &stderr
-			if err := c.Run(); err != nil {
-				t.Fatalf("%v: %s", err, &stderr)
-			}
-			found, r := findings(t, out.Bytes())
-			for tool, rule := range want {
-				if !strings.Contains(tools, tool) || name == "http" && tool == "noise" {
-					continue // between the events of a stream it means nothing
-				}
-				if !slices.Contains(found, rule+" "+tool) {
-					t.Errorf("%s of %s was not found", rule, tool)
-				}
-			}
-			for _, f := range r.Findings {
-				if f.Place.Kind == check.OfTool && want[f.Place.Name] != "" && strings.Contains(f.Repro, "--args") && f.Sure != check.Possible {
-					t.Errorf("not small: %s", f.Repro)
-				}
-			}
-		})
-	}
 }
 
 // TestCheckFuzzFindsNothingInTheDemo: the tools whose schemas say what they take do as they say.

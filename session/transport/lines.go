@@ -153,7 +153,7 @@ func (l *lineReader) end() {
 		l.drop, l.size, l.head, l.tail, l.from, l.to = false, 0, nil, nil, 0, 0
 		l.in.Broken(head, tail, &failure.Error{
 			Kind: failure.Protocol, Message: fmt.Sprintf("the output ended after %d bytes of a frame, without a line end", n),
-			Next: "reconnect",
+			Next: "reconnect", Err: io.ErrUnexpectedEOF,
 		})
 	}
 }

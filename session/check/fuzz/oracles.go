@@ -3,7 +3,9 @@ package fuzz
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -46,7 +48,7 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 			say(h)
 		}
 	}
-	if h, ok := c.unanswered(out); ok && (len(hits) == 0 || out.gone) {
+	if h, ok := c.unanswered(out); ok && (len(hits) == 0 || out.gone || h.rule == "fuzz/died") {
 		say(h)
 	}
 	for _, f := range out.last {
@@ -127,9 +129,9 @@ func (c *client) unanswered(out *outcome) (h hit, ok bool) {
 		h.rule, h.message = "fuzz/no-answer", "no answer within "+text.Duration(c.o.Timeout)
 	case status >= 400:
 		h.rule, h.cause, h.message = "fuzz/http-status", fmt.Sprint(status), fmt.Sprintf("HTTP status %d", status)
-	case kind == failure.Protocol:
+	case kind == failure.Protocol && !errors.Is(out.err, io.ErrUnexpectedEOF): // that of the server's output is its end
 		h.rule, h.message = "fuzz/frame", text.Clip(text.FirstLine(out.err.Message), 200)
-	case kind == failure.ChannelClosed, kind == failure.Transport, kind == failure.SpawnFailed, kind == failure.ServerNotConnected:
+	case kind == failure.Protocol, kind == failure.ChannelClosed, kind == failure.Transport, kind == failure.SpawnFailed, kind == failure.ServerNotConnected:
 		h.rule, h.message = "fuzz/died", cmp.Or(text.Clip(text.FirstLine(out.err.Message), 200), "the connection ended")
 		if lines := c.stderr(20); lines != "" {
 			h.evidence += "\n" + mask.Log(lines)

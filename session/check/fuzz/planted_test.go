@@ -75,11 +75,11 @@ func listed(t *testing.T, mode behave.Mode) (names []string) {
 
 // modeFaults is what finds, in calls of echo, what a mode of the fake server does.
 var modeFaults = map[behave.Mode]string{
-	behave.Noise: "noise", behave.Duplicate: "answer-twice", behave.NoRead: "no-answer",
+	behave.Noise: "noise", behave.Duplicate: "answer-twice",
 	behave.Good: isWell, behave.Modern: isWell, behave.ExitDiscover: isWell, behave.NoDiscover: isWell, behave.IgnoreTerm: isWell, behave.Fork: isWell,
 	behave.FloodStderr: isWell, behave.ManyTools: isWell, behave.Big: isWell, behave.DeepSchema: isWell, behave.Changing: isWell, behave.Pages: isWell,
 	behave.Bare: isWell, behave.Malformed: itsList, behave.RepeatCursor: itsList, behave.EndlessCursor: itsList, behave.HalfFrame: itsList, behave.HalfFrameExit: itsList,
-	behave.Oversize: itsList, behave.BadUTF8: itsList, behave.ListError: itsList, behave.WrongID: itsList, behave.Liar: itsList, behave.HostileText: itsText,
+	behave.Oversize: itsList, behave.NoRead: itsList, behave.BadUTF8: itsList, behave.ListError: itsList, behave.WrongID: itsList, behave.Liar: itsList, behave.HostileText: itsText,
 	behave.ExitAtOnce: noCall, behave.ExitInitialize: noCall, behave.NoAnswer: noCall,
 }
 
