@@ -34,8 +34,8 @@ func (w *crew) init(make func(*crew) *client) {
 	w.idle = append(w.idle, w.all...)
 }
 
-// aside runs f, and lets others go on while it takes long. slow says that it did.
-func (w *crew) aside(f func()) (slow bool) {
+// unhurried runs f, and lets others go on while it takes long. slow says that it did.
+func (w *crew) unhurried(f func()) (slow bool) {
 	timer := time.AfterFunc(patience, w.turn.Unlock)
 	defer func() {
 		if slow = !timer.Stop(); slow {
@@ -58,7 +58,7 @@ func (w *crew) take(ctx context.Context, make func(*crew) *client) *client {
 	}
 	c := make(w)
 	var err error
-	w.aside(func() { err = c.open(ctx) })
+	w.unhurried(func() { err = c.open(ctx) })
 	if err != nil {
 		w.most = len(w.all)
 		return nil
@@ -121,7 +121,7 @@ func (r *run) each(ctx context.Context, next func() *job) (err error) {
 
 // call makes a call. beside says that others were made meanwhile, to a server that may have them wait for each other.
 func (r *run) call(ctx context.Context, c *client, t *target, in input, settle bool) (out outcome, err error) {
-	slow := r.crew.aside(func() { out, err = c.call(ctx, t, in, settle) })
+	slow := r.crew.unhurried(func() { out, err = c.call(ctx, t, in, settle) })
 	out.beside = (slow || r.crew.busy > 1) && !c.own
 	return out, err
 }
