@@ -78,7 +78,7 @@ func TestPeerQuestionsAreAnswered(t *testing.T) {
 		{"rounds, modern http", func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/modern").Server }, "", session.Modern, rounds},
 		{"rounds, legacy http", func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/mcp").Server }, "", session.Legacy, first},
 		{"rounds, sse", func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/sse").Server }, "", session.Legacy, first},
-		{"TypeScript, modern", func(t *testing.T) config.Server { return peertest.Questions(t) }, "", session.Modern, rounds},
+		{"TypeScript, modern", func(t *testing.T) config.Server { return peertest.Questions(t) }, "2026-07-28", session.Modern, rounds},
 		{"TypeScript, legacy", func(t *testing.T) config.Server { return peertest.Questions(t) }, "2025-11-25", session.Legacy, rounds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
