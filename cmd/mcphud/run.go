@@ -201,10 +201,10 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	return cmp.Or(p.ranAll(ran, len(files), time.Since(began)), first)
+	return cmp.Or(p.ranAll(ran, len(files), time.Since(began)), err, first)
 }
 
 // kept is a call of a file as one that is made again.

@@ -165,7 +165,7 @@ func TestRunManyFiles(t *testing.T) {
 	}
 }
 
-// An interrupt ends the servers of all files.
+// An interrupt ends the servers of all files, and what was not made is listed as such.
 func TestRunInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("processes are signalled")
@@ -173,14 +173,14 @@ func TestRunInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	pids := filepath.Join(dir, "pids")
 	server := append([]string{"sh", "-c", `echo $$ >> "$0"; exec "$@"`, pids}, fake(t, behave.Good)[1:]...)
-	for i := range 3 {
+	for i := range 5 {
 		file := filepath.Join(dir, ".mcphud", "calls", fmt.Sprintf("%d.yaml", i))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		write(t, file, "tool: echo\nexpect: .nothing\nretry: {for: 9m, every: 10ms}\n")
 	}
-	cmd := command(t, append([]string{"run", dir, "--"}, server...)...)
+	cmd := command(t, append([]string{"run", dir, "--concurrency", "3", "--"}, server...)...)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	start := time.Now()
@@ -193,8 +193,10 @@ func TestRunInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Error(err)
 	}
-	if o := wait(t, cmd, &out, &stderr, start); o.code != exitInterrupted {
-		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
+	o := wait(t, cmd, &out, &stderr, start)
+	var r ranReport
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != exitInterrupted || len(r.Calls) != 5 || r.Skipped != 2 || r.Calls[4].Skipped != "not made: interrupted" {
+		t.Errorf("exit %d %v %s %s", o.code, err, o.out, o.stderr)
 	}
 	for _, pid := range strings.Fields(contents(pids)) {
 		if err := exec.Command("kill", "-0", pid).Run(); err == nil {

@@ -131,17 +131,25 @@ func (r *callRun) in(ctx context.Context, w *workplace, print func(i int, ran []
 		select {
 		case <-r.ended[i]:
 		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+			workers.Wait() // what is under way ends now
 		}
 		w.side.finish()
-		if err := print(i, out[i]); err != nil {
+		if err := print(i, r.whole(i, out[i])); err != nil {
 			return err
 		}
 		out[i] = nil
 	}
-	return nil
+	return ctx.Err()
+}
+
+// whole is what came of the calls of a file, with those that an interrupt left out.
+func (r *callRun) whole(i int, ran []ranCall) []ranCall {
+	for _, c := range r.files[i].Calls[len(ran):] {
+		one := ranOf(c, r.servers[i].Name)
+		one.Verdict, one.Skipped = skipped, "not made: interrupted"
+		ran = append(ran, one)
+	}
+	return ran
 }
 
 // file makes the calls of one file.

@@ -21,7 +21,7 @@ import (
 // Verdicts that only calls of files have.
 const (
 	unmet   = "assertion" // an assertion failed
-	skipped = "skipped"   // it needs what an earlier call did not give
+	skipped = "skipped"   // it needs what an earlier call did not give, or was left out by an interrupt
 )
 
 // ranCall is the outcome of one of several calls, as JSON.
