@@ -155,6 +155,9 @@ func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc
 		return answer{}, fmt.Errorf("the request failed: %w", err)
 	}
 	defer resp.Body.Close()
+	if id := resp.Header.Get("Mcp-Session-Id"); id != req.Header.Get("Mcp-Session-Id") {
+		c.given.add(id)
+	}
 	c.t.log.head(c, journal.In, resp.Proto+" "+resp.Status, resp.Header, env, sent)
 	a := answer{status: resp.StatusCode, header: resp.Header}
 	a.media, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))

@@ -195,3 +195,43 @@ func examined(t *testing.T, cfg config.Server, begin func(), rules ...string) *c
 	}
 	return r
 }
+
+// counted is an agent whose sessions are counted.
+type counted struct {
+	http.Handler
+	mu           sync.Mutex
+	given, ended map[string]bool
+}
+
+func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodDelete {
+		c.add(c.ended, r.Header.Get("Mcp-Session-Id"))
+	}
+	c.Handler.ServeHTTP(w, r)
+	c.add(c.given, w.Header().Get("Mcp-Session-Id"))
+}
+
+func (c *counted) add(to map[string]bool, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id != "" {
+		to[id] = true
+	}
+}
+
+// Whatever opened a session, none is left at the server.
+func TestSessionsAreEnded(t *testing.T) {
+	t.Parallel()
+	c := &counted{Handler: everything(t), given: map[string]bool{}, ended: map[string]bool{}}
+	t.Run("run", func(t *testing.T) { tried(t, c, nil, rev2511, "[b-i]*", "s*") }) // with what is cleaned up after it
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.given) < 5 {
+		t.Errorf("only %d sessions", len(c.given))
+	}
+	for id := range c.given {
+		if !c.ended[id] {
+			t.Errorf("a session of %d is left", len(c.given))
+		}
+	}
+}

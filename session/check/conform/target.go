@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +63,7 @@ type conn struct {
 	revision string // that is spoken, or asked for
 	settled  bool   // initialize was answered, or there is none
 	session  string // over HTTP, "" for none
+	given    given  // sessions that the server opened, also by a request whose answer was not looked into
 	pipe     *pipe  // nil over HTTP, and before the first message
 	ids      int
 	leave    time.Duration   // for the process to exit by itself when its input ends; 0 is hardly any
@@ -280,15 +283,37 @@ func (t *target) authorizer() transport.Authorizer {
 	return nil
 }
 
-// close ends the connection. The session of one over HTTP is ended as well.
+// close ends the connection. Over HTTP the sessions that it opened are ended as well.
 func (c *conn) close() {
 	if c.pipe != nil {
 		_ = c.pipe.tr.Close() // nothing of it is needed any more
 	}
-	if c.session != "" && c.t.http != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_, _ = c.verb(ctx, http.MethodDelete, nil)
-		c.session = ""
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, c.session = range c.given.take() {
+		_, _ = c.verb(ctx, http.MethodDelete, nil) // a server may have ended it already
 	}
+	c.session = ""
+}
+
+// given are session ids of a server.
+type given struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (g *given) add(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if id != "" && len(g.ids) < maxEvents && !slices.Contains(g.ids, id) {
+		g.ids = append(g.ids, id)
+	}
+}
+
+func (g *given) take() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ids := g.ids
+	g.ids = nil
+	return ids
 }
