@@ -195,7 +195,7 @@ func (f *opened) change(server string, lost []string, err error, done func(now [
 	for _, s := range slices.Concat(f.servers, now) {
 		c.secrets = append(c.secrets, s.literalSecrets()...)
 	}
-	c.checkMode(now)
+	c.noteSecrets(now)
 	return c, nil
 }
 
@@ -227,15 +227,18 @@ func sameOthers(before, now []Server) bool {
 	return gone <= 1 && come <= 1 && differ+max(gone, come) <= 1
 }
 
-// checkMode notes where others could read a secret.
-func (c *Change) checkMode(now []Server) {
-	info, err := os.Stat(c.File)
-	if err != nil || info.Mode().Perm()&0o077 == 0 {
+// noteSecrets says where secrets of the entry are in the file as they are, which the diff does not show, and whether others can read them.
+func (c *Change) noteSecrets(now []Server) {
+	if !slices.ContainsFunc(now, func(s Server) bool { return s.Name == c.Server && len(s.literalSecrets()) > 0 }) {
 		return
 	}
-	for _, s := range now {
-		if s.Name == c.Server && len(s.literalSecrets()) > 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("others can read %s (mode %03o), and it has a secret now: take a variable, or chmod 600", c.File, info.Mode().Perm()))
+	if info, err := os.Stat(c.File); err == nil && info.Mode().Perm()&0o077 != 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("others can read %s (mode %03o), and it has a secret now: take a variable, or chmod 600", c.File, info.Mode().Perm()))
+		return
+	}
+	for line := range strings.Lines(c.Diff()) {
+		if strings.HasPrefix(line, "+") && strings.Contains(line, mask.Hidden) {
+			c.Notes = append(c.Notes, "what the diff hides is in the file as it is; a variable keeps a secret out of it")
 			return
 		}
 	}
