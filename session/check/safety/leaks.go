@@ -124,7 +124,7 @@ func linked(link string) (out []leak) {
 	return out
 }
 
-// harmless are words by which a name that has "token" or "secret" in it is no secret's: cursors, numbers, and what is about one.
+// harmless are words by which a name that has "token" or "secret" in it is not a secret's: cursors, numbers, and what is about one.
 var harmless = map[string]bool{
 	"next": true, "page": true, "continuation": true, "continue": true, "cursor": true, "sync": true, "resume": true, "progress": true, "cancel": true, "cancellation": true,
 	"change": true, "start": true, "previous": true, "prev": true, "count": true, "total": true, "max": true, "min": true, "limit": true, "usage": true, "type": true,
