@@ -63,8 +63,8 @@ func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 		t.ends(&now)
 		t.mu.Unlock()
 		if kept {
-			t.announce(&now)
 			t.s.settle(t)
+			t.announce(&now)
 		}
 		return true, nil
 	}
@@ -183,6 +183,7 @@ func unsaved(err error) error {
 
 // settle hands how a task ended to the store. What that does not take stays in memory.
 func (s *Service) settle(t *task) {
+	defer close(t.saved)
 	r := t.snapshot()
 	s.mu.Lock()
 	inserted := t.inserted

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 func (r *rig) kept() (count, live int, bytes int64) {
@@ -16,6 +18,42 @@ func (r *rig) kept() (count, live int, bytes int64) {
 	defer r.tasks.mu.Unlock()
 	_, total := r.tasks.usage()
 	return total.tasks, len(r.tasks.live), total.bytes
+}
+
+// heldTable takes no end before it is let.
+type heldTable struct {
+	Table
+	asked chan struct{}
+	let   chan struct{}
+}
+
+func (h heldTable) settle(ctx context.Context, r *record) (*record, bool, error) {
+	h.asked <- struct{}{}
+	<-h.let
+	return h.Table.settle(ctx, r)
+}
+
+// What a client was told about the end is what the next process says as well, so nothing is told before the store has it.
+func TestAnEndIsOneOnceItIsKept(t *testing.T) {
+	db, err := store.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	h := heldTable{SQL(db), make(chan struct{}, 1), make(chan struct{})}
+	r := newRig(t, options{table: h})
+	s := r.login()
+	id := r.task(s, "gate", map[string]any{"name": "x"})
+	<-r.started
+	r.gate("x") <- "done"
+	<-h.asked
+	early, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := r.tasks.find(early, id); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it is found while the store does not know its end: %v", err)
+	}
+	close(h.let)
+	r.until("it is completed", func() bool { return r.status(s, id) == "completed" })
 }
 
 func TestTasksExpire(t *testing.T) {

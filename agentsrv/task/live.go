@@ -24,6 +24,7 @@ type task struct {
 	cancel context.CancelCauseFunc
 	events chan event    // to the call that waits, of which nobody reads any more once it is a task
 	done   chan struct{} // closed when the state is over
+	saved  chan struct{} // closed when a store of this process alone was told how it ended
 
 	mu      sync.Mutex
 	rec     record // ID, Tool, Owner, Created and Expires never change
@@ -75,7 +76,7 @@ func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, h
 	}
 	return &task{
 		s: s, x: x, how: how, host: host,
-		events: make(chan event, 8), done: make(chan struct{}), resume: make(chan struct{}, 1), logged: time.Now(),
+		events: make(chan event, 8), done: make(chan struct{}), saved: make(chan struct{}), resume: make(chan struct{}, 1), logged: time.Now(),
 		rec: record{
 			ID: rand.Text(), Tool: tool, Owner: ownerOf(ctx), Created: now, Updated: now, Expires: now.Add(how.ttl), State: pending,
 			Modern: x.Modern, Origin: s.replica,
@@ -91,6 +92,20 @@ func (t *task) snapshot() *record {
 	r.Inputs = maps.Clone(r.Inputs)
 	r.Log = append([]byte(nil), t.log.bytes()...)
 	return &r
+}
+
+// seen is what clients are told. An end is one when the store has it: a process that is killed before that would say another one later.
+func (t *task) seen(ctx context.Context) (*record, error) {
+	r := t.snapshot()
+	if !r.State.over() || t.s.table.shared() {
+		return r, nil
+	}
+	select {
+	case <-t.saved:
+		return r, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // become changes the state of a task that goes on, and tells the client of it.

@@ -116,9 +116,12 @@ func (s *Service) find(ctx context.Context, id string) (t *task, r *record, err 
 	t = s.live[id]
 	s.mu.Unlock()
 	if t != nil {
-		r = t.snapshot()
+		r, err = t.seen(ctx)
 	} else if r, err = s.lookup(ctx, id); err != nil {
-		return nil, nil, s.unread(ctx, err)
+		err = s.unread(ctx, err)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if r == nil || !r.Owner.sees(ctx) || !s.table.now().Before(r.Expires) {
 		return nil, nil, unknown()
@@ -154,7 +157,10 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		r = t.snapshot()
+		var err error
+		if r, err = t.seen(ctx); err != nil {
+			return nil, err
+		}
 	} else if !r.State.over() {
 		end, err := s.table.wait(ctx, r.ID)
 		if err != nil {
@@ -245,7 +251,9 @@ func (s *Service) cancel(ctx context.Context, t *task, r *record) (end *record, 
 		if won, err = t.end(ctx, cancelledBy); won {
 			t.cancel(why)
 		}
-		end = t.snapshot()
+		if err == nil {
+			end, err = t.seen(ctx)
+		}
 	} else {
 		end = r
 		cancelledBy(end)
@@ -289,7 +297,9 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 		t := s.live[r.ID]
 		s.mu.Unlock()
 		if t != nil {
-			r = t.snapshot()
+			if r, err = t.seen(ctx); err != nil {
+				return nil, err
+			}
 		}
 		tasks = append(tasks, r.legacy(s.o.Poll))
 	}
