@@ -68,6 +68,9 @@ var isNo = regexp.MustCompile(`(?i)(?:^|\b(\w+)) (?:is|are) no (\w+)`)
 
 // notValid returns where a text says that something "is no" thing, "" if nowhere.
 func notValid(text string) string {
+	if !strings.Contains(text, " no ") {
+		return ""
+	}
 	for _, m := range isNo.FindAllStringSubmatch(text, -1) {
 		if before, after := strings.ToLower(m[1]), m[2]; !slices.Contains([]string{"there", "0", "negative"}, before) && !slices.Contains([]string{"longer", "more", "bound", "limit", "reason"}, after) {
 			return strings.TrimSpace(m[0])
@@ -149,9 +152,11 @@ func TestPrivateWords(t *testing.T) {
 	})
 }
 
+var nameWord = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+
 // nameWords are the words of an identifier, in lower case.
 func nameWords(name string) []string {
-	parts := regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`).FindAllString(name, -1)
+	parts := nameWord.FindAllString(name, -1)
 	for i, p := range parts {
 		parts[i] = strings.ToLower(p)
 	}
