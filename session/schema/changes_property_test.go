@@ -211,7 +211,7 @@ func undeclared(changes []schema.Change) bool {
 func TestChangesAreCautious(t *testing.T) {
 	n := 1_500
 	if budget.All() {
-		n = 60_000
+		n = 12_000
 	}
 	if budget.Race() {
 		n /= 4
