@@ -65,6 +65,5 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 
 	section("several requests", "Run load on")
 	ui.Press("/").Type("several requests").Press("enter")
-	shows("load no findings")
-	shows("1 client", "8 clients", "20/s")
+	shows("1 client", "8 clients", "20/s") // whether that is slow is up to the machine
 }

@@ -195,7 +195,7 @@ func TestRunInterrupted(t *testing.T) {
 	}
 	o := wait(t, cmd, &out, &stderr, start)
 	var r ranReport
-	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != exitInterrupted || len(r.Calls) != 5 || r.Skipped != 2 || r.Calls[4].Skipped != "not made: interrupted" {
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != exitInterrupted || len(r.Calls) != 5 || r.Skipped < 2 || r.Calls[4].Skipped != "not made: interrupted" {
 		t.Errorf("exit %d %v %s %s", o.code, err, o.out, o.stderr)
 	}
 	for _, pid := range strings.Fields(contents(pids)) {

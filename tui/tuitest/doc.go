@@ -21,6 +21,8 @@
 // [App.Toast] nor dismissed, and when goroutines are left over.
 package tuitest
 
-import "time"
+import "os"
 
-func init() { time.Local = time.UTC }
+// The variable is read when a local time is needed for the first time. Assigning time.Local would race with what other packages started in
+// their own init: the NATS server's library has a timer that reads files.
+func init() { _ = os.Setenv("TZ", "UTC") }
