@@ -20,6 +20,7 @@ type contractFlags struct {
 	lock     string
 	accept   bool
 	evidence []string
+	calls    contract.Recordings // that evidence names, for all sections
 }
 
 // ownHistory is the word for the calls that mcphud itself kept.
@@ -40,36 +41,37 @@ func (f *contractFlags) make(context.Context, *link) (check.Section, error) {
 	if file == "" {
 		file = findLock(".")
 	}
-	evidence, err := f.recorded()
-	if err != nil {
+	if err := f.recorded(); err != nil {
 		return nil, err
 	}
-	s, err := contract.Open(file, f.accept, evidence)
+	s, err := contract.Open(file, f.accept, &f.calls)
 	switch {
 	case err == nil:
 		return s, nil
-	case errors.Is(err, fs.ErrNotExist) && f.lock == "" && len(evidence) == 0:
+	case errors.Is(err, fs.ErrNotExist) && f.lock == "" && len(f.evidence) == 0:
 		return nil, fmt.Errorf("%w: %w", errNotHere, usageError("there is no "+file, "make one: mcphud check contract --accept"))
 	case errors.Is(err, fs.ErrNotExist) && f.lock == "": // the calls are checked against what there is now
-		return &contract.Section{File: file, Lock: &contract.Lock{}, Evidence: evidence, NoLock: true}, nil
+		return &contract.Section{File: file, Lock: &contract.Lock{}, Evidence: &f.calls, NoLock: true}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usageError("there is no lock: "+file, "make one: mcphud check contract --accept --lock "+file)
 	}
 	return nil, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file, or write it anew with --accept after you removed it"}
 }
 
-// recorded are the files with recorded calls.
-func (f *contractFlags) recorded() (files []string, err error) {
+// recorded finds the files with recorded calls.
+func (f *contractFlags) recorded() error {
+	var files []string
 	for _, e := range f.evidence {
 		if _, err := os.Stat(e); e == ownHistory && errors.Is(err, fs.ErrNotExist) {
 			e = stateFile("calls.db")
 		}
 		if _, err := os.Stat(e); err != nil {
-			return nil, &failure.Error{Kind: failure.Usage, Message: "--evidence: " + err.Error(), Err: err, Next: "name a journal, an HTTP archive, or a folder of them"}
+			return &failure.Error{Kind: failure.Usage, Message: "--evidence: " + err.Error(), Err: err, Next: "name a journal, an HTTP archive, or a folder of them"}
 		}
 		files = append(files, e)
 	}
-	return files, nil
+	f.calls.Files = files
+	return nil
 }
 
 // findLock is the lock of the project that a folder belongs to: in it, or in one above up to the root of the repository. Where there is

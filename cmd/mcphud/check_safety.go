@@ -24,9 +24,9 @@ func (f *safetyFlags) register(cmd *cobra.Command) {
 }
 
 func (f *safetyFlags) make(ctx context.Context, l *link) (check.Section, error) {
-	s := &safety.Section{Journal: l.manager.Journal()}
-	var err error
-	if s.Evidence, err = f.lock.recorded(); err != nil {
+	s := &safety.Section{Journal: l.manager.Journal(), Evidence: &f.lock.calls}
+	err := f.lock.recorded()
+	if err != nil {
 		return nil, err
 	}
 	if s.Pins, s.Notes, err = pinsOf(l.Config(), f.pins); err != nil {

@@ -262,7 +262,7 @@ func TestEvidence(t *testing.T) {
 	if err := lock.Accept("s", contract.Of(&before)); err != nil {
 		t.Fatal(err)
 	}
-	rep := run(t, &contract.Section{Lock: lock, Evidence: []string{filepath.Dir(recorded(t, 412))}}, after)
+	rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{filepath.Dir(recorded(t, 412))}}}, after)
 	i := slices.IndexFunc(rep.Findings, func(f check.Finding) bool { return f.ID == "contract/recorded-calls-refused" })
 	if i < 0 || rep.Findings[i].Message != "5 of 412 recorded calls would now be refused: `limit` is required" || !strings.Contains(rep.Findings[i].Evidence, `{"query":"q0","api_key":"***"}`) {
 		t.Errorf("%+v", rep.Findings)
@@ -270,10 +270,10 @@ func TestEvidence(t *testing.T) {
 	if got := string(rep.Sections[1].Figures); !strings.Contains(got, `"evidence":{"files":1,"calls":412,"refused":5,`) {
 		t.Error(got)
 	}
-	if rep := run(t, &contract.Section{Lock: lock, Evidence: []string{recorded(t, 412)}}, before); len(rep.Findings) != 0 {
+	if rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{recorded(t, 412)}}}, before); len(rep.Findings) != 0 {
 		t.Errorf("%+v", rep.Findings)
 	}
-	if rep := run(t, &contract.Section{Lock: lock, Evidence: []string{recorded(t, 412)}}, tools(t, "")); !strings.Contains(fmt.Sprint(rep.Findings), "412 of 412 recorded calls would now be refused: the tool was removed") {
+	if rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{recorded(t, 412)}}}, tools(t, "")); !strings.Contains(fmt.Sprint(rep.Findings), "412 of 412 recorded calls would now be refused: the tool was removed") {
 		t.Errorf("%+v", rep.Findings)
 	}
 }
@@ -287,7 +287,7 @@ func TestBudgetEvidence(t *testing.T) {
 	}
 	budget.Ceiling(t, "100,000 recorded calls checked against a contract", budget.Best(func() time.Duration {
 		start := time.Now()
-		if rep := run(t, &contract.Section{Lock: lock, Evidence: []string{file}}, after); !strings.Contains(string(rep.Sections[1].Figures), `"calls":100000,"refused":1000,`) {
+		if rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{file}}}, after); !strings.Contains(string(rep.Sections[1].Figures), `"calls":100000,"refused":1000,`) {
 			t.Fatalf("%s", rep.Sections[1].Figures)
 		}
 		return time.Since(start)

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,8 +25,15 @@ const (
 type evidence struct {
 	server, own string
 	targets     map[string]*target // by method and name
-	mine, all   map[string]*tally  // of calls to servers of that name, and of all
+	mine, all   tallies            // of calls to servers of that name, and of all
 	total       evidenceTotal
+	records     Records
+}
+
+// tallies are by method and name.
+type tallies struct {
+	of   map[string]*tally
+	once Once
 }
 
 // evidenceTotal are the numbers of it.
@@ -62,7 +68,8 @@ type reason struct {
 }
 
 func newEvidence(was, now *Contract, server, own string) *evidence {
-	e := &evidence{server: server, own: own, targets: map[string]*target{}, mine: map[string]*tally{}, all: map[string]*tally{}}
+	e := &evidence{server: server, own: own, targets: map[string]*target{}, mine: tallies{of: map[string]*tally{}}, all: tallies{of: map[string]*tally{}}}
+	e.records.Call = e.call
 	add := func(c *Contract, set func(*target, *schema.Schema)) {
 		if c == nil {
 			return
@@ -105,20 +112,13 @@ func arguments(k offer.Kind, def string) []byte {
 	return schema.FromArguments(args).Raw()
 }
 
-// read takes in the calls of a file, of each file of a folder, or of a history.
-func (e *evidence) read(ctx context.Context, path string) error {
-	files := Records{Call: func(c Recorded) { e.call(c.Server, c.Method, c.Name, c.Arguments) }}
-	err := files.Read(ctx, path)
-	e.total.Files += files.Files
-	e.total.Broken += files.Broken
-	return err
-}
-
 // call takes in one call.
-func (e *evidence) call(server, method, name string, args []byte) {
-	t := e.targets[method+" "+clean(name)]
+func (e *evidence) call(c Recorded) {
+	again := e.all.once.Again(&c)
+	key, args := c.Method+" "+clean(c.Name), c.Arguments
+	t := e.targets[key]
 	if t == nil {
-		if method == callMethod || method == getMethod {
+		if !again && (c.Method == callMethod || c.Method == getMethod) {
 			e.total.Unknown++
 		}
 		return
@@ -126,22 +126,28 @@ func (e *evidence) call(server, method, name string, args []byte) {
 	if args == nil {
 		args = []byte("{}")
 	}
+	// Records of one call may have other names for the server: it is one of both kinds once.
+	own := c.Server != "" && (c.Server == e.server || c.Server == e.own) && !e.mine.once.Again(&c)
+	if again && !own {
+		return
+	}
 	message := t.refuses(args)
 	already := message != "" && t.was != nil && t.now != nil && refused(t.was, args) != ""
-	for _, to := range []struct {
-		tallies map[string]*tally
-		counts  bool
-	}{{e.all, true}, {e.mine, server != "" && (server == e.server || server == e.own)}} {
-		if !to.counts {
-			continue
-		}
-		y := to.tallies[method+" "+t.name]
-		if y == nil {
-			y = &tally{reasons: map[string]*reason{}}
-			to.tallies[method+" "+t.name] = y
-		}
-		y.add(t, message, already, args)
+	if !again {
+		e.all.add(key, t, message, already, args)
 	}
+	if own {
+		e.mine.add(key, t, message, already, args)
+	}
+}
+
+func (s *tallies) add(key string, t *target, message string, already bool, args []byte) {
+	y := s.of[key]
+	if y == nil {
+		y = &tally{reasons: map[string]*reason{}}
+		s.of[key] = y
+	}
+	y.add(t, message, already, args)
 }
 
 func (y *tally) add(t *target, message string, already bool, args []byte) {
@@ -218,9 +224,10 @@ func hiddenAt(args []byte, pointer string) bool {
 
 // report adds the findings, and returns the numbers.
 func (e *evidence) report(r *check.Recorder) evidenceTotal {
-	tallies := e.all
-	if len(e.mine) > 0 {
-		tallies, e.total.named = e.mine, true
+	e.total.Files, e.total.Broken = e.records.Files, e.records.Broken
+	tallies := e.all.of
+	if len(e.mine.of) > 0 {
+		tallies, e.total.named = e.mine.of, true
 	}
 	for _, key := range slices.Sorted(maps.Keys(tallies)) {
 		y, t := tallies[key], e.targets[key]

@@ -29,6 +29,8 @@ type Recorded struct {
 	Hidden    bool   // secrets were hidden before it was kept
 	// Answer is the result or the error, nil where none is kept. It is read when it is asked for, while Records.Call runs.
 	Answer func() []byte
+
+	sights []sight
 }
 
 // Records reads recorded calls, one after the other.
@@ -37,6 +39,8 @@ type Records struct {
 	Journal func(*journal.Journal) // a whole journal, before its calls; nil for nothing
 	Files   int                    // that were read
 	Broken  int                    // lines or files that could not be read
+
+	err error // of who read them
 }
 
 // Read reads the calls of a file, of each file of a folder, or of a history.
@@ -107,6 +111,7 @@ func (r *Records) From(ctx context.Context, j *journal.Journal, name string) err
 		if en.Method == readMethod {
 			c.Name, c.Arguments = jsonrpc.GetString(params, "uri"), nil
 		}
+		c.sights = sightsOf(en, r.Files, params, &c)
 		peer := en.Peer
 		c.Answer = func() []byte {
 			if peer == 0 {

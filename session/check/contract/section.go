@@ -12,11 +12,15 @@ import (
 
 // Section compares a server with its contract. The zero value has none.
 type Section struct {
-	File     string // of the lock
-	Lock     *Lock  // its content, nil for none yet
-	Accept   bool   // make what the server offers now its contract
-	Evidence []string
-	NoLock   bool // there is none, and only the evidence is looked at
+	File     string      // of the lock
+	Lock     *Lock       // its content, nil for none yet
+	Accept   bool        // make what the server offers now its contract
+	Evidence *Recordings // calls that clients made, nil for none
+	NoLock   bool        // there is none, and only the evidence is looked at
+
+	evidence *evidence // of the latest run, nil for none
+	figures  figures
+	said     check.Figures
 }
 
 // Name is "contract".
@@ -105,28 +109,35 @@ func (s *Section) Run(ctx context.Context, subject *check.Subject, r *check.Reco
 		fig.Accepted, fig.Taken = true, took
 		notes = append(notes, took...)
 	}
-	if len(s.Evidence) > 0 {
-		e := newEvidence(was, c.now, subject.Server, subject.Name)
-		for i, file := range s.Evidence {
-			r.Step(i, len(s.Evidence), file)
-			if err := e.read(ctx, file); err != nil {
-				return err
-			}
-		}
-		total := e.report(r)
-		fig.Evidence = &total
-		notes = append(notes, total.notes()...)
-	}
-	f := check.Figures{Value: fig, Notes: notes}
+	s.figures, s.said, s.evidence = fig, check.Figures{Value: fig, Notes: notes}, nil
 	if len(changes) > 0 {
-		f.Table = [][]string{{"changes", "number"}}
+		s.said.Table = [][]string{{"changes", "number"}}
 		for _, class := range Classes() {
 			if n := fig.Changes[class]; n > 0 {
-				f.Table = append(f.Table, []string{string(class), fmt.Sprint(n)})
+				s.said.Table = append(s.said.Table, []string{string(class), fmt.Sprint(n)})
 			}
 		}
 	}
-	r.Figures(f)
+	r.Figures(s.said)
+	if s.Evidence != nil && len(s.Evidence.Files) > 0 {
+		s.evidence = newEvidence(was, c.now, subject.Server, subject.Name)
+		s.Evidence.Want(&s.evidence.records)
+	}
+	return nil
+}
+
+// After looks at the recorded calls, once everybody who looks at them is there: they are read once.
+func (s *Section) After(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+	if s.evidence == nil {
+		return nil
+	}
+	if err := s.Evidence.Read(ctx, &s.evidence.records, r.Step); err != nil {
+		return err
+	}
+	total := s.evidence.report(r)
+	s.figures.Evidence = &total
+	s.said.Value, s.said.Notes = s.figures, append(s.said.Notes, total.notes()...)
+	r.Figures(s.said)
 	return nil
 }
 
@@ -164,7 +175,7 @@ func (c Change) finding() check.Finding {
 }
 
 // Open is the section for a lock. Where there is none, and none is to be made, it is nil and the error wraps fs.ErrNotExist.
-func Open(file string, accept bool, evidence []string) (*Section, error) {
+func Open(file string, accept bool, evidence *Recordings) (*Section, error) {
 	lock, err := Read(file)
 	if errors.Is(err, fs.ErrNotExist) && accept {
 		lock, err = nil, nil

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
@@ -19,17 +22,18 @@ type wire struct {
 	*journal.Journal
 	id     int
 	server string
+	hop    string
 }
 
 func recording(t *testing.T, o journal.Options) *wire {
 	t.Helper()
 	j := journal.New(o)
 	t.Cleanup(func() { _ = j.Close() })
-	return &wire{j, 0, "s"}
+	return &wire{Journal: j, server: "s"}
 }
 
 func (w *wire) put(dir journal.Dir, kind journal.Kind, method, frame string) {
-	e := journal.Entry{Server: w.server, Conn: 1, Dir: dir, Kind: kind, Method: method}
+	e := journal.Entry{Server: w.server, Hop: w.hop, Conn: 1, Dir: dir, Kind: kind, Method: method}
 	if kind != journal.Notification {
 		e.ID = fmt.Sprint(w.id)
 	}
@@ -83,7 +87,7 @@ func TestSecretsInResults(t *testing.T) {
 		w.server = "other"
 		w.call("tools/call", `{"name":"echo","arguments":{}}`, text(ghToken))
 		w.server = "s"
-		sec := &safety.Section{Evidence: []string{file}}
+		sec := &safety.Section{Evidence: &contract.Recordings{Files: []string{file}}}
 		if live {
 			// The section comes before the one whose calls it looks at.
 			sec = &safety.Section{Journal: w.Journal}
@@ -121,11 +125,11 @@ func TestSecretsInResults(t *testing.T) {
 	// Calls that name no server count for the tools of those names, as there is nothing better.
 	other := subject()
 	other.Server = "t"
-	rep, err := check.Run(t.Context(), other, []check.Section{&safety.Section{Evidence: []string{file}}}, check.Tool{}, check.Watch{})
+	rep, err := check.Run(t.Context(), other, []check.Section{&safety.Section{Evidence: &contract.Recordings{Files: []string{file}}}}, check.Tool{}, check.Watch{})
 	if err != nil || len(rep.Findings) != 5+1 || !strings.Contains(strings.Join(rep.Sections[1].Notes, "\n"), "no recorded call names this server") {
 		t.Errorf("%v %q %+v", err, rep.Sections[1].Notes, rep.Findings)
 	}
-	rep, err = check.Run(t.Context(), subject(), []check.Section{&safety.Section{Evidence: []string{file + ".no"}}}, check.Tool{}, check.Watch{})
+	rep, err = check.Run(t.Context(), subject(), []check.Section{&safety.Section{Evidence: &contract.Recordings{Files: []string{file + ".no"}}}}, check.Tool{}, check.Watch{})
 	if err != nil || len(rep.Findings) != 1 || rep.Findings[0].ID != "server/section-failed" {
 		t.Errorf("%v %+v", err, rep.Findings)
 	}
@@ -181,4 +185,42 @@ func TestHintsAgainstBehaviour(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, all)
 		}
 	}
+}
+
+// A call that a router recorded too brought one result.
+func TestResultsOfSeveralHops(t *testing.T) {
+	w := recording(t, journal.Options{})
+	const params = `{"name":"get","arguments":{},"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"}}`
+	w.call("tools/call", params, text("the token is "+ghToken))
+	w.hop = "router"
+	w.call("tools/call", params, text("the token is "+ghToken))
+	all := examine(t, &safety.Section{Journal: w.Journal}, check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}}`)}})
+	if len(all) != 1 || !strings.HasSuffix(all[0].Message, ", in 1 of 1 result") {
+		t.Errorf("%+v", all)
+	}
+}
+
+// 100,000 recorded calls, with results as a list of things is.
+func TestBudgetResults(t *testing.T) {
+	budget.Skip(t)
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	w := recording(t, journal.Options{File: file})
+	for i := range 100_000 {
+		answer := fmt.Sprintf(`{"items":[{"id":"item-%d","name":"A thing","note":"See https://example.com/things/%d for it."}],"next":%d}`, i, i, i)
+		quoted, _ := json.Marshal(answer) // a string
+		w.call("tools/call", fmt.Sprintf(`{"name":"get","arguments":{"page":%d}}`, i), fmt.Sprintf(`"result":{"content":[{"type":"text","text":%s}],"structuredContent":%s}`, quoted, answer))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	budget.Ceiling(t, "results of 100,000 recorded calls looked at for safety", budget.Best(func() time.Duration {
+		start := time.Now()
+		sec := &safety.Section{Evidence: &contract.Recordings{Files: []string{file}}}
+		subject := &check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}}`)}}
+		rep, err := check.Run(t.Context(), subject, []check.Section{sec}, check.Tool{}, check.Watch{})
+		if err != nil || !strings.Contains(string(rep.Sections[1].Figures), `"results":100000`) {
+			t.Fatalf("%v: %s", err, rep.Sections[1].Figures)
+		}
+		return time.Since(start)
+	}), 5*time.Second)
 }

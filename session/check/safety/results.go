@@ -27,6 +27,7 @@ const (
 // received is what is known of the results of one server's calls.
 type received struct {
 	results, large int
+	once           contract.Once
 	of             map[string]int // results by place
 	leaks          map[string]*leaked
 }
@@ -48,6 +49,7 @@ type results struct {
 	mine, all received               // of calls to a server of that name, and of all
 	total     resultsTotal
 	signs     map[string]*signs
+	records   contract.Records
 	values    map[string]bool // that the present call's result has: text and structured content say the same twice
 }
 
@@ -61,6 +63,7 @@ type resultsTotal struct {
 
 func newResults(s *check.Subject) *results {
 	r := &results{s: s, known: map[string]check.Place{}, signs: map[string]*signs{}}
+	r.records.Call, r.records.Journal = r.call, r.behaviour
 	for _, m := range []*received{&r.mine, &r.all} {
 		m.of, m.leaks = map[string]int{}, map[string]*leaked{}
 	}
@@ -93,7 +96,17 @@ func (r *results) call(c contract.Recorded) {
 		place = check.Place{Kind: check.OfResource, Name: c.Name}
 	}
 	answer := c.Answer()
-	if answer == nil {
+	if answer == nil { // of several records of a call one may have it
+		return
+	}
+	var counts []*received
+	if !r.all.once.Again(&c) {
+		counts = append(counts, &r.all)
+	}
+	if own && !r.mine.once.Again(&c) { // records of one call may have other names for the server
+		counts = append(counts, &r.mine)
+	}
+	if len(counts) == 0 {
 		return
 	}
 	found := map[string]*leaked{}
@@ -101,10 +114,7 @@ func (r *results) call(c contract.Recorded) {
 	if len(answer) <= maxResult {
 		r.walk(c, place, answer, "", found, 0)
 	}
-	for _, to := range []*received{&r.all, &r.mine} {
-		if to == &r.mine && !own {
-			continue
-		}
+	for _, to := range counts {
 		to.results++
 		if len(answer) > maxResult {
 			to.large++
@@ -228,23 +238,19 @@ func counted(n int, one, many string) string {
 }
 
 // After looks at what was recorded, and at what the sections of this run received.
-func (sec *Section) After(ctx context.Context, s *check.Subject, r *check.Recorder) error {
-	x := sec.x
+func (sec *Section) After(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+	x, res := sec.x, sec.res
 	if x == nil { // Run came to no end
 		return nil
 	}
-	res := newResults(s)
-	files := contract.Records{Call: res.call, Journal: res.behaviour}
 	var failed error
-	for _, f := range sec.Evidence {
-		if failed = files.Read(ctx, f); failed != nil {
-			break
-		}
+	if sec.Evidence != nil {
+		failed = sec.Evidence.Read(ctx, &res.records, r.Step)
 	}
 	if failed == nil && sec.Journal != nil {
-		failed = files.From(ctx, sec.Journal, "this session")
+		failed = res.records.From(ctx, sec.Journal, "this session")
 	}
-	res.total.Files, res.total.Broken = files.Files, files.Broken
+	res.total.Files, res.total.Broken = res.records.Files, res.records.Broken
 	res.report(x)
 	res.contradictions(x)
 	x.figures(&res.total)

@@ -26,14 +26,16 @@ const (
 
 // Section is the examination.
 type Section struct {
-	Lock     *contract.Lock // what was reviewed, nil for none
-	Pins     []Pins         // what others remember of the tools
-	Evidence []string       // files with recorded calls, whose results are looked at
+	Lock *contract.Lock // what was reviewed, nil for none
+	Pins []Pins         // what others remember of the tools
+	// Evidence are recorded calls, whose results are looked at; nil for none.
+	Evidence *contract.Recordings
 	// Journal has what the sections of a run receive, or what was recorded before; nil for none.
 	Journal *journal.Journal
 	Notes   []string // for people, of how it was set up
 
-	x *examination // of the latest run
+	x   *examination // of the latest run
+	res *results
 }
 
 // Name is "safety".
@@ -72,7 +74,10 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 	x.changed(sec.Lock, s)
 	x.pinned(sec.Pins, s)
 	x.figures(nil)
-	sec.x = x
+	sec.x, sec.res = x, newResults(s)
+	if sec.Evidence != nil {
+		sec.Evidence.Want(&sec.res.records)
+	}
 	return nil
 }
 
