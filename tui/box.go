@@ -18,7 +18,7 @@ type boxCache struct {
 // draw returns the pane within its border, r.H rows of r.W cells.
 func (c *boxCache) draw(p *Pane, r Rect, t *Theme, foot string) []string {
 	spec := paint.BoxSpec{
-		W: r.W, H: r.H, Title: p.Title, Badge: p.Badge, Foot: foot,
+		W: r.W, H: r.H, Title: p.Title, Badge: p.Badge, Foot: foot, Warn: p.Warn,
 		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total,
 	}
 	if p.filter != "" {

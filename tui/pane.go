@@ -14,6 +14,8 @@ type Pane struct {
 
 	// Title and Badge are sanitised plain text for the border's upper left and upper right ("Tools", "3 of 12").
 	Title, Badge string
+	// Warn draws the title in the colour of warnings; its words say which.
+	Warn bool
 	// Foot is sanitised plain text for the border's lower right ("24 tools"); an overlay without one says how it closes.
 	Foot string
 	// Lines are safe, already styled rows, each at most W cells wide; the shell

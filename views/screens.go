@@ -57,6 +57,8 @@ type Deps struct {
 	Doctor doc.Options
 	// Lock is what the servers of the project offered when somebody accepted that; nil for no project.
 	Lock *contract.Project
+	// TokenBudget is how many tokens the tools of a server may take together; 0 is any number.
+	TokenBudget int
 	// Checks is how servers are examined.
 	Checks Checks
 	// Stack is the processes that run below this program; nil for none.
@@ -75,7 +77,7 @@ func All(d Deps) []tui.View {
 		newServers(d.Trust, d.Pool, d.Configs, d.Secrets),
 		newAdder(d.Configs, d.Trust, d.Published),
 		newEntry(d.Configs, d.Trust),
-		newTools(calls),
+		newTools(calls, d.TokenBudget),
 		newResources(calls),
 		newPrompts(calls),
 		newCall(d.Inputs, d.Consent, asked),

@@ -13,9 +13,9 @@ import (
 // listSplit is the share of a list beside what is said of its items, in percent: names of 36 cells are whole at 80 columns.
 const listSplit = 48
 
-// newTools lists the current server's tools.
-func newTools(calls *pane.Calls) *itemScreen {
-	return newItemScreen(itemKind{
+// newTools lists the current server's tools, which may take budget tokens together; 0 is any number.
+func newTools(calls *pane.Calls, budget int) *itemScreen {
+	v := newItemScreen(itemKind{
 		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
 		}},
@@ -36,6 +36,8 @@ func newTools(calls *pane.Calls) *itemScreen {
 		}, checkAction("tools", currentServer), treemapAction("tools", "$")},
 		app: true,
 	}, calls)
+	v.Budget = budget
+	return v
 }
 
 // newPrompts lists the current server's prompts.

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
@@ -101,4 +104,42 @@ func TestBudgetTokensOfManyTools(t *testing.T) {
 	r.until("the ")
 	r.rest()
 	budget.Ceiling(t, "map of 5,000 tools, key", bestPress(r, "l", "j", "j", "h", "k", "G", "g"), perKey)
+}
+
+// What the tools cost together stands above them where there is a budget, and warns where that is too much: by the number of
+// mcphud check cost --budget.
+func TestTokenBudget(t *testing.T) {
+	with := func(option tuitest.Option, budget int, f func(a *tuitest.App, all int)) {
+		synctest.Test(t, func(t *testing.T) {
+			a := tuitest.Start(t, append(agent(), option, tuitest.Views(views.All(views.Deps{TokenBudget: budget})...), tuitest.Size(80, 24), tuitest.At("tools", nil))...)
+			o, err := check.Take(t.Context(), only(a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, err := check.Run(t.Context(), &check.Subject{Offer: o}, []check.Section{&cost.Section{Budget: 1}}, check.Tool{}, check.Watch{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(rep.Findings, func(f check.Finding) bool { return f.ID == "cost/over-budget" })
+			var tools, all int
+			if _, err := fmt.Sscanf(rep.Findings[at].Message, "%d tools take %d tokens", &tools, &all); err != nil {
+				t.Fatal(err)
+			}
+			f(a, all)
+		})
+	}
+	with(tuitest.NoColor(), 1_000_000, func(a *tuitest.App, all int) {
+		a.Pane("list").Has(fmt.Sprintf("─ Tools · %d of 1000000 tok ─", all))
+	})
+	for _, look := range []tuitest.Option{tuitest.NoColor(), tuitest.Light()} {
+		with(look, 500, func(a *tuitest.App, all int) {
+			list, over := a.Pane("list"), fmt.Sprintf("─ Tools ! %d of 500 tok", all)
+			list.Has(over + ", see Q ─")
+			a.Press("/").Type("echo").Press("enter")
+			list.Has(over + " /echo")
+			a.Press("esc").Resize(160, 40)
+			list.Has(over + ": over the budget, Q says what to drop ─")
+		})
+	}
+	with(tuitest.ReadOnly(), 500, func(a *tuitest.App, _ int) { a.Pane("list").HasNot("500 tok") })
 }

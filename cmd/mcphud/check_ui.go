@@ -131,7 +131,7 @@ func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.P
 			locked, named := lockedSection{&contract.Section{}, lock}, uiCases{&cases.Section{}, a, srv}
 			return []views.CheckSection{
 				{Section: portable},
-				{Section: &cost.Section{}},
+				{Section: &cost.Section{Budget: a.preferences().TokenBudget}},
 				{Section: locked, Absent: locked.absent},
 				{Section: safetyHere{&safety.Section{Journal: seen}, srv, lock}},
 				{Section: rules, Calls: true},

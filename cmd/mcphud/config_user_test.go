@@ -70,6 +70,22 @@ func TestUserConfigTimeout(t *testing.T) {
 	}
 }
 
+// The budget of the file is that of a check which has no other.
+func TestUserConfigBudget(t *testing.T) {
+	t.Parallel()
+	url := faketest.HTTP(t, behave.Good, behave.Fault{}).URL
+	for want, body := range map[string]string{"more than 7": "token_budget: 7\n", "": "token_budget: 1000000\n"} {
+		cmd, _ := withConfig(t, body, "check", "cost", "--format", "text", "--url", url)
+		if got := finish(t, cmd); strings.Contains(got.out, "over-budget") != (want != "") || !strings.Contains(got.out, want) || (got.code == exitAssertion) != (want != "") {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
+	cmd, _ := withConfig(t, "token_budget: 7\n", "check", "cost", "--format", "text", "--url", url, "--budget", "0")
+	if got := finish(t, cmd); got.code != 0 || strings.Contains(got.out, "over-budget") {
+		t.Errorf("a flag does not come first: %+v", got)
+	}
+}
+
 // What the file calls a secret is one everywhere: here in a recording.
 func TestUserConfigRedacts(t *testing.T) {
 	t.Parallel()

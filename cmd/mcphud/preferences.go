@@ -57,7 +57,7 @@ func (a *app) preferences() *userconfig.Config {
 }
 
 // fileFlags are the flags that come before settings of config.yaml, by the setting's key.
-var fileFlags = map[string]string{"linear": "linear", "timeout": "timeout", "max_timeout": "max-timeout", "connect_timeout": "connect-timeout"}
+var fileFlags = map[string]string{"linear": "linear", "timeout": "timeout", "max_timeout": "max-timeout", "connect_timeout": "connect-timeout", "token_budget": "budget"}
 
 // prefer makes config.yaml hold for this run, where no flag says otherwise, and says what is wrong in it.
 func (a *app) prefer(cmd *cobra.Command) {
@@ -66,7 +66,8 @@ func (a *app) prefer(cmd *cobra.Command) {
 	}
 	u := a.preferences()
 	for key, name := range fileFlags {
-		if f := a.root.PersistentFlags().Lookup(name); !f.Changed && !cmd.Flags().Changed(name) {
+		f := cmp.Or(a.root.PersistentFlags().Lookup(name), cmd.Flags().Lookup(name))
+		if f != nil && !f.Changed && !cmd.Flags().Changed(name) {
 			for _, given := range u.Given[key].Texts {
 				_ = f.Value.Set(given) // valid, or it would not be given
 			}

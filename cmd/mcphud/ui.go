@@ -102,6 +102,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		defer deps.Model.Close()
 	}
 	deps.Published, deps.Lock = a.publishedServers(), contract.NewProject(func() string { return findLock(".") })
+	deps.TokenBudget = a.preferences().TokenBudget
 	deps.Checks = a.uiChecks(o, examined, deps.Lock)
 	if start.stack != nil {
 		deps.Stack = start.stack.view

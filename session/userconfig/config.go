@@ -40,6 +40,8 @@ type Config struct {
 	HistoryCalls int
 	HistorySize  int64 // bytes
 
+	TokenBudget int // of all tools of a server; 0 for any number
+
 	RegistryURL string
 
 	Format         string // "" is text on a terminal, else json

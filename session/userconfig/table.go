@@ -100,6 +100,10 @@ var table = []Setting{
 	{Key: "history.calls", Kind: Number, Default: "10000", min: 1, max: 10_000_000, into: func(c *Config) any { return &c.HistoryCalls }, Help: "How many calls at most."},
 	{Key: "history.size", Kind: Size, Default: "100MB", into: func(c *Config) any { return &c.HistorySize }, Help: "How much of arguments and results at most, compressed."},
 	{
+		Key: "token_budget", Kind: Number, Without: "any number", min: 1, max: 10_000_000, into: func(c *Config) any { return &c.TokenBudget },
+		Help: "How many tokens the tools of one server may take together. More is a warning above the tools, and an error of `mcphud check cost`.",
+	},
+	{
 		Key: "registry.url", Kind: URL, Default: "https://registry.modelcontextprotocol.io", into: func(c *Config) any { return &c.RegistryURL },
 		Help: "The registry in which servers are looked up.",
 	},

@@ -15,6 +15,7 @@ type BoxSpec struct {
 	Title, Badge string // safe text; the badge is at the right end of the top row
 	Foot         string // safe text at the right end of the bottom row
 	Focused      bool
+	Warn         bool // the title is a warning
 	Theme        *Theme
 	// Pos and Total are the first visible row and the number of rows; where
 	// there are more rows than fit, the right border shows a scroll bar.
@@ -79,6 +80,9 @@ func edge(s BoxSpec, left, right, dash, title, badge string) string {
 		ts := s.Theme.Text
 		if s.Focused {
 			ts = s.Theme.Title
+		}
+		if s.Warn {
+			ts = s.Theme.Warn
 		}
 		mid.WriteString(st.S(dash))
 		mid.WriteString(" " + ts.S(title) + " ")

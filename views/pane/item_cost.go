@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
 )
 
 // Weight is how many items there are and how large their definitions, of tools also what a model that is given them pays for
@@ -36,6 +37,29 @@ func Tokens(n int) string {
 		return fmt.Sprintf("%.1fk tok", float64(n)/1000)
 	}
 	return fmt.Sprintf("%d tok", n)
+}
+
+// budgeted is the title of a pane of w cells for a list that may take so many tokens: what it takes of them, and where that is too
+// much (over) what to do.
+func (p *ItemList) budgeted(c *tui.Ctx, title string, w int) (_ string, over bool) {
+	if len(p.counted) == 0 || p.hidden > 0 { // who gets a part of the list pays less
+		return title, false
+	}
+	all := cost.Total(p.counted).Tokens
+	if all <= p.Budget {
+		return fmt.Sprintf("%s · %d of %d tok", title, all, p.Budget), false
+	}
+	title += fmt.Sprintf(" ! %d of %d tok", all, p.Budget)
+	key := c.KeyOf(p.View + ".check")
+	if key == "" || p.Typed != "" { // the filter stands behind it
+		return title, true
+	}
+	for _, do := range []string{": over the budget, " + key + " says what to drop", ", see " + key} {
+		if paint.Width(title+do) <= w-4 {
+			return title + do, true
+		}
+	}
+	return title + ", " + key, true
 }
 
 // costSlot is the operation slot of what counts tokens.

@@ -41,6 +41,9 @@ type ItemList struct {
 	looked   string // item whose mark goes when the cursor leaves it
 	notified uint64 // change of the list that was notified of
 
+	// Budget is how many tokens the items may take together, for the title; 0 is any number.
+	Budget int
+
 	Subscribed map[string]int // updates by URI of what is subscribed to; nil for none
 }
 
@@ -343,6 +346,10 @@ func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
 	p.List.SetRows(p.source(c)) // rows carry the theme
 	p.Rows.DrawList(c, pane, func(w int) []string { return p.empty(c, w) })
 	pane.Foot, pane.Badge = p.foot, ""
+	if p.Budget > 0 {
+		title := strings.ToUpper(p.plural[:1]) + p.plural[1:]
+		pane.Title, pane.Warn = p.budgeted(c, title, pane.W)
+	}
 	if ttl := p.Listing.Hints.TTL; ttl != nil && *ttl > 0 { // nearly every server of 2026-07-28 says 0
 		pane.Badge = p.Listing.Hints.String()
 	}
