@@ -32,15 +32,15 @@ func TestListChanges(t *testing.T) {
 		if l, err = s.Refresh(t.Context(), offer.Tools); err != nil || l.Changes.String() != "1 added (d), 1 removed (b), 1 changed (c)" || l.ChangeRev != l.Rev {
 			t.Error(l.Changes, err)
 		}
-		if m := l.Marks; len(m) != 2 || !m["d"].Added || m["c"].Diff == "" {
+		if m := l.Marks; len(m) != 3 || !m["d"].Added || m["c"].Diff == "" || !m["b"].Removed || m["b"].Was != tool("b", "1") {
 			t.Errorf("%+v", m)
 		}
 		s.Seen(offer.Tools, "c")
-		if l, err = s.Refresh(t.Context(), offer.Tools); err != nil || l.Changes.String() != "1 changed (d)" || len(l.Marks) != 1 || !l.Marks["d"].Added {
+		if l, err = s.Refresh(t.Context(), offer.Tools); err != nil || l.Changes.String() != "1 changed (d)" || len(l.Marks) != 2 || !l.Marks["d"].Added || !l.Marks["b"].Removed {
 			t.Error(l.Changes, l.Marks, err)
 		}
 		rev := l.ChangeRev
-		if l, err = s.Refresh(t.Context(), offer.Tools); err != nil || l.ChangeRev != rev || len(l.Marks) != 1 {
+		if l, err = s.Refresh(t.Context(), offer.Tools); err != nil || l.ChangeRev != rev || len(l.Marks) != 2 {
 			t.Error("nothing changed:", l.Changes, l.Marks, err)
 		}
 		s.Seen(offer.Tools, "")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,12 +33,10 @@ type drift struct {
 // drifted is what is known of one server.
 type drifted struct {
 	stamp   string // of what was compared last
-	removed map[offer.Kind]map[string]bool
-	revs    map[offer.Kind]uint64 // changes of lists that were taken in
-	said    string                // instructions when somebody last looked
-	able    string                // capabilities then
-	greeted bool                  // these two are set
-	locked  bool                  // changes are since the lock
+	said    string // instructions when somebody last looked
+	able    string // capabilities then
+	greeted bool   // these two are set
+	locked  bool   // changes are since the lock
 	changes []contract.Change
 	print   string // tells them from others
 	seen    string // print of those that somebody looked at
@@ -158,7 +154,6 @@ func (v *drift) forget(c *tui.Ctx) tea.Cmd {
 	}
 	st := c.Server.Status()
 	d.said, d.able = st.Instructions, string(st.Capabilities)
-	clear(d.removed)
 	for k := range offer.NumKinds {
 		c.Server.Seen(k, "")
 	}
@@ -179,7 +174,7 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	st := s.Status()
 	d := v.servers[s.Name()]
 	if d == nil {
-		d = &drifted{removed: map[offer.Kind]map[string]bool{}, revs: map[offer.Kind]uint64{}}
+		d = &drifted{}
 		v.servers[s.Name()] = d
 	}
 	if st.State != session.Connected {
@@ -199,9 +194,8 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	for _, k := range v.lists() {
 		l := s.Listing(k)
 		now[k] = l
-		d.take(k, l)
-		same = same && len(l.Marks) == 0 && len(d.removed[k]) == 0
-		stamp += fmt.Sprintf(" %d %d %d %v", l.Rev, len(l.Marks), len(d.removed[k]), l.Loaded)
+		same = same && len(l.Marks) == 0
+		stamp += fmt.Sprintf(" %d %d %v", l.Rev, len(l.Marks), l.Loaded)
 	}
 	if stamp == d.stamp {
 		return nil
@@ -215,10 +209,6 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 		return v.show(c)
 	}
 	name, own := s.Name(), jsonrpc.GetString(st.ServerInfo, "name")
-	removed := map[offer.Kind][]string{}
-	for k, keys := range d.removed {
-		removed[k] = slices.Sorted(maps.Keys(keys))
-	}
 	said, able, lock, kinds := d.said, d.able, v.lock, v.lists()
 	supports := map[offer.Kind]bool{}
 	for _, k := range v.lists() {
@@ -243,7 +233,7 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 		after := &contract.Contract{Instructions: st.Instructions, Capabilities: contract.Canonical(st.Capabilities)}
 		out.changes = contract.Compare(before, after)
 		for _, k := range kinds {
-			out.changes = append(out.changes, marked(k, now[k], removed[k])...)
+			out.changes = append(out.changes, marked(k, now[k])...)
 		}
 		contract.Sort(out.changes)
 		return out, nil
@@ -274,42 +264,22 @@ func offeredNow(name string, st session.Status, now map[offer.Kind]offer.Listing
 var errNotLoaded = errors.New("the list is not loaded")
 
 // marked is what the marks of a list mean.
-func marked(k offer.Kind, l offer.Listing, removed []string) (out []contract.Change) {
-	if len(l.Marks) > 0 {
-		for _, it := range l.Items {
-			m, ok := l.Marks[k.Key(it)]
-			switch {
-			case !ok:
-			case m.Added:
-				out = append(out, contract.CompareItem(k, k.Key(it), nil, it.Raw)...)
-			case m.Was != "":
-				out = append(out, contract.CompareItem(k, k.Key(it), []byte(m.Was), it.Raw)...)
-			default:
-				out = append(out, contract.CompareItem(k, k.Key(it), []byte(`{"bytes":0}`), it.Raw)...)
+func marked(k offer.Kind, l offer.Listing) []contract.Change {
+	before, after := map[string][]byte{}, map[string][]byte{}
+	for key, m := range l.Marks {
+		if !m.Added {
+			before[key] = []byte(m.Was)
+		}
+	}
+	for _, it := range l.Items {
+		key := k.Key(it)
+		if m, ok := l.Marks[key]; ok && !m.Removed {
+			if _, twice := after[key]; !twice { // clients take the first
+				after[key] = it.Raw
 			}
 		}
 	}
-	for _, key := range removed {
-		out = append(out, contract.CompareItem(k, key, []byte(`{}`), nil)...)
-	}
-	return out
-}
-
-// take notes what a list lost.
-func (d *drifted) take(k offer.Kind, l offer.Listing) {
-	if l.ChangeRev == d.revs[k] {
-		return
-	}
-	d.revs[k] = l.ChangeRev
-	if d.removed[k] == nil {
-		d.removed[k] = map[string]bool{}
-	}
-	for _, key := range l.Changes.Removed {
-		d.removed[k][key] = true
-	}
-	for _, key := range l.Changes.Added {
-		delete(d.removed[k], key)
-	}
+	return contract.CompareList(k, before, after)
 }
 
 // fingerprint tells whether changes are others than those that were seen.

@@ -13,14 +13,16 @@ const (
 	maxMarks   = 1000     // items of one list that are marked
 	maxDiffs   = 50       // of them, whose definitions are compared line by line at a time
 	maxCompare = 32 << 10 // bytes of a definition that is compared
+	maxGone    = 1 << 20  // bytes of definitions that are kept of items that are gone
 	maxNames   = 20       // that Changes holds of each kind
 )
 
 // Mark is what became of an item since somebody looked at it.
 type Mark struct {
-	Added bool   // it was not there; else its definition changed
-	Diff  string // of its definition, as hunks of a unified diff; "" if it was added, is large, or one of very many
-	Was   string // its definition when somebody last looked at it; "" where Diff is
+	Added   bool   // it was not there
+	Removed bool   // it is not there any more; else, where it was not added, its definition changed
+	Diff    string // of its definition, as hunks of a unified diff; "" if it was added or removed, is large, or one of very many
+	Was     string // its definition when somebody last looked at it; "" if it was added, is large, or one of very many
 }
 
 // Changes are what a refresh found that a list had before.
@@ -63,8 +65,8 @@ func (k Kind) Key(it Item) string {
 	return it.Name
 }
 
-// Compare is what changed from one state of a list to another, and the marks of the items in the later one: those of marks that
-// are still there, and new ones. marks is not modified.
+// Compare is what changed from one state of a list to another, and the marks of the items that are in one of them, or went earlier:
+// those of marks that still hold, and new ones. marks is not modified.
 func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, map[string]Mark) {
 	var c Changes
 	was := make(map[string]Item, len(before))
@@ -82,6 +84,13 @@ func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, m
 			*names = append(*names, strings.Clone(key))
 		}
 	}
+	gone := 0 // bytes
+	for key, m := range marks {
+		if m.Removed {
+			next[key] = m // until it is there again
+			gone += len(m.Was)
+		}
+	}
 	is := make(map[string]bool, len(after))
 	for _, it := range after {
 		key := kind.Key(it)
@@ -94,7 +103,14 @@ func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, m
 		switch {
 		case !there:
 			note(&c.NAdded, &c.Added, key)
-			mark(key, Mark{Added: true})
+			switch delete(next, key); {
+			case !earlier.Removed:
+				mark(key, Mark{Added: true})
+			case earlier.Was == "":
+				mark(key, Mark{})
+			case earlier.Was != string(it.Raw):
+				mark(key, Mark{Was: earlier.Was, Diff: definitionDiff([]byte(earlier.Was), it.Raw)})
+			}
 		case !bytes.Equal(old.Raw, it.Raw):
 			note(&c.NChanged, &c.Changed, key)
 			m := Mark{Added: earlier.Added}
@@ -115,6 +131,15 @@ func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, m
 		if key := kind.Key(it); !is[key] {
 			is[key] = true
 			note(&c.NRemoved, &c.Removed, key)
+			if marks[key].Added { // it came and went, and nobody saw it
+				continue
+			}
+			m := Mark{Removed: true, Was: marks[key].Was}
+			if m.Was == "" && len(it.Raw) <= maxCompare && gone < maxGone {
+				m.Was = string(it.Raw)
+			}
+			gone += len(m.Was)
+			mark(key, m)
 		}
 	}
 	return c, next

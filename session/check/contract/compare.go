@@ -39,15 +39,20 @@ func Compare(before, after *Contract) []Change {
 	return c.sorted()
 }
 
-// CompareItem lists what changed in one definition of a list, the worst first: before is nil for one that was added, after for one that
-// was removed.
-func CompareItem(k offer.Kind, key string, before, after []byte) []Change {
+// unknown stands for a definition that was not kept. It counts as a hash, so that it is neither compared nor the same as another one.
+const unknown = `{"bytes":0}`
+
+// CompareList lists what changed in a list of definitions by their keys, the worst first. A definition that is not known any more is empty.
+func CompareList(k offer.Kind, before, after map[string][]byte) []Change {
 	c := newComparison()
-	list := func(raw []byte) map[string]string {
-		if raw == nil {
-			return nil
+	list := func(in map[string][]byte) map[string]string {
+		out := make(map[string]string, len(in))
+		for key, raw := range in {
+			if out[clean(key)] = unknown; len(raw) > 0 {
+				out[clean(key)] = Canonical(raw)
+			}
 		}
-		return map[string]string{clean(key): Canonical(raw)}
+		return out
 	}
 	c.list(k, list(before), list(after))
 	return c.sorted()
@@ -126,38 +131,51 @@ func (c *comparison) list(k offer.Kind, before, after map[string]string) {
 			added = append(added, key)
 		}
 	}
+	to := definitions(added, after)
 	for _, key := range removed {
 		msg := "was removed"
-		if to := renamed(k, before[key], added, after); to != "" {
+		if to := renamed(k, before[key], to); to != "" {
 			msg += "; " + text.Clip(to, 80) + " has the same definition: was it renamed?"
 		}
-		c.add(words(k)+"-removed", place(k, key, ""), msg, before[key], "")
+		c.add(words(k)+"-removed", place(k, key, ""), msg, strings.TrimPrefix(before[key], unknown), "")
 	}
 	for _, key := range added {
 		c.add(words(k)+"-added", place(k, key, ""), "was added", "", after[key])
 	}
 }
 
-// renamed is which of the added items may be one that is gone: it takes the same arguments, or says the same.
-func renamed(k offer.Kind, gone string, added []string, after map[string]string) string {
-	if len(added) > 1000 {
-		return ""
+// definition is one that was read.
+type definition struct {
+	key   string
+	value *schema.Value
+}
+
+// definitions are those of some keys that can be read, none where there are very many.
+func definitions(keys []string, list map[string]string) (out []definition) {
+	if len(keys) > 1000 {
+		return nil
 	}
+	for _, key := range keys {
+		if v, ok := value([]byte(list[key])); ok && !hashed(list[key]) {
+			out = append(out, definition{key, v})
+		}
+	}
+	return out
+}
+
+// renamed is which of the added items may be one that is gone: it takes the same arguments, or says the same.
+func renamed(k offer.Kind, gone string, added []definition) string {
 	was, ok := value([]byte(gone))
 	if !ok || hashed(gone) {
 		return ""
 	}
-	for _, key := range added {
-		is, ok := value([]byte(after[key]))
-		if !ok || hashed(after[key]) {
-			continue
-		}
-		same := func(m string) bool { return was.Get(m).IsSet() && schema.Equal(was.Get(m), is.Get(m)) }
+	for _, is := range added {
+		same := func(m string) bool { return was.Get(m).IsSet() && schema.Equal(was.Get(m), is.value.Get(m)) }
 		switch {
 		case k == offer.Tools && same("inputSchema") && (was.Get("inputSchema").Get("properties").Len() > 0 || same("description")),
 			k == offer.Prompts && (was.Get("arguments").Len() > 0 && same("arguments") || same("description")),
 			(k == offer.Resources || k == offer.Templates) && same("name"):
-			return key
+			return is.key
 		}
 	}
 	return ""

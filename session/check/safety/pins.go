@@ -49,7 +49,7 @@ func (x *examination) unlike(by string, p Pin, it offer.Item) {
 		x.once("changed-under-pin", check.Warning, check.Finding{Place: at, Message: "is not what it was" + since + ", which kept only a hash"})
 		return
 	}
-	changes := contract.CompareItem(offer.Tools, it.Name, p.Definition, it.Raw)
+	changes := contract.CompareList(offer.Tools, map[string][]byte{it.Name: p.Definition}, map[string][]byte{it.Name: it.Raw})
 	if len(changes) == 0 {
 		x.once("changed-under-pin", check.Info, check.Finding{Place: at, Message: "is written differently" + since + ", or has another secret in it"})
 	}
