@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +38,7 @@ const (
 // httpConn is a session over Streamable HTTP, and the TCP connections of its own that its requests go over.
 type httpConn struct {
 	rt      *http.Transport
+	lines   *lines // nil where all requests go through rt
 	max     int64
 	session *session.Session
 	readers sync.Pool // of *sse.Reader
@@ -70,6 +73,11 @@ func newHTTPConn(cfg config.Server) (*httpConn, error) {
 	c.rt.MaxIdleConnsPerHost = MaxClients
 	c.rt.IdleConnTimeout = idle
 	c.rt.MaxResponseHeaderBytes = 1 << 20
+	if direct && network.URL().Scheme == "http" {
+		if p, err := network.Proxy(network.URL()); err == nil && p == nil {
+			c.lines = &lines{dial: c.rt.DialContext}
+		}
+	}
 	c.readers.New = func() any { return sse.NewReader(nil, kept, c.max) }
 	return c, nil
 }
@@ -122,13 +130,21 @@ func (c *httpConn) prepare(ctx context.Context, method string, params json.RawMe
 		return nil, err
 	}
 	m.url, m.host = k.url, k.host
-	return m, nil
+	return m, m.write()
 }
 
 func (c *httpConn) set(k *capture) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.capture = k
+}
+
+// close closes the connections that nobody uses.
+func (c *httpConn) close() {
+	c.rt.CloseIdleConnections()
+	if c.lines != nil {
+		c.lines.close()
+	}
 }
 
 // lost is nil: the next request may find the server again.
@@ -143,32 +159,57 @@ func request(ctx context.Context, m *message, frame []byte) *http.Request {
 	return req.WithContext(ctx)
 }
 
-func (c *httpConn) send(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
-	answer, err := c.exchange(ctx, m, id, s)
-	if err != nil && ctx.Err() != nil && c.session.Status().Era != session.Modern { // there closing the stream says the same
+func (c *httpConn) send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
+	if c.lines == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, until, errLate)
+		defer cancel()
+	}
+	answer, err := c.exchange(ctx, until, m, id, s)
+	if err == nil {
+		return answer, nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errLate
+	}
+	if (ctx.Err() != nil || err == errLate) && c.session.Status().Era != session.Modern { // there closing the stream says the same
 		c.cancel(m, id)
 	}
-	return answer, err
+	return reply{}, err
 }
 
-func (c *httpConn) exchange(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
+// roundTrip sends a request, and reads the head of its answer.
+func (c *httpConn) roundTrip(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (*answer, error) {
+	if c.lines != nil {
+		return c.lines.send(ctx, until, m, id, s)
+	}
 	resp, err := c.rt.RoundTrip(request(httptrace.WithClientTrace(ctx, s.trace()), m, m.frame(id)))
+	if err != nil {
+		return nil, err
+	}
+	return &answer{resp.StatusCode, strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"), resp.ContentLength, resp.Body}, nil
+}
+
+func (c *httpConn) exchange(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
+	a, err := c.roundTrip(ctx, until, m, id, s)
 	if err != nil {
 		return reply{}, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status is the error
+	defer a.body.Close()
+	if a.status < 200 || a.status > 299 {
+		body, _ := io.ReadAll(io.LimitReader(a.body, maxRefusal)) // the status is the error
 		s.mark(&s.whole)
 		if env, err := jsonrpc.Scan(body); err == nil && env.Kind == jsonrpc.ErrorResponse {
 			return reply{frame: body}, nil
 		}
-		return reply{}, &httpStatus{resp.StatusCode, body}
+		return reply{}, &httpStatus{a.status, body}
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		return c.stream(resp, id, s)
+	if a.events {
+		return c.stream(a.body, id, s)
 	}
-	body, err := c.body(resp)
+	body, err := c.read(a)
 	if err != nil {
 		return reply{}, err
 	}
@@ -176,26 +217,27 @@ func (c *httpConn) exchange(ctx context.Context, m *message, id uint64, s *shot)
 	return body, answers(body.frame, id)
 }
 
-// body reads all of a body, and keeps its beginning.
-func (c *httpConn) body(resp *http.Response) (reply, error) {
-	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n <= kept {
-		b.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err := b.ReadFrom(io.LimitReader(resp.Body, kept)); err != nil {
-		return reply{}, err
-	}
-	cut := false
-	if b.Len() == kept {
-		n, err := io.Copy(io.Discard, io.LimitReader(resp.Body, c.max-kept+1))
+// read reads all of a body, and keeps its beginning.
+func (c *httpConn) read(a *answer) (reply, error) {
+	b := make([]byte, 0, min(max(a.length, bytes.MinRead), kept)+1) // with room for what says that it is the end
+	for len(b) <= kept {
+		n, err := a.body.Read(b[len(b):min(cap(b), kept+1)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return reply{frame: b}, nil
+		}
 		if err != nil {
 			return reply{}, err
 		}
-		if cut = n > 0; n > c.max-kept {
-			return reply{}, fmt.Errorf("%w: it has more than %d bytes", errProtocol, c.max)
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
 		}
 	}
-	return reply{b.Bytes(), cut}, nil
+	n, err := io.Copy(io.Discard, io.LimitReader(a.body, c.max-kept))
+	if err == nil && n >= c.max-kept {
+		err = fmt.Errorf("%w: it has more than %d bytes", errProtocol, c.max)
+	}
+	return reply{b, true}, err
 }
 
 // answers says what is wrong with an answer to the request with this id. What is not JSON-RPC at all is judged later.
@@ -209,12 +251,12 @@ func answers(frame []byte, id uint64) error {
 }
 
 // stream reads events until the answer came, and then, for a moment, to the end.
-func (c *httpConn) stream(resp *http.Response, id uint64, s *shot) (reply, error) {
+func (c *httpConn) stream(body io.ReadCloser, id uint64, s *shot) (reply, error) {
 	r, ok := c.readers.Get().(*sse.Reader)
 	if !ok {
 		return reply{}, errors.New("no reader") // the pool has nothing else
 	}
-	r.Reset(resp.Body)
+	r.Reset(body)
 	defer func() {
 		r.Reset(nil)
 		c.readers.Put(r)
@@ -238,8 +280,8 @@ func (c *httpConn) stream(resp *http.Response, id uint64, s *shot) (reply, error
 			}
 		}
 		s.mark(&s.whole)
-		timer := time.AfterFunc(afterwards, func() { _ = resp.Body.Close() })
-		_, _ = io.CopyN(io.Discard, resp.Body, maxRefusal) // for the connection's sake
+		timer := time.AfterFunc(afterwards, func() { _ = body.Close() })
+		_, _ = io.CopyN(io.Discard, body, maxRefusal) // for the connection's sake
 		timer.Stop()
 		return reply{ev.Data, large != nil}, nil
 	}

@@ -90,7 +90,7 @@ func kindOf(ctx context.Context, err error) string {
 	switch {
 	case errors.As(err, &status):
 		return fmt.Sprintf("HTTP %d", status.status)
-	case errors.Is(context.Cause(ctx), errLate):
+	case errors.Is(err, errLate):
 		return KindTimeout
 	case ctx.Err() != nil:
 		return kindCancelled

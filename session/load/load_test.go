@@ -149,8 +149,10 @@ func waitUntil(r *http.Request, t time.Time) {
 			return
 		}
 	}
-	for left := time.Until(t); left > 0; left = time.Until(t) { // a signal ends a nap early
-		nap(left)
+	if left := time.Until(t); left > 0 {
+		wait := newAlarm()
+		wait.sleep(left)
+		wait.close()
 	}
 }
 

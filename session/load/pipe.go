@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -153,7 +154,9 @@ func (p *pipe) set(k *capture) {
 // errNotMade is of a request that a session answered by itself.
 var errNotMade = errors.New("the request was not made")
 
-func (p *pipe) send(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
+func (p *pipe) send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
+	ctx, cancel := context.WithDeadlineCause(ctx, until, errLate)
+	defer cancel()
 	w := &waiter{s: s, done: make(chan []byte, 1)}
 	p.mu.Lock()
 	if p.ended != nil {
@@ -179,14 +182,14 @@ func (p *pipe) send(ctx context.Context, m *message, id uint64, s *shot) (reply,
 		}
 		return reply{frame: answer}, nil
 	case <-ctx.Done():
-		if !p.fail(id, ctx.Err()) { // it has come meanwhile
+		if !p.fail(id, context.Cause(ctx)) { // it has come meanwhile
 			if answer, ok := <-w.done; ok {
 				return reply{frame: answer}, nil
 			}
 			return reply{}, w.err
 		}
 		p.cancel(m, id)
-		return reply{}, ctx.Err()
+		return reply{}, context.Cause(ctx)
 	}
 }
 

@@ -324,9 +324,11 @@ func (s *slice) open() {
 			s.one(n, int64(float64(n)*interval))
 		}
 	}
+	wait := newAlarm()
+	defer wait.close()
 	total, behind := s.total(interval), false
 	for n := int64(0); n < total; {
-		if !s.sleep(int64(float64(n) * interval)) {
+		if !s.sleep(wait, int64(float64(n)*interval)) {
 			break
 		}
 		due := min(int64(float64(time.Since(s.clock))/interval)+1, total)
@@ -387,7 +389,7 @@ func (s *slice) total(interval float64) int64 {
 }
 
 // sleep waits for a time on the clock; false if the slice ended before.
-func (s *slice) sleep(until int64) bool {
+func (s *slice) sleep(wait *alarm, until int64) bool {
 	const exact = 2 * time.Millisecond
 	least := time.Duration(0)
 	if s.r.plan.Rate > float64(time.Second/tick) {
@@ -408,7 +410,7 @@ func (s *slice) sleep(until int64) bool {
 				t.Stop()
 			}
 		default:
-			nap(max(left, least))
+			wait.sleep(max(left, least))
 		}
 	}
 }

@@ -18,8 +18,9 @@ import (
 type conn interface {
 	// prepare makes the message that the connection's session would send for a request, without sending it.
 	prepare(ctx context.Context, method string, params json.RawMessage) (*message, error)
-	// send sends a message, and waits until all of the answer is there. It notes the times in s.
-	send(ctx context.Context, m *message, id uint64, s *shot) (reply, error)
+	// send sends a message, and waits until all of the answer is there. It notes the times in s. The error is errLate at the time in until,
+	// and the cause of ctx where that ended.
+	send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error)
 	// lost is why the connection ended by itself, nil while it lasts.
 	lost() error
 }
@@ -123,7 +124,7 @@ func (t *Target) Close() error {
 	all.Wait()
 	for _, c := range t.conns {
 		if h, ok := c.(*httpConn); ok {
-			h.rt.CloseIdleConnections()
+			h.close()
 		}
 	}
 	return errors.Join(errs...)
@@ -168,9 +169,7 @@ func (t *Target) shoot(ctx context.Context, n int64, s *shot, limit time.Duratio
 	which := n % int64(len(t.messages[0]))
 	i := (n + n/int64(len(t.messages[0]))) % int64(len(t.conns)) // so that a connection does not get the same ones each time
 	m := t.messages[i][which]
-	ctx, cancel := context.WithDeadlineCause(ctx, s.clock.Add(time.Duration(s.due)+limit), errLate)
-	defer cancel()
-	answer, err := t.conns[i].send(ctx, m, t.next.Add(1), s)
+	answer, err := t.conns[i].send(ctx, s.clock.Add(time.Duration(s.due)+limit), m, t.next.Add(1), s)
 	if err == nil {
 		kind, err = judge(m, answer)
 	} else {
