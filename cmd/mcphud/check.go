@@ -73,6 +73,7 @@ func (a *app) examineCommand() *cobra.Command {
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var err error
+		c.reports.several = c.every
 		if c.listRules {
 			err = a.action(func(_ context.Context, _ *cobra.Command, words []string) error {
 				return a.listRules(everySection(), words)
@@ -186,7 +187,8 @@ func (a *app) examine(ctx context.Context, l *link, c *checking, words []string)
 		return bad
 	}
 	c.reports.written = true
-	unwritten := c.reports.judge(a, rep, time.Now())
+	c.reports.judge(a, rep, time.Now())
+	unwritten := c.reports.keep(a, rep)
 	if err := errors.Join(unwritten, c.reports.write(l.out, reports.Of{Report: rep, Options: o})); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // examineAll examines the servers of the configs, one after the other, and makes one report. A lock finds a server also by the name that
-// it gives itself, which several may share, and a baseline is of one: both do not go with it.
+// it gives itself, which several may share: it does not go with it.
 func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, args []string) error {
 	if err := a.o.check(cmd); err != nil {
 		return err
@@ -26,8 +26,6 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 	switch {
 	case dash || a.o.url+a.o.agent+a.o.server != "":
 		return usageError("--all is about every server, and one was named", "leave one of both out")
-	case c.reports.baseline+c.reports.writeBaseline != "":
-		return usageError("--all examines every server, and a baseline is of one", "leave it out, or check each server by itself: --server NAME with a baseline of its own")
 	case slices.Contains(words, "contract"):
 		return usageError("a lock is compared with one server at a time", "leave --all or contract out")
 	case len(words) == 0:
@@ -78,7 +76,7 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 			return err
 		}
 		if of.Report != nil {
-			c.reports.list.Apply(of.Report, time.Now())
+			c.reports.judge(a, of.Report, time.Now())
 			all = append(all, of)
 		}
 		if interrupted != nil {
@@ -89,7 +87,12 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 		return cmp.Or(interrupted, error(&failure.Error{Kind: failure.Usage, Message: "the configs name no server that may start", Next: nameTarget}))
 	}
 	used(all)
-	if err := c.reports.writeAll(a.printer(), all); err != nil {
+	every := make([]*check.Report, len(all))
+	for i, of := range all {
+		every[i] = of.Report
+	}
+	unwritten := c.reports.keep(a, every...)
+	if err := errors.Join(unwritten, c.reports.writeAll(a.printer(), all)); err != nil {
 		return err
 	}
 	var counts check.Counts

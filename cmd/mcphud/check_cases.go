@@ -167,7 +167,8 @@ func (a *app) examineCases(ctx context.Context, cmd *cobra.Command, c *checking)
 	section := c.cases.section(r, r.all)
 	subject := &check.Subject{Offer: check.Offer{Server: strings.Join(names, ", ")}}
 	rep, bad := check.Run(ctx, subject, []check.Section{section}, checkTool(), check.Watch{})
-	unwritten := c.reports.judge(a, rep, time.Now())
+	c.reports.judge(a, rep, time.Now())
+	unwritten := c.reports.keep(a, rep)
 	o := c.reports.options([]check.Section{section}, files[0].Path)
 	if err := errors.Join(unwritten, c.reports.write(a.printer(), reports.Of{Report: rep, Options: o})); err != nil {
 		return err

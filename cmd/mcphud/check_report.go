@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,7 @@ type checkReports struct {
 	reports, ignores                                      []string
 	verbose                                               bool
 
+	several bool // servers are examined
 	list    ignore.List
 	known   *ignore.Baseline
 	out     []reportFile
@@ -58,7 +60,7 @@ func (c *checkReports) register(cmd *cobra.Command) {
 	f.StringArrayVar(&c.reports, "report", nil, "write a report, to stdout without a file (`FORMAT=FILE`): "+strings.Join(reports.Formats(), ", ")+"; may be repeated")
 	f.StringVar(&c.ignoreFile, "ignore-file", "", "read the ignore list from `FILE` instead of "+ignore.Name)
 	f.StringArrayVar(&c.ignores, "ignore", nil, "ignore findings of a `RULE` for a reason, as RULE:REASON; may be repeated")
-	f.StringVar(&c.baseline, "baseline", "", "findings that this `FILE` has do not count")
+	f.StringVar(&c.baseline, "baseline", "", "findings that this `FILE` has do not count; with --all it has those of each server")
 	f.StringVar(&c.writeBaseline, "write-baseline", "", "write the findings to `FILE`, as known ones")
 	f.StringVar(&c.artifact, "artifact", "", "the `FILE` of the repository where SARIF says that findings are")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "print all findings with their evidence, reason and source, and what the server writes to stderr")
@@ -121,6 +123,8 @@ func (c *checkReports) prepare() error {
 		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "--write-baseline makes one"}
 	case err != nil:
 		return wrong(err)
+	case c.several && c.known.Servers == nil:
+		return usageError(c.baseline+" is a baseline of one server, and --all examines several", "make one of all: --all --write-baseline FILE")
 	}
 	return nil
 }
@@ -166,31 +170,44 @@ func (l *link) watch() check.Watch {
 	}
 }
 
-// judge applies ignore list and baseline to a report, and writes a new baseline.
-func (c *checkReports) judge(a *app, r *check.Report, now time.Time) error {
+// judge applies ignore list and baseline to the report of a server.
+func (c *checkReports) judge(a *app, r *check.Report, now time.Time) {
 	c.list.Apply(r, now)
-	if c.known != nil {
-		c.known.Apply(r)
+	if c.known == nil {
+		return
 	}
+	if _, has := c.known.Servers[r.Server.Name]; c.known.Servers != nil && !has {
+		a.note("mcphud: " + c.known.File + " has nothing of " + r.Server.Name + ": it has " + text.Clip(strings.Join(slices.Sorted(maps.Keys(c.known.Servers)), ", "), 200))
+	}
+	c.known.Apply(r)
+}
+
+// keep writes a new baseline after reports that were judged.
+func (c *checkReports) keep(a *app, rs ...*check.Report) error {
 	if c.writeBaseline == "" {
 		return nil
 	}
-	if r.Interrupted {
+	if slices.ContainsFunc(rs, func(r *check.Report) bool { return r.Interrupted }) {
 		a.note("mcphud: the baseline is not written: the check was interrupted")
 		return nil
 	}
-	next := ignore.Next(c.writeBaseline, c.known, r)
+	var next *ignore.Baseline
+	if c.several {
+		next = ignore.NextOf(c.writeBaseline, c.known, rs...)
+	} else {
+		next = ignore.Next(c.writeBaseline, c.known, rs[0])
+	}
 	if err := next.Write(); err != nil {
 		return fmt.Errorf("cannot write the baseline: %w", err)
 	}
-	a.note("mcphud: wrote " + c.writeBaseline + ": " + count(len(next.Known), "finding", "findings"))
-	if c.known == nil {
+	a.note("mcphud: wrote " + c.writeBaseline + ": " + count(next.Count(), "finding", "findings"))
+	for _, r := range rs {
+		before := r.Baseline
 		next.Apply(r)
-		return nil
+		if before != nil {
+			r.Baseline.Fixed = before.Fixed
+		}
 	}
-	fixed := r.Baseline.Fixed
-	next.Apply(r)
-	r.Baseline.Fixed = fixed
 	return nil
 }
 

@@ -406,13 +406,34 @@ func TestCheckAll(t *testing.T) {
 	if n := bytes.Count(sarif, []byte(`"automationDetails":{"id":"mcphud/`)); n != 3 {
 		t.Errorf("%d runs", n)
 	}
+	// One baseline has what is known of each, also where one of them is examined by itself.
+	o, dir = checkedIn(t, files, "cost", "--all", "--config", "all.json", "--budget", "10", "--write-baseline", "known.json")
+	if o.code != 0 || !strings.Contains(o.stderr, "wrote known.json: ") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	known, err := os.ReadFile(filepath.Join(dir, "known.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["known.json"] = string(known)
+	for i, args := range [][]string{{"--all"}, {"--server", "three"}} {
+		o, _ = checkedIn(t, files, append([]string{"cost", "--config", "all.json", "--budget", "10", "--baseline", "known.json", "--format", "text"}, args...)...)
+		if o.code != 0 || strings.Count(o.out, "still there, 0 are new, 0 are fixed") != 3-2*i || strings.Contains(o.stderr, "has nothing of") {
+			t.Errorf("%q: exit %d: %s %s", args, o.code, o.out, o.stderr)
+		}
+	}
+	files["known.json"] = `{"version":2,"servers":{"one":[]}}`
+	o, _ = checkedIn(t, files, "cost", "--config", "all.json", "--budget", "10", "--baseline", "known.json", "--server", "three")
+	if o.code != exitAssertion || !strings.Contains(o.stderr, "known.json has nothing of three: it has one") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
 	none := filepath.Join(dir, "none.json")
 	if err := os.WriteFile(none, []byte(`{"mcpServers":{},"version":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
 		"one was named":            {"--server", "one"},
-		"a baseline is of":         {"--baseline", none},
+		"a baseline of one server": {"--baseline", none},
 		"a lock is compared with":  {"contract"},
 		"no server that may start": {"--config", none},
 	} {

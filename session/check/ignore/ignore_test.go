@@ -238,6 +238,47 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+// The baseline of several servers has the findings of each by its name: what one server has is new at another.
+func TestBaselineOfSeveral(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "baseline.json")
+	report := func(server, sections string, findings ...string) *check.Report {
+		r := found(sections, findings...)
+		r.Server.Name = server
+		return r
+	}
+	if err := ignore.NextOf(path, nil, report("two", "lint", "lint/a tool x"), report("one", "lint", "lint/a tool x", "lint/b tool y"), report("none", "lint")).Write(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(rule, place string) string {
+		return fmt.Sprintf(`{"fingerprint":"of %s %s","rule":"%s","severity":"error","place":"%s","message":"of %s %s"}`, rule, place, rule, place, rule, place)
+	}
+	want := "{\"version\":2,\"servers\":{\n\"none\":[],\n\"one\":[\n" + entry("lint/a", "tool x") + ",\n" + entry("lint/b", "tool y") + "\n],\n\"two\":[\n" + entry("lint/a", "tool x") + "\n]\n}}\n"
+	if string(raw) != want {
+		t.Errorf("got\n%swant\n%s", raw, want)
+	}
+	b, err := ignore.ReadBaseline(path)
+	if err != nil || b.Count() != 3 {
+		t.Fatal(b, err)
+	}
+	for server, want := range map[string]string{"one": "lint/b=error/baseline", "two": "lint/b=error/", "none": "lint/b=error/", "other": "lint/b=error/"} {
+		now := report(server, "lint", "lint/b tool y")
+		b.Apply(now)
+		fixed := map[string]int{"one": 1, "two": 1}[server]
+		if got := state(now); got != want || len(now.Baseline.Fixed) != fixed {
+			t.Errorf("%s: got %s, %d fixed; want %s, %d fixed", server, got, len(now.Baseline.Fixed), want, fixed)
+		}
+	}
+	// The check of one server takes care of its own.
+	next := ignore.Next(path, b, report("one", "lint", "lint/c tool z"))
+	if one, two := next.Servers["one"], next.Servers["two"]; len(one) != 1 || one[0].Rule != "lint/c" || len(two) != 1 || next.Count() != 2 {
+		t.Errorf("%+v", next)
+	}
+}
+
 func TestBaselineRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     ":1:1: is not valid JSON: it ends too early",
@@ -245,10 +286,15 @@ func TestBaselineRefuses(t *testing.T) {
 		"{\"version\":1,\n  x}":                ":2:3: is not valid JSON: invalid character 'x'",
 		"{\"version\":\"1\"}":                  ":1:14: is not a baseline: version is a string",
 		"{\"version\":1,\"findings\":[\n\n1]}": ":3:1: is not a baseline: findings is a number",
-		"{\"version\":2}":                      ":1:1: is not a baseline of version 1",
+		"{\"version\":3}":                      ":1:1: is not a baseline of version 1 or 2",
 		"[]":                                   ":1:1: is not a baseline: it is a array",
 		"{\"version\":1}\n{}":                  ":2:1: is not valid JSON: there is more after its end",
 		"{\"version\":1,\"findings\":[{}]}":    ":1:14: is not a baseline: finding 1 has no fingerprint",
+		"{\"version\":2,\"servers\":{\"a\":[],\n\"b\":[{}]}}":                                          ":2:1: is not a baseline: finding 1 of b has no fingerprint",
+		"{\"version\":2,\"servers\":{\"a\":[],\n\"a\":[]}}":                                            ":2:1: is not a baseline: \"a\" is there twice",
+		"{\"version\":2,\"servers\":{\"a\":[],\n\"b\":7}}":                                             ":2:5: is not a baseline: servers is a number",
+		"{\"version\":2,\"findings\":[]}":                                                              ":1:1: is not a baseline: version 1 has findings, version 2 has servers",
+		"{\"version\":1,\"servers\":{}}":                                                               ":1:1: is not a baseline: version 1 has findings, version 2 has servers",
 		"{\"version\":1,\"findings\":[\n{\"fingerprint\":\"a\",\"rule\":\"b\",\"severity\":\"bad\"}]}": `:2:50: is not a baseline: "bad" is not a severity`,
 	} {
 		path := write(t, filepath.Join(t.TempDir(), "b.json"), text)
