@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 const asserted = `note: an order, from its making to its end
@@ -162,21 +163,21 @@ func TestSchemaHasTheKeys(t *testing.T) {
 		t.Fatal(left)
 	}
 	for text, ok := range map[string]bool{asserted: true, documented: true, "tool: a\nexpect: 7\n": false, "note: x\n": false, "steps:\n- tool: x\n  expectError: Nope\n": false} {
-		r := reader{"/p/x.yaml"}
+		r := reader{yamlfile.Reader{File: "/p/x.yaml"}}
 		all, err := r.members([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		value := []byte("{")
 		for i, m := range all {
-			v, err := r.json(m.value)
+			v, err := r.JSON(m.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if i > 0 {
 				value = append(value, ',')
 			}
-			value = append(append(append(append(value, '"'), m.key...), `":`...), v...)
+			value = append(append(append(append(value, '"'), m.Key...), `":`...), v...)
 		}
 		problems, unchecked := s.ValidateJSON(append(value, '}'))
 		if (len(problems) == 0) != ok || unchecked != "" {

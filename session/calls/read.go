@@ -4,19 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/expect"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 // keys are the members of a file of one call, in the order in which they are written.
@@ -34,113 +31,45 @@ var (
 // methods are what the keys of targets stand for.
 var methods = map[string]string{"tool": "tools/call", "prompt": "prompts/get", "resource": "resources/read"}
 
-// member is a key of a file with where it is.
-type member struct {
-	key   string
-	pos   *token.Position
-	value ast.Node
-}
-
-// mapping is a value's members; false where it is not a mapping.
-func (r reader) mapping(n ast.Node) ([]member, bool, error) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		return nil, false, nil
-	}
-	out, err := r.each(values)
-	return out, true, err
-}
-
-// items are the items of a list; false where a value is not one.
-func (r reader) items(n ast.Node) ([]ast.Node, bool) {
-	seq, ok := n.(*ast.SequenceNode)
-	if !ok {
-		return nil, false
-	}
-	return seq.Values, true
-}
-
 // reader reads one file.
-type reader struct{ file string }
-
-func (r reader) wrong(pos *token.Position, format string, args ...any) error {
-	w := config.Warning{File: r.file, Malformed: true, Message: fmt.Sprintf(format, args...)}
-	if pos != nil {
-		w.Line, w.Col = pos.Line, pos.Column
-	}
-	return w
-}
+type reader struct{ yamlfile.Reader }
 
 // members are those of the whole file.
-func (r reader) members(b []byte) ([]member, error) {
-	root, err := config.YAML(r.file, b)
+func (r reader) members(b []byte) ([]yamlfile.Member, error) {
+	root, err := config.YAML(r.File, b)
 	switch {
 	case err != nil:
 		return nil, err
 	case root == nil:
-		return nil, r.wrong(nil, "is empty: it needs a tool, a prompt or a resource")
+		return nil, r.Wrong(nil, "is empty: it needs a tool, a prompt or a resource")
 	}
-	all, ok, err := r.mapping(root)
+	all, ok, err := r.Mapping(root)
 	if !ok {
-		return nil, r.wrong(root.GetToken().Position, "is not a mapping: it needs a tool, a prompt or a resource")
+		return nil, r.Wrong(root.GetToken().Position, "is not a mapping: it needs a tool, a prompt or a resource")
 	}
 	return all, err
 }
 
-// each is the members of a mapping.
-func (r reader) each(values []*ast.MappingValueNode) ([]member, error) {
-	var out []member
-	seen := map[string]bool{}
-	for _, v := range values {
-		pos := v.Key.GetToken().Position
-		key, ok := keyOf(v.Key)
-		switch {
-		case !ok:
-			return nil, r.wrong(pos, "a key is not a plain word or a string")
-		case seen[key]:
-			return nil, r.wrong(pos, "%.60q is there twice", key)
-		}
-		seen[key] = true
-		out = append(out, member{key, pos, v.Value})
-	}
-	return out, nil
-}
-
-func keyOf(n ast.MapKeyNode) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-		return n.GetToken().Value, true
-	}
-	return "", false
-}
-
 // parse reads a file's text.
 func parse(path string, b []byte) (f File, warnings []config.Warning, err error) {
-	r := reader{path}
+	r := reader{yamlfile.Reader{File: path}}
 	f = File{Name: strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".yaml"), ".yml"), Path: path}
 	all, err := r.members(b)
 	if err != nil {
 		return f, nil, err
 	}
-	steps := slices.IndexFunc(all, func(m member) bool { return m.key == "steps" })
+	steps := slices.IndexFunc(all, func(m yamlfile.Member) bool { return m.Key == "steps" })
 	whole := Call{Name: f.Name, File: path}
 	servers := 0
 	for _, m := range all {
-		if slices.Contains(ofServer, m.key) {
+		if slices.Contains(ofServer, m.Key) {
 			servers++
 		}
 		switch {
-		case m.key == "steps":
+		case m.Key == "steps":
 			continue
-		case steps >= 0 && slices.Contains(keys, m.key) && !slices.Contains(ofSteps, m.key):
-			return f, nil, r.wrong(m.pos, "%s is of a single call: put it into a step", m.key)
+		case steps >= 0 && slices.Contains(keys, m.Key) && !slices.Contains(ofSteps, m.Key):
+			return f, nil, r.Wrong(m.Pos, "%s is of a single call: put it into a step", m.Key)
 		}
 		known, err := r.member(&whole, m)
 		if err != nil {
@@ -155,7 +84,7 @@ func parse(path string, b []byte) (f File, warnings []config.Warning, err error)
 		}
 	}
 	if servers > 1 {
-		return f, warnings, r.wrong(nil, "has more than one of server, command and url")
+		return f, warnings, r.Wrong(nil, "has more than one of server, command and url")
 	}
 	if steps < 0 {
 		whole.Line = 1
@@ -170,45 +99,45 @@ func parse(path string, b []byte) (f File, warnings []config.Warning, err error)
 	return f, append(warnings, more...), err
 }
 
-func (r reader) unknown(m member, known []string) config.Warning {
-	return config.Warning{File: r.file, Line: m.pos.Line, Col: m.pos.Column, Message: fmt.Sprintf("unknown key %.60q; the keys are %s", m.key, strings.Join(slices.Compact(known), ", "))}
+func (r reader) unknown(m yamlfile.Member, known []string) config.Warning {
+	return config.Warning{File: r.File, Line: m.Pos.Line, Col: m.Pos.Column, Message: fmt.Sprintf("unknown key %.60q; the keys are %s", m.Key, strings.Join(slices.Compact(known), ", "))}
 }
 
 // maxSteps is how many steps a file may have.
 const maxSteps = 1000
 
 // steps reads the calls of a file of several.
-func (r reader) steps(f *File, whole Call, all member) (warnings []config.Warning, err error) {
-	items, ok := r.items(all.value)
+func (r reader) steps(f *File, whole Call, all yamlfile.Member) (warnings []config.Warning, err error) {
+	items, ok := yamlfile.Items(all.Value)
 	if !ok || len(items) == 0 || len(items) > maxSteps {
-		return nil, r.wrong(all.pos, "steps must be a list of 1 to %d calls", maxSteps)
+		return nil, r.Wrong(all.Pos, "steps must be a list of 1 to %d calls", maxSteps)
 	}
 	seen := map[string]bool{}
 	for i, item := range items {
 		pos := item.GetToken().Position
-		members, ok, err := r.mapping(item)
+		members, ok, err := r.Mapping(item)
 		if err != nil {
 			return nil, err
 		}
 		if !ok || len(members) == 0 {
-			return nil, r.wrong(pos, "a step must be a mapping with a tool, a prompt or a resource")
+			return nil, r.Wrong(pos, "a step must be a mapping with a tool, a prompt or a resource")
 		}
 		c, name := whole, strconv.Itoa(i+1)
-		c.Note, c.Line = "", members[0].pos.Line
+		c.Note, c.Line = "", members[0].Pos.Line
 		for _, m := range members {
-			if m.key == "name" {
-				text, err := r.text(m)
+			if m.Key == "name" {
+				text, err := r.Text(m)
 				if err != nil {
 					return nil, err
 				}
 				if err := CheckName(text); err != nil {
-					return nil, r.wrong(m.pos, "%v", err)
+					return nil, r.Wrong(m.Pos, "%v", err)
 				}
 				name = text
 				continue
 			}
-			if slices.Contains(ofServer, m.key) {
-				return nil, r.wrong(m.pos, "%s is of the whole file: put it beside steps", m.key)
+			if slices.Contains(ofServer, m.Key) {
+				return nil, r.Wrong(m.Pos, "%s is of the whole file: put it beside steps", m.Key)
 			}
 			known, err := r.member(&c, m)
 			if err != nil {
@@ -219,7 +148,7 @@ func (r reader) steps(f *File, whole Call, all member) (warnings []config.Warnin
 			}
 		}
 		if seen[name] {
-			return nil, r.wrong(pos, "two steps have the name %q", name)
+			return nil, r.Wrong(pos, "two steps have the name %q", name)
 		}
 		seen[name] = true
 		c.Name = f.Name + "/" + name
@@ -231,36 +160,23 @@ func (r reader) steps(f *File, whole Call, all member) (warnings []config.Warnin
 	return warnings, nil
 }
 
-// text is a member's value, which must be a text.
-func (r reader) text(m member) (string, error) {
-	value, err := r.json(m.value)
-	if err != nil {
-		return "", err
-	}
-	text, ok := jsonrpc.String(value)
-	if !ok || text == "" {
-		return "", r.wrong(m.pos, "%s must be a text", m.key)
-	}
-	return text, nil
-}
-
 // duration is a member's value, which must be a time above 0.
-func (r reader) duration(m member) (time.Duration, error) {
-	text, err := r.text(m)
+func (r reader) duration(m yamlfile.Member) (time.Duration, error) {
+	text, err := r.Text(m)
 	d, bad := time.ParseDuration(text)
 	if err != nil || bad != nil || d <= 0 {
-		return 0, r.wrong(m.pos, "%s must be a time such as 30s", m.key)
+		return 0, r.Wrong(m.Pos, "%s must be a time such as 30s", m.Key)
 	}
 	return d, nil
 }
 
 // member reads one member of a call; known is false for one that is not of a call.
-func (r reader) member(c *Call, m member) (known bool, err error) {
-	value, err := r.json(m.value)
+func (r reader) member(c *Call, m yamlfile.Member) (known bool, err error) {
+	value, err := r.JSON(m.Value)
 	if err != nil {
 		return false, err
 	}
-	need := func(what string) error { return r.wrong(m.pos, "%s must be %s", m.key, what) }
+	need := func(what string) error { return r.Wrong(m.Pos, "%s must be %s", m.Key, what) }
 	texts := func() (all []string, ok bool) {
 		return all, len(value) > 0 && value[0] == '[' && json.Unmarshal(value, &all) == nil
 	}
@@ -271,13 +187,13 @@ func (r reader) member(c *Call, m member) (known bool, err error) {
 		*to = value
 		return nil
 	}
-	switch m.key {
+	switch m.Key {
 	case "server":
-		c.Server, err = r.text(m)
+		c.Server, err = r.Text(m)
 	case "url":
-		c.URL, err = r.text(m)
+		c.URL, err = r.Text(m)
 	case "note":
-		c.Note, err = r.text(m)
+		c.Note, err = r.Text(m)
 	case "command":
 		all, ok := texts()
 		if c.Command = all; !ok || len(all) == 0 || all[0] == "" {
@@ -285,10 +201,10 @@ func (r reader) member(c *Call, m member) (known bool, err error) {
 		}
 	case "tool", "prompt", "resource":
 		if c.Method != "" {
-			return true, r.wrong(m.pos, "needs one of tool, prompt and resource, and has several")
+			return true, r.Wrong(m.Pos, "needs one of tool, prompt and resource, and has several")
 		}
-		c.Method = methods[m.key]
-		c.Target, err = r.text(m)
+		c.Method = methods[m.Key]
+		c.Target, err = r.Text(m)
 	case "arguments":
 		err = object(&c.Arguments)
 	case "meta":
@@ -309,7 +225,7 @@ func (r reader) member(c *Call, m member) (known bool, err error) {
 // finish refuses a call that is not complete, or whose members do not go together.
 func (r reader) finish(c *Call, pos *token.Position) error {
 	if c.Method == "" {
-		return r.wrong(pos, "needs one of tool, prompt and resource")
+		return r.Wrong(pos, "needs one of tool, prompt and resource")
 	}
 	if c.Expect.Snapshot != nil {
 		if c.Expect.Snapshot.Dir = filepath.Dir(c.File); c.Expect.Snapshot.File == "" {
@@ -318,85 +234,7 @@ func (r reader) finish(c *Call, pos *token.Position) error {
 	}
 	if e := c.Expect; e.Error != nil && (e.Snapshot != nil || e.Schema != nil || e.IsError != nil || len(c.Capture) > 0) {
 		at := e.Lines[expect.OfError]
-		return r.wrong(&token.Position{Line: at[0], Column: at[1]}, "expectError does not go with isError, expectSchema, snapshot and capture: there is no result")
+		return r.Wrong(&token.Position{Line: at[0], Column: at[1]}, "expectError does not go with isError, expectSchema, snapshot and capture: there is no result")
 	}
 	return nil
-}
-
-// number is what JSON takes for one.
-var number = lazily(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$`)
-
-// lazily compiles an expression when it is used: a short command should not wait for it.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
-// json is a value as JSON, its members in their order and its numbers as they are written.
-func (r reader) json(n ast.Node) (out []byte, err error) {
-	switch n := n.(type) {
-	case nil, *ast.NullNode:
-		return []byte("null"), nil
-	case *ast.BoolNode:
-		return fmt.Append(nil, n.Value), nil
-	case *ast.StringNode:
-		if n.GetToken().Type == token.StringType && number().MatchString(n.Value) { // such as 1E+5, which the parser does not know
-			return []byte(n.Value), nil
-		}
-		return jsonrpc.Quote(n.Value), nil
-	case *ast.LiteralNode:
-		return jsonrpc.Quote(n.Value.Value), nil
-	case *ast.IntegerNode:
-		if text := n.GetToken().Value; number().MatchString(text) {
-			return []byte(text), nil
-		}
-		return fmt.Append(nil, n.Value), nil // hexadecimal, or with underscores
-	case *ast.FloatNode:
-		if text := n.GetToken().Value; number().MatchString(text) {
-			return []byte(text), nil
-		}
-		if out, err = json.Marshal(n.Value); err != nil {
-			return nil, r.wrong(n.GetToken().Position, "%.60s is not a number of JSON", n.GetToken().Value)
-		}
-		return out, nil
-	case *ast.SequenceNode:
-		out = append(out, '[')
-		for i, v := range n.Values {
-			item, err := r.json(v)
-			if err != nil {
-				return nil, err
-			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, item...)
-		}
-		return append(out, ']'), nil
-	case *ast.MappingValueNode:
-		return r.object([]*ast.MappingValueNode{n})
-	case *ast.MappingNode:
-		return r.object(n.Values)
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
-		return nil, r.wrong(n.GetToken().Position, "anchors, aliases and tags are not read: write the value itself")
-	default:
-		return nil, r.wrong(n.GetToken().Position, "%.60s is not a value of JSON: put it in quotes", n.GetToken().Value)
-	}
-}
-
-func (r reader) object(values []*ast.MappingValueNode) ([]byte, error) {
-	all, err := r.each(values)
-	if err != nil {
-		return nil, err
-	}
-	out := []byte{'{'}
-	for i, m := range all {
-		v, err := r.json(m.value)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, jsonrpc.Quote(m.key)...), ':'), v...)
-	}
-	return append(out, '}'), nil
 }

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 // rewrite is the text of a call's file. old is what is there, nil for nothing.
@@ -19,12 +22,12 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 	if len(old) == 0 {
 		return fresh(values), nil
 	}
-	r := reader{c.File}
+	r := reader{yamlfile.Reader{File: c.File}}
 	all, err := r.members(old)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write over the call: %w", err)
 	}
-	if slices.ContainsFunc(all, func(m member) bool { return m.key == "steps" }) {
+	if slices.ContainsFunc(all, func(m yamlfile.Member) bool { return m.Key == "steps" }) {
 		return nil, fmt.Errorf("cannot write over the call %s: it has several steps", c.File)
 	}
 	lines := bytes.SplitAfter(old, []byte("\n"))
@@ -32,11 +35,11 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 	done := map[string]bool{}
 	next := 0 // the first line that is not copied yet
 	for i, m := range all {
-		begin, end := m.pos.Line-1, len(lines)
+		begin, end := m.Pos.Line-1, len(lines)
 		if i+1 < len(all) {
-			end = all[i+1].pos.Line - 1
+			end = all[i+1].Pos.Line - 1
 		}
-		if m.pos.Column != 1 || end <= begin { // in braces
+		if m.Pos.Column != 1 || end <= begin { // in braces
 			return nil, fmt.Errorf("cannot write over the call %s: it is written in braces, or several keys are in one line", c.File)
 		}
 		for end > begin+1 && loose(lines[end-1]) { // blank lines and comments are about what follows
@@ -45,17 +48,17 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 		out = append(out, bytes.Join(lines[next:begin], nil)...)
 		next = end
 		block := bytes.Join(lines[begin:end], nil)
-		value, ours := values[m.key]
-		done[m.key] = true
-		is, err := r.json(m.value)
+		value, ours := values[m.Key]
+		done[m.Key] = true
+		is, err := r.JSON(m.Value)
 		if err != nil {
 			return nil, fmt.Errorf("cannot write over the call: %w", err)
 		}
 		switch {
-		case ours && bytes.Equal(is, value), !ours && !written(m.key):
+		case ours && bytes.Equal(is, value), !ours && !written(m.Key):
 			out = append(out, ended(block)...)
 		case ours:
-			out = appendMember(out, m.key, value, 0)
+			out = appendMember(out, m.Key, value, 0)
 		}
 	}
 	rest := bytes.Join(lines[next:], nil)
@@ -272,4 +275,9 @@ func appendText(out []byte, s string, level int) []byte {
 		out = append(out, '\n')
 	}
 	return out
+}
+
+// lazily compiles an expression when it is used: a short command should not wait for it.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 // maxList is how large the file of a list may be.
@@ -25,63 +25,19 @@ func Read(path string) (List, error) {
 	return parse(path, b)
 }
 
-type reader struct{ file string }
+type reader struct{ yamlfile.Reader }
 
-func (r reader) wrong(pos *token.Position, format string, args ...any) error {
-	w := config.Warning{File: r.file, Malformed: true, Message: fmt.Sprintf(format, args...)}
-	if pos != nil {
-		w.Line, w.Col = pos.Line, pos.Column
+// members are those of a mapping; what says what else a value has to be.
+func (r reader) members(n ast.Node, what string) ([]yamlfile.Member, error) {
+	all, ok, err := r.Mapping(n)
+	if !ok {
+		return nil, r.Wrong(n.GetToken().Position, "%s", what)
 	}
-	return w
-}
-
-// member is one key of a mapping.
-type member struct {
-	key   string
-	pos   *token.Position
-	value ast.Node
-}
-
-func (r reader) members(n ast.Node, what string) ([]member, error) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
-		return nil, r.wrong(n.GetToken().Position, "%s", what)
-	}
-	var out []member
-	seen := map[string]bool{}
-	for _, v := range values {
-		pos := v.Key.GetToken().Position
-		key, ok := v.Key.(*ast.StringNode)
-		switch {
-		case !ok:
-			return nil, r.wrong(pos, "a key is not a plain word or a string")
-		case seen[key.Value]:
-			return nil, r.wrong(pos, "%.60q is there twice", key.Value)
-		}
-		seen[key.Value] = true
-		out = append(out, member{key.Value, pos, v.Value})
-	}
-	return out, nil
-}
-
-// text is the text of a member.
-func (r reader) text(m member) (string, error) {
-	if s, ok := m.value.(*ast.StringNode); ok && strings.TrimSpace(s.Value) != "" {
-		return s.Value, nil
-	}
-	if s, ok := m.value.(*ast.LiteralNode); ok && strings.TrimSpace(s.Value.Value) != "" {
-		return strings.TrimSpace(s.Value.Value), nil
-	}
-	return "", r.wrong(m.pos, "%s must be a text: put it in quotes", m.key)
+	return all, err
 }
 
 func parse(path string, b []byte) (l List, err error) {
-	r := reader{path}
+	r := reader{yamlfile.Reader{File: path}}
 	root, err := config.YAML(path, b)
 	if err != nil {
 		return l, err
@@ -94,13 +50,13 @@ func parse(path string, b []byte) (l List, err error) {
 		return l, err
 	}
 	for _, m := range all {
-		switch m.key {
+		switch m.Key {
 		case "ignore":
 			l.Entries, err = r.entries(m)
 		case "severity":
 			l.Severities, err = r.severities(m)
 		default:
-			err = r.wrong(m.pos, "unknown key %.60q; the keys are ignore and severity", m.key)
+			err = r.Wrong(m.Pos, "unknown key %.60q; the keys are ignore and severity", m.Key)
 		}
 		if err != nil {
 			return List{}, err
@@ -109,71 +65,72 @@ func parse(path string, b []byte) (l List, err error) {
 	return l, nil
 }
 
-func (r reader) entries(m member) (out []Entry, err error) {
-	seq, ok := m.value.(*ast.SequenceNode)
+func (r reader) entries(m yamlfile.Member) (out []Entry, err error) {
+	items, ok := yamlfile.Items(m.Value)
 	if !ok {
-		if _, null := m.value.(*ast.NullNode); null {
+		if _, null := m.Value.(*ast.NullNode); null {
 			return nil, nil
 		}
-		return nil, r.wrong(m.pos, "ignore must be a list of entries, each with a rule and a reason")
+		return nil, r.Wrong(m.Pos, "ignore must be a list of entries, each with a rule and a reason")
 	}
-	for _, n := range seq.Values {
+	for _, n := range items {
 		members, err := r.members(n, "an entry is not a mapping: it has rule, reason, and may have place and until")
 		if err != nil {
 			return nil, err
 		}
 		pos := n.GetToken().Position
 		if len(members) > 0 {
-			pos = members[0].pos
+			pos = members[0].Pos
 		}
-		e := Entry{Where: fmt.Sprintf("%s:%d", r.file, pos.Line)}
+		e := Entry{Where: fmt.Sprintf("%s:%d", r.File, pos.Line)}
 		for _, m := range members {
-			into := map[string]*string{"rule": &e.Rule, "place": &e.Place, "reason": &e.Reason}[m.key]
+			into := map[string]*string{"rule": &e.Rule, "place": &e.Place, "reason": &e.Reason}[m.Key]
 			switch {
 			case into != nil:
-				*into, err = r.text(m)
-			case m.key == "until":
+				*into, err = r.Text(m)
+			case m.Key == "until":
 				var text string
-				if text, err = r.text(m); err != nil {
+				if text, err = r.Text(m); err != nil {
 					break
 				}
 				if e.Until, err = time.Parse(time.DateOnly, text); err != nil {
-					err = r.wrong(m.pos, "until must be a day such as 2026-12-31, not %.40q", text)
+					err = r.Wrong(m.Pos, "until must be a day such as 2026-12-31, not %.40q", text)
 				}
 			default:
-				err = r.wrong(m.pos, "unknown key %.60q; the keys are rule, place, reason and until", m.key)
+				err = r.Wrong(m.Pos, "unknown key %.60q; the keys are rule, place, reason and until", m.Key)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
+		e.Reason = strings.TrimSpace(e.Reason) // of several lines
 		switch {
 		case e.Rule == "":
-			return nil, r.wrong(pos, "the entry has no rule: name one, or a pattern such as lint/*")
+			return nil, r.Wrong(pos, "the entry has no rule: name one, or a pattern such as lint/*")
 		case e.Reason == "", e.Reason == check.InBaseline: // the word for what a baseline has
-			return nil, r.wrong(pos, "the entry has no reason: say why %.60s does not count here", e.Rule)
+			return nil, r.Wrong(pos, "the entry has no reason: say why %.60s does not count here", e.Rule)
 		}
 		out = append(out, e)
 	}
 	return out, nil
 }
 
-func (r reader) severities(m member) (out []Severity, err error) {
-	if _, null := m.value.(*ast.NullNode); null {
+func (r reader) severities(m yamlfile.Member) (out []Severity, err error) {
+	if _, null := m.Value.(*ast.NullNode); null {
 		return nil, nil
 	}
-	members, err := r.members(m.value, "severity must be a mapping of rules to error, warning or info")
+	members, err := r.members(m.Value, "severity must be a mapping of rules to error, warning or info")
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
-		text, err := r.text(m)
+		text, err := r.Text(m)
 		if err != nil {
 			return nil, err
 		}
-		s := Severity{Rule: m.key}
+		s := Severity{Rule: m.Key}
 		if err := s.Severity.UnmarshalText([]byte(text)); err != nil {
-			return nil, r.wrong(m.pos, "%.60s: %v", m.key, err)
+			return nil, r.Wrong(m.Pos, "%.60s: %v", m.Key, err)
 		}
 		out = append(out, s)
 	}
