@@ -26,9 +26,10 @@ const (
 	anything carrier = iota
 	overHTTP
 	overPipes
+	overSSE
 )
 
-func (c carrier) String() string { return [...]string{"", "Streamable HTTP", "stdio"}[c] }
+func (c carrier) String() string { return [...]string{"", "Streamable HTTP", "stdio", "HTTP+SSE"}[c] }
 
 // rule is one thing that is tried.
 type rule struct {
@@ -51,8 +52,8 @@ func (r *rule) section(revision string) string {
 	if revision >= modern {
 		at = r.spec[1]
 	}
-	if at == "" {
-		return ""
+	if at == "" || strings.HasPrefix(at, expert.Site) {
+		return at
 	}
 	if name, ok := strings.CutPrefix(at, "basic#"); ok && revision < rev2503 { // it had a page of its own then
 		at = strings.TrimSuffix("basic/messages#"+name, "#messages")
@@ -68,7 +69,7 @@ const read = "2026-11-23"
 
 // tables are all rules that are tried.
 func tables() []rule {
-	return slices.Concat(messages, handshake, perRequest, features, lists, streamable, sessions, mirrored, pipes, tasks)
+	return slices.Concat(messages, handshake, perRequest, features, lists, streamable, outdated, sessions, mirrored, pipes, tasks)
 }
 
 // known are the rules of the section: what is tried, what is looked for in all that the server sends, and the official suite.

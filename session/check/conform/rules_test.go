@@ -263,6 +263,9 @@ func TestRulesTrip(t *testing.T) {
 				}
 				return
 			}
+			if u.on == overSSE {
+				t.Skip("it has a test of its own")
+			}
 			c, ok := trips[u.ID]
 			if !ok {
 				t.Fatal("no server breaks it")
@@ -351,7 +354,7 @@ func TestRulesPass(t *testing.T) {
 		held = append(held, passed(r)...)
 	}
 	for _, u := range tables() {
-		if u.on != overPipes && trips[u.ID].good == nil && !slices.Contains(held, u.ID) {
+		if u.on != overPipes && u.on != overSSE && trips[u.ID].good == nil && !slices.Contains(held, u.ID) {
 			t.Errorf("%s did not pass", u.ID)
 		}
 	}

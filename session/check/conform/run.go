@@ -70,7 +70,7 @@ func (r *run) try(ctx context.Context, u *rule) {
 		return
 	}
 	id, at := Name+"/"+u.ID, place(r.revision)
-	if u.on == overHTTP && r.http == nil || u.on == overPipes && r.kind != config.Stdio {
+	if u.on == overHTTP && r.http == nil || u.on == overPipes && r.kind != config.Stdio || u.on == overSSE && r.kind != config.SSE {
 		r.rec.Skipped(id, at, "about "+u.on.String()+" only, and the server is reached by "+r.kind)
 		return
 	}

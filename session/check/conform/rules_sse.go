@@ -1,0 +1,55 @@
+package conform
+
+import (
+	"path"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal/expert"
+)
+
+// outdated are the rules about HTTP+SSE, the transport of 2024-11-05.
+var outdated = []rule{
+	{
+		Rule: check.Rule{
+			ID: "http-sse-only", Severity: check.Warning, Title: "offers no other transport than HTTP+SSE, which is deprecated",
+			Why: "Streamable HTTP replaced it in 2025-03-26: clients give it up, and proxies cut its long streams", Fix: "serve Streamable HTTP as well, at the same URL or at /mcp",
+		},
+		// Revision 2024-11-05 cannot say what later ones did with it.
+		last: rev2511, spec: [2]string{expert.Site + rev2511 + "/basic/transports#backwards-compatibility", ""}, on: overSSE, try: tryOnlySSE,
+	},
+}
+
+// tryOnlySSE asks the server to begin over Streamable HTTP: at its URL, as the specification has clients try it, and where servers have it
+// beside the old one.
+func tryOnlySSE(p *probe) error {
+	var tried []string
+	for _, beside := range []string{"", "mcp"} {
+		post, err := newPoster(p.cfg, p.sub.Session.Authorizer())
+		if err != nil {
+			return err
+		}
+		if beside != "" {
+			post.url.Path, post.url.RawPath = path.Join("/", path.Dir(post.url.Path), beside), ""
+		}
+		t := &target{sub: p.sub, cfg: p.cfg, kind: config.HTTP, patience: p.patience, leave: p.leave, log: newLog(), http: post}
+		c := t.connection(rev2511)
+		c.quiet.Store(true) // whoever has only the old transport answers as it likes
+		a, err := c.initialize(p.ctx, rev2511)
+		p.saw("POST "+post.url.String()+" initialize", a, err)
+		c.close()
+		t.close()
+		if err == nil && a.result() != nil {
+			return nil
+		}
+		what := post.url.Path + ": "
+		if err != nil {
+			what += err.Error()
+		} else {
+			what += a.summary()
+		}
+		tried = append(tried, what)
+	}
+	return violated("initialize by POST is not served: %s", strings.Join(tried, "; "))
+}
