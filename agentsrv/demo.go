@@ -49,9 +49,9 @@ func (a *Agent) demo(p *parts) error {
 	if err := a.importEntities(graph); err != nil {
 		return err
 	}
-	a.agents = agentlet.New(agentlet.Options{
+	a.agents, err = agentlet.New(agentlet.Options{
 		DB:       a.db,
-		Model:    chat.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
+		Model:    a.o.Model,
 		Search:   searchIn(base),
 		Mentions: mentionsIn(graph),
 		Lookup:   a.toolNamed,
@@ -63,6 +63,9 @@ func (a *Agent) demo(p *parts) error {
 		Trace:       telemetry.Trace,
 		Logger:      a.log,
 	})
+	if err != nil {
+		return err
+	}
 	a.closes = append(a.closes, func() error { a.agents.Close(); return nil })
 	p.add(base, bulk.Source{}, graph, code, a.agents)
 	return nil
@@ -85,7 +88,9 @@ func (a *Agent) library() (*kb.Library, error) {
 	}
 	var embed *chat.Client
 	if m := a.o.Embeddings; m.URL != "" {
-		embed = chat.New(chat.Model{URL: m.URL, Key: m.Key, Name: m.Name})
+		if embed, err = chat.New(m); err != nil {
+			return nil, fmt.Errorf("the embeddings' API: %w", err)
+		}
 		a.closes = append(a.closes, func() error { embed.Close(); return nil })
 	}
 	open := func(tenant string) (*kb.KB, error) {

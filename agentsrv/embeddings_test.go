@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/store/pgtest"
 )
 
 // embeddings is an API whose vectors point one way for texts about flying, and another for those about diving.
-func embeddings(t *testing.T) Model {
+func embeddings(t *testing.T) chat.Model {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -39,7 +40,7 @@ func embeddings(t *testing.T) Model {
 		_, _ = fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
 	}))
 	t.Cleanup(s.Close)
-	return Model{URL: s.URL + "/v1", Name: "senses", Key: "k3y"}
+	return chat.Model{URL: s.URL + "/v1", Name: "senses", Key: "k3y"}
 }
 
 // meant waits until all passages have embeddings.
@@ -121,7 +122,7 @@ func TestT3_SearchSaysThatItIsFullText(t *testing.T) {
 			t.Errorf("%s: %s", era, m.Result)
 		}
 	}
-	if _, err := (Options{Embeddings: Model{URL: "http://me:s3cret@vectors/v1"}}).Completed(); err == nil || !strings.Contains(err.Error(), "vectors need a model") || strings.Contains(err.Error(), "s3cret") {
+	if _, err := (Options{Embeddings: chat.Model{URL: "http://me:s3cret@vectors/v1"}}).Completed(); err == nil || !strings.Contains(err.Error(), "vectors need a model") || strings.Contains(err.Error(), "s3cret") {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/natsconn"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
@@ -95,24 +96,17 @@ type Options struct {
 	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
 	TenantConcurrency int           // tool calls at a time and tenant; 0 is the profile's, negative is no limit
 
-	Batch    bool  // offer the experimental method tools/call_batch
-	PageSize int   // items on one page of a list, 0 for all on one
-	Model    Model // what ask_agent asks, if anything
+	Batch    bool       // offer the experimental method tools/call_batch
+	PageSize int        // items on one page of a list, 0 for all on one
+	Model    chat.Model // what ask_agent asks, if anything
 	// Embeddings is what search_knowledge_base searches by meaning with, if anything. It needs a Name.
-	Embeddings Model
+	Embeddings chat.Model
 	// Router is through which call_agent reaches other agents.
 	Router agentclient.Options
 	OTLP   string         // base URL of an OTLP/HTTP collector, "" for none
 	Sink   telemetry.Sink // gets spans beside the collector, nil for nobody
 
 	Logger *slog.Logger // nil discards
-}
-
-// Model is an OpenAI-compatible API. The zero value is none.
-type Model struct {
-	URL  string // base URL, such as http://127.0.0.1:11434/v1
-	Key  string // sent as a bearer token, never logged
-	Name string // which model to ask for
 }
 
 // complete fills in the defaults, or says what cannot be.

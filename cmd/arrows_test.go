@@ -101,7 +101,7 @@ var arrows = map[string]string{
 	"session/store":               "",
 	"session/store/pgtest":        "",
 	"session/tasks":               "backoff failure jsonrpc text",
-	"session/telemetry":           "journal journal/trace jsonrpc mask",
+	"session/telemetry":           "config journal journal/trace jsonrpc mask transport",
 	"session/text":                "",
 	"session/toolset":             "session config failure offer rpc text",
 	"session/transport":           "backoff certs config diagnosis failure journal jsonrpc listen mask process sse text",

@@ -68,7 +68,7 @@ func (v *answer) Actions() []tui.Action {
 			Help: "Open the page that the server names in the browser: https, or http on this machine.", Disabled: v.noPage, Run: v.openPage,
 		},
 		{
-			ID: "answer.model", Keys: []string{"f4"}, Title: "ask the model", Group: "Answer", Hint: 4,
+			ID: "answer.model", Keys: []string{"f4"}, Title: v.modelTitle(), Group: "Answer", Hint: 4,
 			Help: "Let the configured language model answer; what it says goes into the form.", Disabled: v.noModel, Run: v.askModel,
 		},
 		{

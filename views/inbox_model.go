@@ -34,6 +34,14 @@ func (v *answer) noModel(c *tui.Ctx) string {
 	return ""
 }
 
+// modelTitle says of the model what the status line says of a server.
+func (v *answer) modelTitle() string {
+	if v.model != nil && v.model.Model.Unverified() {
+		return "ask the model (insecure)"
+	}
+	return "ask the model"
+}
+
 // askModel lets the configured model answer. What it says goes into the form, for a person to read before it is sent.
 func (v *answer) askModel(c *tui.Ctx) tea.Cmd {
 	d, q, model := v.draft, v.cur.Question, v.model

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	chatapi "github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
@@ -258,7 +259,10 @@ func TestInboxSamplingByModel(t *testing.T) {
 		_, _ = io.WriteString(w, `{"model":"tiny-1","choices":[{"message":{"role":"assistant","content":"30 degrees"}}]}`)
 	}))
 	defer api.Close()
-	model := chatapi.New(chatapi.Model{URL: api.URL + "/v1", Name: "tiny"})
+	model, err := chatapi.New(chatapi.Model{URL: api.URL + "/v1", Name: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer model.Close()
 	app, got := ask(t, views.Deps{Model: model}, "sampling/createMessage", chat, tuitest.Size(120, 40))
 	app.Press("i").View("answer").Pane("form").Has("text")
@@ -294,4 +298,17 @@ func TestRootsAreEdited(t *testing.T) {
 		app.Press("esc").View("servers").Press("2").View("tools").Press("enter").View("call").Press("ctrl+g")
 		app.Pane("result").Has(`{"uri":"file:///srv/data","name":"data"},{"uri":"file:///tm`)
 	})
+}
+
+// A model whose certificate nobody checks is marked where it is asked.
+func TestInboxMarksAnInsecureModel(t *testing.T) {
+	model, err := chatapi.New(chatapi.Model{URL: "https://models.example/v1", Name: "tiny", Via: config.Server{Insecure: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	app, _ := ask(t, views.Deps{Model: model}, "sampling/createMessage", chat, tuitest.Size(120, 40))
+	if app.Press("i").View("answer").Press("?"); !strings.Contains(app.Screen(), "ask the model (insecure)") {
+		t.Errorf("it is not marked:\n%s", app.Screen())
+	}
 }

@@ -10,6 +10,7 @@ package agentlet
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -79,8 +80,8 @@ type Registry struct {
 	system func() map[string]*Agent // by name and alias
 }
 
-// New makes a registry. It touches nothing; the first use makes its tables.
-func New(o Options) *Registry {
+// New makes a registry. It touches nothing; the first use makes its tables. The error is about the model.
+func New(o Options) (*Registry, error) {
 	if o.Trace == nil {
 		o.Trace = func(ctx context.Context, _ string, _ map[string]string) (context.Context, func(error)) {
 			return ctx, func(error) {}
@@ -101,9 +102,12 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, system: sync.OnceValue(loadSystem)}
 	r.cache, _ = lru.New[string, *Agent](cacheSize) // fails for sizes below 1 only
 	if o.Model.URL != "" {
-		r.chat = chat.New(o.Model)
+		var err error
+		if r.chat, err = chat.New(o.Model); err != nil {
+			return nil, fmt.Errorf("the model's API: %w", err)
+		}
 	}
-	return r
+	return r, nil
 }
 
 // Close drops the connections to the model, and ends what Start began. The database stays open.

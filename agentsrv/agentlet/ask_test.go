@@ -145,7 +145,11 @@ func TestT10_AnAgentHasItsOwnToolsOnly(t *testing.T) {
 	}
 	r.make(t, "default", "ada", "idler")
 	again := fakeModel(t, calls("count", `{"what":"x"}`), replyText(`{"answer":"none"}`))
-	*r.chat = *chat.New(again.model())
+	c, err := chat.New(again.model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	*r.chat = *c
 	if got := r.call(t, "", "ask_agent", asking("user/ada/idler", "x")); got.answer() != "none" || len(called) != 1 || !strings.Contains(again.requests()[1].last(), "its tools are: none") {
 		t.Errorf("an agent without tools: %s, %q", got.raw, called)
 	}

@@ -22,7 +22,7 @@ func replica(t *testing.T, url string) (r *Registry, told chan string) {
 		t.Fatal(err)
 	}
 	told = make(chan string, 100)
-	r = New(Options{DB: db, Updated: func(tenant, uri string) { told <- tenant + " " + uri }, ListChanged: func(tenant string) { told <- tenant + " list" }})
+	r, _ = New(Options{DB: db, Updated: func(tenant, uri string) { told <- tenant + " " + uri }, ListChanged: func(tenant string) { told <- tenant + " list" }}) // its error is a model's
 	r.Start()
 	t.Cleanup(func() {
 		r.Close()

@@ -82,7 +82,7 @@ func TestSystemAgentsAreSound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := New(Options{})
+	r, _ := New(Options{}) // its error is a model's
 	all := r.systemAgents()
 	if len(all) != len(files) {
 		t.Errorf("%d of %d files are agents", len(all), len(files))

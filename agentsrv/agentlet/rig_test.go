@@ -40,7 +40,9 @@ func serve(t *testing.T, path string, o Options) *rig {
 	r := &rig{}
 	o.Updated = func(tenant, uri string) { r.front.ResourceUpdatedOf(tenant, uri) }
 	o.ListChanged = func(tenant string) { r.front.BroadcastOf(tenant, "notifications/resources/list_changed", nil) }
-	r.Registry = New(o)
+	if r.Registry, err = New(o); err != nil {
+		t.Fatal(err)
+	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(r.AfterList)
 	r.server = server.NewMCPServer("agents", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true),

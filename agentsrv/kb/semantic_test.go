@@ -103,7 +103,10 @@ func (m *meanings) client(t *testing.T, model string) *chat.Client {
 	m.dims = max(m.dims, 64)
 	s := httptest.NewServer(m)
 	t.Cleanup(s.Close)
-	c := chat.New(chat.Model{URL: s.URL + "/v1", Name: model})
+	c, err := chat.New(chat.Model{URL: s.URL + "/v1", Name: model})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(c.Close)
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/natsconn"
@@ -104,6 +105,9 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if r.of("max-request-size").from.Source == "default" {
 		o.MaxRequest = 0 // bodies and lines have each their own default
 	}
+	if o.Model.Unverified() || o.Embeddings.Unverified() {
+		log.Warn("the certificate of the model's API is not checked: anybody on the way can read and change what is sent")
+	}
 	t, err := tap.Open(tap.Options{Name: cmp.Or(s.name, "agent"), Kind: tap.Agent})
 	if err != nil {
 		log.Warn("mcphud tap cannot watch this agent", "error", err.Error())
@@ -157,7 +161,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		Queue: s.queue, RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},
-		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
+		Model:  chat.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey, Via: s.modelVia}, OTLP: s.otlp, Logger: log,
 	}
 	if s.queue.URL == "" && s.queue != (natsconn.Options{}) {
 		return o, usageError("--queue-creds, --queue-ca, --queue-cert and --queue-key need the server of --queue", "set --queue, or leave them out")
@@ -188,13 +192,13 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 }
 
 // embeddings is the model for embeddings: at the URL of the other model, with its key, where none of its own is given.
-func (s *agentSettings) embeddings() (agentsrv.Model, error) {
-	m := agentsrv.Model{URL: s.embedURL, Name: s.embed, Key: s.embedKey}
+func (s *agentSettings) embeddings() (chat.Model, error) {
+	m := chat.Model{URL: s.embedURL, Name: s.embed, Key: s.embedKey, Via: s.modelVia}
 	switch {
 	case m.Name == "" && m.URL != "":
 		return m, usageError("--embeddings-url needs a model for the embeddings", "name one with --embeddings-model, such as nomic-embed-text")
 	case m.Name == "":
-		return agentsrv.Model{}, nil
+		return chat.Model{}, nil
 	case m.URL == "" && s.modelURL == "":
 		return m, usageError("--embeddings-model needs the URL of an API", "set --embeddings-url, or --model-url for both")
 	case m.URL == "":

@@ -31,6 +31,7 @@ type agentSettings struct {
 	maxRequest                   int64
 	rateLimit, tenantConcurrency int
 	modelURL, model, modelKey    string
+	modelVia                     config.Server // how that API is reached
 	embedURL, embed, embedKey    string
 	routerHost, routerCA         string
 	routerToken                  string
@@ -92,6 +93,11 @@ var agentSources = []setting{
 	{flag: "model-url", env: "AGENT_MODEL_URL", key: "modelUrl"},
 	{flag: "model", env: "AGENT_MODEL", key: "model"},
 	{flag: "model-key", env: "AGENT_MODEL_KEY", secret: true},
+	{flag: "model-proxy", env: "AGENT_MODEL_PROXY", key: "modelProxy"},
+	{flag: "model-ca", env: "AGENT_MODEL_CA", key: "modelCa"},
+	{flag: "model-client-cert", env: "AGENT_MODEL_CLIENT_CERT", key: "modelClientCert"},
+	{flag: "model-client-key", env: "AGENT_MODEL_CLIENT_KEY", key: "modelClientKey"},
+	{flag: "model-insecure", env: "AGENT_MODEL_INSECURE", key: "modelInsecure"},
 	{flag: "embeddings-url", env: "AGENT_EMBEDDINGS_URL", key: "embeddingsUrl"},
 	{flag: "embeddings-model", env: "AGENT_EMBEDDINGS_MODEL", key: "embeddingsModel"},
 	{flag: "embeddings-key", env: "AGENT_EMBEDDINGS_KEY", secret: true},
@@ -149,6 +155,11 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.model, "model", "", "request the model of this `NAME` from it; AGENT_MODEL")
 	f.Var((*webURL)(&s.embedURL), "embeddings-url", "search the knowledge base by meaning too, with embeddings of the OpenAI-compatible API at this `URL` (default: --model-url) and the key in AGENT_EMBEDDINGS_KEY; AGENT_EMBEDDINGS_URL")
 	f.StringVar(&s.embed, "embeddings-model", "", "make them with the model of this `NAME`; without it the knowledge base is searched by words alone; AGENT_EMBEDDINGS_MODEL")
+	f.StringVar(&s.modelVia.Proxy, "model-proxy", "", "reach the API of the model, and that of the embeddings, through the proxy at `URL`, or none; AGENT_MODEL_PROXY keeps a password out of process listings")
+	f.StringVar(&s.modelVia.CA, "model-ca", "", "trust both by the certificates in this PEM `FILE` instead of the system's; AGENT_MODEL_CA")
+	f.StringVar(&s.modelVia.ClientCert, "model-client-cert", "", "show both the client certificate in this PEM `FILE`; AGENT_MODEL_CLIENT_CERT")
+	f.StringVar(&s.modelVia.ClientKey, "model-client-key", "", "the key of --model-client-cert, a PEM `FILE` (default the file of the certificate); AGENT_MODEL_CLIENT_KEY")
+	f.BoolVar(&s.modelVia.Insecure, "model-insecure", false, "check the certificates of neither: for tests only; AGENT_MODEL_INSECURE")
 	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which gets AGENT_TOKEN; https://HOST for TLS; ROUTER_HOST")
 	f.Var(&number{&s.routerPort, 1, 65535}, "router-port", "the router's `PORT`; ROUTER_PORT")
 	f.StringVar(&s.routerCA, "router-ca", "", "trust only the router certificate, or the certificate authorities, in this PEM `FILE` instead of the system's; ROUTER_CA")

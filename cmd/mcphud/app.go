@@ -96,7 +96,7 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetVersionTemplate(built().lines() + "\n")
 	a.o.register(root)
 	root.Flags().Var((*webURL)(&a.o.modelURL), "model-url", "let the OpenAI-compatible API at this `URL` answer sampling on request, with the key in MCPHUD_MODEL_KEY; MCPHUD_MODEL_URL")
-	root.Flags().StringVar(&a.o.modelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL")
+	root.Flags().StringVar(&a.o.modelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL. How the API is reached is said by model in config.yaml")
 	grouped(root.Flags(), groupClient, "model-url", "model")
 	one := map[string]func() *cobra.Command{
 		"info": a.infoCommand, "tools": a.toolsCommand, "resources": a.resourcesCommand, "prompts": a.promptsCommand, "skills": a.skillsCommand,

@@ -210,15 +210,13 @@ func (a *app) generalSettings() settings {
 	}
 	bare.Var(credentialsFlag(new(string)), credentialsSetting.flag, "")
 	bare.Var(&documentURL{}, documentSetting.flag, "")
-	for _, name := range []string{"no-color", "model-url", "model", "model-key"} {
+	for _, name := range []string{"no-color", "model-key"} {
 		bare.String(name, "", "")
 	}
 	list := []setting{
 		{flag: "config", env: "MCPHUD_CONFIG"},
 		{flag: "theme", env: "MCPHUD_THEME", key: "theme"},
 		{flag: "no-color", env: "NO_COLOR"},
-		{flag: "model-url", env: "MCPHUD_MODEL_URL"},
-		{flag: "model", env: "MCPHUD_MODEL"},
 		{flag: "model-key", env: "MCPHUD_MODEL_KEY", secret: true},
 		credentialsSetting,
 		documentSetting,
@@ -229,7 +227,7 @@ func (a *app) generalSettings() settings {
 			continue
 		}
 		bare.Var(&userValue{setting: s, texts: defaultTexts(s)}, s.Key, "")
-		list = append(list, setting{flag: s.Key, env: userVariables[s.Key], key: s.Key})
+		list = append(list, setting{flag: s.Key, env: userVariable(s.Key), key: s.Key})
 	}
 	return settings{"mcphud", list, f, bare, sources{env: os.Getenv, file: userFile(), read: readUserValues, next: "correct it with mcphud config edit"}}
 }

@@ -6,14 +6,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/themefile"
 )
 
-// userVariables are the variables that come before settings of config.yaml, by the setting's key.
-var userVariables = map[string]string{"theme": "MCPHUD_THEME", "images": "MCPHUD_IMAGES", "history.enabled": noHistory, "registry.url": "MCPHUD_REGISTRY"}
+// userVariable is the variable that comes before a setting of config.yaml, "" for none.
+func userVariable(key string) string {
+	switch key {
+	case "theme":
+		return "MCPHUD_THEME"
+	case "images":
+		return "MCPHUD_IMAGES"
+	case "history.enabled":
+		return noHistory
+	case "registry.url":
+		return "MCPHUD_REGISTRY"
+	case "network.proxy":
+		return transport.ProxyVariable
+	case "network.ca":
+		return certs.Variable
+	}
+	return modelVariables[key]
+}
 
 // userValue is a setting of config.yaml for config explain.
 type userValue struct {

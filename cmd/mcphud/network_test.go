@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -184,5 +185,96 @@ func TestProxyOfARegistry(t *testing.T) {
 	}
 	if o := mcphud(t, "registry", "show", "com.example/fake", "--registry", r.URL, "--proxy", "nonsense"); o.code != exitFailure || !strings.Contains(o.stderr, "is not the URL of a proxy") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+}
+
+// What config.yaml says of the network holds for all that is reached: servers, the registry, what doctor looks at, a language model and
+// a collector. Each of them shows a certificate that only the file of the user vouches for.
+func TestNetworkOfTheUser(t *testing.T) {
+	ours := certtest.SelfSigned(t)
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	good := behave.Handler(behave.Good, behave.Fault{JSON: true})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path] = true
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/mcp":
+			good.ServeHTTP(w, r)
+		case "/v0.1/servers":
+			_, _ = io.WriteString(w, `{"servers":[],"metadata":{}}`)
+		case "/v1/chat/completions":
+			_, _ = io.WriteString(w, `{"model":"m","choices":[{"message":{"role":"assistant","content":"as the model says"}}]}`)
+		case "/v1/traces":
+			_, _ = io.WriteString(w, `{}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{ours.Sign(t).TLS}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	asks := []string{"tools", "call", "ask_agent", "agent_uri=percolate-test-agent", "tenant_id=t", "prompt=hi", "--yes", "-e", "AGENT_MODEL_URL=" + s.URL + "/v1", "-e", asMain + "=1", "--", os.Args[0], "agent", "--stdio", "--ephemeral"}
+	for path, args := range map[string][]string{
+		"/mcp":                 {"tools", "list", s.URL + "/mcp"},
+		"/v0.1/servers":        {"registry", "search", "x", "--registry", s.URL},
+		"/v1/chat/completions": asks,
+		"/v1/traces":           {"ping", s.URL + "/mcp", "--traceparent", "all"},
+	} {
+		for _, trusted := range []bool{false, true} {
+			cmd := command(t, args...)
+			cmd.Env = append(cmd.Env, "MCPHUD_CA=", "MCPHUD_PROXY=")
+			if path == "/v1/traces" {
+				cmd.Env = append(cmd.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.URL)
+			}
+			if trusted {
+				dir := filepath.Join(cmd.Dir, ".config", "mcphud")
+				writeText(t, filepath.Join(dir, "config.yaml"), "network: {ca: ca.pem}\n")
+				pem, err := os.ReadFile(ours.Cert)
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeText(t, filepath.Join(dir, "ca.pem"), string(pem))
+			}
+			mu.Lock()
+			clear(asked)
+			mu.Unlock()
+			o := finish(t, cmd)
+			mu.Lock()
+			got := asked[path]
+			mu.Unlock()
+			if got != trusted || trusted && o.code != exitOK && path != "/v1/chat/completions" { // whose answer does not fit the agent
+				t.Errorf("%s, trusted %v: reached %v, exit %d %s%s", path, trusted, got, o.code, o.out, o.stderr)
+			}
+		}
+	}
+	cmd := command(t, "doctor", s.URL+"/mcp", "--format", "text")
+	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert, "MCPHUD_PROXY=none", "ALL_PROXY=http://127.0.0.1:1")
+	if o := finish(t, cmd); o.code != exitOK || !strings.Contains(o.out, "TLS 1.3") {
+		t.Errorf("doctor: exit %d %s%s", o.code, o.out, o.stderr)
+	}
+	cmd = command(t, "ping", s.URL+"/mcp", "--format", "text")
+	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert+".none")
+	if o := finish(t, cmd); o.code == exitOK || !strings.Contains(o.stderr, "MCPHUD_CA: cannot read certificates") || !strings.Contains(o.stderr, "network.ca of config.yaml") {
+		t.Errorf("a file that is not there: exit %d %s", o.code, o.stderr)
+	}
+}
+
+// The API of a language model is reached by settings of its own, and a command that cannot use them says so.
+func TestNetworkOfTheModel(t *testing.T) {
+	for want, file := range map[string]string{
+		"the language model's API: cannot read certificates":                   "model: {url: 'https://models.example/v1', ca: none.pem}\n",
+		"a file of certificates was named, and that none is checked":           "model: {url: 'https://models.example/v1', ca: x.pem, insecure: true}\n",
+		"certificate of the language model's API is not checked":               "model: {url: 'https://models.example/v1', insecure: true}\n",
+		`model.proxy is "ftp://***@host", and must be the URL of a proxy such`: "model: {url: 'https://models.example/v1', proxy: 'ftp://me:" + secret + "@host'}\n",
+	} {
+		cmd := command(t, "--linear", "--config", "none.yaml")
+		writeText(t, filepath.Join(cmd.Dir, ".config", "mcphud", "config.yaml"), file)
+		writeText(t, filepath.Join(cmd.Dir, "none.yaml"), "servers: {}\n")
+		if o := finish(t, cmd); !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, secret) {
+			t.Errorf("%s: exit %d lacks %q: %s", file, o.code, want, o.stderr)
+		}
 	}
 }

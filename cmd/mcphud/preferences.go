@@ -14,9 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
@@ -74,6 +76,11 @@ func (a *app) prefer(cmd *cobra.Command) {
 		}
 	}
 	a.o.usualFormat = u.Format
+	for name, value := range map[string]string{transport.ProxyVariable: u.Proxy, certs.Variable: u.CA} {
+		if value != "" && os.Getenv(name) == "" {
+			_ = os.Setenv(name, value) // whoever reaches for the network looks there, programs that we start included
+		}
+	}
 	if len(u.RedactNames) > 0 || len(u.RedactPatterns) > 0 {
 		mask.Extend(u.RedactNames, u.RedactPatterns)
 	}

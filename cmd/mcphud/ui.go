@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/browser"
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/doctor"
@@ -97,8 +96,10 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	deps.Doctor = doctor.Options{Session: o, Version: version()}
 	deps.Doctor.Session.Journal = nil
 	deps.Doctor.Home, _ = os.UserHomeDir() // without one nothing is shortened
-	if model := a.model(); model.URL != "" {
-		deps.Model = chat.New(model)
+	if deps.Model, err = a.model(); err != nil {
+		return err
+	}
+	if deps.Model != nil {
 		defer deps.Model.Close()
 	}
 	deps.Published, deps.Lock = a.publishedServers(), contract.NewProject(func() string { return findLock(".") })
@@ -161,14 +162,6 @@ func followConfigs(ctx context.Context, files *views.Configs, read config.Set, m
 		files.Changed(done, problems, err)
 		m.NotifyChange()
 	})
-}
-
-// model is the language model that may answer sampling, by flag or environment; none without a URL.
-func (a *app) model() chat.Model {
-	return chat.Model{
-		URL: cmp.Or(a.o.modelURL, os.Getenv("MCPHUD_MODEL_URL")), Name: cmp.Or(a.o.modelName, os.Getenv("MCPHUD_MODEL")),
-		Key: os.Getenv("MCPHUD_MODEL_KEY"), Timeout: 10 * time.Minute,
-	}
 }
 
 // stateFile is a file in mcphud's state folder, "" where there is none.

@@ -15,6 +15,7 @@ import (
 var pathFlags = map[string]bool{
 	kbKey: true, "root": true, storeKey: true, "jwks": true, "routerCa": true,
 	"queueCreds": true, "queueCa": true, "queueCert": true, "queueKey": true, "registerCreds": true, "registerCa": true,
+	"modelCa": true, "modelClientCert": true, "modelClientKey": true,
 }
 
 const (
@@ -35,7 +36,7 @@ var ignoredKeys = map[string]string{
 // secretKeys are settings of an agent that may hold a secret, with the variables that agents read them from: every user of
 // the machine can see the arguments of a process.
 var secretKeys = map[string]string{
-	"modelUrl": "AGENT_MODEL_URL", "embeddingsUrl": "AGENT_EMBEDDINGS_URL", storeKey: storeEnv, "queue": queueEnv, "register": "AGENT_REGISTER",
+	"modelUrl": "AGENT_MODEL_URL", "modelProxy": "AGENT_MODEL_PROXY", "embeddingsUrl": "AGENT_EMBEDDINGS_URL", storeKey: storeEnv, "queue": queueEnv, "register": "AGENT_REGISTER",
 }
 
 func (r *reader) agent(name string, n config.Node) {

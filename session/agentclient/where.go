@@ -42,10 +42,11 @@ func hostName(s string) bool {
 	})
 }
 
-// trust is the TLS configuration for the router, nil for the system's.
+// trust is the TLS configuration for the router.
 func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 	if o.RouterCA == "" {
-		return nil, nil
+		roots, err := certs.Roots()
+		return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, err
 	}
 	t, err := certs.Open(o.RouterCA)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package certs trusts TLS servers by a file of certificates (PEM) instead of the system's.
+// Package certs trusts TLS servers by a file of certificates (PEM), instead of the system's or beside them.
 package certs
 
 import (
@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -44,6 +45,29 @@ func Open(file string) (*Trust, error) {
 	t := &Trust{file: file}
 	t.now.Store(s)
 	return t, nil
+}
+
+// Variable names a file of certificates (PEM) that are trusted beside the system's, whichever host shows them.
+const Variable = "MCPHUD_CA"
+
+// Roots are the authorities that the system trusts, and those of the file in Variable; nil without that, for the system's alone.
+func Roots() (*x509.CertPool, error) {
+	file := os.Getenv(Variable)
+	if file == "" {
+		return nil, nil
+	}
+	s, err := read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Variable, err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificates of the system: %w", err)
+	}
+	for _, c := range s.all {
+		pool.AddCert(c)
+	}
+	return pool, nil
 }
 
 // Error is why a server is not trusted.

@@ -27,6 +27,17 @@ type Model struct {
 	Key     string        // sent as a bearer token, never logged; "" sends none
 	Name    string        // which model to ask for, unless a call names another
 	Timeout time.Duration // of one run with all its rounds, default 60 s
+	// Via says of the network what it says for a server: proxy and certificates. The rest of it means nothing.
+	Via config.Server
+}
+
+// Unverified reports whether nobody vouches for the API at the URL.
+func (m Model) Unverified() bool { return m.server().Unverified() }
+
+func (m Model) server() config.Server {
+	s := m.Via
+	s.URL = m.URL
+	return s
 }
 
 // Client talks to an OpenAI-compatible API.
@@ -45,22 +56,23 @@ const (
 	MaxCalls = 16
 )
 
-// New makes a client; Close ends its idle connections. The API is reached as servers are: through the proxy of the environment, unless it
-// is on this machine.
-func New(m Model) *Client {
+// New makes a client; Close ends its idle connections. The API is reached as servers are. The error is a *failure.Error about the URL,
+// the proxy or a file of certificates.
+func New(m Model) (*Client, error) {
 	if m.Timeout <= 0 {
 		m.Timeout = defaultModelTimeout
 	}
-	pool := &http.Transport{}
-	if network, err := transport.NewNetwork(config.Server{URL: m.URL}); err == nil { // else each request says what is wrong with the URL
-		pool = network.Transport(network.URL(), (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}).DialContext)
+	network, err := transport.NewNetwork(m.server())
+	if err != nil {
+		return nil, err
 	}
+	pool := network.Transport(network.URL(), (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}).DialContext)
 	pool.MaxIdleConnsPerHost, pool.IdleConnTimeout, pool.TLSHandshakeTimeout, pool.ForceAttemptHTTP2 = 64, time.Minute, 10*time.Second, true
 	return &Client{
-		Model: m, url: strings.TrimRight(m.URL, "/"), pool: pool,
+		Model: m, url: strings.TrimRight(network.URL().String(), "/"), pool: pool,
 		// A redirect would carry the key to who knows where.
 		client: &http.Client{Transport: pool, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-	}
+	}, nil
 }
 
 // Close ends idle connections.

@@ -22,7 +22,7 @@ func embedder(t *testing.T, status int, body string) *Client {
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(s.Close)
-	c := New(Model{URL: s.URL + "/v1/", Key: "s3cret", Name: "m"})
+	c := newClient(t, Model{URL: s.URL + "/v1/", Key: "s3cret", Name: "m"})
 	t.Cleanup(c.Close)
 	return c
 }

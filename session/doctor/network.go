@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // url is the server's, as one of HTTP; nil where it is none.
@@ -41,7 +42,8 @@ func (r *run) proxied() *url.URL {
 
 // proxyVariables are those that are looked at, by scheme.
 var proxyVariables = map[string][]string{
-	"https": {"HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"}, "http": {"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"},
+	"https": {transport.ProxyVariable, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"},
+	"http":  {transport.ProxyVariable, "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"},
 }
 
 // proxy says which setting applies.
@@ -77,6 +79,8 @@ func (r *run) proxy(s *Step) {
 		s.Evidence = append([]string{"through " + mask.URL(p.String()) + ", by " + set}, s.Evidence...)
 	case r.server.Proxy == config.NoProxy:
 		s.skip("the entry wants none")
+	case set == transport.ProxyVariable && os.Getenv(set) == config.NoProxy:
+		s.skip(set + " wants none")
 	case set != "" && listen.ReachOf(u) == listen.Machine:
 		s.skip("this machine is never reached through a proxy of the environment")
 	case set != "":

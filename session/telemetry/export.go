@@ -1,11 +1,15 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,7 +20,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 const (
@@ -50,6 +56,27 @@ func (e *Exporter) endpoint(path string) (string, error) {
 	return u.JoinPath(path).String(), nil
 }
 
+// reach is how a signal gets to its collector: as requests get to servers, with the certificates that the specification's variables
+// name. to is where, "" where the environment says it.
+func reach(to, signal string) (*http.Client, error) {
+	of := func(name string) string {
+		return cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_"+name), os.Getenv("OTEL_EXPORTER_OTLP_"+name))
+	}
+	network, err := transport.NewNetwork(config.Server{
+		URL: cmp.Or(to, of("ENDPOINT")), CA: of("CERTIFICATE"), ClientCert: of("CLIENT_CERTIFICATE"), ClientKey: of("CLIENT_KEY"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the collector: %w", err)
+	}
+	t := network.Transport(network.URL(), (&net.Dialer{Timeout: exportTimeout}).DialContext)
+	t.TLSHandshakeTimeout, t.IdleConnTimeout, t.ForceAttemptHTTP2 = exportTimeout, 90*time.Second, true
+	limit := exportTimeout
+	if ms, err := strconv.ParseUint(of("TIMEOUT"), 10, 31); err == nil && ms > 0 {
+		limit = time.Duration(ms) * time.Millisecond
+	}
+	return &http.Client{Transport: t, Timeout: limit}, nil
+}
+
 // spanExporter sends JSON unless OTEL_EXPORTER_OTLP_PROTOCOL says otherwise: every collector takes it, and people who
 // debug can read it.
 func (e *Exporter) spanExporter() (sdktrace.SpanExporter, error) {
@@ -60,17 +87,19 @@ func (e *Exporter) spanExporter() (sdktrace.SpanExporter, error) {
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: retryFor,
 	})}
+	client, err := reach(to, "TRACES")
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, otlptracehttp.WithHTTPClient(client))
 	if to != "" {
 		options = append(options, otlptracehttp.WithEndpointURL(to))
 	}
 	if os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") == "" {
 		options = append(options, otlptracehttp.WithEncoding(otlptracehttp.EncodingJSON))
 	}
-	if os.Getenv("OTEL_EXPORTER_OTLP_TIMEOUT") == "" {
-		options = append(options, otlptracehttp.WithTimeout(exportTimeout))
-	}
 	out, err := otlptracehttp.New(e.life, options...)
-	return &spanExporter{SpanExporter: out, report: report{log: e.o.Logger, what: "spans"}, life: e.life}, err
+	return &spanExporter{SpanExporter: out, report: report{log: e.o.Logger, what: "spans"}, life: e.life, client: client}, err
 }
 
 func (e *Exporter) metricExporter() (sdkmetric.Exporter, error) {
@@ -81,14 +110,16 @@ func (e *Exporter) metricExporter() (sdkmetric.Exporter, error) {
 	options := []otlpmetrichttp.Option{otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{
 		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: retryFor,
 	})}
+	client, err := reach(to, "METRICS")
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, otlpmetrichttp.WithHTTPClient(client))
 	if to != "" {
 		options = append(options, otlpmetrichttp.WithEndpointURL(to))
 	}
-	if os.Getenv("OTEL_EXPORTER_OTLP_TIMEOUT") == "" {
-		options = append(options, otlpmetrichttp.WithTimeout(exportTimeout))
-	}
 	out, err := otlpmetrichttp.New(e.life, options...)
-	return &metricExporter{Exporter: out, report: report{log: e.o.Logger, what: "metrics"}, life: e.life}, err
+	return &metricExporter{Exporter: out, report: report{log: e.o.Logger, what: "metrics"}, life: e.life, client: client}, err
 }
 
 // report logs that exports began to fail, and that they work again. The library would print each failure on stderr.
@@ -111,7 +142,14 @@ func (r *report) result(err error) error {
 type spanExporter struct {
 	sdktrace.SpanExporter
 	report
-	life context.Context
+	life   context.Context
+	client *http.Client
+}
+
+// Shutdown closes the connections that were kept for the next export.
+func (e *spanExporter) Shutdown(ctx context.Context) error {
+	defer e.client.CloseIdleConnections()
+	return e.SpanExporter.Shutdown(ctx)
 }
 
 // ExportSpans gives up when the Exporter closes.
@@ -124,7 +162,14 @@ func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 type metricExporter struct {
 	sdkmetric.Exporter
 	report
-	life context.Context
+	life   context.Context
+	client *http.Client
+}
+
+// Shutdown closes the connections that were kept for the next export.
+func (e *metricExporter) Shutdown(ctx context.Context) error {
+	defer e.client.CloseIdleConnections()
+	return e.Exporter.Shutdown(ctx)
 }
 
 // Export gives up when the Exporter closes.

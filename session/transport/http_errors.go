@@ -146,7 +146,7 @@ func tlsProblem(err error, u *url.URL) (message, next string, remedy failure.Rem
 			issuer = " (issued by " + unknown.Cert.Issuer.String() + ")"
 		}
 		return "the certificate of " + u.Hostname() + " is signed by an unknown authority" + issuer,
-			"name the PEM file of that authority, or add it to the system's trust store (on Linux also SSL_CERT_FILE)", failure.TrustAuthority
+			"name the PEM file of that authority, or add it to network.ca of config.yaml, or to the system's trust store", failure.TrustAuthority
 	case errors.As(err, &host):
 		names := append([]string(nil), host.Certificate.DNSNames...)
 		for _, ip := range host.Certificate.IPAddresses {

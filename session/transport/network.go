@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,13 +31,17 @@ type Network struct {
 	server  config.Server
 	url     *url.URL
 	socket  string           // "" for the network
-	trust   *certs.Trust     // nil for what the system trusts
+	trust   *certs.Trust     // nil for roots
+	roots   *x509.CertPool   // nil for what the system trusts
 	client  *tls.Certificate // nil for none
 	named   *url.URL         // the proxy that the configuration names; nil for none
 	given   func(*url.URL) (*url.URL, error)
 	proxies []string    // of the environment
 	asked   atomic.Bool // the server has asked for a client certificate
 }
+
+// ProxyVariable names the proxy for whatever names none, or config.NoProxy. It comes before HTTP_PROXY and its like.
+const ProxyVariable = "MCPHUD_PROXY"
 
 // Dial makes a connection, as net.Dialer.DialContext does.
 type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -58,6 +63,9 @@ func NewNetwork(cfg config.Server) (*Network, error) {
 		if n.trust, err = certs.Open(cfg.CA); err != nil {
 			return bad(err.Error(), nameCA, err)
 		}
+	}
+	if n.roots, err = certs.Roots(); err != nil {
+		return bad(err.Error(), "correct "+certs.Variable+", or network.ca of config.yaml", err)
 	}
 	if cfg.ClientCert != "" || cfg.ClientKey != "" {
 		if n.client, err = certs.Client(cfg.ClientCert, cfg.ClientKey); err != nil {
@@ -84,10 +92,17 @@ func NewNetwork(cfg config.Server) (*Network, error) {
 	return n, nil
 }
 
-// environment takes the proxies of the environment: ALL_PROXY for what no other variable has.
+// environment takes the proxies of the environment: that of ProxyVariable, else ALL_PROXY for what no other variable has.
 func (n *Network) environment() {
 	env := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("ALL_PROXY"), os.Getenv("all_proxy"))
+	switch own := os.Getenv(ProxyVariable); own {
+	case "":
+	case config.NoProxy:
+		env.HTTPProxy, env.HTTPSProxy, all = "", "", ""
+	default:
+		env.HTTPProxy, env.HTTPSProxy = own, own
+	}
 	for _, p := range []*string{&env.HTTPProxy, &env.HTTPSProxy} {
 		if *p = cmp.Or(*p, all); strings.HasPrefix(*p, "socks://") { // as desktops write it
 			*p = "socks5" + strings.TrimPrefix(*p, "socks")
@@ -104,7 +119,7 @@ func (n *Network) environment() {
 			err = config.CheckProxy(u.String())
 		}
 		if err != nil {
-			return nil, &proxyError{message: "what the environment names as the proxy is none", next: "correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"}
+			return nil, &proxyError{message: "what the environment names as the proxy is none", next: "correct " + ProxyVariable + ", HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"}
 		}
 		return u, nil
 	}
@@ -224,7 +239,7 @@ func (n *Network) secure(addr string) string {
 
 // secured makes a TLS connection to a proxy.
 func (n *Network) secured(ctx context.Context, c net.Conn, host string) (net.Conn, error) {
-	s := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host})
+	s := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, RootCAs: n.roots})
 	if err := s.HandshakeContext(ctx); err != nil {
 		_ = c.Close() // it is of no use
 		return nil, err
@@ -234,7 +249,7 @@ func (n *Network) secured(ctx context.Context, c net.Conn, host string) (net.Con
 
 // tls is the configuration for connections to the host of a URL.
 func (n *Network) tls(to *url.URL) *tls.Config {
-	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: n.roots}
 	if !n.own(to) {
 		return conf
 	}

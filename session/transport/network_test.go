@@ -117,7 +117,7 @@ func (p *proxy) want(user string) {
 
 // clearProxies lets no variable of the environment name a proxy.
 func clearProxies(t *testing.T) {
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
+	for _, name := range []string{ProxyVariable, "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
 		t.Setenv(name, "")
 		t.Setenv(strings.ToLower(name), "")
 	}
@@ -186,17 +186,22 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		proxied string // what is asked, "" for no proxy
 		words   string
 	}{
-		"by scheme":    {map[string]string{"HTTP_PROXY": "http://p:1", "ALL_PROXY": "http://q:1"}, config.Server{URL: "http://mcp.example/"}, "http://p:1", ""},
-		"the rest":     {map[string]string{"HTTP_PROXY": "http://p:1", "ALL_PROXY": "socks5://q:1"}, config.Server{URL: "https://mcp.example/"}, "socks5://q:1", ""},
-		"of desktops":  {map[string]string{"all_proxy": "socks://q:1"}, config.Server{URL: "https://mcp.example/"}, "socks5://q:1", ""},
-		"lower case":   {map[string]string{"https_proxy": "p:1"}, config.Server{URL: "https://mcp.example/"}, "http://p:1", ""},
-		"a WebSocket":  {map[string]string{"HTTPS_PROXY": "http://p:1"}, config.Server{URL: "wss://mcp.example/"}, "http://p:1", ""},
-		"excepted":     {map[string]string{"ALL_PROXY": "http://q:1", "NO_PROXY": ".example"}, config.Server{URL: "https://mcp.example/"}, "", ""},
-		"this machine": {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "https://a.localhost/"}, "", ""},
-		"a socket":     {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "unix:///run/x.sock"}, "", ""},
-		"none":         {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "https://mcp.example/", Proxy: config.NoProxy}, "", ""},
-		"another":      {map[string]string{"ALL_PROXY": "http://q:1", "NO_PROXY": "*"}, config.Server{URL: "https://mcp.example/", Proxy: "https://p:1"}, "https://p:1", ""},
-		"no proxy":     {map[string]string{"ALL_PROXY": "gopher://me:hunter2@q:1"}, config.Server{URL: "https://mcp.example/"}, "", "what the environment names"},
+		"by scheme":          {map[string]string{"HTTP_PROXY": "http://p:1", "ALL_PROXY": "http://q:1"}, config.Server{URL: "http://mcp.example/"}, "http://p:1", ""},
+		"the rest":           {map[string]string{"HTTP_PROXY": "http://p:1", "ALL_PROXY": "socks5://q:1"}, config.Server{URL: "https://mcp.example/"}, "socks5://q:1", ""},
+		"of desktops":        {map[string]string{"all_proxy": "socks://q:1"}, config.Server{URL: "https://mcp.example/"}, "socks5://q:1", ""},
+		"lower case":         {map[string]string{"https_proxy": "p:1"}, config.Server{URL: "https://mcp.example/"}, "http://p:1", ""},
+		"a WebSocket":        {map[string]string{"HTTPS_PROXY": "http://p:1"}, config.Server{URL: "wss://mcp.example/"}, "http://p:1", ""},
+		"excepted":           {map[string]string{"ALL_PROXY": "http://q:1", "NO_PROXY": ".example"}, config.Server{URL: "https://mcp.example/"}, "", ""},
+		"this machine":       {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "https://a.localhost/"}, "", ""},
+		"a socket":           {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "unix:///run/x.sock"}, "", ""},
+		"none":               {map[string]string{"ALL_PROXY": "http://q:1"}, config.Server{URL: "https://mcp.example/", Proxy: config.NoProxy}, "", ""},
+		"another":            {map[string]string{"ALL_PROXY": "http://q:1", "NO_PROXY": "*"}, config.Server{URL: "https://mcp.example/", Proxy: "https://p:1"}, "https://p:1", ""},
+		"the user's":         {map[string]string{"MCPHUD_PROXY": "http://u:1", "HTTPS_PROXY": "http://p:1"}, config.Server{URL: "https://mcp.example/"}, "http://u:1", ""},
+		"but for":            {map[string]string{"MCPHUD_PROXY": "http://u:1", "NO_PROXY": ".example"}, config.Server{URL: "https://mcp.example/"}, "", ""},
+		"its own":            {map[string]string{"MCPHUD_PROXY": "http://u:1"}, config.Server{URL: "https://mcp.example/", Proxy: "http://p:1"}, "http://p:1", ""},
+		"wants none":         {map[string]string{"MCPHUD_PROXY": "none", "ALL_PROXY": "http://q:1"}, config.Server{URL: "https://mcp.example/"}, "", ""},
+		"the user's is none": {map[string]string{"MCPHUD_PROXY": "gopher://me:hunter2@q:1"}, config.Server{URL: "https://mcp.example/"}, "", "what the environment names"},
+		"no proxy":           {map[string]string{"ALL_PROXY": "gopher://me:hunter2@q:1"}, config.Server{URL: "https://mcp.example/"}, "", "what the environment names"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clearProxies(t)

@@ -44,6 +44,10 @@ type Config struct {
 
 	RegistryURL string
 
+	Proxy string // for whatever names none; "" leaves it to the environment
+	CA    string // file of certificates that are trusted beside the system's
+	Model Model
+
 	Format         string // "" is text on a terminal, else json
 	Linear         bool
 	Timeout        time.Duration
@@ -54,6 +58,12 @@ type Config struct {
 	Given map[string]Given
 	// Warnings are what is wrong in the file: each such value has its default.
 	Warnings []config.Warning
+}
+
+// Model is the language model that may answer sampling.
+type Model struct {
+	URL, Name string
+	Via       config.Server // its proxy and certificates
 }
 
 // Given is where a setting is written.

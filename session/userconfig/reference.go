@@ -37,6 +37,10 @@ func (s *Setting) shape() string {
 		return "a command line"
 	case URL:
 		return "a URL"
+	case Proxy:
+		return "a URL, `none`"
+	case File:
+		return "a file"
 	case Words:
 		return "a list of texts"
 	case Patterns:

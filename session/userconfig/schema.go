@@ -101,6 +101,9 @@ func (s *Setting) schema() object {
 	case URL:
 		add("type", nullable("string"))
 		add("pattern", "^https?://")
+	case Proxy:
+		add("type", nullable("string"))
+		add("pattern", "^(none$|https?://|socks5h?://)")
 	case Words:
 		texts(object{{"type", "string"}, {"pattern", "[^* ]"}})
 	case Patterns:

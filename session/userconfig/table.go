@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +46,8 @@ const (
 	Duration             // 300ms, 30s
 	Size                 // 100MB
 	URL                  // http or https
+	Proxy                // that of a proxy, or none
+	File                 // a file, relative to the folder of config.yaml
 	Words                // a list of texts
 	Patterns             // a list of regular expressions
 	Bindings             // an object of keys by action
@@ -108,6 +111,27 @@ var table = []Setting{
 		Help: "The registry in which servers are looked up.",
 	},
 	{
+		Key: "network.proxy", Kind: Proxy, Without: "`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`", into: func(c *Config) any { return &c.Proxy },
+		Help: "The proxy for whatever names none of its own: servers, their logins, registries, downloads, the language model, collectors. See `mcphud help network`.",
+	},
+	{
+		Key: "network.ca", Kind: File, Without: "the system's alone", into: func(c *Config) any { return &c.CA },
+		Help: "A file of certificates (PEM) that are trusted beside the system's, for all of these.",
+	},
+	{
+		Key: "model.url", Kind: URL, Without: "none", into: func(c *Config) any { return &c.Model.URL },
+		Help: "The OpenAI-compatible API that may answer sampling on request; its key is in `MCPHUD_MODEL_KEY`.",
+	},
+	{Key: "model.name", Kind: Word, Without: "the API's own", into: func(c *Config) any { return &c.Model.Name }, Help: "The model that is asked for."},
+	{
+		Key: "model.proxy", Kind: Proxy, Without: "`network.proxy`", into: func(c *Config) any { return &c.Model.Via.Proxy },
+		Help: "How that API is reached: this and the next four say of it what they say of a server.",
+	},
+	{Key: "model.ca", Kind: File, Without: "the system's, and `network.ca`", into: func(c *Config) any { return &c.Model.Via.CA }, Help: "Certificates (PEM) by which it is trusted instead."},
+	{Key: "model.client_cert", Kind: File, Without: "none", into: func(c *Config) any { return &c.Model.Via.ClientCert }, Help: "The certificate (PEM) that is shown to it."},
+	{Key: "model.client_key", Kind: File, Without: "in the file of the certificate", into: func(c *Config) any { return &c.Model.Via.ClientKey }, Help: "The private key of that."},
+	{Key: "model.insecure", Kind: Switch, Default: "false", into: func(c *Config) any { return &c.Model.Via.Insecure }, Help: "Take whatever certificate it shows: for tests only. The inbox says so."},
+	{
 		Key: "format", Kind: Choice, Without: "`text` on a terminal, else `json`", choices: []string{"text", "json", "jsonl", "raw"}, into: func(c *Config) any { return &c.Format },
 		Help: "How commands print.",
 	},
@@ -162,6 +186,10 @@ func (s *Setting) Expected() string {
 		return "a size such as 100MB"
 	case URL:
 		return "an http or https URL"
+	case Proxy:
+		return "the URL of a proxy such as http://host:port, or none"
+	case File:
+		return "the name of a file"
 	case Words:
 		return "a list of texts"
 	case Patterns:
@@ -208,6 +236,17 @@ func (s *Setting) set(c *Config, texts []string) error {
 				return wrong
 			}
 			t = strings.TrimRight(t, "/")
+		case Proxy:
+			if t == "" || config.CheckProxy(t) != nil {
+				return wrong
+			}
+		case File:
+			if strings.TrimSpace(t) == "" {
+				return wrong
+			}
+			if !filepath.IsAbs(t) && c.File != "" {
+				t = filepath.Join(filepath.Dir(c.File), t)
+			}
 		default:
 			if strings.TrimSpace(t) == "" {
 				return wrong

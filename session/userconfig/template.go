@@ -63,6 +63,12 @@ func (s *Setting) example() string {
 			return "less -R"
 		}
 		return "emacs -nw"
+	case URL:
+		return "http://127.0.0.1:11434/v1"
+	case Proxy:
+		return "http://proxy.example.com:3128"
+	case File:
+		return s.name() + ".pem"
 	}
 	return "dark"
 }

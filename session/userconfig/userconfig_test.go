@@ -51,6 +51,8 @@ history: {enabled: false, days: 7, size: 5MB, calls: 20}
 registry: {url: "https://registry.example.com/"}
 format: json
 timeout: 45s
+network: {proxy: "http://p:1", ca: corp.pem}
+model: {url: "https://m/v1", name: tiny, ca: /m.pem, client_cert: me/cert.pem, insecure: false}
 `)
 	if len(c.Warnings) > 0 {
 		t.Fatal(c.Warnings)
@@ -60,6 +62,10 @@ timeout: 45s
 	case c.Theme != "light", c.Mouse, c.Split != 30, c.Second != "below", c.Wrap, c.WhichKey != 300*time.Millisecond, c.Borders != "double", c.Editor != "code --wait",
 		c.Images != "sixel", len(c.RedactNames) != 1, !c.RedactPatterns[0].MatchString("corp_00ff"), c.History, c.HistoryDays != 7, c.HistorySize != 5_000_000, c.HistoryCalls != 20,
 		c.RegistryURL != "https://registry.example.com", c.Format != "json", c.Timeout != 45*time.Second, c.MaxTimeout != want.MaxTimeout:
+		t.Errorf("%+v", c)
+	}
+	dir := filepath.Dir(c.File)
+	if m := c.Model; c.Proxy != "http://p:1" || c.CA != filepath.Join(dir, "corp.pem") || m.URL != "https://m/v1" || m.Name != "tiny" || m.Via.CA != "/m.pem" || m.Via.ClientCert != filepath.Join(dir, "me", "cert.pem") {
 		t.Errorf("%+v", c)
 	}
 	keys := c.Bindings()
@@ -74,30 +80,33 @@ timeout: 45s
 // What is wrong is said with line, column and what was expected; all else holds.
 func TestWrongValues(t *testing.T) {
 	for body, want := range map[string]string{
-		"thme: dark":                          `:1:1: unknown key "thme" is ignored; did you mean theme?`,
-		"split: 30":                           `:1:1: unknown key "split" is ignored; did you mean layout.split?`,
-		"layout: {spilt: 30}":                 `:1:10: unknown key "layout.spilt" is ignored; did you mean layout.split?`,
-		"qqqqqq: 1":                           `:1:1: unknown key "qqqqqq" is ignored; the keys are theme, keys, mouse,`,
-		"layout: 3":                           `:1:9: layout is a number or boolean, and must be an object such as layout: {borders: …}`,
-		"layout: {split: 95}":                 `:1:17: layout.split is "95", and must be a whole number from 20 to 80; the default is used`,
-		"mouse: on":                           `:1:8: mouse is "on", and must be true or false`,
-		"mouse: [true]":                       `:1:8: mouse is a list, and must be true or false`,
-		"images: kity":                        `:1:9: images is "kity", and must be one of auto, kitty, iterm2, sixel, blocks or none`,
-		"editor: \"vi 'x\"":                   `and must be a command line such as`,
-		"timeout: 30":                         `timeout is "30", and must be a duration such as 30s`,
-		"timeout: 0s":                         `timeout is "0s"`,
-		"history: {size: lots}":               `and must be a size such as 100MB`,
-		"registry: {url: ftp://x}":            `and must be an http or https URL`,
-		"registry: {url: 'http://u:pw@ /'}":   `must be an http or https URL`,
-		"redaction: {patterns: ['(']}":        `redaction.patterns is "(", and must be a list of regular expressions; it is ignored`,
-		"redaction: {patterns: ['x*']}":       `redaction.patterns is "x*"`,
-		"redaction: {names: ['*']}":           `redaction.names is "*"`,
-		"keys: x":                             `keys is a string, and must be an object`,
-		"keys: {app.zoom: {a: b}}":            `the keys of "app.zoom" are an object, and must be a key or a list of keys`,
-		"mouse: true\nmouse: false":           `:2:1: "mouse" is given twice`,
-		"- a":                                 `the file is a list; it must be an object`,
-		"theme: \"\"":                         `theme is "", and must be a word`,
-		"registry: {url: 'http://u:secret@'}": `registry.url is`,
+		"thme: dark":                           `:1:1: unknown key "thme" is ignored; did you mean theme?`,
+		"split: 30":                            `:1:1: unknown key "split" is ignored; did you mean layout.split?`,
+		"layout: {spilt: 30}":                  `:1:10: unknown key "layout.spilt" is ignored; did you mean layout.split?`,
+		"qqqqqq: 1":                            `:1:1: unknown key "qqqqqq" is ignored; the keys are theme, keys, mouse,`,
+		"layout: 3":                            `:1:9: layout is a number or boolean, and must be an object such as layout: {borders: …}`,
+		"layout: {split: 95}":                  `:1:17: layout.split is "95", and must be a whole number from 20 to 80; the default is used`,
+		"mouse: on":                            `:1:8: mouse is "on", and must be true or false`,
+		"mouse: [true]":                        `:1:8: mouse is a list, and must be true or false`,
+		"images: kity":                         `:1:9: images is "kity", and must be one of auto, kitty, iterm2, sixel, blocks or none`,
+		"editor: \"vi 'x\"":                    `and must be a command line such as`,
+		"timeout: 30":                          `timeout is "30", and must be a duration such as 30s`,
+		"timeout: 0s":                          `timeout is "0s"`,
+		"history: {size: lots}":                `and must be a size such as 100MB`,
+		"registry: {url: ftp://x}":             `and must be an http or https URL`,
+		"registry: {url: 'http://u:pw@ /'}":    `must be an http or https URL`,
+		"network: {proxy: 'ftp://u:secret@h'}": `must be the URL of a proxy such as http://host:port, or none`,
+		"network: {ca: ''}":                    `must be the name of a file`,
+		"model: {insecure: 'yes'}":             `must be true or false`,
+		"redaction: {patterns: ['(']}":         `redaction.patterns is "(", and must be a list of regular expressions; it is ignored`,
+		"redaction: {patterns: ['x*']}":        `redaction.patterns is "x*"`,
+		"redaction: {names: ['*']}":            `redaction.names is "*"`,
+		"keys: x":                              `keys is a string, and must be an object`,
+		"keys: {app.zoom: {a: b}}":             `the keys of "app.zoom" are an object, and must be a key or a list of keys`,
+		"mouse: true\nmouse: false":            `:2:1: "mouse" is given twice`,
+		"- a":                                  `the file is a list; it must be an object`,
+		"theme: \"\"":                          `theme is "", and must be a word`,
+		"registry: {url: 'http://u:secret@'}":  `registry.url is`,
 	} {
 		c := load(t, body+map[bool]string{true: "\nlinear: true\n"}[!strings.HasPrefix(body, "-")])
 		if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].String(), want) || strings.Contains(c.Warnings[0].String(), "secret") {
