@@ -69,16 +69,21 @@ type Request struct {
 	Cursor, ToolArgsJSON, Rename           *string
 	LogLevel, Format, Output, OutputFormat string
 	ClientID, ClientSecret, ClientMetadata string
+	ClientConfig, CallbackURL, Completion  string
 
 	Env, Header                              Pairs // values are JSON strings
 	ToolArgs, PromptArgs, Metadata, ToolMeta Pairs
 
-	AppInfo, AdvertiseApps, Strict, Quiet, StoredAuthOnly bool
-	ConnectTimeout                                        *time.Duration
-	Load                                                  Loading
+	AppInfo, AdvertiseApps, Strict, Quiet, Verify, RequireDigests bool
+	ConnectTimeout                                                *time.Duration
+	Load                                                          Loading
 
-	outputGiven bool
-	unsupported []string // options of the Inspector that are not provided here, as given
+	UseStoredAuth, StoredAuthOnly, ListStoredAuth, PrintHandoff bool
+	Relogin, NoRevoke                                           bool
+	WaitForAuth                                                 float64 // seconds; 0 if it is not given
+
+	outputGiven         bool
+	maxSkills, maxBytes int64 // 0 where they are not given
 }
 
 // JSON says whether the result is to be one line with an envelope.
@@ -90,6 +95,7 @@ type option struct {
 	value    string // what messages call the value, with its brackets; "" for a switch
 	variadic bool
 	about    string
+	choices  []string // the values that there are; nil for any
 	set      func(r *Request, value string) error
 }
 
@@ -105,30 +111,22 @@ func turn(at func(*Request) *bool) func(*Request, string) error {
 	return func(r *Request, _ string) error { *at(r) = true; return nil }
 }
 
-func oneOf(at func(*Request) *string, message string, allowed ...string) func(*Request, string) error {
-	return func(r *Request, v string) error {
+// choice is an option with a fixed set of values. In the message %s is the one that was given.
+func choice(name, value, about string, at func(*Request) *string, message string, allowed ...string) option {
+	return option{names: []string{name}, value: value, about: about, choices: allowed, set: func(r *Request, v string) error {
 		if !slices.Contains(allowed, v) {
 			return fail(strings.ReplaceAll(message, "%s", v))
 		}
 		*at(r) = v
 		return nil
-	}
+	}}
 }
 
 // Levels are the levels of logging/setLevel.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// elsewhere is an option that is refused by name, once the command line is known to be one that could have been meant.
-func elsewhere(name, value, instead string) option {
-	return option{names: []string{name}, value: value, about: "not provided here: " + instead, set: func(r *Request, _ string) error {
-		r.unsupported = append(r.unsupported, name+" is not provided by mcphud --cli: "+instead)
-		return nil
-	}}
-}
-
 // options are all that the Inspector's command line takes.
 func options() []option {
-	const logins = "mcphud auth login keeps tokens of its own"
 	return []option{
 		{names: []string{"-V", "--version"}, about: "print the version", set: turn(func(r *Request) *bool { return &r.Version })},
 		{names: []string{"-h", "--help"}, about: "print this list", set: turn(func(r *Request) *bool { return &r.Help })},
@@ -138,7 +136,7 @@ func options() []option {
 		{names: []string{"--server"}, value: "<name>", about: "the server of that file", set: text(func(r *Request) *string { return &r.Server })},
 		{names: []string{"--rename"}, value: "<name>", about: "the new name of an entry, for servers/edit", set: given(func(r *Request) **string { return &r.Rename })},
 		{names: []string{"-e"}, value: "<env>", about: "KEY=VALUE for the environment of a stdio server", set: func(r *Request, v string) error { return pair(&r.Env, v, false) }},
-		{names: []string{"--method"}, value: "<method>", about: "what to do: " + strings.Join(Methods(), ", "), set: text(func(r *Request) *string { return &r.Method })},
+		{names: []string{"--method"}, value: "<method>", choices: Methods(), about: "what to do: " + strings.Join(Methods(), ", "), set: text(func(r *Request) *string { return &r.Method })},
 		{names: []string{"--tool-name"}, value: "<toolName>", about: "the tool of tools/call", set: text(func(r *Request) *string { return &r.ToolName })},
 		{names: []string{"--tool-arg"}, value: "<pairs...>", variadic: true, about: "its arguments as KEY=VALUE, a value that is JSON taken as such", set: func(r *Request, v string) error { return pair(&r.ToolArgs, v, true) }},
 		{names: []string{"--tool-args-json"}, value: "<json>", about: "its arguments as one JSON object", set: given(func(r *Request) **string { return &r.ToolArgsJSON })},
@@ -146,9 +144,9 @@ func options() []option {
 		{names: []string{"--cursor"}, value: "<cursor>", about: "page of resources/directory/read", set: given(func(r *Request) **string { return &r.Cursor })},
 		{names: []string{"--prompt-name"}, value: "<promptName>", about: "the prompt of prompts/get", set: text(func(r *Request) *string { return &r.Prompt })},
 		{names: []string{"--prompt-args"}, value: "<pairs...>", variadic: true, about: "its arguments as KEY=VALUE", set: func(r *Request, v string) error { return pair(&r.PromptArgs, v, true) }},
-		{names: []string{"--log-level"}, value: "<level>", about: "the level of logging/setLevel", set: oneOf(func(r *Request) *string { return &r.LogLevel }, "Invalid log level: %s. Valid levels are: "+strings.Join(levels, ", "), levels...)},
+		choice("--log-level", "<level>", "the level of logging/setLevel", func(r *Request) *string { return &r.LogLevel }, "Invalid log level: %s. Valid levels are: "+strings.Join(levels, ", "), levels...),
 		{names: []string{"--cwd"}, value: "<path>", about: "working folder of a stdio server", set: text(func(r *Request) *string { return &r.Cwd })},
-		{names: []string{"--transport"}, value: "<type>", about: "sse, http or stdio, where the target does not say", set: oneOf(func(r *Request) *string { return &r.Transport }, "Invalid transport type: %s. Valid types are: sse, http, stdio", "sse", "http", "stdio")},
+		choice("--transport", "<type>", "sse, http or stdio, where the target does not say", func(r *Request) *string { return &r.Transport }, "Invalid transport type: %s. Valid types are: sse, http, stdio", "sse", "http", "stdio"),
 		{names: []string{"--server-url"}, value: "<url>", about: "the URL of a server, instead of a target", set: text(func(r *Request) *string { return &r.ServerURL })},
 		{names: []string{"--header"}, value: "<headers...>", variadic: true, about: "HTTP headers as \"Name: value\"", set: header},
 		{names: []string{"--metadata"}, value: "<pairs...>", variadic: true, about: "KEY=VALUE for _meta of every request", set: func(r *Request, v string) error { return pair(&r.Metadata, v, true) }},
@@ -156,29 +154,34 @@ func options() []option {
 		{names: []string{"--app-info"}, about: "say what app a tool has instead of calling it; exit code 2 for none", set: turn(func(r *Request) *bool { return &r.AppInfo })},
 		{names: []string{"--advertise-apps"}, about: "declare that apps can be shown", set: turn(func(r *Request) *bool { return &r.AdvertiseApps })},
 		{names: []string{"--strict"}, about: "report what other clients may refuse of the schemas of tools/list; exit code 6", set: turn(func(r *Request) *bool { return &r.Strict })},
-		elsewhere("--verify", "", "mcphud skills verify does it"),
-		elsewhere("--require-digests", "", "mcphud skills verify does it"),
-		elsewhere("--skill-catalog-max-skills", "<n>", "mcphud skills verify has bounds of its own"),
-		elsewhere("--skill-catalog-max-bytes", "<n>", "mcphud skills verify has bounds of its own"),
+		{names: []string{"--verify"}, about: "verify the skills of skills/list or skills/get, one report a line; exit code 7 where one is wrong, 8 where one is too large to be read", set: turn(func(r *Request) *bool { return &r.Verify })},
+		{names: []string{"--require-digests"}, about: "with --verify: exit code 9 where a skill has no digests", set: turn(func(r *Request) *bool { return &r.RequireDigests })},
+		{names: []string{"--skill-catalog-max-skills"}, value: "<n>", about: "with --verify: the most skills to read, 256", set: limit(func(r *Request) *int64 { return &r.maxSkills }, "--skill-catalog-max-skills")},
+		{names: []string{"--skill-catalog-max-bytes"}, value: "<n>", about: "with --verify: the most bytes to read, 67108864", set: limit(func(r *Request) *int64 { return &r.maxBytes }, "--skill-catalog-max-bytes")},
 		{names: []string{"--load"}, about: "call the tool many times at once, and summarise how long that took", set: turn(func(r *Request) *bool { return &r.Load.On })},
 		{names: []string{"--load-concurrency"}, value: "<n>", about: "calls at a time, 10", set: positiveInteger(func(l *Loading) *int { return &l.Concurrency }, "--load-concurrency")},
 		{names: []string{"--load-duration"}, value: "<sec>", about: "seconds until no call begins any more, 10 without --load-requests", set: positive(func(l *Loading) *float64 { return &l.Duration }, "--load-duration")},
 		{names: []string{"--load-requests"}, value: "<n>", about: "calls in all", set: positiveInteger(func(l *Loading) *int { return &l.Requests }, "--load-requests")},
 		{names: []string{"--load-rate"}, value: "<n>", about: "calls that begin in a second", set: positive(func(l *Loading) *float64 { return &l.Rate }, "--load-rate")},
 		{names: []string{"--connect-timeout"}, value: "<ms>", about: "15000 for a target, 0 for no limit", set: milliseconds},
-		{names: []string{"--protocol-era"}, value: "<era>", about: "legacy, auto or modern", set: oneOf(func(r *Request) *string { return &r.Era }, "Invalid protocol era: %s. Valid eras are: legacy, auto, modern", "legacy", "auto", "modern")},
-		{names: []string{"--format"}, value: "<format>", about: "text: indented JSON of the result; json: one line {\"result\":…}", set: oneOf(func(r *Request) *string { return &r.Format }, "--format must be 'text' or 'json'.", "text", "json")},
+		choice("--protocol-era", "<era>", "legacy, auto or modern", func(r *Request) *string { return &r.Era }, "Invalid protocol era: %s. Valid eras are: legacy, auto, modern", "legacy", "auto", "modern"),
+		choice("--format", "<format>", "text: indented JSON of the result; json: one line {\"result\":…}", func(r *Request) *string { return &r.Format }, "--format must be 'text' or 'json'.", "text", "json"),
 		{names: []string{"-q", "--quiet"}, about: "nothing on stderr but errors", set: turn(func(r *Request) *bool { return &r.Quiet })},
 		{names: []string{"--output"}, value: "<path>", about: "write the result to this file", set: func(r *Request, v string) error { r.Output, r.outputGiven = v, true; return nil }},
-		{names: []string{"--output-format"}, value: "<format>", about: "json, or raw: the text or the bytes of the content", set: oneOf(func(r *Request) *string { return &r.OutputFormat }, "--output-format must be 'raw' or 'json'.", "raw", "json")},
+		choice("--output-format", "<format>", "json, or raw: the text or the bytes of the content", func(r *Request) *string { return &r.OutputFormat }, "--output-format must be 'raw' or 'json'.", "raw", "json"),
 		{names: []string{"--client-id"}, value: "<id>", about: "OAuth client", set: text(func(r *Request) *string { return &r.ClientID })},
 		{names: []string{"--client-secret"}, value: "<secret>", about: "its secret", set: text(func(r *Request) *string { return &r.ClientSecret })},
 		{names: []string{"--client-metadata-url"}, value: "<url>", about: "URL of an OAuth client's metadata document", set: text(func(r *Request) *string { return &r.ClientMetadata })},
+		{names: []string{"--client-config"}, value: "<path>", about: "JSON file of the OAuth client for all servers; MCP_CLIENT_CONFIG_PATH, or ~/.mcp-inspector/storage/client.json", set: text(func(r *Request) *string { return &r.ClientConfig })},
+		{names: []string{"--callback-url"}, value: "<url>", about: "where the browser comes back to, on this machine; MCP_OAUTH_CALLBACK_URL, or " + defaultCallback, set: text(func(r *Request) *string { return &r.CallbackURL })},
+		{names: []string{"--use-stored-auth"}, about: "use the stored login of --server-url, and fail where there is none", set: turn(func(r *Request) *bool { return &r.UseStoredAuth })},
 		{names: []string{"--stored-auth-only"}, about: "never ask anybody to log in", set: turn(func(r *Request) *bool { return &r.StoredAuthOnly })},
-		elsewhere("--client-config", "<path>", logins), elsewhere("--callback-url", "<url>", logins), elsewhere("--use-stored-auth", "", logins),
-		elsewhere("--relogin", "", logins), elsewhere("--no-revoke", "", logins), elsewhere("--wait-for-auth", "<sec>", logins),
-		elsewhere("--list-stored-auth", "", "mcphud auth status lists tokens"), elsewhere("--print-handoff", "", logins),
-		elsewhere("--completion", "<shell>", "mcphud completion prints scripts"),
+		{names: []string{"--wait-for-auth"}, value: "<sec>", about: "wait until there is a stored login of --server-url, and use it", set: seconds},
+		{names: []string{"--relogin"}, about: "forget the stored login of the server first", set: turn(func(r *Request) *bool { return &r.Relogin })},
+		{names: []string{"--no-revoke"}, about: "with --relogin: do not tell the authorization server", set: turn(func(r *Request) *bool { return &r.NoRevoke })},
+		{names: []string{"--list-stored-auth"}, about: "print the URLs of servers with a stored login", set: turn(func(r *Request) *bool { return &r.ListStoredAuth })},
+		{names: []string{"--print-handoff"}, about: "print how somebody else can log in to --server-url", set: turn(func(r *Request) *bool { return &r.PrintHandoff })},
+		choice("--completion", "<shell>", "print a script for completion in bash, zsh or fish", func(r *Request) *string { return &r.Completion }, "Invalid shell: %s. Supported shells are: bash, zsh, fish", "bash", "zsh", "fish"),
 	}
 }
 
@@ -237,6 +240,28 @@ func milliseconds(r *Request, v string) error {
 	d := time.Duration(n * float64(time.Millisecond))
 	r.ConnectTimeout = &d
 	return nil
+}
+
+func seconds(r *Request, v string) error {
+	n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	if err != nil || !(n > 0) || math.IsInf(n, 0) {
+		return fail("--wait-for-auth must be a positive number of seconds.")
+	}
+	r.WaitForAuth = n
+	return nil
+}
+
+var digits = regexp.MustCompile(`^\d+$`)
+
+func limit(at func(*Request) *int64, flag string) func(*Request, string) error {
+	return func(r *Request, v string) error {
+		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		if err != nil || n < 1 || n > maxSafeInteger || !digits.MatchString(strings.TrimSpace(v)) {
+			return fail(fmt.Sprintf("Invalid %s: %s. Expected a positive integer written as plain decimal digits, at most %d.", flag, v, maxSafeInteger))
+		}
+		*at(r) = n
+		return nil
+	}
 }
 
 var negative = regexp.MustCompile(`^-(\d+|\d*\.\d+)([eE][+-]?\d+)?$`)

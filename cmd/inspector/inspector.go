@@ -33,6 +33,9 @@ func Methods() []string {
 
 // Check refuses what does not go together, in the order in which the Inspector looks at it.
 func (r *Request) Check() error {
+	if err := r.checkLogin(); err != nil {
+		return err
+	}
 	if r.outputGiven || r.OutputFormat != "" {
 		if err := r.checkOutput(); err != nil {
 			return err
@@ -46,14 +49,24 @@ func (r *Request) Check() error {
 			return fail("--strict cannot be combined with --app-info; run tools/list twice, once for each.")
 		}
 	}
+	switch {
+	case r.Verify && r.Method != "skills/list" && r.Method != "skills/get":
+		return fail("--verify requires --method skills/list or --method skills/get.")
+	case r.RequireDigests && !r.Verify:
+		return fail("--require-digests requires --verify.")
+	case r.maxSkills > 0 && !r.Verify:
+		return fail("--skill-catalog-max-skills requires --verify.")
+	case r.maxBytes > 0 && !r.Verify:
+		return fail("--skill-catalog-max-bytes requires --verify.")
+	}
 	if err := r.Load.check(r); err != nil {
 		return err
 	}
-	if r.AdvertiseApps && (r.Method == ServersList || r.Method == ServersShow || r.Writes()) {
+	if r.AdvertiseApps && (r.aboutLogins() || r.aboutServers()) {
 		return fail("--advertise-apps requires a command that connects to a server; it has no effect with --list-stored-auth, --print-handoff, or a --method servers/* catalog command.")
 	}
-	if len(r.unsupported) > 0 {
-		return &Error{Exit: ExitUsage, Code: "unsupported", Message: r.unsupported[0]}
+	if r.aboutLogins() {
+		return nil
 	}
 	switch {
 	case r.Method == "":
@@ -69,15 +82,20 @@ func (r *Request) Check() error {
 	return nil
 }
 
+// aboutServers says whether the method is about files of servers, and needs no server.
+func (r *Request) aboutServers() bool {
+	return r.Method == ServersList || r.Method == ServersShow || r.Writes()
+}
+
 func (r *Request) checkOutput() error {
 	switch {
 	case !r.outputGiven:
 		return fail("--output-format requires --output <path>.")
 	case strings.TrimSpace(r.Output) == "":
 		return fail("--output requires a non-empty file path.")
-	case r.Method == ServersList || r.Method == ServersShow:
+	case r.aboutLogins() || r.Method == ServersList || r.Method == ServersShow:
 		return fail("--output requires a method that calls a server; it has no effect with --list-stored-auth, --print-handoff, or --method servers/list / servers/show.")
-	case r.AppInfo:
+	case r.AppInfo || r.Verify:
 		return fail("--output cannot be combined with --app-info or --verify, which emit a report rather than a result.")
 	case r.OutputFormat == "raw" && r.Method != "tools/call" && r.Method != "resources/read":
 		return fail("--output-format raw requires --method tools/call or resources/read; use --output-format json for other methods.")
@@ -128,6 +146,9 @@ const skillsExtension = "io.modelcontextprotocol/skills"
 func (r *Request) NoSkills() error {
 	return &Error{Exit: ExitUsage, Code: "skills_unsupported", Message: "Server does not declare the " + skillsExtension + " extension, so " + r.Method + " is not available."}
 }
+
+// NoEntry is the error of an answer without a skill.
+func (r *Request) NoEntry() error { return fail("The answer to " + r.Method + " has no skill.") }
 
 // NoDirectories is the error of a server whose folders cannot be read.
 func (r *Request) NoDirectories() error {

@@ -69,6 +69,8 @@ func (l Loading) check(r *Request) error {
 		return fail("--load requires --method tools/call.")
 	case r.AppInfo:
 		return fail("--load cannot be combined with --app-info.")
+	case r.aboutLogins():
+		return fail("--load cannot be combined with --list-stored-auth or --print-handoff.")
 	case r.outputGiven || r.OutputFormat != "":
 		return fail("--load cannot be combined with --output or --output-format; redirect stdout to keep the summary.")
 	}

@@ -17,6 +17,7 @@ type Answer struct {
 	Apps   []App           // of the tool that was called, or of every listed tool where apps were asked for
 	Lint   []Linted        // of tools/list
 	File   *File           // that the result was written to, nil for none
+	Skills []SkillReport   // of --verify, instead of a result
 }
 
 // File is a result that was written to a file.
@@ -33,6 +34,11 @@ func (f *File) String() string {
 // Lines are what goes to stdout, without their line ends.
 func (r *Request) Lines(a Answer) (lines [][]byte) {
 	switch {
+	case r.Verify:
+		for _, report := range a.Skills {
+			lines = append(lines, marshal(report))
+		}
+		return lines
 	case r.AppInfo:
 		for _, app := range a.Apps {
 			line := marshal(app)
@@ -84,6 +90,8 @@ func (r *Request) Said(a Answer) string {
 	}
 	text, _ := Summary(a.Lint)
 	switch {
+	case r.Verify && !r.Quiet:
+		said += tallyOf(a.Skills).String() + "\n"
 	case len(a.Lint) == 0:
 	case r.Strict:
 		said += Report(a.Lint)
@@ -95,6 +103,9 @@ func (r *Request) Said(a Answer) string {
 
 // Verdict is the error that a call's answer amounts to, nil for none.
 func (r *Request) Verdict(a Answer) error {
+	if r.Verify {
+		return tallyOf(a.Skills).verdict(r.RequireDigests)
+	}
 	if r.AppInfo {
 		if r.Method == "tools/call" && !a.Apps[0].Has {
 			return &Error{Exit: ExitNoApp, Code: "no_app", Message: "Tool '" + r.ToolName + "' has no MCP App UI resource (_meta.ui.resourceUri)."}

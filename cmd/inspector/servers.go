@@ -298,6 +298,15 @@ func settingsOf(own Pairs) Pairs {
 			set.Set(m.to, v)
 		}
 	}
+	for _, m := range []struct{ from, to, only string }{
+		{"enterpriseManaged", "enterpriseManaged", "true"},
+		{"requestRefreshToken", "oauthRequestRefreshToken", "false"},
+		{"revokeOnClear", "oauthRevokeOnClear", "false"},
+	} {
+		if v := oauth.get(m.from); string(v) == m.only {
+			set.Set(m.to, v)
+		}
+	}
 	if v := own.get("cwd"); len(v) > 2 {
 		set.Set("cwd", v)
 	}
@@ -342,18 +351,44 @@ func (r *Request) selected() (entry, error) {
 	return all[0], nil
 }
 
-// Selected is the server to connect to, and the metadata that its file wants in every request.
-func (r *Request) Selected() (s config.Server, meta json.RawMessage, err error) {
+// Selection is the server to connect to, and what is wanted of it.
+type Selection struct {
+	Server    config.Server
+	Meta      json.RawMessage // for every request; nil for none
+	Budget    Budget          // of --verify
+	KeepGrant bool            // a login that is forgotten is not revoked
+}
+
+// Selected is the server that the command line means.
+func (r *Request) Selected() (sel Selection, err error) {
 	e, err := r.selected()
 	if err != nil {
-		return s, nil, err
+		return sel, err
 	}
+	sel.Server, err = r.server(e)
+	if sel.Meta = e.settings.get("metadata"); len(members(sel.Meta)) == 0 {
+		sel.Meta = nil
+	}
+	bound := func(flag int64, setting string, normal int64) int64 {
+		var n int64
+		if json.Unmarshal(e.settings.get(setting), &n) != nil || n < 1 || n > maxSafeInteger {
+			n = normal
+		}
+		return cmp.Or(flag, n)
+	}
+	sel.Budget = Budget{bound(r.maxSkills, "skillCatalogMaxSkills", catalogSkills), bound(r.maxBytes, "skillCatalogMaxBytes", catalogBytes)}
+	sel.KeepGrant = r.NoRevoke || string(e.settings.get("oauthRevokeOnClear")) == "false"
+	return sel, err
+}
+
+// server is how an entry is reached.
+func (r *Request) server(e entry) (s config.Server, err error) {
 	switch e.text("type") {
 	case "stdio":
 		var args []string
 		if raw := e.config.get("args"); raw != nil {
 			if err := json.Unmarshal(raw, &args); err != nil {
-				return s, nil, fail("Error loading configuration: args of " + e.name + ": " + err.Error())
+				return s, fail("Error loading configuration: args of " + e.name + ": " + err.Error())
 			}
 		}
 		s = config.OfCommand(e.text("command"), args...)
@@ -397,14 +432,14 @@ func (r *Request) Selected() (s config.Server, meta json.RawMessage, err error) 
 	if s.ConnectTimeout == 0 {
 		s.ConnectTimeout = 24 * time.Hour // no limit
 	}
-	if meta = e.settings.get("metadata"); len(members(meta)) == 0 {
-		meta = nil
+	if s.URL != "" {
+		text := func(setting string) string { return str(e.settings.get(setting)) }
+		s.OAuth = &config.OAuth{
+			ClientID: cmp.Or(r.ClientID, text("oauthClientId")), ClientSecret: cmp.Or(r.ClientSecret, text("oauthClientSecret")), Scopes: strings.Fields(text("oauthScopes")),
+			AuthURL: text("oauthAuthorizationUrl"), TokenURL: text("oauthTokenUrl"),
+		}
 	}
-	id, secret := cmp.Or(r.ClientID, str(e.settings.get("oauthClientId"))), cmp.Or(r.ClientSecret, str(e.settings.get("oauthClientSecret")))
-	if id != "" || r.ClientMetadata != "" {
-		s.OAuth = &config.OAuth{ClientID: id, ClientSecret: secret}
-	}
-	return s, meta, nil
+	return s, nil
 }
 
 func number(raw json.RawMessage) (time.Duration, bool) {

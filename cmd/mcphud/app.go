@@ -34,6 +34,8 @@ type app struct {
 	login  *auth.Options // of servers over HTTP; nil for none
 	person auth.Person   // logs in where a command needs it; nil for nobody
 
+	noLogin bool // nobody is asked to log in, whoever is there
+
 	tracing bool // the command shows what other processes recorded of its calls
 
 	user *userconfig.Config // what config.yaml says; see preferences
@@ -52,6 +54,9 @@ func run(args []string, std standard) int {
 	defer stop()
 	if len(args) > 0 && args[0] == inspecting {
 		return a.inspect(ctx, args[1:])
+	}
+	if len(args) > 1 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) && args[1] == inspecting {
+		return a.completeInspector(args[0] == cobra.ShellCompRequestCmd, args[2:])
 	}
 	a.root = a.command(args)
 	a.root.SetArgs(args)

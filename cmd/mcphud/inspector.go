@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"strings"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -48,9 +51,14 @@ func (a *app) inspectWith(ctx context.Context, r *inspector.Request) error {
 	case r.Version:
 		_, err := io.WriteString(stdout{a.out}, version()+"\n")
 		return err
+	case r.Completion != "":
+		return a.inspectorScript(r.Completion)
 	}
 	if err := r.Check(); err != nil {
 		return err
+	}
+	if r.ListStoredAuth || r.PrintHandoff {
+		return a.inspectLogins(ctx, r)
 	}
 	var answer inspector.Answer
 	var err error
@@ -89,38 +97,42 @@ func (a *app) inspected(r *inspector.Request, answer inspector.Answer) error {
 
 // inspectServer connects to a server and makes the one call.
 func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
-	cfg, meta, err := r.Selected()
+	stored, err := a.storedLogin(ctx, r)
+	if err != nil {
+		return err
+	}
+	sel, err := r.Selected()
 	if err != nil {
 		return err
 	}
 	if err := r.CheckCall(); err != nil {
 		return err
 	}
+	cfg := &sel.Server
 	cfg.MaxTimeout, cfg.MaxFrame = max(cfg.Timeout, config.DefaultMaxTimeout), config.DefaultMaxFrame
+	if stored {
+		maps.DeleteFunc(cfg.Headers, func(name, _ string) bool { return strings.EqualFold(name, "Authorization") })
+	}
+	if err := a.inspectorLogin(ctx, r, sel); err != nil {
+		return err
+	}
 	a.o.client = &session.Client{Capabilities: r.Capabilities()}
 	a.o.script = &pending.Script{} // nobody is asked
 	if r.Quiet {
-		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-		if err != nil {
-			return fmt.Errorf("--quiet: %w", err)
-		}
-		defer null.Close()
-		said := a.err
-		a.err = null
-		defer func() { a.err = said }()
+		defer a.quiet(cfg.Name)()
 	}
 	var answer inspector.Answer
-	err = a.connected(ctx, cfg, func(ctx context.Context, l *link) error {
-		if err := l.SetMeta(r.Meta(meta, false)); err != nil {
+	err = a.connected(ctx, *cfg, func(ctx context.Context, l *link) error {
+		if err := l.SetMeta(r.Meta(sel.Meta, false)); err != nil {
 			return err
 		}
-		answer, err = (&inspection{link: l, r: r, meta: meta}).call(ctx)
+		answer, err = (&inspection{link: l, r: r, meta: sel.Meta, budget: sel.Budget}).call(ctx)
 		return err
 	})
 	if err != nil {
 		var own *inspector.Error
 		if !errors.As(err, &own) {
-			err = &unanswered{cfg, err}
+			err = &unanswered{*cfg, err}
 		}
 		return err
 	}
@@ -130,6 +142,27 @@ func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
 		}
 	}
 	return a.inspected(r, answer)
+}
+
+// quiet leaves nothing on stderr but the question of a login, until it is undone.
+func (a *app) quiet(title string) (undo func()) {
+	said, person := a.err, a.person
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return func() {} // what is written stays
+	}
+	asking := func() {}
+	if a.canLogIn() {
+		j := journal.New(journal.Options{})
+		sd := newSide(j, a.err, a.printer(), false)
+		a.person, asking = a.browserPerson(sd, title, nil), func() { sd.stop(); _ = j.Close() } // it has no file
+	}
+	a.err = null
+	return func() {
+		a.err, a.person = said, person
+		asking()
+		_ = null.Close()
+	}
 }
 
 // unanswered is the error of a server that was to answer.
@@ -143,6 +176,7 @@ func (u *unanswered) Unwrap() error { return u.error }
 // inspection is one call on a connected server.
 type inspection struct {
 	*link
-	r    *inspector.Request
-	meta json.RawMessage // of the server's file
+	r      *inspector.Request
+	meta   json.RawMessage // of the server's file
+	budget inspector.Budget
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -36,6 +38,9 @@ func (p *inspection) call(ctx context.Context) (inspector.Answer, error) {
 			return inspector.Answer{}, p.r.NoSkills()
 		}
 		items, err := p.items(ctx, l.kind, l.capability)
+		if err == nil && p.r.Verify {
+			return p.verify(ctx, items)
+		}
 		a := inspector.Answer{Result: inspector.Pairs{{Key: l.member, Value: items}}.JSON()}
 		if err != nil || l.kind != offer.Tools {
 			return a, err
@@ -54,7 +59,32 @@ func (p *inspection) call(ctx context.Context) (inspector.Answer, error) {
 		return inspector.Answer{}, err
 	}
 	r, err := p.single(ctx)
+	if err == nil && p.r.Verify {
+		return p.verify(ctx, slices.Concat([]byte{'['}, jsonrpc.Get(r, "skill"), []byte{']'}))
+	}
 	return inspector.Answer{Result: r}, err
+}
+
+// verify verifies skills by their entries.
+func (p *inspection) verify(ctx context.Context, list json.RawMessage) (a inspector.Answer, err error) {
+	var entries []json.RawMessage
+	if err := jsonrpc.Elements(list, func(entry []byte) bool {
+		entries = append(entries, entry)
+		return true
+	}); err != nil {
+		return a, p.r.NoEntry()
+	}
+	a.Skills, err = inspector.Verify(ctx, entries, p.budget, func(ctx context.Context, uri string) (json.RawMessage, bool, error) {
+		r, err := p.ReadResource(ctx, uri, session.CallOptions{Meta: p.r.Meta(p.meta, false)})
+		switch {
+		case err == nil:
+			return r.Result, false, nil
+		case ctx.Err() != nil || failure.KindOf(err) == failure.OAuth:
+			return nil, true, err
+		}
+		return nil, false, inspectorError(err)
+	})
+	return a, err
 }
 
 // single makes a call with one answer.

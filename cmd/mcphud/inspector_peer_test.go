@@ -54,15 +54,33 @@ func jsonValues(t *testing.T, text string) (all []any) {
 	}
 }
 
-// inOurWords is an answer without what --strict says of its findings: the words are ours.
+// inOurWords is an answer without the sentences in it, of --strict and --verify: those are ours.
 func inOurWords(v any) any {
 	top, _ := v.(map[string]any)
-	tools, _ := top["schemaFindings"].([]any)
-	for _, tool := range tools {
-		findings, _ := tool.(map[string]any)["findings"].([]any)
-		for _, f := range findings {
-			delete(f.(map[string]any), "issue")
-			delete(f.(map[string]any), "suggestion")
+	each := func(list any, f func(map[string]any)) {
+		all, _ := list.([]any)
+		for _, one := range all {
+			f(one.(map[string]any))
+		}
+	}
+	each(top["schemaFindings"], func(tool map[string]any) {
+		each(tool["findings"], func(f map[string]any) {
+			delete(f, "issue")
+			delete(f, "suggestion")
+		})
+	})
+	if _, report := top["outcome"]; report {
+		for _, list := range []string{"conformance", "frontmatter", "files"} {
+			each(top[list], func(f map[string]any) {
+				for _, said := range []string{"message", "reason"} {
+					if _, ok := f[said]; ok {
+						f[said] = true
+					}
+				}
+			})
+		}
+		if _, ok := top["incomplete"]; ok {
+			top["incomplete"] = true
 		}
 	}
 	return v
@@ -206,6 +224,34 @@ func TestPeerInspectorFailures(t *testing.T) {
 		{"--method", "tools/call", "--load", "--app-info", "x"},
 		{"--method", "tools/call", "--load", "--output", "f", "x"},
 		{"--method", "tools/list", "--rename", "y", "x"},
+		{"--method", "tools/list", "--verify", "x"},
+		{"--method", "skills/list", "--require-digests", "x"},
+		{"--method", "skills/list", "--skill-catalog-max-skills", "1", "x"},
+		{"--method", "skills/list", "--skill-catalog-max-bytes", "1", "x"},
+		{"--method", "skills/list", "--verify", "--skill-catalog-max-bytes", "0x10", "x"},
+		{"--method", "skills/list", "--verify", "--skill-catalog-max-skills", "9007199254740992", "x"},
+		{"--method", "skills/list", "--verify", "--output", "f", "x"},
+		{"--method", "skills/list", "--verify", "--", "./no-such-program"},
+		{"--completion", "tcsh"},
+		{"--completion"},
+		{"--relogin", "--stored-auth-only"},
+		{"--relogin", "--use-stored-auth"},
+		{"--relogin", "--wait-for-auth", "1"},
+		{"--relogin", "--list-stored-auth"},
+		{"--relogin", "--print-handoff"},
+		{"--relogin", "--method", "servers/list"},
+		{"--relogin", "--method", "tools/list", "x"},
+		{"--no-revoke", "--method", "tools/list", "x"},
+		{"--wait-for-auth", "0"},
+		{"--wait-for-auth", "soon"},
+		{"--wait-for-auth", "1", "--method", "tools/list", gone.URL + "/mcp"},
+		{"--use-stored-auth", "--method", "tools/list", gone.URL + "/mcp"},
+		{"--print-handoff"},
+		{"--list-stored-auth", "--advertise-apps"},
+		{"--list-stored-auth", "--output", "f"},
+		{"--print-handoff", "--load", "--method", "tools/call"},
+		{"--callback-url", "https://127.0.0.1/x", "--method", "tools/list", "x"},
+		{"--callback-url", "x", "--method", "tools/list", "x"},
 		{"--method", "servers/add"},
 		{"--method", "servers/add", "--server", "c", "--catalog", "one.json"},
 		{"--method", "servers/add", "--server", "c", "--config", "one.json", "x"},

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/inspector"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -44,14 +47,75 @@ func TestInspectorWritesResultsToFiles(t *testing.T) {
 	}
 }
 
-// What is not provided is named, and nothing is started for it.
-func TestInspectorRefusesWhatItHasNot(t *testing.T) {
+// Skills are verified, and the exit code says what came of it.
+func TestInspectorVerifiesSkills(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--method", "skills/list", "--verify"}, {"--method", "servers/add", "--server", "x", "-e", "K=secret", "run"}, {"--method", "tools/list", "--use-stored-auth"}} {
-		o := finish(t, command(t, append([]string{inspecting}, args...)...))
-		if o.code != exitFailure || !strings.Contains(o.stderr, `"code":"unsupported"`) || !strings.Contains(o.stderr, "not provided") && !strings.Contains(o.stderr, "cannot read or write") {
-			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
+	url := serve(t, "--profile", "everything").url
+	run := func(args ...string) outcome {
+		return finish(t, command(t, append([]string{inspecting, url, "--verify", "--method"}, args...)...))
+	}
+	if o := run("skills/get", "--uri", "skill://everything/see-features/SKILL.md"); strings.Count(o.ok(t), "\n") != 1 || !strings.Contains(o.out, `"outcome":"verified"`) || !strings.Contains(o.stderr, "Verified 1 skill") {
+		t.Errorf("%s%s", o.out, o.stderr)
+	}
+	if o := run("skills/list", "--require-digests", "-q"); o.code != inspector.ExitSkillUnverifiable || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "skills_unverifiable") || !strings.Contains(o.out, "dynamic-resources") {
+		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
+	}
+	if o := run("skills/list", "--skill-catalog-max-skills", "1"); o.code != inspector.ExitSkillIncomplete || !strings.Contains(lastLine(o), "skills_incomplete") {
+		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
+	}
+	wrong := httptest.NewServer(wrongSkills())
+	t.Cleanup(wrong.Close)
+	url = wrong.URL + "/mcp"
+	if o := run("skills/list"); o.code != inspector.ExitSkillFailed || !strings.Contains(lastLine(o), "skills_nonconformant") {
+		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// The options about logins use those of mcphud auth login.
+func TestInspectorUsesStoredLogins(t *testing.T) {
+	t.Parallel()
+	g := &loginGuard{Handler: wrongSkills()}
+	s := httptest.NewServer(g)
+	t.Cleanup(s.Close)
+	home, url := t.TempDir(), s.URL+"/mcp"
+	run := func(args ...string) outcome {
+		cmd := command(t, append([]string{inspecting}, args...)...)
+		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CREDENTIALS=file", "CI=1")
+		return finish(t, cmd)
+	}
+	list := []string{"--server-url", url, "--method", "tools/list"}
+	if o := run(append(list, "--use-stored-auth")...); o.code != inspector.ExitAuth || !strings.Contains(lastLine(o), `"code":"no_stored_token"`) || !strings.Contains(o.stderr, "mcphud auth login "+url) {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	keep(t, home, s.URL, url, auth.Token{Access: "good", Refresh: "again"})
+	if o := run("--list-stored-auth"); !strings.Contains(o.ok(t), `"storedServerUrls":["`+url+`"]`) {
+		t.Error(o.out)
+	}
+	run(append(list, "--use-stored-auth", "--header", "authorization: Bearer bad")...).ok(t)
+	if o := run("--server-url", url, "--print-handoff"); !strings.Contains(o.ok(t), `"loginCommand":"mcphud auth login `+url+`"`) {
+		t.Error(o.out)
+	}
+	if o := run(append(list, "--relogin")...); o.code != inspector.ExitAuth || len(g.takes()) == 0 {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	if o := run("--list-stored-auth"); !strings.Contains(o.ok(t), `"storedServerUrls":[]`) {
+		t.Error(o.out)
+	}
+	keep(t, home, s.URL, url, auth.Token{Access: "good"})
+	if o := run(append(list, "--relogin", "--no-revoke")...); o.code != inspector.ExitAuth || len(g.takes()) > 0 {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+func TestInspectorPrintsCompletionScripts(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if got, want := mcphud(t, inspecting, "--completion", shell).ok(t), mcphud(t, "completion", shell).ok(t); got != want {
+			t.Errorf("%s: %.300s\nwant\n%.300s", shell, got, want)
 		}
+	}
+	if got, want := mcphud(t, "__complete", inspecting, "--format=").ok(t), "text\njson\n:4\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

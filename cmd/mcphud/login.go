@@ -53,7 +53,7 @@ func (d *documentURL) Set(text string) error {
 
 // canLogIn reports whether somebody is there to log in without having been asked to: at a terminal, and not in CI.
 func (a *app) canLogIn() bool {
-	return terminal(a.in) && terminal(a.err) && slices.Contains([]string{"", "0", "false"}, strings.ToLower(os.Getenv("CI")))
+	return !a.noLogin && terminal(a.in) && terminal(a.err) && slices.Contains([]string{"", "0", "false"}, strings.ToLower(os.Getenv("CI")))
 }
 
 // loginPage is how a login is shown on stderr.

@@ -19,7 +19,7 @@ import (
 func FrontMatter(file string) (yaml, body string, ok bool) {
 	file = strings.TrimPrefix(file, "\ufeff")
 	first, rest, ok := strings.Cut(file, "\n")
-	if !ok || strings.TrimRight(first, "\r") != "---" {
+	if !ok || strings.TrimRight(first, " \t\r") != "---" {
 		return "", file, false
 	}
 	for at := 0; at < len(rest); {
@@ -32,26 +32,65 @@ func FrontMatter(file string) (yaml, body string, ok bool) {
 	return "", file, false
 }
 
-// compare says how the front matter of a SKILL.md differs from the entry's, "" if it does not.
-func compare(entry json.RawMessage, file string) string {
+// Difference is one way in which the front matter of a SKILL.md is not that of the skill's entry.
+type Difference struct {
+	Kind DifferenceKind
+	What string
+}
+
+// DifferenceKind is what a Difference is about.
+type DifferenceKind int
+
+// Kinds of a Difference.
+const (
+	FrontMatterAbsent     DifferenceKind = iota // the file has none
+	FrontMatterUnreadable                       // that of the file is not a YAML mapping that JSON could have
+	FieldDiffers                                // a field has two values, or is in one of the two only
+)
+
+// Differences compares the front matter of a SKILL.md with the entry's, and names each field that differs; nil for none. The entry's
+// is an object.
+func Differences(entry json.RawMessage, file string) []Difference {
 	yaml, _, ok := FrontMatter(file)
 	if !ok {
-		return "SKILL.md has none"
+		return []Difference{{FrontMatterAbsent, "SKILL.md has none"}}
 	}
+	unreadable := func(what string) []Difference { return []Difference{{FrontMatterUnreadable, what}} }
 	tree, err := config.ParseTree("front-matter.yaml", []byte(yaml))
 	var w config.Warning
 	switch {
 	case errors.As(err, &w) && w.Line == 0:
-		return "that of SKILL.md " + w.Message
+		return unreadable("that of SKILL.md " + w.Message)
 	case errors.As(err, &w):
-		return "line " + strconv.Itoa(w.Line+1) + " of SKILL.md " + w.Message
+		return unreadable("line " + strconv.Itoa(w.Line+1) + " of SKILL.md " + w.Message)
 	case err != nil:
-		return err.Error()
+		return unreadable(err.Error())
 	case len(tree.Warnings) > 0: // a name given twice, an alias without anchor …
 		w := tree.Warnings[0]
-		return fmt.Sprintf("line %d of SKILL.md: %s", w.Line+1, w.Message)
+		return unreadable(fmt.Sprintf("line %d of SKILL.md: %s", w.Line+1, w.Message))
 	}
-	return differ("", tree.Root, entry)
+	root := tree.Root
+	if root.Shape == config.Null && strings.TrimSpace(comments.ReplaceAllString(yaml, "")) == "" {
+		root.Shape = config.Object // nothing between its two lines
+	}
+	if root.Shape != config.Object {
+		return unreadable("that of SKILL.md is not a mapping: " + shown(root))
+	}
+	var all []Difference
+	for _, what := range differObject("", root, entry) {
+		all = append(all, Difference{FieldDiffers, what})
+	}
+	return all
+}
+
+var comments = regexp.MustCompile(`(?m)^\s*#.*$`)
+
+// compare says how the front matter of a SKILL.md differs first from the entry's, "" if it does not.
+func compare(entry json.RawMessage, file string) string {
+	if all := Differences(entry, file); len(all) > 0 {
+		return all[0].What
+	}
+	return ""
 }
 
 // differ compares a value of the file with one of the entry, and names the first place where they differ.
@@ -61,7 +100,7 @@ func differ(at string, n config.Node, v json.RawMessage) string {
 	switch n.Shape {
 	case config.Object:
 		if len(v) > 0 && v[0] == '{' {
-			return differObject(at, n, v)
+			return strings.Join(differObject(at, n, v), ", ")
 		}
 	case config.List:
 		if len(v) > 0 && v[0] == '[' {
@@ -81,25 +120,24 @@ func differ(at string, n config.Node, v json.RawMessage) string {
 	return fmt.Sprintf("%s is %s in SKILL.md, %s in the entry", name(at), shown(n), text.Clip(string(v), 80))
 }
 
-func differObject(at string, n config.Node, v json.RawMessage) (what string) {
+// differObject names each member that differs.
+func differObject(at string, n config.Node, v json.RawMessage) (all []string) {
 	seen := map[string]bool{}
-	// An entry that is not JSON was refused before.
-	_ = jsonrpc.Members(v, func(key string, value []byte) bool {
+	_ = jsonrpc.Members(v, func(key string, value []byte) bool { // an entry that is not JSON was refused before
 		seen[key] = true
-		m, ok := n.Get(key)
-		if !ok {
-			what = fmt.Sprintf("%s is in the entry only", name(join(at, key)))
-			return false
+		if m, ok := n.Get(key); !ok {
+			all = append(all, name(join(at, key))+" is in the entry only")
+		} else if what := differ(join(at, key), m, value); what != "" {
+			all = append(all, what)
 		}
-		what = differ(join(at, key), m, value)
-		return what == ""
+		return true
 	})
 	for _, m := range n.Members {
-		if what == "" && !seen[m.Key] {
-			what = fmt.Sprintf("%s is in SKILL.md only", name(join(at, m.Key)))
+		if !seen[m.Key] {
+			all = append(all, name(join(at, m.Key))+" is in SKILL.md only")
 		}
 	}
-	return what
+	return all
 }
 
 func differList(at string, n config.Node, v json.RawMessage) (what string) {

@@ -300,3 +300,28 @@ func TestFilesOfADynamicSkill(t *testing.T) {
 		})
 	}
 }
+
+// Each field that differs is named, and what cannot be compared is not taken for fields.
+func TestDifferences(t *testing.T) {
+	const entry = `{"name":"a","n":1,"deep":{"x":1,"y":2}}`
+	for file, want := range map[string]string{
+		"---  \nname: a\nn: 1\ndeep: {x: 1, y: 2}\n---\n":  "",
+		"---\nname: b\ndeep: {x: 2, y: 3}\nmore: 1\n---\n": "2 2 2 2",
+		"---\n# nothing\n---\n":                            "2 2 2",
+		"---\n- name\n---\n":                               "1",
+		"---\nword\n---\n":                                 "1",
+		"---\nname: a\nname: b\n---\n":                     "1",
+		"name: a\n":                                        "0",
+	} {
+		var got []string
+		for _, d := range skills.Differences(json.RawMessage(entry), file) {
+			got = append(got, fmt.Sprint(int(d.Kind)))
+			if d.What == "" {
+				t.Errorf("%q: a difference without a word", file)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", file, got, want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/credstore"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// loginGuard is a server that wants the token "good", beside the endpoints of the authorization server that gives it for a refresh token.
+type loginGuard struct {
+	http.Handler
+	mu      sync.Mutex
+	revoked []string
+}
+
+func (g *loginGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/revoke":
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.revoked = append(g.revoked, r.FormValue("token"))
+	case r.URL.Path == "/.well-known/oauth-authorization-server":
+		w.Header().Set("Content-Type", "application/json")
+		as := "http://" + r.Host
+		fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"registration_endpoint":%q,"response_types_supported":["code"],"code_challenge_methods_supported":["S256"],"token_endpoint_auth_methods_supported":["none"]}`,
+			as, as+"/authorize", as+"/token", as+"/register")
+	case r.URL.Path == "/register":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, `{"client_id":"me","redirect_uris":[%q],"token_endpoint_auth_method":"none"}`, "http://127.0.0.1:6276/oauth/callback")
+	case r.URL.Path == "/token" && r.FormValue("refresh_token") == "again":
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"good","token_type":"Bearer","refresh_token":"again","expires_in":3600}`)
+	case r.URL.Path == "/token":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"error":"invalid_grant"}`)
+	case r.URL.Path != "/mcp":
+		http.NotFound(w, r)
+	case r.Header.Get("Authorization") != "Bearer good":
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		g.Handler.ServeHTTP(w, r)
+	}
+}
+
+// takes are the tokens that were revoked since it was asked last.
+func (g *loginGuard) takes() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.revoked
+	g.revoked = nil
+	return was
+}
+
+// keep puts a login for a server into the stores of both programs below a home.
+func keep(t *testing.T, home, as, url string, token auth.Token) {
+	t.Helper()
+	store := filepath.Join(home, ".mcp-inspector", "storage")
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	type object = map[string]any
+	grant := object{"tokens": object{"access_token": token.Access, "refresh_token": token.Refresh, "token_type": "Bearer"}, "clientInformation": object{"client_id": "me"}}
+	theirs, err := json.Marshal(object{"version": 0, "state": object{"idpSessions": object{}, "servers": object{url: object{
+		"activeIssuer": as, "byIssuer": object{as: grant},
+		"serverMetadata": object{
+			"issuer": as, "authorization_endpoint": as + "/authorize", "token_endpoint": as + "/token", "revocation_endpoint": as + "/revoke",
+			"response_types_supported": []string{"code"}, "token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		},
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(store, "oauth.json"), string(theirs))
+	token.Type, token.Obtained = "Bearer", time.Now().Add(-time.Hour)
+	ours := auth.Credentials{
+		Key: auth.Key{Resource: url, Issuer: as}, Client: auth.Client{ID: "me", Method: "none", Origin: auth.Registered}, Token: token, TokenURL: as + "/token", RevokeURL: as + "/revoke",
+	}
+	if err := credstore.Open(credstore.File, filepath.Join(home, ".state", "mcphud")).Put(context.Background(), ours); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The options about stored logins do the same with mcphud's as they do with the Inspector's, and end with the same exit codes.
+func TestPeerInspectorStoredLogins(t *testing.T) {
+	t.Parallel()
+	program := peertest.Inspector(t)
+	call := []string{"--method", "tools/list"}
+	use := append([]string{"--use-stored-auth"}, call...)
+	for name, c := range map[string]struct {
+		args    []string
+		token   auth.Token // none where it is zero
+		code    int
+		revoked int
+		gone    bool // the login is forgotten
+	}{
+		"list":             {args: []string{"--list-stored-auth"}, token: auth.Token{Access: "good"}},
+		"list nothing":     {args: []string{"--list-stored-auth"}},
+		"list without":     {args: []string{"--list-stored-auth", "--format", "json"}, token: auth.Token{Refresh: "again"}},
+		"use":              {args: use, token: auth.Token{Access: "good"}},
+		"use over header":  {args: append(use, "--header", "Authorization: Bearer wrong", "X-Other: 1"), token: auth.Token{Access: "good"}},
+		"use refreshed":    {args: use, token: auth.Token{Access: "old", Refresh: "again", Expires: time.Now().Add(-time.Minute)}},
+		"use stale":        {args: append([]string{"--stored-auth-only"}, use...), token: auth.Token{Access: "old", Refresh: "spent", Expires: time.Now().Add(-time.Minute)}, code: exitAuth},
+		"use nothing":      {args: use, code: exitAuth},
+		"wait":             {args: append([]string{"--wait-for-auth", "20"}, call...), token: auth.Token{Access: "good"}},
+		"wait in vain":     {args: append([]string{"--wait-for-auth", "0.3"}, call...), code: exitAuth},
+		"stored only":      {args: append([]string{"--stored-auth-only"}, call...), token: auth.Token{Access: "good"}},
+		"stored only none": {args: append([]string{"--stored-auth-only"}, call...), code: exitAuth},
+		"unasked":          {args: call, token: auth.Token{Access: "good"}},
+		"relogin":          {args: append([]string{"--relogin"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: exitAuth, revoked: 1, gone: true},
+		"no revocation":    {args: append([]string{"--relogin", "--no-revoke"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: exitAuth, gone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := &loginGuard{Handler: wrongSkills()}
+			s := httptest.NewServer(g)
+			t.Cleanup(s.Close)
+			home := t.TempDir()
+			run := func(cmd *exec.Cmd) (o outcome, revoked []string) {
+				if c.token.Access+c.token.Refresh != "" {
+					keep(t, home, s.URL, s.URL+"/mcp", c.token)
+				}
+				cmd.Dir = home
+				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "NO_COLOR=1", "CI=1",
+					"MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+				o = finish(t, cmd)
+				return o, g.takes()
+			}
+			args := append([]string{"--server-url", s.URL + "/mcp"}, c.args...)
+			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
+			ours, got := run(command(t, append([]string{inspecting}, args...)...))
+			if theirs.code != c.code || ours.code != c.code || codeOf(t, ours) != codeOf(t, theirs) {
+				t.Errorf("%q: exit %d, %s\nthe Inspector: exit %d, %s\nwant %d", args, ours.code, ours.stderr, theirs.code, theirs.stderr, c.code)
+			}
+			if len(want) > 0 != (c.revoked > 0) || len(got) > 0 != (len(want) > 0) {
+				t.Errorf("%q revoked %q, the Inspector %q", args, got, want)
+			}
+			if a, b := withoutPlace(t, ours.out), withoutPlace(t, theirs.out); !reflect.DeepEqual(a, b) {
+				t.Errorf("%q printed\n%s\nthe Inspector\n%s", args, ours.out, theirs.out)
+			}
+			if kept := contents(filepath.Join(home, ".state", "mcphud", "credentials.json")); c.gone && strings.Contains(kept, s.URL) {
+				t.Errorf("%q kept %s", args, kept)
+			}
+		})
+	}
+}
+
+// codeOf is what the error line says of the error, without its message, which names where logins are kept.
+func codeOf(t *testing.T, o outcome) string {
+	t.Helper()
+	if o.code == 0 {
+		return ""
+	}
+	var line struct{ Error struct{ Code, URL string } }
+	if err := json.Unmarshal([]byte(lastLine(o)), &line); err != nil {
+		t.Fatalf("%v in %s", err, o.stderr)
+	}
+	return line.Error.Code + " " + line.Error.URL
+}
+
+func withoutPlace(t *testing.T, out string) []any {
+	t.Helper()
+	all := jsonValues(t, out)
+	for _, v := range all {
+		if top, ok := v.(map[string]any); ok {
+			delete(top, "oauthStatePath")
+		}
+	}
+	return all
+}
+
+// A login that comes while it is waited for is used.
+func TestPeerInspectorWaitsForALogin(t *testing.T) {
+	t.Parallel()
+	program := peertest.Inspector(t)
+	s := httptest.NewServer(&loginGuard{Handler: wrongSkills()})
+	t.Cleanup(s.Close)
+	args := []string{"--server-url", s.URL + "/mcp", "--wait-for-auth", "60", "--method", "tools/list"}
+	for name, cmd := range map[string]*exec.Cmd{"the Inspector": exec.Command(program[0], append(program[1:len(program):len(program)], args...)...), "mcphud": command(t, append([]string{inspecting}, args...)...)} {
+		home := t.TempDir()
+		cmd.Dir = home
+		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+		later := time.AfterFunc(1500*time.Millisecond, func() { keep(t, home, s.URL, s.URL+"/mcp", auth.Token{Access: "good"}) })
+		if o := finish(t, cmd); o.code != exitOK || !strings.Contains(o.out, `"tools"`) {
+			t.Errorf("%s: exit %d, %s%s", name, o.code, o.out, o.stderr)
+		}
+		later.Stop()
+	}
+}
