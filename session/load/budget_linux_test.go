@@ -3,45 +3,38 @@ package load
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
-
-// spent is the processor time of this process.
-func spent(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // TestBudgetOverhead: 10,000 requests a second leave the machine to the server.
 func TestBudgetOverhead(t *testing.T) {
 	budget.Skip(t)
-	target := opened(t, apart(t), 1)
 	const rate = 10_000
-	cost := budget.Best(func() time.Duration {
-		before := spent(t)
-		r := measured(t, Plan{Method: "ping", Rate: rate, For: 2 * time.Second}, nil, target)
-		took := spent(t) - before
-		one := r.Targets[0]
-		t.Logf("%v: %d answered, %d failed, %d unsent, %.0f/s, p50 %v ms, p99 %v ms, waiting p99 %v ms", took, one.Answered, one.Failed, one.Unsent, one.Rate, one.Latency.P50, one.Latency.P99, one.Phases[0].P99)
-		if one.Answered+one.Failed+one.Unsent < 2*rate {
-			t.Errorf("%d requests, want %d", one.Answered+one.Failed+one.Unsent, 2*rate)
-		}
-		// What was answered of 10,000 in a second, so that a machine that is too busy for the rate does not look cheap.
-		return time.Duration(float64(took) / float64(one.Answered) * rate)
-	})
-	budget.Ceiling(t, "bench at 10,000 requests/s, its own processor time for a second", cost, 500*time.Millisecond)
+	for _, cfg := range []config.Server{apart(t), {Name: "known", Transport: config.Stdio, Command: os.Args[0], Env: map[string]string{knownEnv: "streams"}}} {
+		target := opened(t, cfg, 1)
+		cost := budget.Best(func() time.Duration {
+			before := spent()
+			r := measured(t, Plan{Method: "ping", Rate: rate, For: 2 * time.Second}, nil, target)
+			took := spent() - before
+			one := r.Targets[0]
+			t.Logf("%v: %d answered, %d failed, %d unsent, %.0f/s, p50 %v ms, p99 %v ms, waiting p99 %v ms", took, one.Answered, one.Failed, one.Unsent, one.Rate, one.Latency.P50, one.Latency.P99, one.Phases[0].P99)
+			if one.Answered+one.Failed+one.Unsent < 2*rate {
+				t.Errorf("%d requests, want %d", one.Answered+one.Failed+one.Unsent, 2*rate)
+			}
+			// What was answered of 10,000 in a second, so that a machine that is too busy for the rate does not look cheap.
+			return time.Duration(float64(took) / float64(one.Answered) * rate)
+		})
+		budget.Ceiling(t, "bench at 10,000 requests/s over "+cfg.Transport+", its own processor time for a second", cost, 500*time.Millisecond)
+	}
 }
 
 // answered are the latencies that a server gave its requests: from when each was due to when it was answered, by the server's clock.

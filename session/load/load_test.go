@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,10 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(knownEnv) {
 	case "":
 	case "dies":
-		dies()
+		streams(10)
+		return
+	case "streams":
+		streams(math.MaxInt)
 		return
 	default:
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,8 +49,8 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-// dies is a server on its standard streams that ends after ten requests.
-func dies() {
+// streams is a server on its standard streams that ends after so many requests.
+func streams(most int) {
 	in := bufio.NewScanner(os.Stdin)
 	for n := 0; in.Scan(); {
 		env, err := jsonrpc.Scan(in.Bytes())
@@ -60,7 +64,7 @@ func dies() {
 		case "initialize":
 			rest = greeting
 		default:
-			if n++; n > 10 {
+			if n++; n > most {
 				_, _ = fmt.Fprintln(os.Stderr, "out of luck")
 				os.Exit(3)
 			}

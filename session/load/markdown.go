@@ -85,7 +85,7 @@ func (t TargetReport) Outcome() string {
 	if t.Backlog > 0 {
 		b += fmt.Sprintf("; up to %d waited for a free slot", t.Backlog)
 	}
-	return b
+	return b + fmt.Sprintf("; measuring took %.2g cores", t.Own)
 }
 
 // Against is how two distributions compare, each row a percentile: name, first, second, difference, ratio.

@@ -40,7 +40,8 @@ type meter struct {
 	backlog        int64 // the most that waited at once
 	waiting        int64 // that wait now
 	unsent         int64
-	took           int64 // nanoseconds that were measured
+	took           int64         // nanoseconds that were measured
+	own, lasted    time.Duration // processor time of this process, and in how long; with the warm-up
 }
 
 func newMeter(p *Plan) *meter {
@@ -170,6 +171,9 @@ func (m *meter) report() TargetReport {
 	}
 	if m.took > 0 {
 		r.Rate = round(float64(m.answered) / time.Duration(m.took).Seconds())
+	}
+	if m.lasted > 0 {
+		r.Own = round(m.own.Seconds() / m.lasted.Seconds())
 	}
 	for p, h := range m.parts {
 		if h != nil {

@@ -46,17 +46,19 @@ type TargetReport struct {
 	Rate        float64 `json:"answered_per_s"`
 	// At a constant rate: whether all requests were sent. Queued found all slots taken when they were due; Backlog is the most of them
 	// that waited at once.
-	RateHeld *bool         `json:"rate_held,omitempty"`
-	Queued   int64         `json:"queued,omitempty"`
-	Backlog  int64         `json:"backlog,omitempty"`
-	InFlight int64         `json:"in_flight_most"`
-	Latency  Distribution  `json:"latency"`
-	Bars     []Bar         `json:"bars"`
-	Phases   []PhaseReport `json:"phases"`
-	Errors   []Errors      `json:"errors"`
-	Series   []Point       `json:"series"`
-	Lost     string        `json:"lost,omitempty"` // why the server is gone
-	Notes    []string      `json:"notes,omitempty"`
+	RateHeld *bool `json:"rate_held,omitempty"`
+	Queued   int64 `json:"queued,omitempty"`
+	Backlog  int64 `json:"backlog,omitempty"`
+	InFlight int64 `json:"in_flight_most"`
+	// Own is how much of the machine this process took to measure it, in processor cores.
+	Own     float64       `json:"own_cores"`
+	Latency Distribution  `json:"latency"`
+	Bars    []Bar         `json:"bars"`
+	Phases  []PhaseReport `json:"phases"`
+	Errors  []Errors      `json:"errors"`
+	Series  []Point       `json:"series"`
+	Lost    string        `json:"lost,omitempty"` // why the server is gone
+	Notes   []string      `json:"notes,omitempty"`
 }
 
 // Distribution is how times are distributed.

@@ -139,6 +139,7 @@ func (r *Run) slice(ctx context.Context, i, turn, turns int) error {
 	s.m.mu.Lock()
 	s.offset = s.m.took
 	s.m.mu.Unlock()
+	before := spent()
 	var watch sync.WaitGroup
 	stop := make(chan struct{})
 	watch.Go(func() { s.watch(stop) })
@@ -151,6 +152,8 @@ func (r *Run) slice(ctx context.Context, i, turn, turns int) error {
 	watch.Wait()
 	s.m.mu.Lock()
 	s.m.took += max(s.last-s.warm, 0)
+	s.m.own += spent() - before
+	s.m.lasted += time.Since(s.clock)
 	s.m.mu.Unlock()
 	switch cause := context.Cause(s.ctx); {
 	case s.reason != nil:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,9 @@ func TestLateFromWhenItWasDue(t *testing.T) {
 	}
 	if one.Latency.P75 < 100 || one.Queued == 0 || one.Backlog == 0 {
 		t.Errorf("p75 %v ms, %d queued, backlog %d", one.Latency.P75, one.Queued, one.Backlog)
+	}
+	if one.Own <= 0 || one.Own > float64(2*runtime.NumCPU()) || !strings.Contains(one.Outcome(), "measuring took 0.") && one.Own < 0.95 {
+		t.Errorf("this process took %v cores: %s", one.Own, one.Outcome())
 	}
 	var met []bool
 	for _, v := range r.Objectives {
