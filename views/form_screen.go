@@ -64,6 +64,7 @@ type draft struct {
 	asTask bool                   // it is to be called as a task
 	task   *taskCall              // of the last call
 	last   func() ([]byte, error) // gives the result of the last call, nil if there is none
+	gave   []byte                 // value that last is the result of
 
 	request uint64 // journal entry of the last call's request, 0 if there is none
 

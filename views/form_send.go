@@ -174,7 +174,7 @@ func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 		return c.FocusPane("form")
 	}
 	r := m.Value.(callDone).reply
-	d.last = pane.ResultAsSent(c.Sessions.Journal(), r)
+	d.last, d.gave = pane.ResultAsSent(c.Sessions.Journal(), r), d.sent
 	last := d.last
 	th := c.Theme
 	return v.reply.Load(c, r.Request, func() (pane.Verdict, []pane.Part, error) {

@@ -127,10 +127,14 @@ func (v *historyScreen) Actions() []tui.Action {
 		},
 		{
 			ID: "history.keep", Keys: []string{"W"}, Title: "save as call", Group: "History", Hint: 10, Pane: "list",
-			Help: "Write the call to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run.", Disabled: v.none,
+			Help: "Write the call to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run; with its result as what is expected, if you like.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
-				return saveCall(c, "history", cmp.Or(usualName(k.Name), usualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) })
+				a, h := callAnswer{}, v.h
+				if k.Kept {
+					a.result = func(ctx context.Context) ([]byte, error) { return h.Result(ctx, k) }
+				}
+				return saveCall(c, "history", cmp.Or(usualName(k.Name), usualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) }, a)
 			},
 		},
 		{

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/secret"
@@ -22,37 +24,50 @@ import (
 type savedCall struct {
 	file  string
 	there bool // and it was left alone
-	write func() error
+	write func(context.Context) error
 }
 
-// saveCall asks for a name and writes a call to a file of the project. of makes the call of the file.
-func saveCall(c *tui.Ctx, view, initial string, of func(file, name string) calls.Call) tea.Cmd {
+// callAnswer is what a call that is saved was answered.
+type callAnswer struct {
+	result func(context.Context) ([]byte, error) // nil where there is none
+	stale  string                                // why it is not that of what is saved, "" where it is
+}
+
+// saveCall asks for a name and for what is expected, and writes a call to a file of the project. of makes the call of the file.
+func saveCall(c *tui.Ctx, view, initial string, of func(file, name string) calls.Call, a callAnswer) tea.Cmd {
 	return c.Ask(tui.Question{Label: "save as .mcphud/calls/", Initial: initial, Check: func(name string) string {
 		if err := calls.CheckName(name); err != nil {
 			return err.Error()
 		}
 		return ""
 	}, OnDone: func(c *tui.Ctx, name string) tea.Cmd {
-		cmd, _ := c.Go(view, "save a call", func(context.Context) (any, error) {
-			wd, err := os.Getwd()
-			if err != nil {
-				return savedCall{}, err
-			}
-			file, err := calls.Path(calls.Dir(wd), name)
-			if err != nil {
-				return savedCall{}, err
-			}
-			call := of(file, name)
-			out := savedCall{file: file, write: func() error { return calls.Write(call) }}
-			if _, err := os.Lstat(file); err == nil {
-				out.there = true
-				return out, nil
-			} else if !errors.Is(err, os.ErrNotExist) {
-				return out, err
-			}
-			return out, out.write()
-		})
-		return cmd
+		save := func(c *tui.Ctx, snapshot *expect.Snapshot) tea.Cmd {
+			cmd, _ := c.Go(view, "save a call", func(ctx context.Context) (any, error) {
+				wd, err := os.Getwd()
+				if err != nil {
+					return savedCall{}, err
+				}
+				file, err := calls.Path(calls.Dir(wd), name)
+				if err != nil {
+					return savedCall{}, err
+				}
+				call := of(file, name)
+				call.Expect.Snapshot = snapshot
+				out := savedCall{file: file, write: func(ctx context.Context) error { return writeCall(ctx, call, a) }}
+				if _, err := os.Lstat(file); err == nil {
+					out.there = true
+					return out, nil
+				} else if !errors.Is(err, os.ErrNotExist) {
+					return out, err
+				}
+				return out, out.write(ctx)
+			})
+			return cmd
+		}
+		if a.result == nil {
+			return save(c, nil)
+		}
+		return expectAnswer(c, a.stale, save)
 	}})
 }
 
@@ -71,7 +86,7 @@ func callSaved(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 		Title: "Write over " + safe.Line(filepath.Base(r.file), 60) + "?", Body: safe.Line(r.file, 400) + " is there already. Comments and unknown keys in it stay.",
 		Yes: "write over", No: "keep it",
 		OnYes: func(c *tui.Ctx) tea.Cmd {
-			cmd, _ := c.Go(m.View, "save a call", func(context.Context) (any, error) { return savedCall{file: r.file}, r.write() })
+			cmd, _ := c.Go(m.View, "save a call", func(ctx context.Context) (any, error) { return savedCall{file: r.file}, r.write(ctx) })
 			return cmd
 		},
 	}), true
@@ -116,7 +131,7 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 func (v *formScreen) saveAction() tui.Action {
 	return tui.Action{
 		ID: v.info.ID + ".keep", Keys: []string{"W"}, Title: "save as call", Group: "Result", Pane: "result",
-		Help: "Write what the form holds to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run.",
+		Help: "Write what the form holds to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run; with the result as what is expected, if you like.",
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil {
 				return "there is no server"
@@ -124,7 +139,20 @@ func (v *formScreen) saveAction() tui.Action {
 			return v.nothing(c)
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
-			return saveCall(c, v.info.ID, usualName(v.cur.item.Name), v.callOf(c.Server.Config()))
+			return saveCall(c, v.info.ID, usualName(v.cur.item.Name), v.callOf(c.Server.Config()), v.cur.answer())
 		},
 	}
+}
+
+// answer is the result of the last call, if there is one.
+func (d *draft) answer() callAnswer {
+	if d.last == nil {
+		return callAnswer{}
+	}
+	last := d.last
+	a := callAnswer{result: func(context.Context) ([]byte, error) { return last() }}
+	if !bytes.Equal(d.form.JSON(), d.gave) {
+		a.stale = "the result is of another call: run this one first"
+	}
+	return a
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/calls"
+	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -142,7 +145,8 @@ func TestCallsAreSaved(t *testing.T) {
 		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
 		app := openHistory(t, h, basics.NewServer(""))
 		app.Press("W").Prompt("save as").Answer("said")
-		app.Toast("saved as")
+		app.Overlay("What has the answer to be").Has("anything but an error", "the result as it is", "the result but for some places")
+		app.Press("enter").Toast("saved as")
 		b, err := os.ReadFile(".mcphud/calls/said.yaml")
 		if want := "server: demo\ntool: echo\narguments:\n  message: three\n  api_key: \"***\"\nsecrets: [/api_key]\n"; err != nil || string(b) != want {
 			t.Errorf("%s %v", b, err)
@@ -156,6 +160,45 @@ func TestCallsAreSaved(t *testing.T) {
 		}
 		app.Press("W").Type("../x").Press("enter")
 		app.Whole().Has("cannot be the name")
+	})
+}
+
+// What a call that is saved has to be answered is the result that there is, but for places that change, if somebody wants that.
+func TestSavedCallsExpectTheirResults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
+		app := openHistory(t, h, basics.NewServer(""))
+		save := func(name, choice string) {
+			app.Press("W").Prompt("save as").Answer(name).Overlay("What has the answer to be")
+			app.Type(choice).Press("enter")
+		}
+		expects := func(name string, ignored []string, result string) {
+			t.Helper()
+			app.Toast("saved as")
+			f, warnings, err := calls.Read(filepath.Join(".mcphud", "calls", name+".yaml"))
+			if err != nil || len(warnings) > 0 || f.Calls[0].Expect.Snapshot == nil || !slices.Equal(f.Calls[0].Expect.Snapshot.Ignored(), ignored) {
+				t.Fatalf("%v %v %+v", err, warnings, f)
+			}
+			if failed := f.Calls[0].Expect.Check(t.Context(), expect.Answer{Result: []byte(result)}); len(failed) > 0 {
+				t.Errorf("%s: %+v", name, failed)
+			}
+			if failed := f.Calls[0].Expect.Check(t.Context(), expect.Answer{Result: []byte(`{"content":[]}`)}); len(failed) == 0 {
+				t.Errorf("%s expects nothing", name)
+			}
+		}
+		save("kept", "as it is")
+		expects("kept", nil, `{"content":[{"type":"text","text":"no"}],"isError":true}`)
+
+		app.Press("j", "e").View("call")
+		app.Press("tab", "W").Prompt("save as").Answer("early") // nothing was answered yet: there is nothing to ask
+		app.Toast("saved as")
+		app.Press("shift+tab", "ctrl+g").Settle()
+		save("loose", "some places")
+		app.Prompt("ignore").Type("/x .[").Press("enter")
+		app.Whole().Has("is not a jq expression")
+		app.Press("ctrl+u").Type("/_meta .content[].text").Press("enter")
+		expects("loose", []string{"/_meta", ".content[].text"}, `{"content":[{"type":"text","text":"whatever"}],"resultType":"complete"}`)
 	})
 }
 

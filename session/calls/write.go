@@ -137,6 +137,9 @@ func (c Call) values() map[string][]byte {
 	}
 	if c.Expect.Snapshot != nil {
 		out["snapshot"] = []byte("true")
+		if ignored, err := json.Marshal(map[string][]string{"ignore": c.Expect.Snapshot.Ignored()}); err == nil && len(c.Expect.Snapshot.Ignored()) > 0 { // strings always marshal
+			out["snapshot"] = ignored
+		}
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,15 @@ func (s *Snapshot) Ignore(place string) error {
 	}
 	s.queries = append(s.queries, q)
 	return nil
+}
+
+// Ignored are the places that are left out, as Ignore was given them.
+func (s *Snapshot) Ignored() []string {
+	all := slices.Clone(s.pointers)
+	for _, q := range s.queries {
+		all = append(all, q.Text)
+	}
+	return all
 }
 
 // CheckFile says what is wrong with the name of a snapshot's file.
