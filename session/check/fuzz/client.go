@@ -87,11 +87,10 @@ func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 	return c
 }
 
-// open makes a connection where there is none.
+func (c *client) connected() bool { return c.s != nil && c.s.Status().State == session.Connected }
+
+// open makes a connection, in place of one that ended.
 func (c *client) open(ctx context.Context) error {
-	if c.s != nil && c.s.Status().State == session.Connected {
-		return nil
-	}
 	c.close(sent{})
 	n := c.used.Add(1)
 	s, end, err := c.subject.Again(ctx, func(cfg *config.Server) {
@@ -149,19 +148,17 @@ func (c *client) drain() []expert.Finding {
 	return out
 }
 
-// call makes one call. settle waits for what the server sends after the answer.
-func (c *client) call(ctx context.Context, t *target, in input, settle bool) (out outcome, err error) {
+// call makes one call. settle waits for what the server sends after the answer. waiting is called when no answer is likely any more, and
+// more than once.
+func (c *client) call(ctx context.Context, t *target, in input, settle bool, waiting func()) (out outcome, err error) {
 	method, params, ok := t.request(in)
 	if !ok {
 		return out, nil
 	}
-	if err := c.open(ctx); err != nil {
-		return out, err
-	}
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := make(chan []expert.Finding)
-	go func() { watched <- c.watch(own, cancel) }()
+	go func() { watched <- c.watch(own, cancel, waiting) }()
 	began := time.Now()
 	o := session.CallOptions{Timeout: c.o.Timeout, MaxTimeout: 4 * c.o.Timeout, Exact: true}
 	var failed error
@@ -190,15 +187,12 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool) (ou
 		out.err = &failure.Error{Kind: failure.KindOf(failed), Message: failed.Error(), Err: failed}
 	}
 	c.read(&out)
-	out.gone = c.s.Status().State != session.Connected
-	if out.lost() && (out.gone || c.s.Status().PID != 0) {
-		out.last = c.close(now) // a pipe has what comes now before the next answer
-	}
+	out.gone = !c.connected()
 	return out, nil
 }
 
 // watch looks at the wire while a call waits. Where the server sent something that does not answer it, the answer does not come for long.
-func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc) (wire []expert.Finding) {
+func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc, waiting func()) (wire []expert.Finding) {
 	t := time.NewTicker(look)
 	defer t.Stop()
 	var ends time.Time
@@ -212,6 +206,7 @@ func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc) (wir
 			wire = append(wire, f)
 			if grace, ok := insteadOfAnswer(f.Rule.ID); ok && ends.IsZero() {
 				ends = time.Now().Add(min(grace, c.o.Timeout))
+				waiting()
 			}
 		}
 		if !ends.IsZero() && time.Now().After(ends) {

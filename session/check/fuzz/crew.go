@@ -17,7 +17,8 @@ const (
 )
 
 // crew are the connections of a run. One at a time has the turn, and may look at what the run knows. A call that is not answered for a
-// while lets go of it: so calls come one after the other, as if there were one connection, and those that hang wait beside the others.
+// while lets go of it, or as soon as it is known to be only waited for: so calls come one after the other, as if there were one connection,
+// and those that hang wait beside the others.
 type crew struct {
 	turn  sync.Mutex
 	ended *sync.Cond // a connection is free again
@@ -34,15 +35,19 @@ func (w *crew) init(make func(*crew) *client) {
 	w.idle = append(w.idle, w.all...)
 }
 
-// unhurried runs f, and lets others go on while it takes long. slow says that it did.
-func (w *crew) unhurried(f func()) (slow bool) {
-	timer := time.AfterFunc(patience, w.turn.Unlock)
+// unhurried runs f, and lets others go on while it takes long, or from when f calls letGo. slow says that they could.
+func (w *crew) unhurried(f func(letGo func())) (slow bool) {
+	var once sync.Once
+	letGo := func() { once.Do(w.turn.Unlock) }
+	timer := time.AfterFunc(patience, letGo)
+	slow = true
 	defer func() {
-		if slow = !timer.Stop(); slow {
+		timer.Stop()
+		if once.Do(func() { slow = false }); slow {
 			w.turn.Lock()
 		}
 	}()
-	f()
+	f(letGo)
 	return slow
 }
 
@@ -57,14 +62,27 @@ func (w *crew) take(ctx context.Context, make func(*crew) *client) *client {
 		return c
 	}
 	c := make(w)
-	var err error
-	w.unhurried(func() { err = c.open(ctx) })
-	if err != nil {
+	if w.open(ctx, c) != nil {
 		w.most = len(w.all)
 		return nil
 	}
 	w.all = append(w.all, c)
 	return c
+}
+
+// open connects a client where it is not.
+func (w *crew) open(ctx context.Context, c *client) (err error) {
+	if !c.connected() {
+		w.apart(func() { err = c.open(ctx) })
+	}
+	return err
+}
+
+// apart does what looks at nothing but one connection, while others go on.
+func (w *crew) apart(f func()) {
+	w.turn.Unlock()
+	defer w.turn.Lock()
+	f()
 }
 
 // job is something to do with a connection. A run that has one for nobody else may have another one later.
@@ -121,7 +139,13 @@ func (r *run) each(ctx context.Context, next func() *job) (err error) {
 
 // call makes a call. beside says that others were made meanwhile, to a server that may have them wait for each other.
 func (r *run) call(ctx context.Context, c *client, t *target, in input, settle bool) (out outcome, err error) {
-	slow := r.crew.unhurried(func() { out, err = c.call(ctx, t, in, settle) })
+	if err := r.crew.open(ctx, c); err != nil {
+		return out, err
+	}
+	slow := r.crew.unhurried(func(letGo func()) { out, err = c.call(ctx, t, in, settle, letGo) })
 	out.beside = (slow || r.crew.busy > 1) && !c.own
+	if out.lost() && (out.gone || c.own) { // a pipe has what comes now before the next answer
+		r.crew.apart(func() { out.last = c.close(sent{out.reply.Request, t, in}) })
+	}
 	return out, err
 }

@@ -268,7 +268,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 		return err
 	}
 	if out.kind() == failure.OAuth {
-		if err := c.open(ctx); err != nil || c.refused(ctx) {
+		if err := r.crew.open(ctx, c); err != nil || c.refused(ctx) {
 			return out.err
 		}
 	}
@@ -284,7 +284,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	}
 	r.later(c.takeLate())
 	for _, h := range c.oracles(t, in, &out) {
-		r.open = append(r.open, open{t, in, h, out.lost(), out.beside && h.lost()})
+		r.note(open{t, in, h, out.lost(), out.beside && h.lost()})
 	}
 	return ctx.Err()
 }
@@ -308,23 +308,27 @@ func (r *run) later(late []lateFinding) {
 	for _, l := range late {
 		if h, ok := onWire(l.Finding); ok {
 			h.severity = severityOf(h.rule)
-			r.open = append(r.open, open{t: l.t, in: l.in, h: h})
+			r.note(open{t: l.t, in: l.in, h: h})
 		}
 	}
 }
 
-// failed makes a failure small, reports it and keeps it, once for each cause.
+// note takes a failure to be looked into, once for each cause.
+func (r *run) note(o open) {
+	key := o.h.key()
+	if o.h.lost() {
+		key = o.h.rule + "\x00" + o.in.cause // any crash is not the same crash
+	}
+	if !o.t.found[key] && len(o.t.found) <= maxPerTarget {
+		o.t.found[key] = true
+		r.open = append(r.open, o)
+	}
+}
+
+// failed makes a failure small, reports it and keeps it.
 func (r *run) failed(ctx context.Context, c *client, o open) {
 	t, h := o.t, o.h
-	key := h.key()
-	if h.lost() {
-		key = h.rule + "\x00" + o.in.cause // any crash is not the same crash
-	}
-	if t.found[key] || len(t.found) > maxPerTarget {
-		return
-	}
-	t.found[key] = true
-	if same, ok := strings.CutSuffix(key, wrongToo); ok && t.found[same] {
+	if same, ok := strings.CutSuffix(h.key(), wrongToo); ok && t.found[same] {
 		return
 	}
 	if r.everywhere(t, o.in, h) {

@@ -48,7 +48,8 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 			say(h)
 		}
 	}
-	if h, ok := c.unanswered(out); ok && (len(hits) == 0 || out.gone || h.rule == "fuzz/died") {
+	instead := slices.ContainsFunc(out.wire, func(f expert.Finding) bool { _, is := insteadOfAnswer(f.Rule.ID); return is })
+	if h, ok := c.unanswered(out); ok && (!instead || out.gone || h.rule == "fuzz/died") {
 		say(h)
 	}
 	for _, f := range out.last {

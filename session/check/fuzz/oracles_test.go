@@ -19,7 +19,9 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/fuzz/values"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -291,4 +293,20 @@ func leaking() {
 		}
 	}
 	_ = kept
+}
+
+// TestNoAnswerBesides: a call without an answer is one, unless what came may have been meant as that.
+func TestNoAnswerBesides(t *testing.T) {
+	t.Parallel()
+	c := newClient(&check.Subject{}, Options{}, nil)
+	for id, want := range map[string]string{"server-request": "fuzz/frame fuzz/no-answer", "id-unknown": "fuzz/unknown-id", "answer-twice": "fuzz/answer-twice fuzz/no-answer"} {
+		out := outcome{err: &failure.Error{Kind: failure.Timeout}, wire: []expert.Finding{{Rule: expert.Find(id)}}}
+		var got []string
+		for _, h := range c.oracles(newTarget(check.OfTool, "x", schema.FromArguments(nil), false), input{}, &out) {
+			got = append(got, h.rule)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", id, got, want)
+		}
+	}
 }
