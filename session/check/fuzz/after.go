@@ -64,7 +64,7 @@ func (r *run) after(ctx context.Context) error {
 // grown reports whether memory grew while each tool was called some more: only then it is worth finding out which one it is.
 func (r *run) grown(ctx context.Context) (bool, error) {
 	c := r.crew.first()
-	if err := r.crew.open(ctx, c); err != nil {
+	if err := r.connect(ctx, c); err != nil {
 		return false, err
 	}
 	before, ok := resident(c.s.Status().PID)

@@ -41,6 +41,7 @@ type client struct {
 	used    *atomic.Int64 // connections so far, of all clients
 	own     bool          // the server is a process of its own
 	last    string        // name of the last connection
+	since   time.Time     // when that was made
 
 	mu      sync.Mutex // the wire is looked at while a call waits
 	checker *expert.Checker
@@ -64,11 +65,13 @@ type outcome struct {
 	result offer.Result
 	said   string // texts of the result, or the message and data of the error
 	took   time.Duration
+	whole  time.Duration    // with what was looked at meanwhile
 	wire   []expert.Finding // what the server did wrong on the wire meanwhile
 	last   []expert.Finding // the same, from when the connection was closed
 	broken bool             // the answer never came: something else did
 	beside bool             // other calls were under way at the same server
 	gone   bool             // so is the connection
+	fatal  bool             // so is the server
 }
 
 // lateFinding is a violation that came after its call was over.
@@ -101,7 +104,7 @@ func (c *client) open(ctx context.Context) error {
 		return fmt.Errorf("connect for the calls: %w", err)
 	}
 	c.s, c.end = s, end
-	c.own, c.last = s.Status().PID != 0, s.Name()
+	c.own, c.last, c.since = s.Status().PID != 0, s.Name(), time.Now()
 	if s.Supports(offer.Tools.Method()) { // what is checked of results depends on what is listed
 		ctx, cancel := context.WithTimeout(ctx, 2*c.o.Timeout)
 		_, _ = s.List(ctx, offer.Tools) // the report says already that it fails

@@ -62,20 +62,14 @@ func (w *crew) take(ctx context.Context, make func(*crew) *client) *client {
 		return c
 	}
 	c := make(w)
-	if w.open(ctx, c) != nil {
+	var err error
+	w.unhurried(func(func()) { err = c.open(ctx) })
+	if err != nil {
 		w.most = len(w.all)
 		return nil
 	}
 	w.all = append(w.all, c)
 	return c
-}
-
-// open connects a client where it is not.
-func (w *crew) open(ctx context.Context, c *client) (err error) {
-	if !c.connected() {
-		w.apart(func() { err = c.open(ctx) })
-	}
-	return err
 }
 
 // apart does what looks at nothing but one connection, while others go on.
@@ -137,15 +131,38 @@ func (r *run) each(ctx context.Context, next func() *job) (err error) {
 	}
 }
 
+// connect makes a connection where there is none, or one that the server does not know any more.
+func (r *run) connect(ctx context.Context, c *client) (err error) {
+	switch {
+	case r.gone != nil:
+	case c.last == "":
+		r.crew.unhurried(func(func()) { err = c.open(ctx) })
+	case !c.connected(), c.since.Before(r.fell):
+		r.crew.apart(func() { err = c.open(ctx) }) // it ended in a call: others need not wait for that
+	}
+	if r.gone != nil { // maybe meanwhile
+		return r.gone
+	}
+	return err
+}
+
 // call makes a call. beside says that others were made meanwhile, to a server that may have them wait for each other.
 func (r *run) call(ctx context.Context, c *client, t *target, in input, settle bool) (out outcome, err error) {
-	if err := r.crew.open(ctx, c); err != nil {
+	if err := r.connect(ctx, c); err != nil {
 		return out, err
 	}
+	began := time.Now()
 	slow := r.crew.unhurried(func(letGo func()) { out, err = c.call(ctx, t, in, settle, letGo) })
 	out.beside = (slow || r.crew.busy > 1) && !c.own
 	if out.lost() && (out.gone || c.own) { // a pipe has what comes now before the next answer
 		r.crew.apart(func() { out.last = c.close(sent{out.reply.Request, t, in}) })
 	}
+	if h, ok := c.unanswered(&out); ok && h.rule == "fuzz/died" && !c.own {
+		if began.Before(r.fell) && (r.gone != nil || !r.late()) { // the server ended in another call
+			return r.call(ctx, c, t, in, settle)
+		}
+		out.fatal = r.fallen(ctx, c, t) && r.gone != nil
+	}
+	out.whole = time.Since(began)
 	return out, err
 }

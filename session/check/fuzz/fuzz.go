@@ -94,6 +94,8 @@ type run struct {
 	paused  time.Duration   // for that reason
 	refuses time.Duration   // for how long it wants no more calls, where that is too long to wait for
 	cut     bool            // there was no time for all
+	fell    time.Time       // when the server ended last, of those that this check did not start
+	gone    *failure.Error  // it did not come back
 	ends    time.Time
 }
 
@@ -104,6 +106,7 @@ type open struct {
 	h      hit
 	costly bool // the next call has to wait for it
 	lone   bool // a call beside it may be to blame
+	fatal  bool // there is no server any more to look into it with
 }
 
 func newRun(s *check.Subject, o Options, rec *check.Recorder) *run {
@@ -141,6 +144,9 @@ func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder
 	}
 	r.targets = all
 	err := r.all(ctx)
+	if err == nil && r.gone != nil {
+		err = r.gone
+	}
 	r.report(len(left), err)
 	return err
 }
@@ -245,7 +251,7 @@ func (r *run) look() *job {
 
 // late reports whether the time is over, or the patience of either side.
 func (r *run) late() bool {
-	return time.Now().After(r.ends) || r.crew.used.Load() > maxRestarts || r.refuses > 0
+	return time.Now().After(r.ends) || r.crew.used.Load() > maxRestarts || r.refuses > 0 || r.gone != nil
 }
 
 // try makes one call, and notes what is wrong with it.
@@ -268,12 +274,12 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 		return err
 	}
 	if out.kind() == failure.OAuth {
-		if err := r.crew.open(ctx, c); err != nil || c.refused(ctx) {
+		if err := r.connect(ctx, c); err != nil || c.refused(ctx) {
 			return out.err
 		}
 	}
 	t.count(in, &out)
-	if t.spent += out.took; t.spent > max(r.o.For/time.Duration(len(r.targets)+1), leastShare) {
+	if t.spent += out.whole; t.spent > max(r.o.For/time.Duration(len(r.targets)+1), leastShare) {
 		t.over = "stopped: its share of the time is over"
 	}
 	if !in.Extreme && in.verdict != forbidden {
@@ -284,7 +290,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	}
 	r.later(c.takeLate())
 	for _, h := range c.oracles(t, in, &out) {
-		r.note(open{t, in, h, out.lost(), out.beside && h.lost()})
+		r.note(open{t, in, h, out.lost(), out.beside && h.lost(), out.fatal && h.lost()})
 	}
 	return ctx.Err()
 }
@@ -332,6 +338,10 @@ func (r *run) failed(ctx context.Context, c *client, o open) {
 		return
 	}
 	if r.everywhere(t, o.in, h) {
+		return
+	}
+	if o.fatal {
+		r.add(t, o.in, h, seen{gone: r.gone.Message})
 		return
 	}
 	least, last, how := r.shrink(ctx, c, t, o.in, h)

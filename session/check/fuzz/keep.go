@@ -158,7 +158,7 @@ func (r *run) replay(ctx context.Context) error {
 		if t != nil {
 			still, err := r.again(ctx, t, f)
 			switch {
-			case errors.Is(err, errLimited):
+			case errors.Is(err, errLimited), err != nil && r.gone != nil:
 				verdict = "not tried"
 			case err != nil:
 				return err

@@ -97,7 +97,13 @@ func reply(frame []byte, tools []tool) string {
 // serve is a server with these tools over HTTP.
 func serve(t *testing.T, tools ...tool) config.Server {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(handler(tools))
+	t.Cleanup(srv.Close)
+	return config.Server{Transport: config.HTTP, URL: srv.URL + "/mcp", Headers: map[string]string{"X-Api-Key": "sesame-open-1234"}}
+}
+
+func handler(tools []tool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		frame, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
 			w.WriteHeader(http.StatusMethodNotAllowed)
@@ -110,9 +116,7 @@ func serve(t *testing.T, tools ...tool) config.Server {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, out) // a client that is gone misses nothing
-	}))
-	t.Cleanup(srv.Close)
-	return config.Server{Transport: config.HTTP, URL: srv.URL + "/mcp", Headers: map[string]string{"X-Api-Key": "sesame-open-1234"}}
+	})
 }
 
 const anything = `{"type":"object"}`

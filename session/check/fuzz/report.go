@@ -52,6 +52,10 @@ func (r *run) report(left int, err error) {
 	var read tally
 	for _, t := range r.targets {
 		m := median(t.times)
+		if t.tally.Calls == 0 && t.over == "" {
+			t.over = r.uncalled(err)
+			r.rec.Skipped("fuzz/died", t.place, t.over)
+		}
 		value.Calls += t.tally.Calls
 		value.Targets = append(value.Targets, row{t.kind, t.name, t.tally, float64(m.Microseconds()) / 1000, float64(t.spent.Microseconds()) / 1000, t.over})
 		for _, id := range []string{"fuzz/died", "fuzz/no-answer", "fuzz/accepted", "fuzz/refused"} {

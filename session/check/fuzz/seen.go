@@ -20,10 +20,11 @@ const (
 
 // seen is how often a failure came when the call was made again. The zero value is each time.
 type seen struct {
-	untried bool // there was no time for that
-	once    bool // not once
-	before  bool // in an earlier run, not each time
-	fresh   bool // only as the first call of a connection
+	untried bool   // there was no time for that
+	once    bool   // not once
+	before  bool   // in an earlier run, not each time
+	fresh   bool   // only as the first call of a connection
+	gone    string // what became of the server, "" where it is there
 	// times is how often it came in calls equal calls, whatever their arguments were.
 	times, calls int
 }
@@ -34,8 +35,10 @@ func (s seen) chance() bool { return s.calls > 0 || s.once || s.before }
 // says is that for people, and how sure the finding is; "" where there is nothing to say.
 func (s seen) says() (why string, sure check.Confidence) {
 	switch {
+	case s.gone != "":
+		return s.gone, check.Likely
 	case s.untried:
-		return "seen once, and there was no time to try it again", check.Possible
+		return "seen once, and not tried again", check.Possible
 	case s.fresh:
 		return "only as the first call of a connection", check.Likely
 	case s.times > 0:
