@@ -131,9 +131,10 @@ func (a *app) addOthers(root *cobra.Command) {
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	open, explain, journal := a.openCommand(), a.expertCommand(), a.journalCommand()
 	ps := a.psCommand()
+	examine, doctor, trace := a.examineCommand(), a.doctorCommand(), a.traceCommand()
 	registries := a.registryCommand()
 	root.AddCommand(
-		a.doctorCommand(), a.examineCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, registries, explain, a.traceCommand(), journal, a.conformanceCommand(),
+		doctor, examine, a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, registries, explain, trace, journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
@@ -161,7 +162,9 @@ func (a *app) addOthers(root *cobra.Command) {
 		}
 	}
 	hideInherited(status, fleetFlags...)
-	a.o.expected.register(status)
+	for _, c := range []*cobra.Command{status, examine, doctor, trace} {
+		a.o.expected.register(c)
+	}
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
 	hideExplain(config)
 	hideEntryFlags(root)

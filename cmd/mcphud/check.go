@@ -75,7 +75,10 @@ func (a *app) examineCommand() *cobra.Command {
 		var err error
 		c.reports.several = c.every
 		if c.listRules {
-			err = a.action(func(_ context.Context, _ *cobra.Command, words []string) error {
+			err = a.action(func(_ context.Context, cmd *cobra.Command, words []string) error {
+				if err := a.o.check(cmd); err != nil {
+					return err
+				}
 				return a.listRules(everySection(), words)
 			})(cmd, args)
 		} else if wrong := cmp.Or(a.noSection(cmd, args, c.names()), c.reports.prepare()); wrong != nil {

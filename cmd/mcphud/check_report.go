@@ -216,7 +216,7 @@ type writer func(w io.Writer, format string, change func(*reports.Options)) erro
 
 // write writes the report of a server: to the files of --report, and to stdout in any case.
 func (c *checkReports) write(p *printer, of reports.Of) error {
-	return c.writeWith(p, func(w io.Writer, format string, change func(*reports.Options)) error {
+	return c.writeWith(p, of.Report.Millis, func(w io.Writer, format string, change func(*reports.Options)) error {
 		o := of.Options
 		change(&o)
 		return reports.Write(w, format, of.Report, o)
@@ -225,7 +225,11 @@ func (c *checkReports) write(p *printer, of reports.Of) error {
 
 // writeAll is write for several servers.
 func (c *checkReports) writeAll(p *printer, all []reports.Of) error {
-	return c.writeWith(p, func(w io.Writer, format string, change func(*reports.Options)) error {
+	took := 0.0
+	for _, of := range all {
+		took += of.Report.Millis
+	}
+	return c.writeWith(p, took, func(w io.Writer, format string, change func(*reports.Options)) error {
 		changed := slices.Clone(all)
 		for i := range changed {
 			change(&changed[i].Options)
@@ -247,7 +251,8 @@ func (c *checkReports) writeFiles(write writer) error {
 	return errors.Join(errs...)
 }
 
-func (c *checkReports) writeWith(p *printer, write writer) error {
+// writeWith writes files and what is printed, and judges the report, which took some milliseconds to make, by what was expected of it.
+func (c *checkReports) writeWith(p *printer, took float64, write writer) error {
 	format := reports.JSON
 	if p.format == formatText {
 		format = reports.Text
@@ -255,7 +260,14 @@ func (c *checkReports) writeWith(p *printer, write writer) error {
 	if i := slices.IndexFunc(c.out, func(o reportFile) bool { return o.file == "" }); i >= 0 {
 		format = c.out[i].format
 	}
-	return errors.Join(c.writeFiles(write), c.print(p, format, write))
+	if err := errors.Join(c.writeFiles(write), c.print(p, format, write)); err != nil || p.expect == nil || !p.expect.Any() {
+		return err
+	}
+	var b bytes.Buffer
+	if err := write(&b, reports.JSON, func(*reports.Options) {}); err != nil {
+		return err
+	}
+	return p.judge(answer{result: b.Bytes(), took: time.Duration(took * float64(time.Millisecond))})
 }
 
 // unreachable writes the files of --report where there was no connection: who reads them learns of it too. The same goes for an interrupt

@@ -209,6 +209,9 @@ func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set,
 				return err
 			}
 		}
+		if err := p.judge(answer{result: raw}); err != nil {
+			return err
+		}
 	} else if err := p.print(answer{result: raw, frames: lines, text: func(t *textOutput) { t.patients(p.width, reports) }}); err != nil {
 		return err
 	}

@@ -43,18 +43,23 @@ func TestExpectOnEveryVerb(t *testing.T) {
 	}
 	everything := serve(t, "--ephemeral", "--port", "0", "--profile", "everything").url
 	for verb, holds := range map[string]string{
-		"info":                                 `.serverInfo.name | length > 0`,
-		"tools list":                           `[.tools[].name] | index("echo") != null`,
-		"tools list --all --config " + config:  `.tools | length > 3`,
-		"tools show echo":                      `.name == "echo"`,
-		"tools call echo message=12345":        `.content[0].text | contains("12345")`,
-		"resources list":                       `.resources | type == "array"`,
-		"resources templates":                  `.resourceTemplates | type == "array"`,
-		"prompts list":                         `.prompts | length > 0`,
-		"ping":                                 `.latencyMs > 0`,
-		"raw tools/list":                       `.tools[0].inputSchema.type == "object"`,
-		"status --config " + config:            `.servers[0].connected`,
-		"skills list --url " + everything:      `. != null`,
+		"info":                                `.serverInfo.name | length > 0`,
+		"tools list":                          `[.tools[].name] | index("echo") != null`,
+		"tools list --all --config " + config: `.tools | length > 3`,
+		"tools show echo":                     `.name == "echo"`,
+		"tools call echo message=12345":       `.content[0].text | contains("12345")`,
+		"resources list":                      `.resources | type == "array"`,
+		"resources templates":                 `.resourceTemplates | type == "array"`,
+		"prompts list":                        `.prompts | length > 0`,
+		"ping":                                `.latencyMs > 0`,
+		"raw tools/list":                      `.tools[0].inputSchema.type == "object"`,
+		"status --config " + config:           `.servers[0].connected`,
+		"skills list --url " + everything:     `. != null`,
+		"check lint --fail-on never":          `.counts.error == 0 and .server.tools > 3`,
+		"check lint cost --all --fail-on never --config " + config: `.reports[0].server.name == "demo"`,
+		"doctor":                               `.steps | length > 3`,
+		"doctor --all --config " + config:      `.servers[0].server == "demo"`,
+		"trace echo message=12345":             `.spans | length > 0`,
 		"resources list --url " + everything:   `.resources | length > 0`,
 		"prompts get greet who=Ada FAKE":       `.messages[0].content.text | contains("Ada")`,
 		"resources read fake://text FAKE":      `.contents[0].uri == "fake://text"`,
@@ -141,6 +146,9 @@ func TestExpectRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 		t.Error("the server was started")
+	}
+	if o := mcphud(t, "trace", "calls.jsonl", "--max-latency", "1s"); o.code != exitFailure || !strings.Contains(o.stderr, "are for a call, and no server was named") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if o := mcphud(t, "resources", "subscribe", "x://y", "--expect", ".", "--url", agent(t, agentsrv.Options{})); o.code != exitFailure || !strings.Contains(o.stderr, "a subscription has no answer") {
 		t.Errorf("exit %d %s", o.code, o.stderr)

@@ -117,6 +117,7 @@ func (a *app) historyCommand() *cobra.Command {
 		Example: "  mcphud history run last\n  mcphud history run 12 limit=5 --format json",
 		RunE:    a.action(a.historyRun),
 	}
+	a.o.expected.register(run)
 	replace := false
 	save := &cobra.Command{
 		Use: "save CALL NAME", Short: "Keep a call as a file of this project", Annotations: rule("two"),

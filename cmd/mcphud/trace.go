@@ -76,6 +76,9 @@ func (a *app) traceFile(ctx context.Context, cmd *cobra.Command, args []string, 
 	if x.args != "" {
 		return usageError("--args is for a call, and no server was named", nameTarget)
 	}
+	if e := &a.o.expected; len(e.queries) > 0 || e.schema != "" || e.latency != 0 {
+		return usageError("--expect, --expect-schema and --max-latency are for a call, and no server was named", nameTarget)
+	}
 	if err := x.only.parse(); err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (p *printer) tree(t *trace.Tree) error {
 	if err != nil {
 		return err
 	}
-	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(out *textOutput) {
+	return p.print(answer{result: raw, frames: [][]byte{raw}, took: t.Took(), text: func(out *textOutput) {
 		width := 100
 		if p.tty {
 			width = p.width
