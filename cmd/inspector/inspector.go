@@ -132,12 +132,13 @@ func (r *Request) CheckCall() error {
 	return err
 }
 
-// Capabilities are what the Inspector declares: it answers roots/list, and nothing else.
+// Capabilities are what the Inspector declares: it answers roots/list, and knows skills; apps only where that is asked for.
 func (r *Request) Capabilities() json.RawMessage {
+	extensions := Pairs{{skillsExtension, json.RawMessage("{}")}}
 	if r.AdvertiseApps {
-		return json.RawMessage(`{"roots":{"listChanged":true},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`)
+		extensions.Set("io.modelcontextprotocol/ui", json.RawMessage(`{"mimeTypes":["text/html;profile=mcp-app"]}`))
 	}
-	return json.RawMessage(`{"roots":{"listChanged":true}}`)
+	return Pairs{{"roots", json.RawMessage(`{"listChanged":true}`)}, {"extensions", extensions.JSON()}}.JSON()
 }
 
 const skillsExtension = "io.modelcontextprotocol/skills"

@@ -61,9 +61,13 @@ func (l *library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := `"error":{"code":-32602,"message":"no such thing"}`
 	switch env {
 	case "initialize":
-		answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"resources":{},"tools":{},"extensions":{"io.modelcontextprotocol/skills":{}}},"serverInfo":{"name":"library","version":"1"}}`
+		answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"resources":{},"tools":{},"extensions":{"io.modelcontextprotocol/skills":{"directoryRead":true}}},"serverInfo":{"name":"library","version":"1"}}`
 	case "tools/list":
-		answer = `"result":{"tools":[]}`
+		answer = `"result":{"tools":[{"name":"any","inputSchema":{"type":"object"}}]}`
+	case "tools/call":
+		answer = `"result":{"content":[]}`
+	case "resources/directory/read":
+		answer = `"result":{"resources":[]}`
 	case "skills/list":
 		answer = `"result":{"skills":[` + strings.Join(l.entries, ",") + `]}`
 	case "skills/get":
