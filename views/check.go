@@ -32,6 +32,7 @@ type checkScreen struct {
 	least   check.Severity // findings that matter less are not listed
 	only    string         // section whose findings are listed, "" for all
 	moved   bool           // somebody chose a row
+	asked   string         // section that somebody chose to run, "" for several
 	wanted  string         // server that is examined once it is connected, "" for none
 	ticking bool
 	runs    map[string]*examination // by server
@@ -84,7 +85,10 @@ func (v *checkScreen) start(c *tui.Ctx, sections []CheckSection) tea.Cmd {
 		return out
 	}
 	x.plan(plain(all), plain(sections))
-	x.began, x.err, v.moved, v.wanted = time.Now(), nil, false, ""
+	x.began, x.err, v.moved, v.wanted, v.asked = time.Now(), nil, false, "", ""
+	if len(sections) == 1 && len(all) > 1 {
+		v.asked = sections[0].Name()
+	}
 	with, sessions := v.with, c.Sessions
 	cmd, op := c.Go("check", "check of "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
 		rep, err := with.examine(ctx, s, sessions.Servers(), sections, x.watch(sessions.NotifyChange), x.absent)
@@ -198,7 +202,7 @@ func (v *checkScreen) sync(c *tui.Ctx) tea.Cmd {
 	}
 	fresh := name != v.server
 	if fresh {
-		v.server, v.moved, v.detail.Top, v.seen = name, false, 0, -1
+		v.server, v.moved, v.asked, v.detail.Top, v.seen = name, false, "", 0, -1
 	}
 	x := v.runs[name]
 	if x == nil {
@@ -219,7 +223,8 @@ func (v *checkScreen) sync(c *tui.Ctx) tea.Cmd {
 	return v.list(c)
 }
 
-// list makes the rows of what is known and leaves the cursor where it is; before anybody moved it, it is on what matters most.
+// list makes the rows of what is known and leaves the cursor where it is; before anybody moved it, it is on what matters most, of the
+// section that somebody asked for.
 func (v *checkScreen) list(c *tui.Ctx) tea.Cmd {
 	was, had := v.at()
 	part, finding := "", int32(-1)
@@ -232,11 +237,15 @@ func (v *checkScreen) list(c *tui.Ctx) tea.Cmd {
 		if v.only != "" && v.only != p.name {
 			continue
 		}
+		counts := v.asked == "" || v.asked == p.name || p.name == check.Server().Name()
+		if v.asked == p.name && best < check.Info {
+			worst = len(v.rows)
+		}
 		v.rows = append(v.rows, checkRow{int32(i), -1})
 		for s := check.Error; s >= v.least; s-- {
 			for j := range p.findings {
 				if p.findings[j].Severity == s {
-					if s > best {
+					if counts && s > best {
 						best, worst = s, len(v.rows)
 					}
 					v.rows = append(v.rows, checkRow{int32(i), int32(j)})

@@ -313,3 +313,34 @@ func TestBudgetCheckManyFindings(t *testing.T) {
 	r.rest()
 	budget.Ceiling(t, "100,000 findings, key", bestPress(r, "j", "j", "pgdown", "G", "k", "g"), perKey)
 }
+
+// The cursor goes to the section that somebody chose, and to the worst that it finds, though others found worse.
+func TestCheckShowsTheChosenSection(t *testing.T) {
+	t.Parallel()
+	many := trial{"lint", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+		for i := range 30 {
+			r.Add("lint/wrong", check.Finding{Place: check.Place{Kind: check.OfTool, Name: fmt.Sprint("tool", i)}, Message: "oneOf at the root"})
+		}
+		return nil
+	}}
+	found := make(chan struct{})
+	calls := trial{"calls", func(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+		r.Step(3, 9, "echo")
+		<-found
+		r.Add("calls/odd", check.Finding{Place: check.Place{Kind: check.OfTool, Name: "echo"}, Message: "answers late"})
+		return ctx.Err()
+	}}
+	app := examined(t, faketest.Stdio(t, behave.Good), checks(many, calls))
+	state(app, session.Connected)
+	shows(app, "list", "echo")
+	app.Press("Q").View("check")
+	shows(app, "list", "30 errors · 0 warnings · 0 info")
+	app.Pane("list").Selected("tool0")
+	app.Press("o").Overlay("Run sections")
+	app.Type("calls").Press("enter").Confirm("Let calls call tools").Yes()
+	shows(app, "list", "calls running 3/9")
+	app.Pane("list").Selected("running 3/9")
+	close(found)
+	shows(app, "list", "! warning odd")
+	app.Pane("list").Selected("answers late")
+}
