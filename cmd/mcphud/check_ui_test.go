@@ -3,8 +3,11 @@ package main
 import (
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session"
@@ -66,4 +69,62 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 	section("several requests", "Run load on")
 	ui.Press("/").Type("several requests").Press("enter")
 	shows("1 client", "8 clients", "20/s") // whether that is slow is up to the machine
+}
+
+// The section safety of the screen compares with what a router of the user saw first, and with the lock, as the command does.
+func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
+	find := func(about string, options ...mcp.ToolOption) mcp.Tool {
+		return mcp.NewTool("find", append(options, mcp.WithDescription(about))...)
+	}
+	found := mcp.NewToolResultText("found")
+	s, url := changeable(t, answering(find("Finds pages.", mcp.WithReadOnlyHintAnnotation(true)), found))
+	cmd := routerCommand(t, `{"routes":{"pages":{"url":"`+url+`"}}}`, nil, "--port", "0")
+	r := launch(t, cmd, routerReady)
+	seen := command(t, "tools", "list", "--url", r.url+"/mcps/pages/mcp")
+	if o := finish(t, seen); o.code != 0 {
+		t.Fatal(o.stderr)
+	}
+	r.signal(syscall.SIGTERM)
+	r.exit()
+	for _, v := range cmd.Env { // the same user
+		if k, v, _ := strings.Cut(v, "="); k == "HOME" || strings.HasPrefix(k, "XDG_") {
+			t.Setenv(k, v)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if o := mcphud(t, "check", "contract", "--accept", "--url", url); o.code != 0 {
+		t.Fatal(o.stderr)
+	}
+	s.SetTools(answering(find("Finds pages, and edits them.", mcp.WithReadOnlyHintAnnotation(false)), found))
+
+	a := &app{kill: &children{}}
+	own := journal.New(journal.Options{})
+	defer own.Close()
+	lock := contract.NewProject(func() string { return findLock(".") })
+	screen := func(lock *contract.Project, want ...string) {
+		t.Helper()
+		deps := views.Deps{Lock: lock, Checks: a.uiChecks(session.Options{}, own, lock)}
+		ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "changeable", Transport: config.HTTP, URL: url}), tuitest.Size(240, 60),
+			tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
+		shows := func(texts ...string) {
+			t.Helper()
+			ui.Eventually(func() string {
+				got := strings.Join(strings.Fields(ui.Screen()), " ")
+				for _, text := range texts {
+					if !strings.Contains(got, text) {
+						return "the screen does not show " + text
+					}
+				}
+				return ""
+			})
+		}
+		ui.Press("Q").View("check")
+		shows(" info · ") // nothing runs
+		ui.Press("o").Overlay("Run sections")
+		ui.Type("safety").Press("enter")
+		shows(want...)
+	}
+	screen(lock, "✗ error safety/changed-under-lock find readOnlyHint true → false", "! warning safety/changed-under-lock find description changed")
+	nowhere := filepath.Join(t.TempDir(), contract.FileName)
+	screen(contract.NewProject(func() string { return nowhere }), "✗ error safety/changed-under-pin find security: readOnlyHint true → false, first seen on", "by a router (agent pages in", "! warning safety/changed-under-pin find behaviour change: description changed")
 }
