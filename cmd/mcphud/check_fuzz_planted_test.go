@@ -64,27 +64,43 @@ func hostilePlanted(tool string) (planted, bool) {
 	return p, ok
 }
 
+// hostileTools are the names of all tools of the profile.
+func hostileTools(t *testing.T, url string) (names []string) {
+	t.Helper()
+	var list struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal([]byte(mcphud(t, "raw", "tools/list", "{}", "--format", "json", "--url", url).ok(t)), &list); err != nil || len(list.Tools) < 100 {
+		t.Fatalf("%v, %d tools", err, len(list.Tools))
+	}
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// hostileWanted is the rule that names what a tool does, by transport and tool, where one does.
+func hostileWanted(t *testing.T, url string) map[string]map[string]string {
+	t.Helper()
+	over := map[string]map[string]string{"http": {}, "stdio": {}}
+	for _, tool := range hostileTools(t, url) {
+		p, ok := hostilePlanted(tool)
+		if !ok {
+			t.Errorf("say in hostileFaults which rule names what %s does", tool)
+		}
+		for how, rule := range map[string]string{"http": p.http, "stdio": p.stdio} {
+			if rule != "" && !strings.HasPrefix(rule, "- ") {
+				over[how][tool] = rule
+			}
+		}
+	}
+	return over
+}
+
 // TestCheckFuzzFindsHostileAnswers: over both transports each fault of the profile hostile that a rule names is found, and shown without
 // arguments; of the others the table says why none does.
 func TestCheckFuzzFindsHostileAnswers(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{Profile: "hostile"})
-	var list struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal([]byte(mcphud(t, "raw", "tools/list", "{}", "--format", "json", "--url", url).ok(t)), &list); err != nil || len(list.Tools) < 100 {
-		t.Fatalf("%v, %d tools", err, len(list.Tools))
-	}
-	over := map[string]map[string]string{"http": {}, "stdio": {}}
-	for _, tool := range list.Tools {
-		p, ok := hostilePlanted(tool.Name)
-		if !ok {
-			t.Errorf("say in hostileFaults which rule names what %s does", tool.Name)
-		}
-		for how, rule := range map[string]string{"http": p.http, "stdio": p.stdio} {
-			if rule != "" && !strings.HasPrefix(rule, "- ") {
-				over[how][tool.Name] = rule
-			}
-		}
-	}
+	over := hostileWanted(t, url)
 	if !budget.All() { // over stdio each of them costs some processes
 		for tool := range over["stdio"] {
 			if !slices.Contains([]string{"answer_other_id", "answer_neither", "not_json", "noise", "answer_twice", "silent_error", "never", "half_frame", "exit"}, tool) {
@@ -123,23 +139,34 @@ func TestCheckFuzzFindsHostileAnswers(t *testing.T) {
 	}
 }
 
+// injected is an agent whose next call suffers.
+func injected(t *testing.T, kind fault.Kind) (url string) {
+	t.Helper()
+	url = agent(t, agentsrv.Options{Profile: "fault"})
+	mcphud(t, "tools", "call", "fault_set", "delay_ms=300000", "--url", url).ok(t) // how long a request is delayed that is picked
+	mcphud(t, "tools", "call", "fault_next", "kind="+string(kind), "--url", url).ok(t)
+	return url
+}
+
+// injectedWanted is the rule that names what the call suffers.
+func injectedWanted(kind fault.Kind) string {
+	return map[fault.Kind]string{
+		fault.Delay: "no-answer", fault.SlowBody: "no-answer", fault.Drop: "died", fault.HTTP500: "http-status", fault.JSONRPCError: "wrong-layer",
+		fault.PartialJSON: "frame", fault.TruncatedSSE: "frame", fault.WrongID: "unknown-id",
+	}[kind]
+}
+
 // TestCheckFuzzFindsInjectedFaults: each fault that the profile fault injects into one request is a finding of the rule that names it, with
 // the plainest call, and the word that it is not due to that; of a share of all requests the report says how often it came.
 func TestCheckFuzzFindsInjectedFaults(t *testing.T) {
 	t.Parallel()
-	want := map[fault.Kind]string{
-		fault.Delay: "no-answer", fault.SlowBody: "no-answer", fault.Drop: "died", fault.HTTP500: "http-status", fault.JSONRPCError: "wrong-layer",
-		fault.PartialJSON: "frame", fault.TruncatedSSE: "frame", fault.WrongID: "unknown-id",
-	}
 	for _, kind := range fault.Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			url := agent(t, agentsrv.Options{Profile: "fault"})
-			mcphud(t, "tools", "call", "fault_set", "delay_ms=300000", "--url", url).ok(t) // how long a request is delayed that is picked
-			mcphud(t, "tools", "call", "fault_next", "kind="+string(kind), "--url", url).ok(t)
+			url := injected(t, kind)
 			dir := t.TempDir()
 			found, r := fuzzed(t, "--runs", "1", "--only", "echo", "--for", "4m", "--call-timeout", "3s", "--failures", dir, "--url", url)
-			i := slices.Index(found, want[kind]+" echo")
+			i := slices.Index(found, injectedWanted(kind)+" echo")
 			if i < 0 {
 				t.Fatalf("%q", found)
 			}
