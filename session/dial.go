@@ -149,6 +149,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		e.Detail = child.Stderr()
 	}
 	switch {
+	case e.Kind == failure.Timeout && e.Remedy == failure.RaiseConnectTimeout: // it says already what did not come in time
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind = failure.Timeout
 		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.cfg.ConnectLimit())

@@ -90,3 +90,35 @@ func TestOpenServingPackage(t *testing.T) {
 		t.Errorf("%s", o.out)
 	}
 }
+
+// A process that does not listen is said to run without an answer, not to be no MCP server, and it is gone afterwards; doctor says the
+// same, and does not want of one that listens that the end of its input ends it.
+func TestServingPackageThatDoesNotListen(t *testing.T) {
+	dir := t.TempDir()
+	host, port := ownPort(t)
+	agent := command(t, "agent")
+	pid := filepath.Join(dir, "pid")
+	at := net.JoinHostPort(host, strconv.Itoa(port))
+	file := filepath.Join(dir, "mcphud.yaml")
+	write(t, file, "servers:\n  deaf: {command: sh, args: [-c, 'echo $$ >"+pid+"; exec sleep 600'], url: 'http://"+at+"/mcp', launch: true, connect_timeout: 1s}\n"+
+		"  good: {command: '"+agent.Path+"', args: [agent, --ephemeral, --host, "+host+", --port, '"+strconv.Itoa(port)+"'], env: {"+asMain+": '1'}, url: 'http://"+at+"/mcp', launch: true}\n")
+	said := "the process runs, and nothing answered at http://" + at + "/mcp within 1s; see in its output where it listens"
+	for _, verb := range []string{"ping", "doctor"} {
+		if o := mcphud(t, verb, "--config", file, "--server", "deaf"); o.code != exitTimeout || !strings.Contains(strings.Join(strings.Fields(o.out+o.stderr), " "), strings.Split(said, ";")[0]) {
+			t.Errorf("%s: exit %d %s%s", verb, o.code, o.out, o.stderr)
+		}
+		raw, _ := os.ReadFile(pid)
+		n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it still runs")
+			}
+		}
+	}
+	if o := mcphud(t, "doctor", "--config", file, "--server", "good", "--format", "text"); o.code != exitOK || !strings.Contains(o.out, "TERM ended it") || strings.Contains(o.out, "warning") {
+		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
+	}
+}

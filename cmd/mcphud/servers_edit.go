@@ -98,15 +98,10 @@ func (a *app) serversEnableCommand(on bool) *cobra.Command {
 }
 
 func (a *app) serversDuplicateCommand() *cobra.Command {
-	return a.change("duplicate NAME NEW", "Write the entry of a server once more, under another name", "duplicate adds the entry to the file that it is in. What only its program knows of an entry is not copied.",
+	return a.change("duplicate NAME NEW", "Write the entry of a server once more, under another name", "duplicate adds the entry to the file that it is in, with what only its program knows of it. Comments are not copied.",
 		"  mcphud servers duplicate reports reports-2", "add", 2,
 		func(o config.Options, s config.Server, name string, args []string) (*config.Change, error) {
-			entry, err := o.Entry(s.Source, name)
-			if err != nil {
-				return nil, err
-			}
-			entry.Name = args[1]
-			return o.AddEntry(config.Destination{File: s.Source.File, Dialect: s.Source.Dialect, Project: s.Source.Project}, entry)
+			return o.DuplicateEntry(s.Source, name, args[1])
 		})
 }
 

@@ -33,9 +33,9 @@ type entry struct {
 // problem flags the entry. field may be "".
 func (e *entry) problem(field, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
-	where := Source{File: e.Source.File, Line: e.Source.Line}
+	where := Source{File: e.Source.File, Line: e.Source.Line}.String()
 	if p, ok := e.at[field]; ok {
-		where.Line = p[0]
+		where = fmt.Sprintf("%s:%d:%d", e.Source.File, p[0], p[1])
 	}
 	if field != "" {
 		msg = field + ": " + msg
@@ -57,6 +57,7 @@ func (r *reader) readEntry(name string, n node, src Source) *entry {
 		e.base = r.cwd
 	}
 	if k := n.kind(); k != object {
+		e.note("", n)
 		e.problem("", "is %s; write an object with command or url", k)
 		return e
 	}

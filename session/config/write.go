@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcphud/mcphud/session/config/rewrite"
 )
 
 // Destination is a file that servers can be written to.
@@ -203,6 +205,42 @@ func (o Options) RenameEntry(src Source, name, to string) (*Change, error) {
 		return nil, err
 	}
 	return f.change(to, nil, f.rename(at, to), nil)
+}
+
+// DuplicateEntry writes an entry once more, under another name, with what only its program knows of it.
+func (o Options) DuplicateEntry(src Source, name, to string) (*Change, error) {
+	f, at, err := o.openEntry(src, name)
+	if err == nil {
+		err = f.free(to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.change(to, nil, f.duplicate(at, to), func(now []Server) bool {
+		return slices.ContainsFunc(now, func(v Server) bool { return v.Name == to })
+	})
+}
+
+func (f *opened) duplicate(at *Server, to string) error {
+	entry, ok := f.doc.Value(at.path).(rewrite.Object)
+	if !ok {
+		return errors.New("the entry is not an object")
+	}
+	for i, m := range entry {
+		if said := f.doc.Text(append(slices.Clone(at.path), m.Key)); (m.Key == "id" || m.Key == "name") && said == at.Name {
+			entry[i].Value = to
+		}
+	}
+	last := len(at.path) - 1
+	path := append(slices.Clone(at.path[:last]), to)
+	if f.doc.IsList(at.path[:last]) {
+		path[last] = "-" // behind the others
+	}
+	err := f.doc.Set(path, entry)
+	if err == nil && f.dialect == gemini && at.Disabled {
+		err = f.exclude(to, true)
+	}
+	return err
 }
 
 // free refuses a name that an entry cannot be given.

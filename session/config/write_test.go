@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -85,6 +86,19 @@ func TestChangesOfEveryDialect(t *testing.T) {
 			if strings.Join(got.Args, "|") != "-y|server|c" || got.Env["LEVEL"] != "info" || got.Env["MORE"] != "x: y" {
 				t.Fatalf("%+v\n%s", got, content(t, path))
 			}
+			before := content(t, path)
+			save(o.DuplicateEntry(got.Source, "new", "twin"))
+			if twin, ok := find("twin"); !ok || twin.Command != got.Command || !reflect.DeepEqual(twin.Args, got.Args) || !reflect.DeepEqual(twin.Env, got.Env) || twin.Problem != nil {
+				t.Fatalf("%+v, %v\n%s", twin, twin.Problem, content(t, path))
+			} else if _, err := o.DuplicateEntry(got.Source, "new", "twin"); err == nil {
+				t.Error("duplicated twice")
+			} else {
+				save(o.RemoveEntry(twin.Source, "twin"))
+			}
+			if now := content(t, path); now != before {
+				t.Errorf("the duplicate removed:\n%q\nwas\n%q", now, before)
+			}
+			got, _ = find("new")
 			save(o.RenameEntry(got.Source, "new", "a name"))
 			if got, ok = find("a name"); !ok {
 				t.Fatal(content(t, path))
@@ -155,5 +169,28 @@ func TestALinkThatLeadsNowhere(t *testing.T) {
 	}
 	if _, err := change.Save(); err == nil || !strings.Contains(err.Error(), "is a symbolic link to "+filepath.Join(o.Cwd, "none", "x.yaml")+", which does not exist") {
 		t.Error(err)
+	}
+}
+
+// A duplicate has what only its program knows of the entry, as it is written.
+func TestDuplicateKeepsUnknownMembers(t *testing.T) {
+	for name, c := range map[string]struct{ dialect, text, want string }{
+		"config.toml":         {"codex", "[mcp_servers.a]\ncommand = 'npx'\nenv_vars = [\"HOME\"]\nstartup_timeout_sec = 2.5\nnew_flag = true\n", "[mcp_servers.b]\ncommand = 'npx'\nenv_vars = [\"HOME\"]\nstartup_timeout_sec = 2.5\nnew_flag = true\n"},
+		"cline_settings.json": {"cline", `{"mcpServers": {"a": {"command": "x\u0041", "alwaysAllow": ["t"], "n": 1e3, "z": null}}}`, `"b": {"command": "x\u0041", "alwaysAllow": ["t"], "n": 1e3, "z": null}`},
+		"goose.yaml":          {"goose", "extensions:\n  a:\n    enabled: true\n    type: stdio\n    name: a\n    cmd: uvx\n    args: []\n    bundled: false\n", "  b:\n    enabled: true\n    type: stdio\n    name: b\n    cmd: uvx\n    args: []\n    bundled: false\n"},
+		"mcp.yaml":            {"mcphud", "mcp:\n  servers:\n    - id: a\n      command: x\n      mine: {k: 'v'}\n", "    - id: b\n      command: x\n      mine:\n        k: 'v'\n"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		change, err := config.Options{}.DuplicateEntry(config.Source{File: path, Dialect: c.dialect}, "a", "b")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if now := string(change.After); !strings.Contains(now, c.want) || !strings.HasPrefix(now, strings.TrimRight(c.text, "}\n")) {
+			t.Errorf("%s:\n%s", name, now)
+		}
 	}
 }

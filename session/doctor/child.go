@@ -210,6 +210,8 @@ func (r *run) shutdown(s *Step) {
 	case exit == nil:
 		s.warn("the process had ended by itself", "look at what it wrote to standard error")
 		return
+	case exit.Forced == "TERM" && r.server.Launch: // whose input says nothing
+		s.add("TERM ended it")
 	case exit.Forced != "":
 		s.warn("it did not exit within "+text.Duration(leave)+" of the end of its input; "+exit.Forced+" ended it", "have the server exit when its standard input ends")
 	default:

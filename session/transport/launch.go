@@ -111,8 +111,9 @@ func (l *launched) await(ctx context.Context, lost <-chan error) error {
 			return err
 		case <-ctx.Done():
 			return &failure.Error{
-				Kind: failure.Timeout, Stage: mask.URL(l.child.cfg.URL), URL: mask.URL(l.child.cfg.URL), Err: ctx.Err(),
-				Message: "the process runs, and nothing answers at its URL", Next: "see in its output where it listens",
+				Kind: failure.Timeout, Stage: "starting", URL: mask.URL(l.child.cfg.URL), Err: ctx.Err(), Remedy: failure.RaiseConnectTimeout,
+				Message: fmt.Sprintf("the process runs, and nothing answered at %s within %v", mask.URL(l.child.cfg.URL), l.child.cfg.ConnectLimit()),
+				Next:    "see in its output where it listens, or give it more time",
 			}
 		case <-tick.C:
 		}

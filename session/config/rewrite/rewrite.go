@@ -5,6 +5,7 @@ package rewrite
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -361,13 +362,42 @@ func (d *Doc) Last(path []string) bool {
 	return n == len(path)-1 && len(at.items) > 0 && at.items[len(at.items)-1].key == path[n]
 }
 
-// Value is the string at path for another place of the file, where it is written as it is here, quotes and escapes included.
+// Value is what stands at path, for another place of the file: strings are written there as they are here, quotes and escapes included.
+// It is nil where there is nothing.
 func (d *Doc) Value(path []string) any {
 	at, n := d.find(path)
-	if n < len(path) || at.kind != str {
+	if n < len(path) {
 		return nil
 	}
-	if as := string(d.b[at.from:at.to]); as != "" && strings.IndexByte(`"'`, as[0]) >= 0 && !strings.Contains(as, "\n") {
+	return d.again(at)
+}
+
+// again is a value to be written once more.
+func (d *Doc) again(at *value) any {
+	switch at.kind {
+	case null:
+		return nil
+	case scalar:
+		return json.Number(at.text)
+	case object:
+		o := Object{}
+		for _, it := range slices.Concat(at.merged, at.items) {
+			v := d.again(it.value)
+			if i := slices.IndexFunc(o, func(m Member) bool { return m.Key == it.key }); i >= 0 {
+				o[i].Value = v
+				continue
+			}
+			o = append(o, Member{it.key, v})
+		}
+		return o
+	case array:
+		list := make([]any, len(at.items))
+		for i, it := range at.items {
+			list[i] = d.again(it.value)
+		}
+		return list
+	}
+	if as := string(d.b[at.from:at.to]); !at.shared && as != "" && strings.IndexByte(`"'`, as[0]) >= 0 && !strings.Contains(as, "\n") {
 		return spelled{at.text, as}
 	}
 	return at.text
