@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -298,6 +299,7 @@ func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination)
 	if p.report.Error != "" {
 		l.Paragraph(th.Error, safe.Text(text.Clip(p.report.Error, 2000)))
 	}
+	plotLines(l, p.progress, w)
 	if len(p.report.Table) > 0 {
 		l.Lines = append(l.Lines, "")
 		l.Lines = append(l.Lines, tableLines(th, w, p.report.Table)...)
@@ -308,6 +310,19 @@ func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination)
 	}
 	outcomeLines(l, th, p)
 	return l.Lines
+}
+
+// plotLines draw what a section measures, or measured last.
+func plotLines(l *pane.Details, g check.Progress, w int) {
+	if len(g.Plots) == 0 {
+		return
+	}
+	const label = 14
+	l.Heading(safe.Line(g.What, 60))
+	for _, p := range g.Plots {
+		last := safe.Line(p.Last, 60)
+		l.Row(p.Name, widget.Spark(p.Values, w-label-paint.Width(last)-2)+"  "+last)
+	}
 }
 
 // outcomeLines are what a section tried, one thing after the other: what did not hold with the first that it found, then what did.

@@ -179,6 +179,25 @@ func TestCheckCallsTools(t *testing.T) {
 	}
 }
 
+// What a section measures is drawn while it does.
+func TestCheckDrawsPlots(t *testing.T) {
+	t.Parallel()
+	app := examined(t, faketest.Stdio(t, behave.Good), checks(trial{"lint", picky}, trial{"calls", func(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+		r.Progress(check.Progress{Done: 1, Total: 3, What: "20 requests a second", Plots: []check.Plot{{Name: "p99", Values: []float64{1, 2, 8}, Last: "8ms \x1b[31m"}}})
+		<-ctx.Done()
+		return ctx.Err()
+	}}))
+	state(app, session.Connected)
+	app.Press("Q").View("check")
+	shows(app, "list", "wrong")
+	app.Press("o").Type("tries calls").Press("enter")
+	app.Confirm("Let calls call tools of").Yes()
+	shows(app, "list", "calls running 1/3")
+	shows(app, "detail", "20 requests a second", "p99", "▂▃█", "8ms ^[[31m")
+	app.Press("x").Toast("the check was cancelled")
+	shows(app, "detail", "▂▃█")
+}
+
 // The names of a server are compared with those of the others that are connected.
 func TestCheckBesideOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/load"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // benchNow is how far a measurement is, as a line of the jsonl format.
@@ -90,27 +91,8 @@ func benchPicture(n load.Now, width int) []string {
 		rates = append(rates, float64(p.Count)/p.Millis)
 		tails = append(tails, p.P99)
 	}
-	lines = append(lines, "p99   "+spark(tails, width-6), "rate  "+spark(rates, width-6))
+	lines = append(lines, "p99   "+widget.Spark(tails, width-6), "rate  "+widget.Spark(rates, width-6))
 	return append(lines, benchBars(n.Report.Bars, d.Count, width)...)
-}
-
-// spark draws the last values as columns.
-func spark(values []float64, width int) string {
-	const columns = "▁▂▃▄▅▆▇█"
-	values = values[max(len(values)-max(width, 0), 0):]
-	top := 0.0
-	for _, v := range values {
-		top = max(top, v)
-	}
-	var b strings.Builder
-	for _, v := range values {
-		i := 0
-		if top > 0 {
-			i = min(int(v/top*8), 7)
-		}
-		b.WriteRune([]rune(columns)[i])
-	}
-	return b.String()
 }
 
 // benchBars draws a histogram.

@@ -14,6 +14,14 @@ type Progress struct {
 	Section     string
 	Done, Total int    // Total is 0 where it is not known
 	What        string // that is looked at now
+	Plots       []Plot // of what is measured now
+}
+
+// Plot is what a section measured, one value after the other.
+type Plot struct {
+	Name   string
+	Values []float64
+	Last   string // the last value, for people
 }
 
 // Figures are what a section measured, beside its findings.
@@ -109,10 +117,15 @@ func (r *Recorder) outcome(o Outcome) {
 
 // Step says how far the section is. total is 0 where that is not known.
 func (r *Recorder) Step(done, total int, what string) {
+	r.Progress(Progress{Done: done, Total: total, What: what})
+}
+
+// Progress says how far the section is, and what it measured so far. The name of the section is filled in.
+func (r *Recorder) Progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.watch.Progress != nil {
-		r.watch.Progress(Progress{r.section, done, total, what})
+	if p.Section = r.section; r.watch.Progress != nil {
+		r.watch.Progress(p)
 	}
 }
 

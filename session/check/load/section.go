@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -110,8 +111,7 @@ func (e *diedError) Unwrap() error { return e.error }
 
 // measure makes the three runs.
 func (x *run) measure(f *Figures) (err error) {
-	x.rec.Step(0, 3, "one client")
-	if f.Alone, err = x.do(bench.Plan{Method: x.method, Clients: 1, Count: alone, For: shortRun}, nil); err != nil {
+	if f.Alone, err = x.do(0, "one client", bench.Plan{Method: x.method, Clients: 1, Count: alone, For: shortRun}, nil); err != nil {
 		return err
 	}
 	one := f.Alone.Targets[0]
@@ -126,9 +126,8 @@ func (x *run) measure(f *Figures) (err error) {
 		}
 		return nil
 	}
-	x.rec.Step(1, 3, fmt.Sprintf("%d clients", clients))
 	for try := range tries {
-		if f.Clients, err = x.do(bench.Plan{Method: x.method, Clients: clients, Count: crowd, For: shortRun}, nil); err != nil {
+		if f.Clients, err = x.do(1, fmt.Sprintf("%d clients", clients), bench.Plan{Method: x.method, Clients: clients, Count: crowd, For: shortRun}, nil); err != nil {
 			return err
 		}
 		if !grows(one, f.Clients.Targets[0]) {
@@ -142,8 +141,7 @@ func (x *run) measure(f *Figures) (err error) {
 		}
 	}
 	x.failures(one, f.Clients.Targets[0], fmt.Sprintf("%d clients", clients))
-	x.rec.Step(2, 3, fmt.Sprintf("%g requests a second", x.Rate))
-	if f.Rate, err = x.do(bench.Plan{Method: x.method, Rate: x.Rate, For: x.For, InFlight: clients}, x.SLOs); err != nil {
+	if f.Rate, err = x.do(2, fmt.Sprintf("%g requests a second", x.Rate), bench.Plan{Method: x.method, Rate: x.Rate, For: x.For, InFlight: clients}, x.SLOs); err != nil {
 		return err
 	}
 	rate := f.Rate.Targets[0]
@@ -159,13 +157,37 @@ func (x *run) measure(f *Figures) (err error) {
 	return nil
 }
 
-// do makes one run.
-func (x *run) do(p bench.Plan, slos []bench.Objective) (*bench.Report, error) {
+// watched is how often it is said what was measured so far.
+const watched = 250 * time.Millisecond
+
+// do makes one run of three.
+func (x *run) do(step int, what string, p bench.Plan, slos []bench.Objective) (*bench.Report, error) {
 	m, err := bench.New(x.ctx, p, slos, x.Tool, x.target)
 	if err != nil {
 		return nil, err
 	}
+	say := func() {
+		x.rec.Progress(check.Progress{Done: step, Total: 3, What: what, Plots: plots(m.Now())})
+	}
+	say()
+	done := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		every := time.NewTicker(watched)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				say()
+			case <-done:
+				return
+			}
+		}
+	})
 	r, lost := m.Do(x.ctx)
+	close(done)
+	watch.Wait()
+	say()
 	if x.ctx.Err() != nil {
 		return r, context.Cause(x.ctx)
 	}
@@ -173,6 +195,20 @@ func (x *run) do(p bench.Plan, slos []bench.Objective) (*bench.Report, error) {
 		return r, &diedError{lost}
 	}
 	return r, nil
+}
+
+// plots are the times and the rate of a run so far.
+func plots(n bench.Now) []check.Plot {
+	d := n.Report.Latency
+	if d.Count == 0 {
+		return nil
+	}
+	p50, p99, rate := check.Plot{Name: "p50", Last: bench.Time(d.P50)}, check.Plot{Name: "p99", Last: bench.Time(d.P99)}, check.Plot{Name: "rate"}
+	for _, p := range n.Report.Series {
+		p50.Values, p99.Values, rate.Values = append(p50.Values, p.P50), append(p99.Values, p.P99), append(rate.Values, float64(p.Count)/p.Millis)
+	}
+	rate.Last = fmt.Sprintf("%d answered, %d failed, %d in flight", n.Report.Answered, n.Report.Failed, n.InFlight)
+	return []check.Plot{p50, p99, rate}
 }
 
 // grows reports whether requests wait for each other.

@@ -76,9 +76,25 @@ func examined(t *testing.T, cfg config.Server, s *Section) (ids []string, rep *c
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err = check.Run(t.Context(), &check.Subject{Offer: o, Session: one}, []check.Section{s}, check.Tool{}, check.Watch{})
+	plots := map[string][]string{} // names of what was drawn, by what was measured
+	rep, err = check.Run(t.Context(), &check.Subject{Offer: o, Session: one}, []check.Section{s}, check.Tool{}, check.Watch{Progress: func(p check.Progress) {
+		if p.Section != s.Name() || p.Total != 3 {
+			t.Errorf("%+v", p)
+		}
+		plots[p.What] = nil
+		for _, plot := range p.Plots {
+			if len(plot.Values) > 0 && plot.Last != "" {
+				plots[p.What] = append(plots[p.What], plot.Name)
+			}
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for what, names := range plots {
+		if rep.Sections[len(rep.Sections)-1].Outcomes == nil && !slices.Equal(names, []string{"p50", "p99", "rate"}) {
+			t.Errorf("of %s there are plots of %q", what, names)
+		}
 	}
 	for _, f := range rep.Findings {
 		ids = append(ids, f.ID)
