@@ -131,6 +131,11 @@ func (l *linear) loop(lines <-chan string) error {
 				lines = nil // the end of the input is a quit that waits for what runs
 			}
 		}
+		if ready && l.again && (l.view == "" || l.idle()) { // before the next line changes what was asked for
+			l.again = false
+			l.seen = map[string]bool{}
+			l.show(true)
+		}
 		if ready && l.fresh { // before the numbers of the next line pick from it
 			l.fresh = false
 			l.show(true)
@@ -141,10 +146,6 @@ func (l *linear) loop(lines <-chan string) error {
 				quiet.Reset(linearQuiet)
 				l.command(line)
 			}
-		}
-		if ready && l.again && (l.view == "" || l.idle()) {
-			l.again, asked = false, true
-			l.seen = map[string]bool{}
 		}
 		if lines == nil && ready && len(l.queue)+len(l.urgent) == 0 && l.idle() {
 			if len(l.app.ops.all) > 0 {

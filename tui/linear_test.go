@@ -157,6 +157,17 @@ func TestLinearPipedLinesWait(t *testing.T) {
 	})
 }
 
+// What each of several filters leaves is printed, also where they were piped in while a call ran.
+func TestLinearPipedFiltersAreShown(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.enter()
+		_, _ = io.WriteString(c.in, "enter\n/fruit 3\n/fruit 7\n/\n")
+		c.enter()
+		close(f.block)
+		c.has(c.enter(), "1) fruit 3\n", "1) fruit 7\n")
+	})
+}
+
 // steps is a screen with an action of several steps, of which the first takes a while.
 type steps struct {
 	other
