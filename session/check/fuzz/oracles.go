@@ -49,7 +49,7 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 		}
 	}
 	instead := slices.ContainsFunc(out.wire, func(f expert.Finding) bool { _, is := insteadOfAnswer(f.Rule.ID); return is })
-	if h, ok := c.unanswered(out); ok && (!instead || out.gone || h.rule == "fuzz/died") {
+	if h, ok := c.unanswered(out); ok && !(in.Extreme && tooLarge(out.err.Status)) && (!instead || out.gone || h.rule == "fuzz/died") {
 		say(h)
 	}
 	for _, f := range out.last {
@@ -81,6 +81,11 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 		say(hit{rule: "fuzz/secret", cause: name, message: "the answer has the value of " + name})
 	}
 	return hits
+}
+
+// tooLarge reports whether a server may well refuse what is large by a status: the body, the URL, or the header that repeats a name or URI.
+func tooLarge(status int) bool {
+	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge
 }
 
 // severityOf is what the table says.

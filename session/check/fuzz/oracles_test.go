@@ -314,3 +314,16 @@ func TestNoAnswerBesides(t *testing.T) {
 		}
 	}
 }
+
+// TestTooLarge: a server that refuses what is huge by a status does as HTTP says; one that refuses little does not.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	c := newClient(&check.Subject{}, Options{}, nil)
+	for _, extreme := range []bool{true, false} {
+		out := outcome{err: &failure.Error{Kind: failure.Transport, Status: http.StatusRequestHeaderFieldsTooLarge}}
+		got := c.oracles(newTarget(check.OfTemplate, "x:{id}", schema.FromArguments(nil), false), input{Value: values.Value{Extreme: extreme}}, &out)
+		if found := len(got) == 1 && got[0].rule == "fuzz/http-status"; found == extreme || len(got) > 1 {
+			t.Errorf("extreme %v: %+v", extreme, got)
+		}
+	}
+}
