@@ -38,7 +38,8 @@ func TestCheckFuzzFindsNothingInTheDemo(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	found, r := fuzzed(t, "--runs", "20", "--allow", "*", "--only", "add,echo,log,search_knowledge_base,lookup_entity", "--url", url)
 	for i, f := range r.Findings {
-		if f.ID != "fuzz/slow" { // under load anything is
+		// Under load anything is slow, and a call may find no answer in time once.
+		if f.ID != "fuzz/slow" && !strings.Contains(f.Message, "seen once, and not again") {
 			t.Errorf("%s: %s", found[i], f.Message)
 		}
 	}
