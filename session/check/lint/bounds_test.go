@@ -38,19 +38,24 @@ func TestBudgetLint5000Tools(t *testing.T) {
 	budget.Ceiling(t, "5,000 tools examined by the rules of lint", got, 3*time.Second)
 }
 
+// doubling is a schema that has two references to the next definition in each of n.
+func doubling(n int) string {
+	var defs strings.Builder
+	for i := range n {
+		fmt.Fprintf(&defs, `"l%d":{"anyOf":[{"$ref":"#/$defs/l%d"},{"$ref":"#/$defs/l%d"}]},`, i, i+1, i+1)
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{"x":{"$ref":"#/$defs/l0","description":"d"}},"$defs":{%s"l%d":{"type":"string"}}}`, defs.String(), n)
+}
+
 // A schema that explodes is named, bounded, and the tools beside it are examined all the same.
 func TestSchemasThatExplode(t *testing.T) {
 	wide := `{"type":"object","properties":{` + strings.Repeat(`"p":{"type":"string","description":"d"},`, 25_000) + `"q":{"type":"string","description":"d"}}}`
-	var doubling strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&doubling, `"l%d":{"anyOf":[{"$ref":"#/$defs/l%d"},{"$ref":"#/$defs/l%d"}]},`, i, i+1, i+1)
-	}
 	for name, schema := range map[string]string{
 		"deep":   strings.Repeat(`{"type":"object","properties":{"x":`, 2_000) + `{}` + strings.Repeat(`}}`, 2_000),
 		"nots":   `{"type":"object","properties":{"x":` + strings.Repeat(`{"not":`, 4_000) + `{}` + strings.Repeat(`}`, 4_000) + `}}`,
 		"wide":   wide,
 		"heavy":  `{"type":"object","properties":{},"description":"` + strings.Repeat("a", 5<<20) + `"}`,
-		"double": `{"type":"object","properties":{"x":{"$ref":"#/$defs/l0","description":"d","default":1}},"$defs":{` + doubling.String() + `"l200":{"type":"string"}}}`,
+		"double": doubling(200),
 		"refs":   `{"type":"object","properties":{},"allOf":[` + strings.Repeat(`{"$ref":"#"},`, 10_000) + `{"$ref":"#"}]}`,
 		"loop":   `{"type":"object","properties":{"x":{"$ref":"#/properties/y"},"y":{"$ref":"#/properties/x"}}}`,
 		"enum":   `{"type":"object","properties":{"x":{"type":"string","description":"d","enum":[` + strings.Repeat(`"a",`, 100_000) + `"a"]}}}`,
@@ -62,10 +67,10 @@ func TestSchemasThatExplode(t *testing.T) {
 		}
 		var large, beside bool
 		for _, f := range r.Findings {
-			large = large || f.ID == "lint/too-large" && f.Place.Name == "exploding"
+			large = large || (f.ID == "lint/too-large" || f.ID == "lint/refs-multiply") && f.Place.Name == "exploding"
 			beside = beside || f.ID == "lint/description-missing" && f.Place.Name == "do_it"
 		}
-		if large != slices.Contains([]string{"deep", "nots", "wide", "heavy"}, name) || !beside {
+		if large != slices.Contains([]string{"deep", "nots", "wide", "heavy", "double"}, name) || !beside {
 			t.Errorf("%s: %.3000q", name, places(r))
 		}
 		if len(r.Findings) > 200 {

@@ -162,6 +162,7 @@ func cases() []ruleCase {
 		{"lint/enum-not-strings", param(`"type":"integer","enum":[1,2]`), x + "/enum", param(`"type":"string","enum":["1","2"]`), nil},
 		{"lint/ref-siblings", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","minLength":3,"description":"d"}},"$defs":{"a":{"type":"string"}}}`), x, in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","default":"a","description":"d"}},"$defs":{"a":{"type":"string"}}}`), nil},
 		{"lint/ref-recursive", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`), "/inputSchema/$defs/b/items/$ref", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"},"y":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"string"}}}`), nil},
+		{"lint/refs-multiply", in(doubling(17)), "/inputSchema", in(doubling(14)), nil},
 		{"lint/too-deep", in(deep(11)), "/inputSchema" + strings.Repeat("/properties/x", 11), in(deep(10)), nil},
 		{"lint/format-openai", param(`"type":"string","format":"uri"`), x + "/format", param(`"type":"string","format":"uuid"`), nil},
 	}, {

@@ -93,6 +93,10 @@ var toolRules = []rule{
 		Source: "https://github.com/opentokenz/mcpx/issues/28", Read: read, Clients: []string{"typescript-sdk"},
 	}},
 	{Rule: check.Rule{
+		ID: "lint/refs-multiply", Severity: check.Warning, Title: "explodes where its references are written out", Why: "clients that replace each $ref by what it refers to run out of memory, or send the model more than it can read",
+		Fix: "refer to each definition from fewer places, or take the inner value as a JSON string", Source: core, Read: read,
+	}},
+	{Rule: check.Rule{
 		ID: "lint/too-large", Severity: check.Warning, Title: "is too large to examine further", Why: "what follows in it was not looked at, and clients have limits too", Fix: "make the schema smaller, or share parts by $defs",
 		Source: core, Read: read,
 	}},
