@@ -156,23 +156,8 @@ func (v *checkScreen) agree(c *tui.Ctx, sections []CheckSection) tea.Cmd {
 		q, body = "Run "+name+" on "+title+"?", asks
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: q, Body: body, Yes: "run it", OnYes: func(c *tui.Ctx) tea.Cmd {
-			cmd := v.start(c, sections)
-			v.stay(name)
-			return cmd
-		},
+		Title: q, Body: body, Yes: "run it", OnYes: func(c *tui.Ctx) tea.Cmd { return v.start(c, sections) },
 	})
-}
-
-// stay puts the cursor on a section: what it measures is drawn beside it.
-func (v *checkScreen) stay(section string) {
-	for i, r := range v.rows {
-		if r.finding < 0 && v.parts[r.part].name == section {
-			v.table.List.Select(i)
-			v.moved, v.detail.Top = true, 0
-			return
-		}
-	}
 }
 
 // narrow asks whose findings are listed.

@@ -168,7 +168,7 @@ func partMark(th *tui.Theme, p *checkPart) (sign, word string, style paint.Style
 		return tui.Changing.Glyph(), strings.TrimSpace("running " + progressText(p.progress)), th.Warn
 	case p.absent != "":
 		return "–", safe.Line(p.absent, 80), th.Muted
-	case p.state == leftOut:
+	case p.state == leftOut || p.report.Error == check.Interrupted:
 		return "–", "cancelled", th.Muted
 	case p.report.Error != "":
 		return "✗", "not finished", th.Error
@@ -212,7 +212,7 @@ func (r checkRows) Row(i, w int) string {
 	rule, wide, most := f.ID, 34, 24
 	if w < 100 {
 		_, rule, _ = strings.Cut(f.ID, "/")
-		wide, most = 20, 16
+		wide, most = 24, 16
 	}
 	out := "  " + style.S(sign+" "+paint.Fit(f.Severity.String(), 8)) + pane.Column(v.table.Query.Highlight(rule, th.Text, th.Match), wide, w) + "  "
 	place := f.Place.Name
@@ -296,7 +296,11 @@ func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination)
 			l.Note(looked(p.rules, x.report.Server) + " in " + took)
 		}
 	}
-	if p.report.Error != "" {
+	switch p.report.Error {
+	case "":
+	case check.Interrupted:
+		l.Note("What was found until then is listed.")
+	default:
 		l.Paragraph(th.Error, safe.Text(text.Clip(p.report.Error, 2000)))
 	}
 	plotLines(l, p.progress, w)

@@ -145,7 +145,7 @@ func TestCheckIsCancelled(t *testing.T) {
 	shows(app, "list", "◐ slow running 34/120", "! warning odd server first", "· later not yet", "slow… 34/120")
 	app.Hints().Has("x cancel")
 	app.Press("x").Toast("the check was cancelled")
-	shows(app, "list", "1 warning", "first", "– later cancelled")
+	shows(app, "list", "1 warning", "– slow cancelled", "first", "– later cancelled")
 	app.Hints().Has("r run again").HasNot("x cancel")
 }
 

@@ -109,8 +109,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}},
 		section{"second", func(context.Context, *check.Subject, *check.Recorder) error { t.Error("it began"); return nil }},
 	}, check.Tool{}, check.Watch{})
-	if !errors.Is(err, context.Canceled) || !slices.Equal(ids(r), []string{"first/rule "}) {
-		t.Errorf("%v: %q", err, ids(r))
+	if !errors.Is(err, context.Canceled) || !slices.Equal(ids(r), []string{"first/rule "}) || r.Sections[1].Error != check.Interrupted {
+		t.Errorf("%v: %q, %+v", err, ids(r), r.Sections)
 	}
 }
 

@@ -24,6 +24,9 @@ type Report struct {
 	Findings    []Finding       `json:"findings"`           // stays the last: reports are written while they are encoded
 }
 
+// Interrupted is [SectionReport.Error] of a section that was stopped.
+const Interrupted = "interrupted"
+
 // InBaseline is [Finding.Ignored] of what a baseline has.
 const InBaseline = "baseline"
 

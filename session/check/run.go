@@ -143,7 +143,9 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 			own.failed(section.Name(), err)
 		}
 	}
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
+		out.Error = Interrupted
+	} else if err != nil {
 		out.Error = err.Error()
 	} else if reader, is := section.(ListReader); is && reader.ReadsLists() {
 		if lists := s.unread(); len(lists) > 0 { // a finding says why

@@ -227,6 +227,7 @@ func (r *run) examples(ctx context.Context) error {
 			if rest = rest[1:]; t.inputs != nil {
 				continue
 			}
+			r.rec.Step(len(r.targets)-len(rest)-1, len(r.targets), "first call of "+t.name)
 			base := t.judge(values.Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
 			return &job{of: t, do: func(ctx context.Context, c *client) error { return r.try(ctx, c, t, base) }}
 		}
