@@ -290,6 +290,9 @@ func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination)
 	if key := c.KeyOf("check.accept"); p.absent != "" && p.name == contractSection && key != "" {
 		l.Note(key + " makes one of what the server offers now.")
 	}
+	if key := c.KeyOf("call.keep"); p.absent != "" && p.name == "cases" && key != "" {
+		l.Note(key + " on the result of a call saves it as one.")
+	}
 	if p.state == examined {
 		took := text.Duration(time.Duration(p.report.Millis * float64(time.Millisecond)))
 		if x.report != nil {
@@ -331,7 +334,7 @@ func plotLines(l *pane.Details, g check.Progress, w int) {
 
 // outcomeLines are what a section tried, one thing after the other: what did not hold with the first that it found, then what did.
 func outcomeLines(l *pane.Details, th *tui.Theme, p *checkPart) {
-	if len(p.report.Outcomes) == 0 && p.name != "cases" {
+	if p.absent != "" || len(p.report.Outcomes) == 0 && p.name != "cases" {
 		return
 	}
 	l.Heading("Tried")
