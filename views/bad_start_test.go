@@ -93,7 +93,7 @@ func TestBadStart(t *testing.T) {
 		},
 		"TLS": {
 			func(t *testing.T) config.Server { return faketest.TLS(t) },
-			[]string{"tls: ", "signed by an unknown authority", "SSL_CERT_FILE"},
+			[]string{"tls: ", "signed by an unknown authority", "network.ca"},
 			false,
 		},
 		"nobody listens": {url("http://127.0.0.1:1/mcp"), []string{"far: ", "nothing listens at 127.0.0.1:1", "check host and port", "6 for the traffic"}, false},
