@@ -33,11 +33,16 @@ type served struct {
 	code   int // once exited is closed
 }
 
+// maxKept is how much of a process's stderr is kept, of the beginning: some servers flood it, and the kernel counts the memory of this
+// process as that of its children, whose peak is measured.
+const maxKept = 16 << 20
+
 // Write takes the process's stderr.
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stderr.Write(p)
+	s.stderr.Write(p[:min(len(p), max(0, maxKept-s.stderr.Len()))])
+	return len(p), nil
 }
 
 func (s *served) log() string {
