@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/rewrite"
 )
@@ -28,19 +30,15 @@ func (r *Request) Writes() bool { return slices.Contains(writing, r.Method) }
 
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// noStore is the error of what the Inspector keeps in its secret store.
-func noStore(what string) error {
-	return &Error{Exit: ExitUsage, Code: "unsupported", Message: what + " is kept in the Inspector's secret store, which mcphud --cli cannot read or write; do it with the Inspector, or with mcphud servers"}
-}
-
 // catalog is the file to change, with the servers that are in it.
 type catalog struct {
 	change  config.Change
 	doc     *rewrite.Doc
 	servers Pairs
+	secrets secrets
 }
 
-func (r *Request) catalog() (*catalog, error) {
+func (r *Request) catalog(kept credstore.Inputs) (*catalog, error) {
 	if strings.TrimSpace(r.Config) != "" {
 		return nil, fail("--config names a read-only session file; catalog writes need the writable catalog (--catalog <path>, MCP_CATALOG_PATH, or the default ~/.mcp-inspector/mcp.json).")
 	}
@@ -59,7 +57,7 @@ func (r *Request) catalog() (*catalog, error) {
 	if err != nil {
 		return nil, fail(err.Error())
 	}
-	c := &catalog{change: config.Change{File: path}}
+	c := &catalog{change: config.Change{File: path}, secrets: secrets{kept: kept}}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -91,8 +89,8 @@ func (c *catalog) save() error {
 	return err
 }
 
-// Written changes the user's list of servers, and is what is printed about that.
-func (r *Request) Written() (json.RawMessage, error) {
+// Written changes the user's list of servers, and is what is printed about that. Values of environments go where kept says.
+func (r *Request) Written(ctx context.Context, kept credstore.Inputs) (json.RawMessage, error) {
 	name := strings.TrimSpace(r.Server)
 	if name == "" {
 		return nil, fail(r.Method + " requires --server <name>.")
@@ -103,7 +101,7 @@ func (r *Request) Written() (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	c, err := r.catalog()
+	c, err := r.catalog(kept)
 	if err != nil {
 		return nil, err
 	}
@@ -113,19 +111,20 @@ func (r *Request) Written() (json.RawMessage, error) {
 		err = r.add(c, name)
 	case serversRemove:
 		out.Set("action", quote("removed"))
+		c.secrets.was = scope(c.change.File, name)
 		if err = c.has(name); err == nil {
 			err = c.doc.Delete([]string{"mcpServers", name})
 		}
 	default:
 		out.Set("action", quote("updated"))
 		now := name
-		if now, err = r.edit(c, name); now != name {
+		if now, err = r.edit(ctx, c, name); now != name {
 			out.Set("server", quote(now))
 			out.Set("previousName", quote(name))
 		}
 	}
 	if err == nil {
-		err = c.save()
+		err = c.secrets.around(ctx, c.save)
 	}
 	var own *Error
 	if err != nil && !errors.As(err, &own) {
@@ -186,9 +185,6 @@ func (r *Request) target() (Pairs, error) {
 			return nil, fail(strings.Join(wrong, " and ") + " apply to stdio servers; this target is " + e.text("type") + ".")
 		}
 	}
-	if len(r.Env) > 0 {
-		return nil, noStore("a value of -e")
-	}
 	return e.config, nil
 }
 
@@ -206,6 +202,15 @@ func (r *Request) add(c *catalog, name string) error {
 	}
 	if err := named(c, name, "Invalid id: must be non-empty, contain only alphanumeric, hyphen, or underscore, and not be `__proto__`"); err != nil {
 		return err
+	}
+	c.secrets.is = scope(c.change.File, name)
+	if len(r.Env) > 0 {
+		if err := lasting(c.secrets.kept); err != nil {
+			return err
+		}
+		names, values := apart(members(entry.get("env")))
+		entry.Set("env", names.JSON())
+		c.secrets.values = values
 	}
 	if len(r.Header) > 0 {
 		entry.Set("headers", r.Header.JSON())
@@ -227,7 +232,7 @@ func named(c *catalog, name, invalid string) error {
 	return nil
 }
 
-func (r *Request) edit(c *catalog, name string) (now string, err error) {
+func (r *Request) edit(ctx context.Context, c *catalog, name string) (now string, err error) {
 	now = name
 	if r.Rename != nil {
 		if now = strings.TrimSpace(*r.Rename); now == "" {
@@ -252,21 +257,18 @@ func (r *Request) edit(c *catalog, name string) (now string, err error) {
 		}
 	} else if kind := kindOf(str(before.get("type"))); (len(r.Env) > 0 || dir != "") && kind != "stdio" {
 		return name, fail("-e and --cwd apply to stdio servers; '" + name + "' is " + kind + ".")
-	} else if len(r.Env) > 0 {
-		return name, noStore("a value of -e")
-	} else if dir != "" {
-		target = slices.Clone(before)
-		target.Set("cwd", quote(dir))
+	} else if len(r.Env) > 0 || dir != "" {
+		patched := entry{config: slices.Clone(before)}
+		r.overCommand(&patched)
+		target = patched.config
 	}
 	if now != name {
 		if err := named(c, now, "Invalid new id"); err != nil {
 			return name, err
 		}
-		for _, v := range members(before.get("env")) {
-			if str(v.Value) == "" { // where its value would be lost
-				return name, noStore("the value of " + v.Key)
-			}
-		}
+	}
+	if err := r.environment(ctx, c, name, now, &target, before); err != nil {
+		return name, err
 	}
 	if target != nil {
 		for _, m := range before {
@@ -295,6 +297,42 @@ func (r *Request) edit(c *catalog, name string) (now string, err error) {
 		err = c.doc.Rename([]string{"mcpServers", name}, now)
 	}
 	return now, err
+}
+
+// environment is what an edit does to the values that are kept of an entry, and to what its target says in their place.
+func (r *Request) environment(ctx context.Context, c *catalog, name, now string, target *Pairs, before Pairs) error {
+	if *target == nil && now == name {
+		return nil
+	}
+	if len(r.Env) > 0 || now != name {
+		if err := lasting(c.secrets.kept); err != nil {
+			return err
+		}
+	}
+	s := &c.secrets
+	s.was, s.is = scope(c.change.File, name), scope(c.change.File, now)
+	had, err := s.kept.Recall(ctx, s.was)
+	if err != nil {
+		return err
+	}
+	after := *target
+	if after == nil {
+		after = before
+	}
+	env := members(after.get("env"))
+	if len(r.Env) > 0 {
+		var names Pairs
+		names, s.values = apart(filled(env, had))
+		target.Set("env", names.JSON())
+		return nil
+	}
+	s.values = map[string]string{}
+	for _, v := range env {
+		if value, ok := had[v.Key]; ok && string(v.Value) == string(empty) {
+			s.values[v.Key] = value
+		}
+	}
+	return nil
 }
 
 // nothingElse refuses what has no meaning where an entry is removed.

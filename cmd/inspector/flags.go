@@ -29,6 +29,15 @@ func (p *Pairs) Set(key string, value json.RawMessage) {
 	*p = append(*p, Pair{key, value})
 }
 
+func (p Pairs) get(key string) json.RawMessage {
+	for _, q := range p {
+		if q.Key == key {
+			return q.Value
+		}
+	}
+	return nil
+}
+
 // JSON is the object of the pairs, nil where there are none.
 func (p Pairs) JSON() json.RawMessage {
 	if len(p) == 0 {

@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -25,21 +27,13 @@ const (
 // entry is one server: how it is reached, and what the Inspector keeps beside that; as in the file, with the command line's
 // changes.
 type entry struct {
+	file     string // "" for the command line
 	name     string
 	config   Pairs
 	settings Pairs // nil for none
 }
 
 func (e entry) text(member string) string { return str(e.config.get(member)) }
-
-func (p Pairs) get(key string) json.RawMessage {
-	for _, q := range p {
-		if q.Key == key {
-			return q.Value
-		}
-	}
-	return nil
-}
 
 func str(raw json.RawMessage) string { s, _ := jsonrpc.String(raw); return s }
 
@@ -187,7 +181,7 @@ func (r *Request) read(file string, own bool) ([]entry, error) {
 	}
 	var all []entry
 	for _, m := range members(top.Servers) {
-		e := entry{name: m.Key}
+		e := entry{file: path, name: m.Key}
 		var own Pairs
 		for _, q := range members(m.Value) {
 			if slices.Contains(settingNames, q.Key) {
@@ -359,9 +353,12 @@ type Selection struct {
 	KeepGrant bool            // a login that is forgotten is not revoked
 }
 
-// Selected is the server that the command line means.
-func (r *Request) Selected() (sel Selection, err error) {
+// Selected is the server that the command line means, with the values of its environment that are kept.
+func (r *Request) Selected(ctx context.Context, kept credstore.Inputs) (sel Selection, err error) {
 	e, err := r.selected()
+	if err == nil {
+		err = e.fill(ctx, kept)
+	}
 	if err != nil {
 		return sel, err
 	}

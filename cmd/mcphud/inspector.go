@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/pending"
@@ -71,12 +72,25 @@ func (a *app) inspectWith(ctx context.Context, r *inspector.Request) error {
 		if !r.Writes() {
 			return a.inspectServer(ctx, r)
 		}
-		answer.Result, err = r.Written()
+		var kept credstore.Inputs
+		if kept, err = enteredValues(); err == nil {
+			answer.Result, err = r.Written(ctx, kept)
+		}
+		if err == nil && len(r.Env) > 0 && !r.Quiet {
+			a.note("mcphud: values of -e are kept in " + kept.Store.Where())
+		}
 	}
 	if err != nil {
 		return err
 	}
 	return a.inspected(r, answer)
+}
+
+// enteredValues is where the values of -e are kept that an entry of a file has: as the Inspector does, without a keychain in plain
+// text. Who gives them on a command line to be saved is not asked.
+func enteredValues() (credstore.Inputs, error) {
+	s, err := credentials()
+	return credstore.Inputs{Store: s}, err
 }
 
 // inspected prints an answer. Some are errors as well.
@@ -101,7 +115,11 @@ func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
 	if err != nil {
 		return err
 	}
-	sel, err := r.Selected()
+	kept, err := enteredValues()
+	if err != nil {
+		return err
+	}
+	sel, err := r.Selected(ctx, kept)
 	if err != nil {
 		return err
 	}

@@ -367,6 +367,78 @@ func TestPeerInspectorChangesItsList(t *testing.T) {
 	}
 }
 
+// Values of -e go through the same changes of the file beside it, and the server is started with the same ones after each. Each
+// keeps them in a store of its own.
+func TestPeerInspectorKeepsValues(t *testing.T) {
+	t.Parallel()
+	program := peertest.Inspector(t)
+	const list = `{"mcpServers": {"b": {"type": "stdio", "command": "run", "env": {"K": ""}}}}`
+	server := []string{"--", "sh", "-c", `echo "$K/$L/$M" >seen`}
+	type client struct {
+		home string
+		cmd  func(args ...string) *exec.Cmd
+	}
+	theirs := client{t.TempDir(), func(args ...string) *exec.Cmd {
+		return exec.Command(program[0], append(program[1:len(program):len(program)], args...)...)
+	}}
+	ours := client{t.TempDir(), func(args ...string) *exec.Cmd { return command(t, append([]string{inspecting}, args...)...) }}
+	run := func(c client, args ...string) (o outcome) {
+		cmd := c.cmd(append([]string{"--catalog", "list.json", "--method"}, args...)...)
+		cmd.Dir = c.home
+		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+c.home, "XDG_STATE_HOME="+c.home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "NO_COLOR=1", "MCP_CATALOG_PATH=",
+			"MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+		o = finish(t, cmd)
+		o.out = strings.ReplaceAll(o.out, c.home, "HOME")
+		o.stderr = strings.ReplaceAll(o.stderr, c.home, "HOME")
+		return o
+	}
+	for _, c := range []client{theirs, ours} {
+		write(t, filepath.Join(c.home, "list.json"), list)
+	}
+	for _, step := range []struct {
+		args  []string
+		opens string // the entry that is opened then
+	}{
+		{append([]string{"servers/add", "--server", "a", "-e", "K=one", "-e", "L=two=2"}, server...), "a"},
+		{append([]string{"servers/add", "--server", "a", "-e", "K=no"}, server...), "a"},
+		{[]string{"servers/edit", "--server", "a", "-e", "K=three", "-e", "M=four", "--format", "json"}, "a"},
+		{[]string{"servers/show", "--server", "a"}, ""},
+		{[]string{"servers/edit", "--server", "a", "--cwd", "."}, "a"},
+		{[]string{"servers/edit", "--server", "a", "--rename", "c"}, "c"},
+		{[]string{"servers/edit", "--server", "c", "--rename", "b", "-e", "K=no"}, "c"},
+		{[]string{"servers/edit", "--server", "c", "--rename", "d", "-e", "L=five", "--protocol-era", "auto"}, "d"},
+		{append([]string{"servers/edit", "--server", "d", "-e", "M=six"}, server...), "d"},
+		{[]string{"servers/edit", "--server", "b", "--rename", "e"}, ""},
+		{append([]string{"servers/edit", "--server", "d"}, server...), "d"},
+		{[]string{"servers/edit", "--server", "d", "-e", "K=seven"}, "d"},
+		{[]string{"servers/remove", "--server", "d"}, ""},
+		{append([]string{"servers/add", "--server", "d", "-e", "L=eight"}, server...), "d"},
+		{[]string{"servers/edit", "--server", "d", "http://127.0.0.1:1/mcp", "-e", "K=no"}, "d"},
+		{[]string{"servers/edit", "--server", "d", "http://127.0.0.1:1/mcp"}, ""},
+		{[]string{"servers/edit", "--server", "d", "-e", "K=no"}, ""},
+	} {
+		was, is := run(theirs, step.args...), run(ours, step.args...)
+		if is.code != was.code || lastLine(is) != lastLine(was) || !reflect.DeepEqual(jsonValues(t, is.out), jsonValues(t, was.out)) {
+			t.Errorf("%q: exit %d, %s%s\nthe Inspector: exit %d, %s%s", step.args, is.code, is.out, is.stderr, was.code, was.out, was.stderr)
+		}
+		if want, got := contents(filepath.Join(theirs.home, "list.json")), contents(filepath.Join(ours.home, "list.json")); !reflect.DeepEqual(jsonValues(t, got), jsonValues(t, want)) {
+			t.Errorf("%q wrote\n%s\nthe Inspector\n%s", step.args, got, want)
+		}
+		if step.opens == "" {
+			continue
+		}
+		seen := func(c client) string {
+			run(c, "tools/list", "--server", step.opens)
+			said := contents(filepath.Join(c.home, "seen"))
+			write(t, filepath.Join(c.home, "seen"), "not started")
+			return said
+		}
+		if want, got := seen(theirs), seen(ours); got != want || want == "not started" {
+			t.Errorf("after %q %s is started with %q, by the Inspector with %q", step.args, step.opens, got, want)
+		}
+	}
+}
+
 // A load has as many calls, and its summary the same members; an error is counted by what it says.
 func TestPeerInspectorLoad(t *testing.T) {
 	t.Parallel()

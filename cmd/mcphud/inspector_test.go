@@ -119,22 +119,27 @@ func TestInspectorPrintsCompletionScripts(t *testing.T) {
 	}
 }
 
-// Where the Inspector's own store would be needed nothing is changed; everything else of the file stays as it is written.
+// Everything of the file that is not changed stays as it is written, and values of -e are not in it.
 func TestInspectorKeepsItsList(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "list.json")
+	home := t.TempDir()
+	file, seen := filepath.Join(home, "list.json"), filepath.Join(home, "seen")
 	const before = "{\n  \"other\": [1,2],\n  \"mcpServers\": {\"a\": {\"command\": \"run\", \"env\": {\"K\": \"\"}, \"mine\": 1.50}}\n}\n"
+	write(t, file, before)
 	run := func(args ...string) outcome {
-		return finish(t, command(t, append([]string{inspecting, "--catalog", file, "--method"}, args...)...))
-	}
-	for _, args := range [][]string{{"servers/edit", "--server", "a", "--rename", "b"}, {"servers/edit", "--server", "a", "-e", "K=v"}, {"servers/add", "--server", "b", "-e", "K=v", "--", "run"}} {
-		write(t, file, before)
-		if o := run(args...); o.code != exitFailure || !strings.Contains(o.stderr, `"code":"unsupported"`) || !strings.Contains(o.stderr, "secret store") || contents(file) != before {
-			t.Errorf("%q: exit %d, %s %s", args, o.code, o.stderr, contents(file))
-		}
+		cmd := command(t, append([]string{inspecting, "--catalog", file, "--method"}, args...)...)
+		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+home+"/.state")
+		return finish(t, cmd)
 	}
 	if run("servers/edit", "--server", "a", "--cwd", "/tmp").ok(t); contents(file) != strings.Replace(before, "1.50}", `1.50, "cwd": "/tmp"}`, 1) {
 		t.Error(contents(file))
+	}
+	o := run("servers/add", "--server", "b", "-e", "K=hunter2", "--", "sh", "-c", `printf %s "$K" >"$0"`, seen)
+	if o.ok(t); !strings.Contains(o.stderr, "values of -e are kept in "+home) || strings.Contains(contents(file), "hunter2") {
+		t.Error(o.stderr, contents(file))
+	}
+	if o := run("tools/list", "--server", "b"); o.code != exitFailure || contents(seen) != "hunter2" {
+		t.Errorf("exit %d, %s; started with %q", o.code, o.stderr, contents(seen))
 	}
 	if err := os.Chmod(file, 0o400); err != nil {
 		t.Fatal(err)
