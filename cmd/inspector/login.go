@@ -2,18 +2,13 @@ package inspector
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/mcphud/mcphud/session/config"
 )
 
 // defaultCallback is where browsers come back to.
@@ -151,48 +146,4 @@ func (r *Request) Callback() (string, error) {
 		path = "/"
 	}
 	return "http://" + net.JoinHostPort(host, port) + path, nil
-}
-
-// clientFile is the Inspector's file of what it is to all servers.
-type clientFile struct {
-	Document struct {
-		Enabled bool   `json:"enabled"`
-		URL     string `json:"clientMetadataUrl"`
-	} `json:"cimd"`
-}
-
-// Document is the URL of the client-id metadata document: of the command line, else of the client's file; "" for none.
-func (r *Request) Document() (string, error) {
-	if at := strings.TrimSpace(r.ClientMetadata); at != "" {
-		return at, nil
-	}
-	file := strings.TrimSpace(r.ClientConfig)
-	if file == "" {
-		file = strings.TrimSpace(os.Getenv("MCP_CLIENT_CONFIG_PATH"))
-	}
-	if file == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", nil // there is no such file
-		}
-		file = filepath.Join(home, ".mcp-inspector", "storage", "client.json")
-	}
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	var c clientFile
-	if err == nil {
-		err = json.Unmarshal(b, &c)
-	}
-	if err != nil {
-		return "", fail("client configuration " + file + ": " + err.Error())
-	}
-	if !c.Document.Enabled {
-		return "", nil
-	}
-	if err := config.CheckClientMetadataURL(c.Document.URL); err != nil {
-		return "", fail("client configuration " + file + ": cimd.clientMetadataUrl: " + err.Error())
-	}
-	return c.Document.URL, nil
 }

@@ -435,6 +435,9 @@ func (r *Request) server(e entry) (s config.Server, err error) {
 			ClientID: cmp.Or(r.ClientID, text("oauthClientId")), ClientSecret: cmp.Or(r.ClientSecret, text("oauthClientSecret")), Scopes: strings.Fields(text("oauthScopes")),
 			AuthURL: text("oauthAuthorizationUrl"), TokenURL: text("oauthTokenUrl"),
 		}
+		if string(e.settings.get("enterpriseManaged")) == "true" {
+			return s, r.manage(s.OAuth)
+		}
 	}
 	return s, nil
 }

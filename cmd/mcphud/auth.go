@@ -161,6 +161,9 @@ func withScopes(o *config.OAuth, scopes []string) *config.OAuth {
 
 // resourceOf is what the login at a server is kept under.
 func resourceOf(s config.Server) string {
+	if issuer := s.OAuth.LogsInAt(); issuer != "" {
+		return auth.IdentityKey(issuer).Resource
+	}
 	u, _, err := config.Endpoint(s.URL)
 	if err != nil {
 		return s.URL

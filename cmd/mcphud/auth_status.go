@@ -39,7 +39,7 @@ type loginRow struct {
 func (a *app) loginRow(c auth.Credentials) loginRow {
 	row := loginRow{
 		Servers: a.serversAt(c.Resource), Resource: mask.URL(c.Resource), Issuer: mask.URL(c.Issuer), ClientID: c.Client.ID, Client: c.Client.Origin, Type: c.Token.Type,
-		Scopes: slices.Concat([]string{}, c.Token.Scopes), Refresh: c.Token.Refresh != "", LoggedIn: c.Token.Access != "", Where: a.login.Store.Where(),
+		Scopes: slices.Concat([]string{}, c.Token.Scopes), Refresh: c.Token.Refresh != "", LoggedIn: c.Token.Access+c.Token.ID != "", Where: a.login.Store.Where(),
 	}
 	if at := c.Token.Obtained; !at.IsZero() {
 		row.Obtained = &at

@@ -34,6 +34,7 @@ type Authorizer struct {
 	server config.Server
 	url    *url.URL // of the server
 	opts   Options
+	people Store   // has logins at identity providers, also where what is got by them is not kept
 	given  bool    // the configuration has an Authorization header, which is left alone
 	helper *helper // nil for none
 

@@ -22,13 +22,17 @@ const ahead = 30 * time.Second
 
 // New makes the authorizer of a server over HTTP. Nothing is read or sent before the first request.
 func New(server config.Server, o Options) *Authorizer {
+	people := o.Store
 	if o.Store == nil || server.OAuth.ByMachine() { // a person's login at this server is not for the program, nor the other way round
 		o.Store = NewMemory()
+	}
+	if people == nil {
+		people = o.Store
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &Authorizer{server: server, opts: o, helper: newHelper(server), renewing: renewing{busy: make(chan struct{}, 1)}}
+	a := &Authorizer{server: server, opts: o, people: people, helper: newHelper(server), renewing: renewing{busy: make(chan struct{}, 1)}}
 	for name := range server.Headers {
 		a.given = a.given || strings.EqualFold(name, "Authorization")
 	}
@@ -125,6 +129,7 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 		return a.creds.Load(), nil
 	}
 	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	found = slices.DeleteFunc(found, func(c Credentials) bool { return c.Token.ID != "" }) // of the identity provider at this URL, not for it
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

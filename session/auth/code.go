@@ -57,26 +57,7 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 	t.flow.end(Done, nil)
 
 	t.flow.begin(StepAuthorize)
-	verifier, state := random(), random()
-	to, err := url.Parse(m.Authorize)
-	if err != nil {
-		return err // usable has parsed it
-	}
-	sum := sha256.Sum256([]byte(verifier))
-	q := to.Query()
-	if o := t.server.OAuth; o != nil {
-		for name, value := range o.Params {
-			if name != "scope" { // the others that must not be replaced follow
-				q.Set(name, value)
-			}
-		}
-	}
-	q.Set("response_type", "code")
-	q.Set("client_id", client.ID)
-	q.Set("redirect_uri", client.Redirect)
-	q.Set("code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]))
-	q.Set("code_challenge_method", "S256")
-	q.Set("state", state)
+	q := url.Values{"client_id": {client.ID}, "redirect_uri": {client.Redirect}}
 	q.Set("resource", d.audience)
 	if t.proof != nil {
 		q.Set("dpop_jkt", t.proof.thumbprint()) // RFC 9449 section 10
@@ -91,13 +72,7 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 	case slices.Contains(scopes, offline):
 		q.Set("prompt", "consent") // OpenID Connect Core 1.0 section 11
 	}
-	to.RawQuery = q.Encode()
-	t.flow.step(func(s *Step) { s.URL = to.String() })
-	back, err := visit.Go(ctx, to, func(u *url.URL) bool { return u.Query().Get("state") == state })
-	if err != nil {
-		return err
-	}
-	code, err := returned(back, m)
+	code, verifier, err := t.authorize(ctx, visit, m, q)
 	if err != nil {
 		return err
 	}
@@ -113,6 +88,37 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 	t.keep(ctx, d, client, tok)
 	t.flow.end(Done, nil)
 	return nil
+}
+
+// authorize sends a browser away with these parameters, and returns the code that it brings back, and what proves that it is ours (RFC 7636).
+func (t *talk) authorize(ctx context.Context, visit Visit, m *Metadata, params url.Values) (code, verifier string, err error) {
+	to, err := url.Parse(m.Authorize)
+	if err != nil {
+		return "", "", err // usable has parsed it
+	}
+	q := to.Query()
+	if o := t.server.OAuth; o != nil {
+		for name, value := range o.Params {
+			if name != "scope" { // the others that must not be replaced follow
+				q.Set(name, value)
+			}
+		}
+	}
+	maps.Copy(q, params)
+	verifier, state := random(), random()
+	sum := sha256.Sum256([]byte(verifier))
+	q.Set("response_type", "code")
+	q.Set("code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]))
+	q.Set("code_challenge_method", "S256")
+	q.Set("state", state)
+	to.RawQuery = q.Encode()
+	t.flow.step(func(s *Step) { s.URL = to.String() })
+	back, err := visit.Go(ctx, to, func(u *url.URL) bool { return u.Query().Get("state") == state })
+	if err != nil {
+		return "", "", err
+	}
+	code, err = returned(back, m)
+	return code, verifier, err
 }
 
 // forBrowsers checks that a person can log in there, and safely.

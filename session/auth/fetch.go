@@ -44,6 +44,7 @@ type talk struct {
 	near   map[string]bool // hosts that may be nearer than the server
 	skew   time.Duration   // of the other clock against ours
 	open   bool            // the server did not ask for a login
+	other  bool            // somebody else is to log in
 	guess  bool            // nothing says where the authorization server is: default endpoints are tried
 }
 

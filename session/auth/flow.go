@@ -14,6 +14,7 @@ const (
 	StepRegister  = "register"          // how the authorization server knows us
 	StepAuthorize = "authorize"         // a person, in a browser
 	StepToken     = "token"
+	StepIdentity  = "identity" // a person at an identity provider, whose ID token is exchanged
 	StepExchange  = "exchange" // an ID token for an ID-JAG, where a grant without a person needs that
 	StepRefresh   = "refresh"
 	StepRevoke    = "revoke"

@@ -89,7 +89,7 @@ func (t *talk) failed(err error) error {
 	e.Stage = "login"
 	if e.Next == "" {
 		e.Next = next(err)
-		if t.server.OAuth.ByMachine() && violation(err) == nil {
+		if t.server.OAuth.ByMachine() && violation(err) == nil && !refused(err, "access_denied") {
 			e.Next = "check what the authorization server knows of this client"
 		}
 	}
@@ -161,6 +161,8 @@ func (a *Authorizer) Discover(ctx context.Context, p Person) (*Flow, error) {
 // identity says how the authorization server would know us.
 func (t *talk) identity(m *Metadata) string {
 	switch o := t.server.OAuth; {
+	case o.LogsInAt() != "":
+		return "a token would be got by the grant " + o.Grant + ", by a login at the identity provider " + mask.URL(o.LogsInAt())
 	case o.ByMachine():
 		return "a token would be got by the grant " + o.Grant + ", without a person"
 	case o != nil && o.ClientID != "":
@@ -189,6 +191,7 @@ func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
 		return err
 	}
 	if t.server.OAuth.ByMachine() {
+		t.other = o.Other
 		return t.machine(ctx, d)
 	}
 	return t.code(ctx, d, o)

@@ -45,7 +45,7 @@ func (a *Authorizer) configured() map[string]bool {
 // obtain gets a token by the grant of the configuration, for what the server refused. What the authorization server has refused
 // is not sent again, until it changes or a person asks for it.
 func (a *Authorizer) obtain(ctx context.Context, ch *Challenge) error {
-	evidence, err := a.evidenceOf()
+	evidence, err := a.evidenceOf(ctx)
 	if err == nil && a.refusal != nil && evidence == a.evidence {
 		return a.refusal
 	}
@@ -73,8 +73,14 @@ func (a *Authorizer) obtain(ctx context.Context, ch *Challenge) error {
 }
 
 // evidenceOf is what the grant of the configuration shows to get a token.
-func (a *Authorizer) evidenceOf() (string, error) {
+func (a *Authorizer) evidenceOf(ctx context.Context) (string, error) {
 	o := a.server.OAuth
+	if o.LogsInAt() != "" {
+		if c, err := a.keptIdentity(ctx); err == nil && c != nil { // a login helps otherwise
+			return c.Token.ID, nil
+		}
+		return "", nil
+	}
 	switch o.Grant {
 	case config.GrantWorkload:
 		return secretText("assertion", o.Assertion, o.AssertionFile)
@@ -125,7 +131,7 @@ func (t *talk) machine(ctx context.Context, d *discovery) error {
 // grant asks the authorization server of the resource for a token.
 func (t *talk) grant(ctx context.Context, to endpoint, client *Client, scopes []string, audience string) (Token, error) {
 	form := url.Values{"grant_type": {wireGrants[t.server.OAuth.Grant]}}
-	switch evidence, err := t.evidenceOf(); {
+	switch evidence, err := t.evidenceOf(ctx); {
 	case err != nil:
 		return Token{}, err
 	case t.server.OAuth.Grant == config.GrantWorkload:
@@ -134,8 +140,7 @@ func (t *talk) grant(ctx context.Context, to endpoint, client *Client, scopes []
 		}
 		form.Set("assertion", evidence)
 	case t.server.OAuth.Grant == config.GrantEnterprise:
-		t.flow.begin(StepExchange)
-		jag, err := t.exchangeID(ctx, evidence, to, scopes, audience)
+		jag, err := t.authorityOf(ctx, evidence, to, scopes, audience)
 		if err != nil {
 			return Token{}, err
 		}
@@ -182,15 +187,45 @@ func (t *talk) unexpired(name string, c *Claims) error {
 	return &Violation{ByUser, "RFC 7519 section 4.1.4", fmt.Sprintf("%s has expired at %s: renew it", name, c.Expires.UTC().Format(time.RFC3339))}
 }
 
+// authorityOf is the ID-JAG for the authorization server of the resource: by the ID token of the configuration, or by that of whoever is logged in.
+func (t *talk) authorityOf(ctx context.Context, idToken string, to endpoint, scopes []string, audience string) (string, error) {
+	defer func(p *prover) { t.proof = p }(t.proof)
+	t.proof = nil // it binds what the other one gives
+	if t.server.OAuth.LogsInAt() == "" {
+		t.flow.begin(StepExchange)
+		if err := t.unexpired("id_token", ParseClaims(idToken)); err != nil {
+			return "", err
+		}
+		idp, client, err := t.identityProvider(ctx)
+		if err != nil {
+			return "", err
+		}
+		return t.exchangeID(ctx, idp, client, idToken, to, scopes, audience)
+	}
+	var ended error
+	for {
+		t.flow.begin(StepIdentity)
+		idp, client, err := t.identityProvider(ctx)
+		if err != nil {
+			return "", err
+		}
+		token, fresh, err := t.idToken(ctx, idp, client, ended)
+		if err != nil {
+			return "", err
+		}
+		t.flow.end(Done, nil)
+		t.flow.begin(StepExchange)
+		jag, err := t.exchangeID(ctx, idp, client, token, to, scopes, audience)
+		if fresh || !refused(err, "invalid_grant") {
+			return jag, err
+		}
+		ended = err
+		t.flow.end(Failed, err)
+	}
+}
+
 // exchangeID changes an ID token, at who issued it, into an ID-JAG for the authorization server of the resource.
-func (t *talk) exchangeID(ctx context.Context, idToken string, to endpoint, scopes []string, audience string) (jag string, err error) {
-	if err := t.unexpired("id_token", ParseClaims(idToken)); err != nil {
-		return "", err
-	}
-	idp, client, err := t.identityProvider(ctx)
-	if err != nil {
-		return "", err
-	}
+func (t *talk) exchangeID(ctx context.Context, idp *Metadata, client *Client, idToken string, to endpoint, scopes []string, audience string) (string, error) {
 	form := url.Values{
 		"grant_type": {grantExchange}, "requested_token_type": {tokenJAG}, "subject_token": {idToken}, "subject_token_type": {tokenID},
 		"audience": {to.aud}, "resource": {audience},
@@ -198,10 +233,7 @@ func (t *talk) exchangeID(ctx context.Context, idToken string, to endpoint, scop
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	proof := t.proof
-	t.proof = nil // it binds what the other one gives
-	got, err := t.tokenRequest(ctx, idp, client, form)
-	t.proof = proof
+	got, err := t.tokenRequest(ctx, idp.at(idp.Token), client, form)
 	if err != nil {
 		return "", err
 	}
@@ -214,28 +246,34 @@ func (t *talk) exchangeID(ctx context.Context, idToken string, to endpoint, scop
 	if c := ParseClaims(got.Access); c == nil || c.Type != typeJAG {
 		return "", wrong("an ID-JAG that is not a JWT of type " + typeJAG)
 	}
-	t.flow.note("ID-JAG of %s for %s", mask.URL(idp.url), mask.URL(to.aud))
+	t.flow.note("ID-JAG of %s for %s", mask.URL(idp.Issuer), mask.URL(to.aud))
 	return got.Access, nil
 }
 
 // identityProvider is where ID tokens are exchanged, and who we are there.
-func (t *talk) identityProvider(ctx context.Context) (endpoint, *Client, error) {
+func (t *talk) identityProvider(ctx context.Context) (*Metadata, *Client, error) {
 	o := t.server.OAuth
-	client := &Client{ID: o.IDPClientID, Secret: o.IDPClientSecret, Method: method(nil, o.IDPClientSecret != "", false)}
-	if o.IDPTokenURL != "" {
-		return endpoint{url: o.IDPTokenURL, aud: o.IDPTokenURL}, client, nil
+	client := &Client{ID: o.IDPClientID, Secret: o.IDPClientSecret, Method: method(nil, o.IDPClientSecret != "", false), Origin: Configured}
+	if o.IDPTokenURL != "" && o.LogsInAt() == "" {
+		return &Metadata{Issuer: o.IDPTokenURL, Token: o.IDPTokenURL, unnamed: true}, client, nil
 	}
-	if o.IDPIssuer == "" {
-		return endpoint{}, nil, &Violation{ByUser, "Enterprise-Managed Authorization", "the grant enterprise_managed needs an idp_issuer or idp_token_url"}
+	switch {
+	case o.IDPIssuer == "":
+		return nil, nil, &Violation{ByUser, "Enterprise-Managed Authorization", "the grant enterprise_managed needs an idp_issuer or idp_token_url"}
+	case o.LogsInAt() != "" && o.IDPClientID == "":
+		return nil, nil, &Violation{ByUser, "OpenID Connect Core 1.0 section 3.1.2.1", "a login at the identity provider needs an idp_client_id"}
 	}
 	m, err := t.issuer(ctx, o.IDPIssuer)
 	if err != nil {
-		return endpoint{}, nil, err
+		return nil, nil, err
 	}
 	if client.Method = method(m.Methods, o.IDPClientSecret != "", false); client.Method == "" {
-		return endpoint{}, nil, unknownMethod(m)
+		return nil, nil, unknownMethod(m)
 	}
-	return m.at(m.Token), client, nil
+	if o.IDPTokenURL != "" {
+		m.Token = o.IDPTokenURL
+	}
+	return m, client, nil
 }
 
 // own refuses what the configuration has settled already.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ func (a *Authorizer) Forget(ctx context.Context) error {
 	found, err := a.drop(ctx)
 	t, seen := a.talk(f, nil), map[string]bool{"": true}
 	for _, c := range found {
-		if !seen[c.Token.Access] {
-			seen[c.Token.Access] = true
+		if token := cmp.Or(c.Token.Access, c.Token.Refresh); !seen[token] {
+			seen[token] = true
 			f.begin(StepRevoke)
 			f.end(t.revoke(ctx, &c))
 		}
@@ -59,6 +60,12 @@ func (a *Authorizer) drop(ctx context.Context) (found []Credentials, err error) 
 	a.ended.Store(nil)
 	for _, c := range found {
 		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
+	}
+	if issuer := a.server.OAuth.LogsInAt(); issuer != "" { // it would bring back the rest
+		if c, _ := a.keptIdentity(ctx); c != nil {
+			found = append(found, *c)
+		}
+		err = errors.Join(err, a.people.Delete(ctx, IdentityKey(issuer)))
 	}
 	return found, err
 }

@@ -9,6 +9,7 @@ var asks = map[string]struct{ text, section string }{
 	StepRegister:  {"have a client_id there: a registered one, a metadata document, or dynamic registration, in this order", "MCP authorization: Client Registration Approaches, RFC 7591"},
 	StepAuthorize: {"send a browser there with PKCE S256, state and resource; it comes back with a code, the same state and the same iss", "OAuth 2.1 section 4.1, RFC 7636, RFC 8707, RFC 9207"},
 	StepToken:     {"change the code, or what proves the program, into a token for this resource", "OAuth 2.1 sections 4.1.3 and 4.2, RFC 7523, RFC 8707"},
+	StepIdentity:  {"have an ID token of the identity provider, by a browser that is sent there with PKCE S256, state and nonce", "OpenID Connect Core 1.0 section 3.1, Enterprise-Managed Authorization (SEP-990)"},
 	StepExchange:  {"change the ID token, at the identity provider, into an ID-JAG for the authorization server of the resource", "RFC 8693, Enterprise-Managed Authorization (SEP-990)"},
 	StepRefresh:   {"change the refresh token into a new token for the same resource", "RFC 6749 section 6, OAuth 2.1 section 4.3"},
 	StepRevoke:    {"tell the authorization server that the tokens are not needed any more", "RFC 7009"},

@@ -72,6 +72,7 @@ const (
 type Token struct {
 	Access   string    `json:"access,omitempty"`
 	Refresh  string    `json:"refresh,omitempty"`
+	ID       string    `json:"id,omitempty"`   // of a login at an identity provider, which is shown to no server: there is no Access, and Expires is its
 	Type     string    `json:"type,omitempty"` // "Bearer" or "DPoP"
 	Scopes   []string  `json:"scopes,omitempty"`
 	Obtained time.Time `json:"obtained,omitzero"`

@@ -22,6 +22,7 @@ import (
 type tokenReply struct {
 	Access  string          `json:"access_token"`
 	Refresh string          `json:"refresh_token"`
+	ID      string          `json:"id_token"` // OpenID Connect Core 1.0 section 3.1.3.3
 	Type    string          `json:"token_type"`
 	Issued  string          `json:"issued_token_type"` // RFC 8693 section 2.2.1
 	Seconds json.RawMessage `json:"expires_in"`        // a number, from some servers a string
@@ -163,7 +164,7 @@ func (t *talk) tokenRequest(ctx context.Context, to endpoint, c *Client, form ur
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.2", fmt.Sprintf("the token endpoint answered with %d %s, without an error that says why", r.status, http.StatusText(r.status))}
 		case bad != nil:
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", bad.Error()}
-		case max(len(got.Access), len(got.Refresh)) > maxToken || got.Scope != nil && len(*got.Scope) > maxScopes:
+		case max(len(got.Access), len(got.Refresh), len(got.ID)) > maxToken || got.Scope != nil && len(*got.Scope) > maxScopes:
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", "its tokens or scopes are longer than any server takes"}
 		case got.Access == "" || strings.ContainsFunc(got.Access, func(r rune) bool { return r <= ' ' || r > '~' }):
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", "there is no usable access_token in its answer"}

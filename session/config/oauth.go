@@ -48,7 +48,8 @@ type OAuth struct {
 	Assertion     string `json:"assertion,omitempty"`
 	AssertionFile string `json:"assertion_file,omitempty"`
 
-	// The identity provider of GrantEnterprise: its issuer or its token endpoint, who we are there, and the ID token or a file of it.
+	// The identity provider of GrantEnterprise: its issuer or its token endpoint, who we are there, and the ID token or a file of it. Without
+	// a token a person logs in at the issuer.
 	IDPIssuer       string `json:"idp_issuer,omitempty"`
 	IDPTokenURL     string `json:"idp_token_url,omitempty"`
 	IDPClientID     string `json:"idp_client_id,omitempty"`
@@ -59,6 +60,14 @@ type OAuth struct {
 
 // ByMachine reports whether a token is got without a person.
 func (a *OAuth) ByMachine() bool { return a != nil && a.Grant != "" && a.Grant != GrantCode }
+
+// LogsInAt is the issuer of the identity provider at which a person logs in for GrantEnterprise, since the configuration has no ID token; "" for none.
+func (a *OAuth) LogsInAt() string {
+	if a == nil || a.Grant != GrantEnterprise || a.IDToken != "" || a.IDTokenFile != "" {
+		return ""
+	}
+	return a.IDPIssuer
+}
 
 // oauthText is a member of an oauth block that is one string.
 type oauthText struct {

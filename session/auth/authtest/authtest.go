@@ -46,6 +46,9 @@ type Knobs struct {
 	// Other judges token requests of other grants than codes and refresh tokens: it returns an OAuth error code, or "" to grant
 	// what they ask for. Who asks is not checked otherwise.
 	Other func(r *http.Request) (refused string)
+	// Identity makes it an identity provider, whose clients get ID tokens with these claims after the function has edited them, and
+	// exchange them for ID-JAGs.
+	Identity func(claims map[string]any)
 	// DPoP binds tokens to the keys of their clients (RFC 9449), and takes none that is not. NonceToken and NonceServer are
 	// the nonces that the token endpoint and the server then want; "" for none.
 	DPoP                    bool
