@@ -79,7 +79,7 @@ func (a *app) refer(ctx context.Context, s *session.Session, refused error) erro
 		return &c
 	}
 	c.Next, c.Remedy = c.Next+" ("+a.loginCommand(s.Config(), s.Authorizer().Status().Wanted())+"); without a person see mcphud help login", ""
-	if f.Issuer() != "" { // else explain shows what is wrong
+	if f.Issuer() != "" && s.Config().OAuth.LogsInAt() == "" { // that is named already; else explain shows what is wrong
 		c.URL = mask.URL(f.Issuer())
 		c.Message += " at " + c.URL
 	}

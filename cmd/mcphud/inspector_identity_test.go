@@ -64,4 +64,9 @@ func TestInspectorUsesAnIdentityProvider(t *testing.T) {
 	if o := list("client.json"); o.code != inspector.ExitAuth || len(idp.Calls("/revoke")) != 1 {
 		t.Errorf("exit %d after %d revocations, %s", o.code, len(idp.Calls("/revoke")), o.stderr)
 	}
+	s := startUIWith(t, nobody, inspecting, "--config", filepath.Join(home, "mcp.json"), "--client-config", filepath.Join(home, "client.json"), "--callback-url", "http://127.0.0.1:"+anyPort(t)+"/back", "--method", "tools/list")
+	follow(t, pageOn(t, s, 1))
+	if code := s.exit(); code != 0 || !strings.Contains(s.written(), `"tools"`) {
+		t.Errorf("exit %d: %s", code, s.written())
+	}
 }
