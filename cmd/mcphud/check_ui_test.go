@@ -18,6 +18,20 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
+// screenShows waits until the screen has all of these texts, whatever blanks are between their words.
+func screenShows(t *testing.T, ui *tuitest.App, texts ...string) {
+	t.Helper()
+	ui.Eventually(func() string {
+		got := strings.Join(strings.Fields(ui.Screen()), " ")
+		for _, text := range texts {
+			if !strings.Contains(got, text) {
+				return "the screen does not show " + text
+			}
+		}
+		return ""
+	})
+}
+
 // The screen runs the sections of the command: the named calls of the project, requests at a rate, and the lock, which may come later.
 func TestCheckScreenRunsAllSections(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
@@ -33,18 +47,7 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 	deps := views.Deps{Lock: lock, Checks: a.uiChecks(session.Options{}, own, lock)}
 	ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "agent", Transport: config.HTTP, URL: url}), tuitest.Size(120, 50),
 		tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
-	shows := func(texts ...string) {
-		t.Helper()
-		ui.Eventually(func() string {
-			got := strings.Join(strings.Fields(ui.Screen()), " ")
-			for _, text := range texts {
-				if !strings.Contains(got, text) {
-					return "the screen does not show " + text
-				}
-			}
-			return ""
-		})
-	}
+	shows := func(texts ...string) { t.Helper(); screenShows(t, ui, texts...) }
 	const done = " info · " // and how long it took, below the list, once nothing runs
 	section := func(title, question string) {
 		t.Helper()
@@ -106,18 +109,7 @@ func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
 		deps := views.Deps{Lock: lock, Checks: a.uiChecks(session.Options{}, own, lock)}
 		ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "changeable", Transport: config.HTTP, URL: url}), tuitest.Size(240, 60),
 			tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
-		shows := func(texts ...string) {
-			t.Helper()
-			ui.Eventually(func() string {
-				got := strings.Join(strings.Fields(ui.Screen()), " ")
-				for _, text := range texts {
-					if !strings.Contains(got, text) {
-						return "the screen does not show " + text
-					}
-				}
-				return ""
-			})
-		}
+		shows := func(texts ...string) { t.Helper(); screenShows(t, ui, texts...) }
 		ui.Press("Q").View("check")
 		shows(" info · ") // nothing runs
 		ui.Press("o").Overlay("Run sections")

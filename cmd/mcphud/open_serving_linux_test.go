@@ -57,19 +57,7 @@ func TestOpenServingPackage(t *testing.T) {
 	if o := mcphud(t, list...); !strings.Contains(o.ok(t), `"name"`) {
 		t.Errorf("%s", o.out)
 	}
-	gone := func() {
-		t.Helper()
-		raw, _ := os.ReadFile(pid)
-		n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("it still runs")
-			}
-		}
-	}
+	gone := func() { t.Helper(); processEnds(t, pid) }
 	gone()
 	taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
@@ -107,18 +95,27 @@ func TestServingPackageThatDoesNotListen(t *testing.T) {
 		if o := mcphud(t, verb, "--config", file, "--server", "deaf"); o.code != exitTimeout || !strings.Contains(strings.Join(strings.Fields(o.out+o.stderr), " "), strings.Split(said, ";")[0]) {
 			t.Errorf("%s: exit %d %s%s", verb, o.code, o.out, o.stderr)
 		}
-		raw, _ := os.ReadFile(pid)
-		n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("it still runs")
-			}
-		}
+		processEnds(t, pid)
 	}
 	if o := mcphud(t, "doctor", "--config", file, "--server", "good", "--format", "text"); o.code != exitOK || !strings.Contains(o.out, "TERM ended it") || strings.Contains(o.out, "warning") {
 		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// processEnds waits until the process whose id is in a file does not run any more.
+func processEnds(t *testing.T, pid string) {
+	t.Helper()
+	raw, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it still runs")
+		}
 	}
 }
