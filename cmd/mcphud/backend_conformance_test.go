@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/store/pgtest"
 )
@@ -13,6 +14,9 @@ import (
 // balancer, as it does against an agent by itself.
 func TestBackendConformance_ThroughReplicas(t *testing.T) {
 	for _, revision := range peertest.Revisions() {
+		if revision.Name < "2026-07-28" && !budget.Nightly() { // two agents pass all checks of it below
+			continue
+		}
 		t.Run(revision.Name, func(t *testing.T) {
 			conformsTo(t, revision, nil, serve(t, "--profile", "everything", "--store", pgtest.Run(t), "--queue", installedNATS(t, ""), "--name", "suite"))
 		})
@@ -29,14 +33,16 @@ func TestBackendConformance_OfTwoAgents(t *testing.T) {
 	for _, revision := range peertest.Revisions() {
 		t.Run(revision.Name, func(t *testing.T) {
 			args := []string{"--profile", "everything", "--name", "suite", "--store", pgtest.Run(t)}
-			t.Run("store", func(t *testing.T) { conformsTo(t, revision, ofOneProcess, serve(t, args...), serve(t, args...)) })
+			if budget.Nightly() { // with a queue as well the store is the same
+				t.Run("store", func(t *testing.T) { conformsTo(t, revision, ofOneProcess, serve(t, args...), serve(t, args...)) })
+			}
 			args = append(args, "--queue", installedNATS(t, ""))
 			t.Run("queue", func(t *testing.T) { conformsTo(t, revision, ofOneProcess, serve(t, args...), serve(t, args...)) })
 		})
 	}
 }
 
-// conform runs the suite through two routers and a balancer, but for the checks named.
+// conformsTo runs the suite through two routers and a balancer, but for the checks named.
 func conformsTo(t *testing.T, revision peertest.Revision, not []string, agents ...*served) {
 	t.Helper()
 	var urls []string
