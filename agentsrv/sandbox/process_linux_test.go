@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -216,16 +217,21 @@ func TestWorkersStartNoWorkers(t *testing.T) {
 func TestManyCallsLeaveNothing(t *testing.T) {
 	slow(t)
 	s := open(t, Options{Parallel: 2})
+	n := 200
+	if budget.All() {
+		n = 1000
+	} else {
+		s.retires = 50 // of callLimit
+	}
 	one := func(i int) {
 		code := fmt.Sprintf(`console.log(%d); const a = []; for (let i = 0; i < 100; i++) a.push({i, s: "x" + i}); a.length`, i)
 		if res := do(t, s, code); string(res.Result) != "100" {
 			t.Fatalf("%+v", res)
 		}
 	}
-	for i := range callLimit + 100 { // through the whole life of a worker
+	for i := range s.retires + 100 { // through the whole life of a worker
 		one(i)
 	}
-	const n = 1000
 	s.retires = n / 20
 	runtime.GC()
 	self := os.Getpid()
