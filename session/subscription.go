@@ -56,6 +56,8 @@ type subscription struct {
 	content string    // as text, at most maxContent bytes
 	due     time.Time // of what made content outdated; zero if it is not
 	offline bool      // that was a time without a connection
+	reading bool      // a reading runs
+	during  bool      // due is when a reading ran, which may have found already what is new
 }
 
 func (k *subscriptions) find(uri string) *subscription {
@@ -139,7 +141,7 @@ func (s *Session) updated(uri string) {
 	}
 	if sub != nil {
 		sub.Count++
-		sub.due, sub.offline = time.Now(), false
+		sub.due, sub.offline, sub.during = time.Now(), false, sub.reading
 		notify(s.kept.wake)
 	}
 	s.mu.Unlock()
@@ -166,7 +168,7 @@ func (s *Session) resubscribe(c *conn) {
 			gone := s.kept.find(sub.URI) != sub
 			sub.Err = err
 			if sub.due.IsZero() {
-				sub.due, sub.offline = time.Now(), true
+				sub.due, sub.offline, sub.during = time.Now(), true, false
 			}
 			notify(s.kept.wake)
 			s.mu.Unlock()
@@ -181,7 +183,7 @@ func (s *Session) resubscribe(c *conn) {
 // readUpdates reads what changed until the session ends.
 func (s *Session) readUpdates() {
 	for {
-		sub, at, offline := s.nextDue()
+		sub, u, during := s.nextDue()
 		if sub == nil {
 			select {
 			case <-s.kept.wake:
@@ -196,8 +198,8 @@ func (s *Session) readUpdates() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		if !s.postponed(sub, at, err) {
-			s.took(sub, Update{At: at, Offline: offline, Err: err}, r.Result)
+		if u.Err = err; !s.postponed(sub, u) {
+			s.took(sub, u, during, r.Result)
 		}
 		select {
 		case <-time.After(readRest):
@@ -207,8 +209,9 @@ func (s *Session) readUpdates() {
 	}
 }
 
-// nextDue is a subscription whose resource is to be read, nil if there is none or no connection; the one that waits longest.
-func (s *Session) nextDue() (sub *subscription, at time.Time, offline bool) {
+// nextDue is a subscription whose resource is to be read, nil if there is none or no connection; the one that waits longest. u has
+// what made the reading due, and during is whether the reading before ran then.
+func (s *Session) nextDue() (sub *subscription, u Update, during bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.kept.all {
@@ -217,27 +220,30 @@ func (s *Session) nextDue() (sub *subscription, at time.Time, offline bool) {
 		}
 	}
 	if sub == nil || s.conn == nil {
-		return nil, at, false
+		return nil, u, false
 	}
-	at, sub.due = sub.due, time.Time{}
-	return sub, at, sub.offline
+	u, during = Update{At: sub.due, Offline: sub.offline}, sub.during
+	sub.due, sub.reading, sub.during = time.Time{}, true, false
+	return sub, u, during
 }
 
 // postponed is whether a reading failed with its connection: the next one makes up for it.
-func (s *Session) postponed(sub *subscription, at time.Time, err error) bool {
+func (s *Session) postponed(sub *subscription, u Update) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err == nil || s.conn != nil {
+	if u.Err == nil || s.conn != nil {
 		return false
 	}
 	if sub.due.IsZero() {
-		sub.due = at
+		sub.due = u.At
 	}
+	sub.reading, sub.during = false, false
 	return true
 }
 
-// took notes what a resource holds now.
-func (s *Session) took(sub *subscription, u Update, result []byte) {
+// took notes what a resource holds now. Where that is what the reading before found, and the notification came during that one,
+// both tell of the same update.
+func (s *Session) took(sub *subscription, u Update, during bool, result []byte) {
 	content := ""
 	if u.Err == nil {
 		content = contentText(result)
@@ -249,12 +255,16 @@ func (s *Session) took(sub *subscription, u Update, result []byte) {
 		hunks, added, removed := text.Diff(before, content)
 		u.Diff, u.Added, u.Removed = text.Clip(hunks, maxUpdate), added, removed
 	}
+	same := u.Err == nil && u.Diff == ""
 	s.mu.Lock()
+	sub.reading = false
 	if u.Err == nil {
 		sub.content, sub.read = content, true
+	} else {
+		sub.during = false // it found nothing
 	}
 	first := !read && !seen // what it held when it was subscribed to
-	if !(first && u.Err == nil) && !(u.Offline && u.Err == nil && u.Diff == "") {
+	if !(first && u.Err == nil) && !(same && (u.Offline || during)) {
 		sub.Updates = append([]Update{u}, sub.Updates[:min(len(sub.Updates), maxUpdates-1)]...) // snapshots share the old ones
 	}
 	s.mu.Unlock()

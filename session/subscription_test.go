@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,6 +139,69 @@ func TestTooManySubscriptions(t *testing.T) {
 		}
 		if n := len(s.Subscriptions()); n != 100 || failure.KindOf(err) != failure.Usage {
 			t.Error(n, err)
+		}
+	})
+}
+
+// TestUpdateWhileItIsRead: a notification that comes while the resource is read already is no update of its own where that reading
+// found what is new, and is one where it did not.
+func TestUpdateWhileItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b board
+		answers := make(chan string, 3) // one for each reading, each with a notification before it
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"resources":{"subscribe":true}}`)
+			b.peer.Store(p)
+			p.Serve(func(env jsonrpc.Envelope) {
+				if env.Method != "resources/read" {
+					p.Answer(env, `{}`)
+					return
+				}
+				select {
+				case text := <-answers:
+					b.write(text, "b://x")
+				default:
+				}
+				p.Answer(env, fmt.Sprintf(`{"contents":[{"uri":"b://x","text":"%s"}]}`, b.text.Load()))
+			})
+		})}, config.Server{})
+		updates := func(texts ...string) (diffs []string) {
+			for _, text := range texts[1:] {
+				answers <- text
+			}
+			before := 0
+			for _, sub := range s.Subscriptions() {
+				before = len(sub.Updates)
+			}
+			b.write(texts[0], "b://x")
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			all := s.Subscriptions()
+			if len(all) != 1 || len(answers) > 0 {
+				t.Fatal(len(answers), all)
+			}
+			for _, u := range all[0].Updates[:len(all[0].Updates)-before] {
+				diffs = append(diffs, u.Diff)
+			}
+			return diffs
+		}
+		b.text.Store("one")
+		if err := s.KeepSubscribed(t.Context(), "b://x"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, c := range []struct{ texts, diffs []string }{
+			{[]string{"two", "two"}, []string{"@@ -1 +1 @@\n-one\n+two\n"}},
+			{[]string{"three", "four", "five"}, []string{"@@ -1 +1 @@\n-four\n+five\n", "@@ -1 +1 @@\n-two\n+four\n"}},
+			{[]string{"five"}, []string{""}}, // told of, and the same
+		} {
+			if diffs := updates(c.texts...); !slices.Equal(diffs, c.diffs) {
+				t.Errorf("%q: updates %q, want %q", c.texts, diffs, c.diffs)
+			}
+		}
+		if sub := s.Subscriptions()[0]; sub.Count != 6 {
+			t.Errorf("%d notifications were counted", sub.Count)
 		}
 	})
 }
