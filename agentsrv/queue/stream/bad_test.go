@@ -69,6 +69,7 @@ func TestRightsOfTheQueue(t *testing.T) {
 // What waits in a group of which nobody is left is taken by the others; another version's is not touched, and a task without a record is not
 // begun: it may have run before.
 func TestCallsOfReplicasThatAreGone(t *testing.T) {
+	t.Parallel()
 	s := natstest.Run(t)
 	var b queuetest.Board
 	var ends settled

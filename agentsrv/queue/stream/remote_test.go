@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -99,6 +100,7 @@ func notHere(t *testing.T) queue.Func {
 
 // What does not fit into a message goes through the object store, both ways.
 func TestLarge(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, func(o *Options) {
 		o.Perform = func(_ context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
 			return append(append(json.RawMessage{'['}, j.Payload...), ']'), nil
@@ -144,46 +146,51 @@ func TestCancelElsewhere(t *testing.T) {
 
 // A call whose replica is lost runs again if that is safe, and else ends as interrupted and does not.
 func TestLostReplica(t *testing.T) {
+	t.Parallel()
 	for _, repeatable := range []bool{true, false} {
-		p := newPair(t, func(o *Options) { o.pace = hurried })
-		var runs atomic.Int32
-		began := make(chan struct{}, 2)
-		f := func(ctx context.Context) (json.RawMessage, error) {
-			began <- struct{}{}
-			if runs.Add(1) == 1 {
-				<-ctx.Done()
-				return nil, ctx.Err()
+		t.Run(fmt.Sprint("repeatable: ", repeatable), func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t, func(o *Options) { o.pace = hurried })
+			var runs atomic.Int32
+			began := make(chan struct{}, 2)
+			f := func(ctx context.Context) (json.RawMessage, error) {
+				began <- struct{}{}
+				if runs.Add(1) == 1 {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return json.RawMessage(`"again"`), nil
 			}
-			return json.RawMessage(`"again"`), nil
-		}
-		type end struct {
-			raw json.RawMessage
-			err error
-		}
-		result := make(chan end, 1)
-		go func() {
-			raw, err := p.from.Do(t.Context(), queue.Job{Tenant: "t", Repeatable: repeatable, Payload: p.b.Pin(f)}, notHere(t))
-			result <- end{raw, err}
-		}()
-		<-began
-		p.join()
-		lose(p.to)
-		r := <-result
-		if repeatable && (r.err != nil || string(r.raw) != `"again"` || runs.Load() != 2) {
-			t.Errorf("repeatable: %s %v, %d runs", r.raw, r.err, runs.Load())
-		}
-		if !repeatable {
-			queuetest.Failure(t, r.err, jsonrpc.KindInterrupted)
-			if runs.Load() != 1 {
-				t.Errorf("it ran %d times", runs.Load())
+			type end struct {
+				raw json.RawMessage
+				err error
 			}
-		}
+			result := make(chan end, 1)
+			go func() {
+				raw, err := p.from.Do(t.Context(), queue.Job{Tenant: "t", Repeatable: repeatable, Payload: p.b.Pin(f)}, notHere(t))
+				result <- end{raw, err}
+			}()
+			<-began
+			p.join()
+			lose(p.to)
+			r := <-result
+			if repeatable && (r.err != nil || string(r.raw) != `"again"` || runs.Load() != 2) {
+				t.Errorf("repeatable: %s %v, %d runs", r.raw, r.err, runs.Load())
+			}
+			if !repeatable {
+				queuetest.Failure(t, r.err, jsonrpc.KindInterrupted)
+				if runs.Load() != 1 {
+					t.Errorf("it ran %d times", runs.Load())
+				}
+			}
+		})
 	}
 }
 
 // A task that must not run twice ends as interrupted when all that had to do with it are gone at once: its origin, whoever ran it, and
 // the server.
 func TestAllAreLostAtOnce(t *testing.T) {
+	t.Parallel()
 	var ends settled
 	p := newPair(t, func(o *Options) { o.pace, o.Settle = hurried, ends.settle })
 	var runs atomic.Int32
@@ -218,6 +225,7 @@ func TestAllAreLostAtOnce(t *testing.T) {
 
 // A job that ended before its origin made the task's record is settled again when the origin is gone.
 func TestRecordThatComesAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	var ends settled
 	var early atomic.Bool
 	p := newPair(t, func(o *Options) {
@@ -248,6 +256,7 @@ func TestRecordThatComesAfterTheEnd(t *testing.T) {
 
 // A server that is killed and comes back has what waited, and what runs goes on.
 func TestServerComesBack(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, func(o *Options) { o.pace = pace{} }) // they need a moment to come back
 	began, release := make(chan struct{}), make(chan struct{})
 	f := func(context.Context) (json.RawMessage, error) {
@@ -342,6 +351,7 @@ func TestDrainLeavesTasks(t *testing.T) {
 
 // The large params of a task stay when the replica shuts down that it came to, and go once it ended elsewhere.
 func TestDrainLeavesLargeParams(t *testing.T) {
+	t.Parallel()
 	var ends settled
 	p := newPair(t, func(o *Options) {
 		o.Settle = ends.settle

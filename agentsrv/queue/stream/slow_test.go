@@ -41,6 +41,7 @@ func (l *lines) has(s string) bool {
 // A slow network makes calls slow and nothing else: each runs once, and those of a tenant begin in the order they came, whichever replica
 // they came to.
 func TestSlowNetwork(t *testing.T) {
+	t.Parallel()
 	s := natstest.Run(t)
 	var b queuetest.Board
 	patient := func(o *Options) {
@@ -81,6 +82,7 @@ func TestSlowNetwork(t *testing.T) {
 // A server that takes what it is sent and does not answer has the call refused, which then is not begun, and is not waited for when
 // it answers again.
 func TestServerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	s := natstest.Run(t)
 	var b queuetest.Board
 	link := natstest.Slow(t, s.URL, 0)

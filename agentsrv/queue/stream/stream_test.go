@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"log/slog"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/natsconn"
 	"github.com/mcphud/mcphud/session/natsconn/natstest"
@@ -18,6 +20,9 @@ import (
 
 // An object store of nats.go leaves a goroutine behind for ever whose put ends before that began.
 func TestMain(m *testing.M) {
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // most tests wait, for losses to be noticed
+	}
 	leaktest.Main(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
 }
 
