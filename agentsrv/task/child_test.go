@@ -86,6 +86,7 @@ func spawn(t *testing.T, dir string) (url string, kill func()) {
 }
 
 func TestQ8_KilledMidTask(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	url, kill := spawn(t, dir)
 	r := &rig{t: t, url: url, client: &http.Client{Transport: &http.Transport{}}}

@@ -57,6 +57,7 @@ func TestAnEndIsOneOnceItIsKept(t *testing.T) {
 }
 
 func TestTasksExpire(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, options{})
 	s := r.login()
 	short := func(name string) string {

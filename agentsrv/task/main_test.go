@@ -1,9 +1,11 @@
 package task
 
 import (
+	"flag"
 	"os"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/leaktest"
 )
 
@@ -11,6 +13,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("MCPHUD_TASK_CHILD"); dir != "" {
 		child(dir)
 		return
+	}
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // those that may run at once wait for time limits
 	}
 	leaktest.Main(m)
 }

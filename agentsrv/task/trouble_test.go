@@ -27,6 +27,7 @@ func onNATS(t *testing.T, srv *natstest.Server, o options) (*rig, *natsconn.Conn
 
 // A job that others may still run is not interrupted.
 func TestTasksWhoseJobsAreThereAreNotInterrupted(t *testing.T) {
+	t.Parallel()
 	srv := natstest.Run(t)
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -52,6 +53,7 @@ func TestTasksWhoseJobsAreThereAreNotInterrupted(t *testing.T) {
 }
 
 func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
+	t.Parallel()
 	srv := natstest.Run(t)
 	var log bytes.Buffer
 	var mu sync.Mutex
@@ -97,6 +99,7 @@ func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
 
 // A new task waits for a server that is away, as other calls do.
 func TestNewTaskWaitsForTheServer(t *testing.T) {
+	t.Parallel()
 	srv := natstest.Run(t)
 	a, conn := onNATS(t, srv, options{tasks: Options{TaskAfter: time.Nanosecond}})
 	a.tasks.table.(*kvTable).await = time.Minute
@@ -124,6 +127,7 @@ func TestNewTaskWaitsForTheServer(t *testing.T) {
 }
 
 func TestBucketThatIsGoneIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	srv := natstest.Run(t)
 	a, conn := onNATS(t, srv, options{tasks: Options{Gone: time.Second}})
 	s := a.login()
