@@ -90,6 +90,7 @@ func TestR5_R19_LongResultsPassAsTheyCome(t *testing.T) {
 
 // A call that wants no progress reaches the agent without a token for it, and is not given up because nothing is reported.
 func TestR19_CallsWithoutProgressPassAsTheyAre(t *testing.T) {
+	t.Parallel()
 	const limit = time.Second
 	var opened atomic.Bool
 	asked := make(chan string, 1)
