@@ -231,7 +231,7 @@ func TestStdioSampling(t *testing.T) {
 func TestEndOfInputEndsListening(t *testing.T) {
 	f := start(t, nil)
 	limit := lastWords / 2
-	took := budget.Quick(limit, func() {
+	took := budget.Median(func() {
 		p := f.stdio(t)
 		body, _ := modern("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "")
 		p.write(body)

@@ -139,7 +139,7 @@ func TestT3_SearchOverHTTP(t *testing.T) {
 
 func TestX4_MalformedSourcesOverHTTP(t *testing.T) {
 	url := agent(t, kb.Options{})
-	limit := 100 * time.Millisecond
+	limit := 500 * time.Millisecond // some milliseconds on a machine that has nothing else to do
 	if budget.Race() {
 		limit *= 10
 	}
@@ -150,9 +150,9 @@ func TestX4_MalformedSourcesOverHTTP(t *testing.T) {
 		}
 		for _, uri := range []string{"resource://kb/none.md", "resource://kb/../../etc/passwd", "resource://kb/%zz", "bytes://x/y", "resource://kb/" + strings.Repeat("a/", 3000), "resource://kb/a?line=" + strings.Repeat("9", 3000)} {
 			var r reply
-			best := budget.Quick(limit, func() { r = post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern) })
-			if r.Error == nil || r.Error.Code != code || best > limit {
-				t.Errorf("%.50s: %+v after %v", uri, r.Error, best)
+			took := budget.Median(func() { r = post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern) })
+			if r.Error == nil || r.Error.Code != code || took > limit {
+				t.Errorf("%.50s: %+v after %v", uri, r.Error, took)
 			}
 		}
 	})

@@ -113,7 +113,7 @@ func TestT3_X4_ArgumentsOutOfRange(t *testing.T) {
 func TestX4_HostileQueries(t *testing.T) {
 	k := open(t, Options{})
 	find(t, k, "warm", SearchOptions{})
-	limit := 100 * time.Millisecond
+	limit := 500 * time.Millisecond // less than 100 on a machine that has nothing else to do
 	if budget.Race() {
 		limit = time.Minute
 	}
@@ -126,9 +126,9 @@ func TestX4_HostileQueries(t *testing.T) {
 	} {
 		var r Results
 		var err error
-		best := budget.Quick(limit, func() { r, err = k.Search(t.Context(), "t", q, SearchOptions{Limit: 20}) })
-		if err != nil || best > limit {
-			t.Errorf("%.40q: %v after %v", q, err, best)
+		took := budget.Median(func() { r, err = k.Search(t.Context(), "t", q, SearchOptions{Limit: 20}) })
+		if err != nil || took > limit {
+			t.Errorf("%.40q: %v after %v", q, err, took)
 		}
 		for _, h := range r.Hits {
 			if h.Score < 0 || h.Score > 1 {

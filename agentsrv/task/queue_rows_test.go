@@ -105,9 +105,9 @@ func TestQ4_FourthCallIsRefusedAtOnceInBothEras(t *testing.T) {
 		caller caller
 		code   int
 	}{{sessionless, -32002}, {modern(map[string]any{}), -31002}} {
-		const atOnce = 50 * time.Millisecond
+		const atOnce = time.Second // what waits for its turn waits until the test ends
 		var a answer
-		if d := budget.Quick(atOnce, func() { a = r.tool(c.caller, "echo", nil) }); d > atOnce {
+		if d := budget.Median(func() { a = r.tool(c.caller, "echo", nil) }); d > atOnce {
 			t.Errorf("refused after %v", d)
 		}
 		if a.Status != 200 || a.Error == nil || a.Error.Code != c.code || a.Error.Message != "Task queue at capacity" || a.Error.Data["kind"] != "queue_full" {
@@ -195,9 +195,9 @@ func TestQueueThreats_StormOfCancelsOverTheWire(t *testing.T) {
 	if a := <-head; resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
 	}
-	const atOnce = 100 * time.Millisecond
+	const atOnce = time.Second // milliseconds on a machine that has nothing else to do
 	var a answer
-	if d := budget.Quick(atOnce, func() { a = r.tool(sessionless, "echo", nil) }); a.Result == nil || d > atOnce {
+	if d := budget.Median(func() { a = r.tool(sessionless, "echo", nil) }); a.Result == nil || d > atOnce {
 		t.Errorf("a normal call: %+v after %v", a, d)
 	}
 }

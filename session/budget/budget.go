@@ -63,17 +63,6 @@ func Best(measure func() time.Duration) time.Duration {
 	return best
 }
 
-// Quick returns the shortest time that f took, and tries again for half a minute until that is at most limit: what is slow is
-// slow each time, and what a busy machine holds up is not.
-func Quick(limit time.Duration, f func()) time.Duration {
-	end := time.Now().Add(30 * time.Second)
-	best := Time(f)
-	for best > limit && time.Now().Before(end) {
-		best = min(best, Time(f))
-	}
-	return best
-}
-
 // Pair measures two things alternately, five times each, and returns the best
 // of each, so that a busy spell of the machine falls on both.
 func Pair(got, base func() time.Duration) (bestGot, bestBase time.Duration) {
