@@ -28,10 +28,7 @@ func actionRun(t *testing.T, env ...string) (o outcome, dir, program string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is for Linux and macOS")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	script, err := filepath.Abs(filepath.Join(actionFolder, "check"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,10 +89,7 @@ func TestActionRefuses(t *testing.T) {
 // A release is taken if it is what its checksums say.
 func TestActionDownloads(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	arch := map[string]string{"amd64": "amd64", "arm64": "arm64"}[runtime.GOARCH]
 	if arch == "" || runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("there are no releases for this machine")

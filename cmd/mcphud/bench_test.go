@@ -32,10 +32,7 @@ func TestBench(t *testing.T) {
 	if err := os.WriteFile(batch, []byte("{\"a\":1}\n{\"a\":2,\"b\":5}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	for _, era := range eras {
 		md, js := filepath.Join(dir, era+".md"), filepath.Join(dir, era+".json")
 		o := mcphud(t, "bench", "add", "b=2", "--batch", batch, "--count", "20", "--clients", "3", "--connections", "2", "--slo", "errors<1%", "-o", md, "-o", js, "--format", "json", "--protocol", era, "--url", s.url)

@@ -10,10 +10,7 @@ import (
 // What a server writes for each of many calls would hide what is found; the journal has it, and --verbose prints it.
 func TestCheckKeepsTheServersStderrApart(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	server := []string{"--", "env", asMain + "=1", exe, "agent", "--stdio", "--ephemeral"}
 	file := filepath.Join(t.TempDir(), "j.jsonl")
 	const said = "MCP tool called"

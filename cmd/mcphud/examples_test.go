@@ -22,6 +22,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/registry/registrytest"
 )
 
@@ -63,6 +64,9 @@ func TestExamplesRun(t *testing.T) {
 				continue
 			}
 			seen[line] = true
+			if len(seen)%3 != 0 && !budget.All() { // each is a process or more in a home of its own
+				continue
+			}
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
 				w.run(t, line)
@@ -86,10 +90,7 @@ type exampleWorld struct {
 
 func newExampleWorld(t *testing.T) *exampleWorld {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", server.NewStreamableHTTPServer(examples()))
 	h := httptest.NewServer(mux)
@@ -191,10 +192,7 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 	for i, word := range words {
 		words[i] = strings.Trim(word, `'"`)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	for i, word := range words {
 		if i > 0 && word == "mcphud" { // a server that is mcphud itself
 			words[i] = exe

@@ -138,7 +138,7 @@ func TestPeerInspectorStoredLogins(t *testing.T) {
 				}
 				cmd.Dir = home
 				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "NO_COLOR=1", "CI=1",
-					"MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+					"MCP_INSPECTOR_SECRET_STORE=file")
 				o = finish(t, cmd)
 				return o, g.takes()
 			}
@@ -195,7 +195,7 @@ func TestPeerInspectorWaitsForALogin(t *testing.T) {
 	for name, cmd := range map[string]*exec.Cmd{"the Inspector": exec.Command(program[0], append(program[1:len(program):len(program)], args...)...), "mcphud": command(t, append([]string{inspecting}, args...)...)} {
 		home := t.TempDir()
 		cmd.Dir = home
-		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_INSPECTOR_SECRET_STORE=file")
 		later := time.AfterFunc(1500*time.Millisecond, func() { keep(t, home, s.URL, s.URL+"/mcp", auth.Token{Access: "good"}) })
 		if o := finish(t, cmd); o.code != exitOK || !strings.Contains(o.out, `"tools"`) {
 			t.Errorf("%s: exit %d, %s%s", name, o.code, o.out, o.stderr)

@@ -23,7 +23,7 @@ func both(t *testing.T, files map[string]string, args ...string) (theirs, ours o
 	at := func(cmd *exec.Cmd, home string) outcome {
 		cmd.Dir = home
 		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "NO_COLOR=1", "CI=1",
-			"MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory", "GORACE=atexit_sleep_ms=0")
+			"MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory")
 		return finish(t, cmd)
 	}
 	home := t.TempDir() // one after the other, for messages with paths
@@ -350,7 +350,7 @@ func TestPeerInspectorChangesItsList(t *testing.T) {
 			run := func(cmd *exec.Cmd) (outcome, any) {
 				write(t, file, list)
 				cmd.Dir = home
-				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "NO_COLOR=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "NO_COLOR=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=file")
 				o := finish(t, cmd)
 				return o, jsonValues(t, contents(file))
 			}
@@ -386,7 +386,7 @@ func TestPeerInspectorKeepsValues(t *testing.T) {
 		cmd := c.cmd(append([]string{"--catalog", "list.json", "--method"}, args...)...)
 		cmd.Dir = c.home
 		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+c.home, "XDG_STATE_HOME="+c.home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "NO_COLOR=1", "MCP_CATALOG_PATH=",
-			"MCP_INSPECTOR_SECRET_STORE=file", "GORACE=atexit_sleep_ms=0")
+			"MCP_INSPECTOR_SECRET_STORE=file")
 		o = finish(t, cmd)
 		o.out = strings.ReplaceAll(o.out, c.home, "HOME")
 		o.stderr = strings.ReplaceAll(o.stderr, c.home, "HOME")

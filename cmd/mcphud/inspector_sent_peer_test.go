@@ -76,7 +76,7 @@ func TestPeerInspectorSends(t *testing.T) {
 			write(t, filepath.Join(home, "l.json"), `{"mcpServers":{"l":{"type":"http","url":"`+s.URL+`/mcp","headers":{"X-One":"file","X-Two":"file"},"metadata":{"m":1,"n":{"o":2}},"roots":[{"uri":"file:///tmp","name":"t"}]}}}`)
 			run := func(cmd *exec.Cmd) (outcome, []any) {
 				cmd.Dir = home
-				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory", "GORACE=atexit_sleep_ms=0")
+				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory")
 				o := finish(t, cmd)
 				l.mu.Lock()
 				defer l.mu.Unlock()
@@ -129,7 +129,7 @@ func TestPeerInspectorWrites(t *testing.T) {
 			run := func(cmd *exec.Cmd) (outcome, string) {
 				home := t.TempDir()
 				cmd.Dir = home
-				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "CI=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory", "GORACE=atexit_sleep_ms=0")
+				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "MCPHUD_CONFIG=", "CI=1", "MCP_CATALOG_PATH=", "MCP_INSPECTOR_SECRET_STORE=memory")
 				o := finish(t, cmd)
 				b, _ := os.ReadFile(filepath.Join(home, "out")) // it may not be there
 				return o, string(b)

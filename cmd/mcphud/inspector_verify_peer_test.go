@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
@@ -186,10 +185,7 @@ func TestPeerInspectorVerifies(t *testing.T) {
 	t.Cleanup(wrong.Close)
 	t.Cleanup(large.Close)
 	agent := serve(t, "--profile", "everything").url
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"l": map[string]any{"type": "http", "url": wrong.URL + "/mcp", "skillCatalogMaxSkills": 2, "skillCatalogMaxBytes": 200}}})
 	if err != nil {
 		t.Fatal(err)

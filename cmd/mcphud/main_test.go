@@ -84,6 +84,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := leaktest.Run(m)
+	if races := racesIn(home); races != "" {
+		fmt.Fprintf(os.Stderr, "programs that tests started saw data races:\n%s", races)
+		code = max(code, 1)
+	}
 	_ = os.RemoveAll(home)
 	os.Exit(code)
 }
@@ -102,6 +106,7 @@ func isolate() (home string, err error) {
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.state", "MCPHUD_CONFIG": "", "NO_COLOR": "1",
 		noHistory:            "off",  // but for the tests of it
 		"MCPHUD_CREDENTIALS": "file", // no test asks the keychain of whoever runs it
+		"GORACE":             raceOptions(home),
 	}
 	lines := strings.Split(string(out), "\n")
 	for i, name := range []string{"GOCACHE", "GOPATH", "GOENV"} {
@@ -125,16 +130,11 @@ type outcome struct {
 // command prepares a run in an empty home and working folder.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	home := t.TempDir()
-	cmd := exec.Command(exe, args...)
+	cmd := exec.Command(ownProgram(t), args...)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_CONFIG=", "NO_COLOR=1",
-		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap"), // not where the routers of whoever runs the tests are
-		"GORACE=atexit_sleep_ms=0") // the race detector would keep each process for a second
+		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap")) // not where the routers of whoever runs the tests are
 	return cmd
 }
 
@@ -172,7 +172,7 @@ func mcphud(t *testing.T, args ...string) outcome {
 	took := time.Since(start)
 	_, _ = std.out.Close(), std.err.Close()
 	read.Wait()
-	return outcome{code, out.String(), stderr.String(), took}
+	return outcome{code, out.String(), stderr.String(), took}.unraced(t)
 }
 
 func finish(t *testing.T, cmd *exec.Cmd) outcome {
@@ -195,7 +195,7 @@ func wait(t *testing.T, cmd *exec.Cmd, out, stderr *bytes.Buffer, start time.Tim
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
-	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String(), time.Since(start)}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String(), time.Since(start)}.unraced(t)
 }
 
 // fake names a misbehaving stdio server after the double dash.

@@ -122,10 +122,7 @@ func seenAgain(t *testing.T, server config.Server, x explorer, calls string) {
 	}
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		exe := ownProgram(t)
 		if after := x.sees(t, calls, map[string]string{asMain: "1"}, append([]string{"stdio", exe}, append(mocked, "--stdio")...)...); after != before {
 			t.Error(firstDifference(before, after))
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,10 +11,7 @@ import (
 // The commands of the manual, one after the other.
 func TestReadmeOfMock(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	want := []string{`"text":"hi"`, `"text":"hi"`, `"protocolVersion":"2025-11-25"`, `"mcphud/mock":{"nearest":{"arguments":{"message":"hi"}`}
 	ran := 0
 	for line := range strings.Lines(mock.README) {

@@ -14,10 +14,7 @@ import (
 // A host that starts its servers itself reaches every route by one command. Nothing but MCP is on stdout.
 func TestR19_RouterOverStdio(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := ownProgram(t)
 	file := filepath.Join(t.TempDir(), "routes.json")
 	text := `{"routes":{"demo":{"command":` + strconv.Quote(self) + `,"args":["agent","--stdio","--ephemeral"],"env":{"` + asMain + `":"1"}}}}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -98,10 +95,7 @@ func TestR19_StdioPrefix(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := ownProgram(t)
 	got := ownProcess(t, "tools", "call", "add", "a=40", "b=2", "-e", asMain+"=1", "--", self, "router", "--stdio", "--prefix", "never", "--routes", file)
 	if got.code != 0 || !strings.Contains(got.out, "42") {
 		t.Errorf("%+v", got)

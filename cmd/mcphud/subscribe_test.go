@@ -47,10 +47,7 @@ func serveUpdates(in io.Reader, out io.Writer) {
 
 func TestSubscribe(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	// mcphud itself runs as the program: the variable that says so must not reach the server.
 	server := []string{"--", "env", "-u", asMain, asServer + "=1", exe}
 	o := mcphud(t, append([]string{"resources", "subscribe", "updates://leave"}, server...)...)

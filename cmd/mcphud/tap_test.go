@@ -92,13 +92,10 @@ func (w *watched) stop() string {
 // wrapping is a server in the config of a client, with mcphud tap before its command.
 func wrapping(t *testing.T, s config.Server, args ...string) config.Server {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := ownProgram(t)
 	s.Args = append(append(append([]string{"tap"}, args...), "--", s.Command), s.Args...)
 	s.Command = exe
-	env := map[string]string{asMain: "1", "GORACE": "atexit_sleep_ms=0"}
+	env := map[string]string{asMain: "1", "GORACE": os.Getenv("GORACE")}
 	for k, v := range s.Env {
 		env[k] = v
 	}
