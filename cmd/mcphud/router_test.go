@@ -129,7 +129,8 @@ func TestRouterUsage(t *testing.T) {
 	})
 	by := ""
 	if runtime.GOOS == "linux" {
-		by = fmt.Sprintf(" by %q (pid %d)", "mcphud.test", r.cmd.Process.Pid)
+		name := filepath.Base(r.cmd.Path) // of which the system keeps 15 letters
+		by = fmt.Sprintf(" by %q (pid %d)", name[:min(len(name), 15)], r.cmd.Process.Pid)
 	}
 	for _, c := range []struct{ args, file, env, says string }{
 		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},

@@ -89,7 +89,9 @@ const twoAgents = "agents:\n  one: {ephemeral: true}\n  two: {ephemeral: true, p
 
 func TestUp(t *testing.T) {
 	t.Parallel()
-	u := stackOf(t, twoAgents+"router: {}\n", "mcphud.stack.yaml")
+	// The first gets a port of its own: another could be taken between its end and its next start.
+	agents := strings.Replace(twoAgents, "{ephemeral: true}", fmt.Sprintf("{port: %d, ephemeral: true}", porttest.Free(t)), 1)
+	u := stackOf(t, agents+"router: {}\n", "mcphud.stack.yaml")
 	if !u.Ready || len(u.Servers) != 2 || len(u.Processes) != 3 || !strings.HasSuffix(u.Aggregate, "/mcp") || u.File != filepath.Join(u.home, "mcphud.stack.yaml") {
 		t.Fatalf("%+v", u.upSummary)
 	}
