@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -94,7 +95,7 @@ func TestAgentLogLinesForPeople(t *testing.T) {
 func TestALookLeavesNoDatabase(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	for _, look := range [][]string{
+	for i, look := range [][]string{
 		{"info"},
 		{"tools", "list"},
 		{"resources", "list"},
@@ -104,6 +105,9 @@ func TestALookLeavesNoDatabase(t *testing.T) {
 		{"tools", "call", "search_knowledge_base", "query=session", "tenant_id=default"},
 		{"tools", "call", "lookup_entity", "entity_type=service", "query=express", "tenant_id=default"},
 	} {
+		if i%3 != 0 && !budget.All() { // each is two processes
+			continue
+		}
 		// In 2026-07-28 a call that takes a slow machine long becomes a task, which is kept.
 		stdioAgent(t, home, append(look, "--protocol", "2025-11-25")...).ok(t)
 		if left := states(t, home); len(left) != 0 {

@@ -36,9 +36,8 @@ func (a asker) each(t *testing.T, f func(t *testing.T, call func(words ...string
 		})
 		t.Run("stdio "+era, func(t *testing.T) {
 			f(t, func(words ...string) outcome {
-				c := command(t, append([]string{"tools", "call", "--format", "json", "--protocol", era}, words...)...)
-				c.Args = append(c.Args, "--", c.Path, "agent", "--profile", "everything", "--stdio", "--ephemeral")
-				return finish(t, c)
+				args := append([]string{"tools", "call", "--format", "json", "--protocol", era, "-e", asMain + "=1"}, words...)
+				return mcphud(t, append(args, ownAgent(t, "everything")...)...)
 			})
 		})
 	}
