@@ -8,6 +8,7 @@ import (
 )
 
 func TestR3_ACommandIsAnAgent(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"per-session", "shared"} {
 		t.Run(mode, func(t *testing.T) {
 			f := start(t, Options{}, fmt.Sprintf(`"c":{"command":%q,"env":{%q:"stdio"},"session":%q}`, os.Args[0], childEnv, mode))

@@ -95,6 +95,7 @@ func TestR10_ACallGoesOnThroughAnotherRouter(t *testing.T) {
 
 // A task that was begun through one router is polled, and its result fetched, through the other, with a session and without one.
 func TestR10_TasksThroughAnotherRouter(t *testing.T) {
+	t.Parallel()
 	a := features(t)
 	key := keys(t, "k")
 	one, two := replica(t, key, a.URL(), Options{}), replica(t, key, a.URL(), Options{})

@@ -44,55 +44,58 @@ func TestSlowAndBrokenBodies(t *testing.T) {
 	a := newAgent(t)
 	f := start(t, Options{BodyTimeout: time.Second}, route("a", a.at(), ""))
 	length := fmt.Sprintf("Content-Length: %d\r\n\r\n", len(callEcho))
-	for name, c := range map[string]struct {
-		body         string
-		trickle, end bool // a byte at a time; the client's side is ended
-		status       int
-	}{
-		"nothing comes":              {length, false, false, 408},
-		"half comes":                 {length + callEcho[:20], false, false, 408},
-		"a byte at a time":           {length, true, false, 408},
-		"a chunk that does not come": {"Transfer-Encoding: chunked\r\n\r\n5\r\n", false, false, 408},
-		"no last chunk":              {"Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n", false, false, 408},
-		"half, and the end":          {length + callEcho[:20], false, true, 400},
-		"a lying chunk, and the end": {"Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(callEcho)+100, callEcho), false, true, 400},
-		"a chunk that is too short":  {"Transfer-Encoding: chunked\r\n\r\n5\r\n" + callEcho + "\r\n0\r\n\r\n", false, false, 400},
-		"chunks and their size":      {"Transfer-Encoding: chunked\r\n\r\nzz\r\n", false, false, 400},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, r := f.wire(t)
-			if _, err := io.WriteString(w, f.head("\r\n")+c.body); err != nil {
-				t.Fatal(err)
-			}
-			if c.end {
-				_ = w.(*net.TCPConn).CloseWrite() // the answer tells
-			}
-			stop := make(chan struct{})
-			var slow sync.WaitGroup
-			if c.trickle {
-				slow.Go(func() {
-					for _, b := range []byte(callEcho) {
-						select {
-						case <-stop:
-							return
-						case <-time.After(100 * time.Millisecond):
-							_, _ = w.Write([]byte{b}) // the router may have ended it
+	t.Run("at once", func(t *testing.T) { // most of them take the whole time that there is for a body
+		for name, c := range map[string]struct {
+			body         string
+			trickle, end bool // a byte at a time; the client's side is ended
+			status       int
+		}{
+			"nothing comes":              {length, false, false, 408},
+			"half comes":                 {length + callEcho[:20], false, false, 408},
+			"a byte at a time":           {length, true, false, 408},
+			"a chunk that does not come": {"Transfer-Encoding: chunked\r\n\r\n5\r\n", false, false, 408},
+			"no last chunk":              {"Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n", false, false, 408},
+			"half, and the end":          {length + callEcho[:20], false, true, 400},
+			"a lying chunk, and the end": {"Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(callEcho)+100, callEcho), false, true, 400},
+			"a chunk that is too short":  {"Transfer-Encoding: chunked\r\n\r\n5\r\n" + callEcho + "\r\n0\r\n\r\n", false, false, 400},
+			"chunks and their size":      {"Transfer-Encoding: chunked\r\n\r\nzz\r\n", false, false, 400},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w, r := f.wire(t)
+				if _, err := io.WriteString(w, f.head("\r\n")+c.body); err != nil {
+					t.Fatal(err)
+				}
+				if c.end {
+					_ = w.(*net.TCPConn).CloseWrite() // the answer tells
+				}
+				stop := make(chan struct{})
+				var slow sync.WaitGroup
+				if c.trickle {
+					slow.Go(func() {
+						for _, b := range []byte(callEcho) {
+							select {
+							case <-stop:
+								return
+							case <-time.After(100 * time.Millisecond):
+								_, _ = w.Write([]byte{b}) // the router may have ended it
+							}
 						}
-					}
-				})
-			}
-			res, err := http.ReadResponse(r, nil)
-			close(stop)
-			slow.Wait()
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(res.Body)
-			if env, bad := jsonrpc.Scan(body); err != nil || bad != nil || env.Kind != jsonrpc.ErrorResponse || res.StatusCode != c.status || !res.Close {
-				t.Errorf("%d, closed %t, %s %v %v; want %d", res.StatusCode, res.Close, body, err, bad, c.status)
-			}
-		})
-	}
+					})
+				}
+				res, err := http.ReadResponse(r, nil)
+				close(stop)
+				slow.Wait()
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(res.Body)
+				if env, bad := jsonrpc.Scan(body); err != nil || bad != nil || env.Kind != jsonrpc.ErrorResponse || res.StatusCode != c.status || !res.Close {
+					t.Errorf("%d, closed %t, %s %v %v; want %d", res.StatusCode, res.Close, body, err, bad, c.status)
+				}
+			})
+		}
+	})
 	if h, _ := a.seen(); h != nil {
 		t.Error("one of these reached the agent")
 	}
@@ -167,8 +170,8 @@ func TestSlowAndLargeHeads(t *testing.T) {
 	if f.web.ReadHeaderTimeout != 10*time.Second || f.web.MaxHeaderBytes != 64<<10 || f.web.IdleTimeout <= 0 {
 		t.Errorf("limits: %+v", f.web)
 	}
-	if testing.Short() {
-		t.Skip("a head that does not come takes ten seconds")
+	if !budget.All() {
+		return // what follows takes these ten seconds
 	}
 	w, r = f.wire(t)
 	began := time.Now()
@@ -336,6 +339,7 @@ func TestStrangeJSON(t *testing.T) {
 
 // Where the router has to understand what an agent says, there is an end to how much it reads.
 func TestEndlessIntroductionsAreCutShort(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	var sse bool
 	ended := make(chan struct{}, 1)

@@ -143,6 +143,7 @@ func TestE14_HangingAgent(t *testing.T) {
 
 // What the router says about an agent it says at the endpoint of all agents as well, with the numbers of the caller's era.
 func TestE14_E7_AnAgentAmongAllThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.answer = func(_ http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) { <-r.Context().Done() }
 	f := start(t, Options{}, route("a", a.at(), `"timeout":"1s"`))

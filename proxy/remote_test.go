@@ -55,6 +55,7 @@ func older(t *testing.T, seen chan http.Header) (url string, stop func()) {
 
 // A server of HTTP+SSE is served like any other: found out, or as the route says, at its own address and among all.
 func TestR3_S5_ServersOfHTTPAndSSE(t *testing.T) {
+	t.Parallel()
 	seen := make(chan http.Header, 100)
 	url, stop := older(t, seen)
 	f := start(t, Options{},
@@ -137,6 +138,7 @@ func TestR3_D6_WhatIsNoServerIsSaid(t *testing.T) {
 
 // A server that opens its stream and says nothing is waited for as long as the route says.
 func TestR3_E14_SilentEventStream(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_ = http.NewResponseController(w).Flush()

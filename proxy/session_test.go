@@ -290,6 +290,7 @@ func TestR15_AToolIsNotCalledAgainForItsAnswer(t *testing.T) {
 // Callers without a session share one at the agent, where nothing tells their requests apart but ids.
 // A caller without a session has no other way to say that it waits no more than to leave, or is told so by the router.
 func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	arrived, stop := make(chan struct{}, 9), make(chan struct{})
 	a.answer = func(http.ResponseWriter, *http.Request, jsonrpc.Envelope) {

@@ -28,6 +28,7 @@ func TestAClosedRouterDoesNotStart(t *testing.T) {
 }
 
 func TestARouterStartsOnce(t *testing.T) {
+	t.Parallel()
 	f := start(t, Options{})
 	at := f.URL()
 	if err := f.Start(t.Context()); err == nil {

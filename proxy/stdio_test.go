@@ -96,6 +96,7 @@ func hanging(t *testing.T) (say func(string), end func() error, called chan stru
 
 // The end of the input ends what runs, within a second, and nobody is told anything after it.
 func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
+	t.Parallel()
 	within(t, time.Second, func() time.Duration {
 		say, end, called := hanging(t)
 		say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
@@ -120,6 +121,7 @@ func TestR19_CancelledOverStdio(t *testing.T) {
 
 // An agent's question that nobody answers any more does not outlive the input.
 func TestR19_A10_StdioEndsWhileTheClientIsAsked(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
 		if e.Method == "tools/call" {
@@ -177,6 +179,7 @@ func TestR19_StdioEndsWhileItIsAsked(t *testing.T) {
 
 // A client that reads nothing does not keep the router from ending.
 func TestR19_StdioEndsThoughNobodyReads(t *testing.T) {
+	t.Parallel()
 	f := start(t, Options{Trusted: true})
 	in, write := io.Pipe()
 	stuck, out := io.Pipe()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -336,16 +337,19 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 
 // A caller that reads no stream cannot see that one began: an agent that falls silent in it did not answer.
 func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
-	t.Parallel()
-	a := newAgent(t)
-	f := start(t, Options{}, route("a", a.at(), `"timeout":"5s"`))
+	synctest.Test(t, hangsInAnEventStream)
+}
+
+func hangsInAnEventStream(t *testing.T) {
+	a := &agent{sessions: map[string]bool{}}
+	f := inMemory(t, a, "5s")
 	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
 		w.Header().Set("Content-Encoding", "identity")
 		rc := sseHead(w)
-		for range 110 { // alive for longer than the timeout
+		for range 3 { // alive for longer than the timeout
 			_, _ = io.WriteString(w, ":\n\n") // who reads sees what is missing
 			_ = rc.Flush()
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(4900 * time.Millisecond)
 		}
 		if e.Method == "x/hang" {
 			<-r.Context().Done()
@@ -356,8 +360,12 @@ func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
 	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || got.body != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("%+v", got)
 	}
+	began := time.Now()
 	got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":2,"method":"x/hang"}`)
 	got.check(t, 504, -32003, "Agent 'a' did not answer within 5s")
+	if d := time.Since(began); d != 2*4900*time.Millisecond+5*time.Second { // after the last that it said
+		t.Errorf("it took %v", d)
+	}
 	if string(got.rpcError(t).ID) != "2" || got.header.Get("Content-Encoding") != "" { // which was of what is not passed on
 		t.Errorf("%+v", got)
 	}
@@ -365,18 +373,21 @@ func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
 
 // Between two parts of an answer an agent has its time anew, however short the parts are.
 func TestE14_R6_AnAnswerThatComesInSmallPieces(t *testing.T) {
-	t.Parallel()
-	a := newAgent(t)
+	synctest.Test(t, comesInSmallPieces)
+}
+
+func comesInSmallPieces(t *testing.T) {
+	a := &agent{sessions: map[string]bool{}}
 	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
 		w.Header().Set("Content-Type", "application/json")
 		for range 110 {
 			_, _ = io.WriteString(w, " ") // who reads sees what is missing
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(4900 * time.Millisecond)
 		}
 		_, _ = w.Write(jsonrpc.NewResult(e.ID, nil))
 	}
-	f := start(t, Options{}, route("a", a.at(), `"timeout":"5s"`))
+	f := inMemory(t, a, "5s")
 	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || strings.TrimLeft(got.body, " ") != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("%+v", got)
 	}

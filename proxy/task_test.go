@@ -10,6 +10,7 @@ import (
 
 // The page of a task is beside the agent's endpoint, and beside the router's.
 func TestQ6_TaskPages(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var asked []string
 	hang := make(chan struct{})

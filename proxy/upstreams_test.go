@@ -66,6 +66,7 @@ func TestUpstreamsShareTheWork(t *testing.T) {
 }
 
 func TestAnUpstreamThatIsGoneIsPassedOver(t *testing.T) {
+	t.Parallel()
 	one, two := named(t, "one"), named(t, "two")
 	f := start(t, Options{Breaker: breaker.Options{Failures: 2}}, `"a":{"urls":["`+one.at()+`","`+two.at()+`"]}`)
 	ids := map[string]string{}

@@ -137,9 +137,18 @@ func (w *Watcher) Close() {
 
 func (w *Watcher) run() {
 	defer close(w.done)
-	files := filewatch.New(w.o.Poll, settle)
-	defer files.Close()
-	var keys <-chan struct{}
+	var files *filewatch.Watcher
+	var changed, keys <-chan struct{}
+	var poll <-chan time.Time
+	if w.o.Path != "" {
+		files = filewatch.New(w.o.Poll, settle)
+		defer files.Close()
+		changed = files.Changed()
+	} else { // keys alone need nothing of the system's
+		tick := time.NewTicker(w.o.Poll)
+		defer tick.Stop()
+		poll = tick.C
+	}
 	if w.o.Keys != nil {
 		keys = w.o.Keys.Changed()
 	}
@@ -150,7 +159,8 @@ func (w *Watcher) run() {
 		select {
 		case <-w.stop:
 			return
-		case <-files.Changed():
+		case <-changed:
+		case <-poll:
 		case <-keys:
 		case answer = <-w.again:
 			force = true
