@@ -58,6 +58,7 @@ func (r *recorder) wrap(e *server.MCPServer, t server.ServerTool) server.ServerT
 // TestDirectCallsAreTheSame: every tool gets the same request through the engine and without it, and what it returns
 // reaches the client in the same bytes, in both eras.
 func TestDirectCallsAreTheSame(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []Profile{Demo, Everything} {
 		t.Run(string(profile), func(t *testing.T) {
 			a, cs := serve(t, Options{Profile: profile, RateLimit: -1, TenantConcurrency: -1})

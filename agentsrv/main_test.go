@@ -1,10 +1,12 @@
 package agentsrv
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/leaktest"
 )
 
@@ -12,6 +14,9 @@ func TestMain(m *testing.M) {
 	if sandbox.IsWorker(os.Args) { // execute_code starts this very program
 		sandbox.WorkerMain()
 		return
+	}
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // those that may run at once wait for time limits
 	}
 	leaktest.Main(m)
 }

@@ -100,6 +100,7 @@ func TestQuestionsOfACallThatRunsElsewhere(t *testing.T) {
 
 // The pages say which engine it is and what it shares, and that its server is gone.
 func TestPagesOfASharedQueue(t *testing.T) {
+	t.Parallel()
 	s, first, cs := elsewhere(t, Options{})
 	at := strings.TrimSuffix(cs["modern"].url, "/mcp")
 	get := func(path string) (int, string) {

@@ -22,6 +22,7 @@ func TestBackendAgentsOnOneDatabaseShareTheirTasks(t *testing.T) {
 }
 
 func TestAgentsOnOneQueueShareTheirTasks(t *testing.T) {
+	t.Parallel()
 	shareTasks(t, Options{Queue: natsconn.Options{URL: natstest.Run(t).URL}})
 }
 
@@ -181,6 +182,7 @@ func shareStates(t *testing.T, o Options) {
 
 // An agent that stops, without a kill, hands its tasks to the others of its queue.
 func TestAgentThatStopsLeavesItsTasksToOthers(t *testing.T) {
+	t.Parallel()
 	url := natstest.Run(t).URL
 	o := Options{Queue: natsconn.Options{URL: url}, RateLimit: -1}
 	first, err := New(o)

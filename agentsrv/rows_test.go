@@ -59,6 +59,7 @@ func TestP9_NoStreamForThoseWhoTakeNone(t *testing.T) {
 }
 
 func TestF5_ManyRequestsAtOnce(t *testing.T) {
+	t.Parallel()
 	_, cs := serve(t, Options{Concurrency: 8, RateLimit: -1, TenantConcurrency: -1})
 	for era, c := range cs {
 		t.Run(era, func(t *testing.T) {
@@ -85,6 +86,7 @@ func TestF5_ManyRequestsAtOnce(t *testing.T) {
 
 // The limits of the queue and of tenants hold from outside: what is beyond them is refused, and the rest is served.
 func TestA8_QueueAndConcurrencyAreBounded(t *testing.T) {
+	t.Parallel()
 	_, cs := serve(t, Options{QueueCapacity: 2, RateLimit: -1, TenantConcurrency: -1})
 	c := cs["modern"]
 	var wg sync.WaitGroup
