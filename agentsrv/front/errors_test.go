@@ -223,6 +223,7 @@ func TestA7_BodyLimit(t *testing.T) {
 
 // Many clients write the whole body before they read: they must find an answer then, not a broken connection.
 func TestA7_AnswerAfterTheWholeBody(t *testing.T) {
+	t.Parallel()
 	f := start(t, nil)
 	host := strings.TrimSuffix(strings.TrimPrefix(f.url, "http://"), Path)
 	body := strings.Repeat("x", 25<<20)

@@ -144,6 +144,7 @@ func TestSessionFixationAndTheft(t *testing.T) {
 }
 
 func TestSessionsExpire(t *testing.T) {
+	t.Parallel()
 	f := start(t, func(o *Options) { o.Sessions.TTL = 2 * time.Second })
 	s := f.login(t, "2025-11-25", "{}")
 	used := f.login(t, "2025-11-25", "{}")

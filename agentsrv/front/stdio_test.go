@@ -98,6 +98,7 @@ func TestA10_StdioAnswersAndEnds(t *testing.T) {
 }
 
 func TestA10_StdioEOFEndsWhatRuns(t *testing.T) {
+	t.Parallel()
 	f := start(t, longDrain)
 	p := f.stdio(t)
 	p.write(call("1", "block", "{}"))
@@ -122,6 +123,7 @@ func TestA10_StdioStopsByContext(t *testing.T) {
 }
 
 func TestQ9_StdioDrainsWhenItIsStopped(t *testing.T) {
+	t.Parallel()
 	const drain = 1200 * time.Millisecond // longer than what calls get at the end of the input
 	f := start(t, func(o *Options) { o.Timeouts.Drain = drain })
 	p := f.stdio(t)
