@@ -123,6 +123,7 @@ func TestQ4_FourthCallIsRefusedAtOnceInBothEras(t *testing.T) {
 }
 
 func TestQ5_A6_TimeoutsOfTheQueueAndOfTheRun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, options{queue: queue.Options{Timeout: 2 * time.Second, QueueTimeout: 100 * time.Millisecond, Grace: 50 * time.Millisecond}})
 	at := time.Now()
 	head := r.later(t.Context(), sessionless, 1, "gate", map[string]any{"name": "head"})
@@ -203,6 +204,7 @@ func TestQueueThreats_StormOfCancelsOverTheWire(t *testing.T) {
 }
 
 func TestQueueThreats_HandlerThatIgnoresItsContext(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, options{queue: queue.Options{Timeout: time.Second, Grace: 20 * time.Millisecond}})
 	a := r.tool(sessionless, "deaf", map[string]any{"name": "deaf"})
 	if a.Error == nil || a.Error.Code != -32003 {
