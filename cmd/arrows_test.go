@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -138,6 +137,9 @@ var (
 	}
 )
 
+// table is this file, to which messages point.
+const table = "cmd/arrows_test.go"
+
 // deepest is how many packages of the module stand on each other below session, session included.
 const deepest = 11
 
@@ -159,7 +161,8 @@ func TestArrowsBelowTheTop(t *testing.T) {
 		if common, divided := parts[above]; divided && below {
 			for _, to := range ours {
 				if strings.HasPrefix(to, above+"/") && !slices.Contains(strings.Fields(common+" "+cousins[name]), to) {
-					t.Errorf("%s imports %s: parts of %s know nothing of each other", name, to, above)
+					t.Errorf("%s imports %s; parts of %s know nothing of each other but %s (CONTRIBUTING.md, The house); put them together in %s, or name the pair in %s",
+						imports(t, p.ImportPath, module+"/"+to), to, above, strings.Join(strings.Fields(common), ", "), above, line(t, table, "cousins = map"))
 				}
 			}
 			continue
@@ -167,7 +170,7 @@ func TestArrowsBelowTheTop(t *testing.T) {
 		list, listed := arrows[name]
 		if !listed {
 			if slices.Contains([]string{"session", "tui", "views"}, above) {
-				t.Errorf("%s is not in the table of arrows", name)
+				t.Errorf("%s has no row; what it imports is written down on purpose (CONTRIBUTING.md, The house); add it in %s", name, line(t, table, "var arrows"))
 			}
 			continue
 		}
@@ -180,19 +183,20 @@ func TestArrowsBelowTheTop(t *testing.T) {
 			}
 		}
 		for _, to := range ours {
-			if !slices.Contains(allowed, to) {
-				t.Errorf("%s imports %s, which the table of arrows does not have", name, to)
+			if !slices.Contains(allowed, to) && upwards(p.ImportPath, module+"/"+to) == "" { // or TestImportsRunOneWay says so
+				t.Errorf("%s imports %s, which its row does not have; imports of %s are written down on purpose (CONTRIBUTING.md, The house); do without, or add it in %s",
+					imports(t, p.ImportPath, module+"/"+to), to, above, line(t, table, `"`+name+`":`))
 			}
 		}
 		for _, to := range allowed {
 			if !slices.Contains(ours, to) {
-				t.Errorf("%s does not import %s any more: take it out of the table of arrows", name, to)
+				t.Errorf("%s does not import %s any more; take it out of %s", name, to, line(t, table, `"`+name+`":`))
 			}
 		}
 	}
 	for name := range arrows {
 		if !seen[name] {
-			t.Errorf("the table of arrows has %s, which is no package", name)
+			t.Errorf("%s has %s, which is no package; take the row out", line(t, table, `"`+name+`":`), name)
 		}
 	}
 }
@@ -215,7 +219,7 @@ func TestNoPackageIsDeep(t *testing.T) {
 	}
 	for path := range all {
 		if d := depth(path); folder(path) == "session" && d > deepest {
-			t.Errorf("%s stands on %d packages; %d are the limit", path, d-1, deepest-1)
+			t.Errorf("%s stands on %d packages, one on the other; %d are the limit, which is in %s", short(path), d-1, deepest-1, line(t, table, "const deepest"))
 		}
 	}
 }
@@ -261,14 +265,16 @@ func TestTextsBelowCmdNameNoFlagsOrKeys(t *testing.T) {
 
 // What tests run as servers is not part of the program, which would grow by half and start later.
 func TestServersOfTestsAreNotLinked(t *testing.T) {
-	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "github.com/mcphud/mcphud/cmd/mcphud").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pkg := range strings.FieldsSeq(string(out)) {
-		if strings.HasPrefix(pkg, "github.com/nats-io/nats-server/") || strings.HasSuffix(pkg, "test") && strings.HasPrefix(pkg, "github.com/mcphud/") {
-			t.Error("the program links", pkg)
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"/cmd/mcphud" {
+			continue
 		}
+		for _, dep := range p.Deps {
+			if forTests(dep) || strings.HasPrefix(dep, "github.com/nats-io/nats-server/") || strings.HasSuffix(dep, "test") && strings.HasPrefix(dep, "github.com/mcphud/") {
+				t.Errorf("cmd/mcphud depends on %s, which is for tests; go mod why, or go list -deps, says from where", short(dep))
+			}
+		}
+		return
 	}
+	t.Error("cmd/mcphud is not listed")
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,7 +17,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -65,16 +68,24 @@ func folder(path string) string {
 	return first
 }
 
-// packages asks go list.
+// packages asks go list, once for all tests.
 func packages(t *testing.T) []pkg {
 	t.Helper()
+	list, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var listed = sync.OnceValues(func() ([]pkg, error) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
 	}
 	var list []pkg
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -82,40 +93,91 @@ func packages(t *testing.T) []pkg {
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		list = append(list, p)
 	}
 	if len(list) == 0 {
-		t.Fatal("go list found no package")
+		return nil, errors.New("go list found no package")
 	}
-	return list
+	return list, nil
+})
+
+// upwards is why a package must not import another one because of the folders that they are in, "" if it may.
+func upwards(from, to string) string {
+	a, b := folder(from), folder(to)
+	switch {
+	case b != "" && b != a && !slices.Contains(folders[a], b):
+		if len(folders[a]) == 0 {
+			return a + " imports no other folder"
+		}
+		return a + " imports no other folder than " + strings.Join(folders[a], ", ")
+	case a == "views" && b == "views" && to != from && to != module+"/views/shell" && from != module+"/views":
+		return "screens never import each other"
+	case a == "themes" && b == "" && strings.Contains(to, "."):
+		return "themes are made of the standard library"
+	}
+	return ""
 }
 
 func TestImportsRunOneWay(t *testing.T) {
-	for _, p := range packages(t) {
+	all := packages(t)
+	draws := map[string]bool{}
+	for _, p := range all {
+		draws[p.ImportPath] = slices.ContainsFunc(p.Deps, terminal)
+	}
+	for _, p := range all {
 		from := folder(p.ImportPath)
 		for _, path := range p.Imports {
-			to := folder(path)
-			if to != "" && to != from && !slices.Contains(folders[from], to) {
-				t.Errorf("%s imports %s: %s may import only %v", p.ImportPath, path, from, folders[from])
-			}
-			if from == "views" && to == "views" && path != p.ImportPath && path != module+"/views/shell" && p.ImportPath != module+"/views" {
-				t.Errorf("%s imports %s: views never import each other", p.ImportPath, path)
-			}
-			if from == "themes" && to == "" && strings.Contains(path, ".") {
-				t.Errorf("%s imports %s: themes are made of the standard library", p.ImportPath, path)
+			if why := upwards(p.ImportPath, path); why != "" {
+				t.Errorf("%s imports %s; %s (CONTRIBUTING.md, The house); move the code up, or add the folder in %s", imports(t, p.ImportPath, path), short(path), why,
+					line(t, "cmd/house_test.go", `"`+from+`":`))
 			}
 		}
-		for _, path := range p.Deps {
-			if terminal(path) && (from == "session" || from == "agentsrv" || from == "proxy") {
-				t.Errorf("%s depends on %s: %s never draws", p.ImportPath, path, from)
-			}
-			if p.ImportPath == module+"/cmd/mcphud" && forTests(path) {
-				t.Errorf("the program depends on %s, which is for tests", path)
+		quiet := from == "session" || from == "agentsrv" || from == "proxy"
+		if quiet && draws[p.ImportPath] && !slices.ContainsFunc(p.Imports, func(path string) bool { return draws[path] }) { // whom it has that from is named itself
+			t.Errorf("%s depends on %s; %s draws nothing (CONTRIBUTING.md, The house); move what draws to tui or views", short(p.ImportPath),
+				p.Deps[slices.IndexFunc(p.Deps, terminal)], from)
+		}
+	}
+}
+
+// short is the path of a package from the module's folder; that of another module stays.
+func short(path string) string { return strings.TrimPrefix(path, module+"/") }
+
+// imports is the file and line in which a package imports another.
+func imports(t *testing.T, pkg, path string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(short(pkg)), "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, nil, parser.ImportsOnly)
+		if err != nil || strings.HasSuffix(file, "_test.go") {
+			continue // a file that is wrong is reported by the compiler
+		}
+		for _, i := range f.Imports {
+			if i.Path.Value == strconv.Quote(path) {
+				return fmt.Sprintf("%s/%s:%d", short(pkg), filepath.Base(file), fset.Position(i.Pos()).Line)
 			}
 		}
 	}
+	return short(pkg)
+}
+
+// line is the file, and the first line in which it has a text; without the line if it does not have it.
+func line(t *testing.T, file, text string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before, _, found := bytes.Cut(b, []byte(text)); found {
+		return fmt.Sprintf("%s:%d", file, bytes.Count(before, []byte("\n"))+1)
+	}
+	return file
 }
 
 // terminal tells whether a package draws on terminals.
@@ -154,13 +216,18 @@ func TestTopLevelFolders(t *testing.T) {
 	})
 }
 
+// ours are the paths that git would commit, each with a NUL behind it.
+var ours = sync.OnceValues(func() ([]byte, error) {
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	return cmd.Output()
+})
+
 // eachFile calls f with every file that git would commit: its path from the
 // module's folder, with slashes, and its bytes.
 func eachFile(t *testing.T, f func(path string, content []byte)) {
 	t.Helper()
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = root
-	out, err := cmd.Output()
+	out, err := ours()
 	if err != nil {
 		t.Skipf("not in a git work tree, so nothing tells which files are ours: %v", err)
 	}
