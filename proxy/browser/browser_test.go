@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/budget"
 )
 
 // What curl sees of the client: type, caching, HEAD, and nothing else than GET.
@@ -155,6 +156,9 @@ func TestB2_B3_B5_E2EAgent(t *testing.T) {
 		return agent(t, agentsrv.Options{PageSize: 3}), agent(t, agentsrv.Options{Profile: agentsrv.Everything, Concurrency: 4})
 	}
 	t.Run("direct", func(t *testing.T) {
+		if !budget.All() {
+			t.Skip("the router passes all of it on: " + budget.TestsEnv + "=all calls the agents without it as well")
+		}
 		demo, everything := agents(t)
 		node(t, "agent.test.mjs", 40, "NAME=mcphud-agent", "DEMO="+demo, "EVERYTHING="+everything)
 	})
