@@ -83,7 +83,7 @@ func TestMonkey(t *testing.T) {
 	sizes := [][2]int{{1, 1}, {2, 2}, {3, 100}, {39, 10}, {40, 10}, {40, 9}, {41, 11}, {80, 24}, {79, 24}, {119, 30}, {120, 40}, {300, 100}, {300, 10}}
 	all := hostile.Strings()
 	seeds := uint64(8)
-	if budget.Race() {
+	if budget.Race() || !budget.All() {
 		seeds = 2
 	}
 	for seed := range seeds {

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -18,7 +20,12 @@ var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 // TestPictures draws every screen as a picture, for people to look at: in
 // testdata/screens of the repository.
 func TestPictures(t *testing.T) {
-	for _, sc := range scenes() {
+	every := budget.All() || flag.Lookup("update").Value.String() == "true"
+	if !every {
+		t.Log("each screen once; " + budget.TestsEnv + "=all draws it in all sizes and themes")
+	}
+	for i, sc := range scenes() {
+		drawn := 0
 		for _, size := range sizes {
 			for _, theme := range []string{"dark", "light"} {
 				if sc.rare && (size[0] == 200 || (size[0] == 120) != (theme == "dark")) {
@@ -26,6 +33,10 @@ func TestPictures(t *testing.T) {
 				}
 				if racing && (size[0] != 120 || theme != "dark") {
 					continue // the same code with other numbers
+				}
+				drawn++
+				if of := map[bool]int{true: 2, false: 6}[sc.rare]; !every && !racing && drawn-1 != i%of {
+					continue
 				}
 				name := fmt.Sprintf("%s-%dx%d-%s", sc.name, size[0], size[1], theme)
 				t.Run(name, func(t *testing.T) {
@@ -61,12 +72,13 @@ func stage(t *testing.T, sc scene, size [2]int, more ...tuitest.Option) *tuitest
 // What NO_COLOR promises holds for every byte.
 func TestScreensAsText(t *testing.T) {
 	shown := []string{"servers", "tools", "tools-wide-text", "call-wide-text", "call-form", "call-invalid", "result-structured", "call-running", "resource-read", "prompt-result", "traffic-frame", "again", "logs", "timeline"}
-	for _, sc := range scenes() {
+	every := budget.All() || flag.Lookup("update").Value.String() == "true"
+	for i, sc := range scenes() {
 		if !slices.Contains(shown, sc.name) {
 			continue
 		}
-		for _, size := range append([][2]int{{60, 15}}, sizes...) {
-			if racing && size[0] != 60 {
+		for k, size := range append([][2]int{{60, 15}}, sizes...) {
+			if racing && size[0] != 60 || !every && k > 0 && k != 1+i%3 {
 				continue
 			}
 			name := fmt.Sprintf("%s-%dx%d", sc.name, size[0], size[1])

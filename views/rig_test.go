@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,22 @@ func (r *rig) send(m tea.Msg) time.Duration {
 func (r *rig) press(keys ...string) (slowest time.Duration) {
 	for _, k := range keys {
 		slowest = max(slowest, r.send(tui.PressOf(k)))
+	}
+	return slowest
+}
+
+// usual goes through keys n times, an odd number, and returns the time of the key that usually takes longest: the median of each
+// counts, so that one of them that a busy machine held up does not.
+func (r *rig) usual(n int, press func(key string) time.Duration, keys ...string) (slowest time.Duration) {
+	took := make([][]time.Duration, len(keys))
+	for range n {
+		for i, key := range keys {
+			took[i] = append(took[i], press(key))
+		}
+	}
+	for _, all := range took {
+		slices.Sort(all)
+		slowest = max(slowest, all[n/2])
 	}
 	return slowest
 }
