@@ -62,7 +62,7 @@ func TestSideBySide(t *testing.T) {
 			return says("late")
 		}})
 	}
-	rep := fuzzed(t, serve(t, tools...), Options{Seed: 7, Runs: 1, Timeout: 2 * time.Second})
+	rep := fuzzed(t, serve(t, tools...), Options{Seed: 7, Runs: 1, Timeout: time.Second})
 	for _, name := range []string{"one", "two", "three"} {
 		for _, f := range rep.Findings {
 			if f.ID == "fuzz/no-answer" && f.Place.Name == name && f.Sure == check.Certain {
