@@ -143,8 +143,8 @@ func TestTooManySubscriptions(t *testing.T) {
 	})
 }
 
-// TestUpdateWhileItIsRead: a notification that comes while the resource is read already is no update of its own where that reading
-// found what is new, and is one where it did not.
+// TestUpdateWhileItIsRead: a notification that comes while the resource is being read makes an update only if that reading did not find
+// what is new.
 func TestUpdateWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b board
