@@ -57,9 +57,9 @@ func TestWhatAChildWritesSaysWhy(t *testing.T) {
 func TestASilentChild(t *testing.T) {
 	t.Parallel()
 	s := faketest.Stdio(t, behave.NoAnswer)
-	s.ConnectTimeout = 6 * time.Second
+	s.ConnectTimeout = 4 * time.Second // initialize follows after the silence that server/discover is given
 	r := diagnose(t, s)
-	fails(t, r, "handshake", failure.Timeout, "no answer to initialize within 6s", "server/discover, protocol version 2026-07-28: not answered", "initialize, protocol version 2025-11-25: not answered")
+	fails(t, r, "handshake", failure.Timeout, "no answer to initialize within 4s", "server/discover, protocol version 2026-07-28: not answered", "initialize, protocol version 2025-11-25: not answered")
 	want(t, r, "stdout", doctor.OK, "nothing was written")
 }
 
@@ -70,10 +70,14 @@ func TestNoiseOnStandardOutput(t *testing.T) {
 	if r.Err() != nil || r.Status() != doctor.Warning {
 		t.Error(said(r))
 	}
+}
+
+func TestNothingButNoise(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	s := script(t, "#!/bin/sh\necho Server is running\nexec sleep 60\n")
-	s.ConnectTimeout = 6 * time.Second
-	r = diagnose(t, s)
+	s.ConnectTimeout = 4 * time.Second
+	r := diagnose(t, s)
 	fails(t, r, "handshake", failure.Timeout)
 	want(t, r, "stdout", doctor.Failed, "1 lines that are not JSON-RPC: 1 before", `"Server is running"`)
 }
@@ -208,7 +212,7 @@ func TestCancelling(t *testing.T) {
 func TestTheWholeIsBounded(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	r := diagnose(t, faketest.Stdio(t, behave.NoAnswer), func(o *doctor.Options) { o.Timeout = 8 * time.Second })
+	r := diagnose(t, faketest.Stdio(t, behave.NoAnswer), func(o *doctor.Options) { o.Timeout = 5 * time.Second })
 	fails(t, r, "handshake", failure.Timeout)
 	if took := time.Since(start); took > 60*time.Second {
 		t.Errorf("it took %v", took)

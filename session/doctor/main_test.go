@@ -1,9 +1,16 @@
 package doctor
 
 import (
+	"flag"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // most of what takes long waits for time limits, which the race detector's work would eat up
+	}
+	leaktest.Main(m)
+}

@@ -107,8 +107,8 @@ func TestTheWrongPath(t *testing.T) {
 	fails(t, diagnose(t, faketest.HTTP(t, behave.Good, behave.Fault{Status: 503, Body: "no"})), "http", failure.Transport, "503", "the server's own log")
 	fails(t, diagnose(t, faketest.HTTP(t, behave.Good, behave.Fault{Redirect: true})), "http", failure.Transport, "307 Temporary Redirect", "Location: ")
 	hung := faketest.HTTP(t, behave.Good, behave.Fault{NoHeaders: true})
-	hung.ConnectTimeout = 6 * time.Second
-	fails(t, diagnose(t, hung), "http", failure.Timeout, "within 6s")
+	hung.ConnectTimeout = 3 * time.Second
+	fails(t, diagnose(t, hung), "http", failure.Timeout, "within 3s")
 }
 
 // secure is a good server behind a certificate, called by the name localhost.
