@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
@@ -26,6 +28,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(leaks) != "" {
 		leaking()
 		os.Exit(0)
+	}
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // most of what takes long waits for answers that never come
 	}
 	leaktest.Main(m)
 }

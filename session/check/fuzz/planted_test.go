@@ -34,7 +34,7 @@ var toolFaults = map[string]string{
 // TestToolFaults: what each tool of the fake server does wrong is found in the first calls, and shown without arguments.
 func TestToolFaults(t *testing.T) {
 	t.Parallel()
-	rep := fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 2, Timeout: 2 * time.Second}, "*")
+	rep := fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 2, Timeout: time.Second}, "*")
 	got := found(rep)
 	for _, name := range listed(t, behave.Good) {
 		want, ok := toolFaults[name]
@@ -129,7 +129,7 @@ func TestHTTPFaults(t *testing.T) {
 			default:
 				v.SetInt(503)
 			}
-			finds(t, fuzzed(t, faketest.HTTP(t, behave.Good, fault), Options{Seed: 7, Runs: 40, Timeout: 2 * time.Second, Only: []string{"echo"}}, "echo"), want)
+			finds(t, fuzzed(t, faketest.HTTP(t, behave.Good, fault), Options{Seed: 7, Runs: 40, Timeout: time.Second, Only: []string{"echo"}}, "echo"), want)
 		})
 	}
 }
