@@ -27,6 +27,8 @@ type Options struct {
 	HTTP http.RoundTripper
 	// Now is the time; nil for time.Now.
 	Now func() time.Time
+
+	helperTimeout time.Duration // for a headers helper to end; 0 for the usual
 }
 
 // Authorizer has the credentials for one server, and gets them. It implements transport.Authorizer. Safe for concurrent use.

@@ -32,7 +32,7 @@ func New(server config.Server, o Options) *Authorizer {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &Authorizer{server: server, opts: o, people: people, helper: newHelper(server), renewing: renewing{busy: make(chan struct{}, 1)}}
+	a := &Authorizer{server: server, opts: o, people: people, helper: newHelper(server, o.helperTimeout), renewing: renewing{busy: make(chan struct{}, 1)}}
 	for name := range server.Headers {
 		a.given = a.given || strings.EqualFold(name, "Authorization")
 	}

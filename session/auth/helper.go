@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ const (
 // again when the server refuses what it printed. No shell is involved.
 type helper struct {
 	server  config.Server
+	timeout time.Duration
 	running chan struct{} // held by who runs the program, of capacity 1
 
 	mu     sync.Mutex
@@ -41,11 +43,11 @@ type helper struct {
 	failed error             // the last time
 }
 
-func newHelper(server config.Server) *helper {
+func newHelper(server config.Server, timeout time.Duration) *helper {
 	if len(server.HeadersHelper) == 0 {
 		return nil
 	}
-	return &helper{server: server, running: make(chan struct{}, 1)}
+	return &helper{server: server, timeout: cmp.Or(timeout, helperTimeout), running: make(chan struct{}, 1)}
 }
 
 // Connecting says that a connection is made: what was good for the one before is found out again.
@@ -203,7 +205,7 @@ func (h *helper) run(ctx context.Context) (map[string]string, error) {
 		_, _ = out.Close(), errs.Close()
 		return nil, process.Reason(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
 	stdout, stderr := collect(out, cancel), collect(errs, func() {})
 	select {
@@ -218,7 +220,7 @@ func (h *helper) run(ctx context.Context) (map[string]string, error) {
 	case len(said) > maxHelper:
 		return nil, fmt.Errorf("it printed more than %s", text.Bytes(maxHelper))
 	case tooLate:
-		return nil, &errHelper{"it did not end within " + text.Duration(helperTimeout), shown(complaint)}
+		return nil, &errHelper{"it did not end within " + text.Duration(h.timeout), shown(complaint)}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case p.ExitCode() != 0:

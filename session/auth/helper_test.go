@@ -207,8 +207,12 @@ func TestHelperFails(t *testing.T) {
 func TestHelperFailsForAll(t *testing.T) {
 	path, runs := script(t, "sleep 600")
 	cfg := config.Server{Name: "s", Transport: config.HTTP, URL: newTicketed(t, "X-Ticket", "no").URL, HeadersHelper: []string{path}, ConnectTimeout: time.Minute}
-	_, s := sessiontest.Register(t, session.Options{Auth: &auth.Options{}}, cfg)
-	if err := s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "it did not end within 10s") || runs() != 1 {
+	opts := &auth.Options{}
+	if usual := auth.LimitHelper(opts, 2*time.Second); usual != 10*time.Second {
+		t.Errorf("a helper has %v", usual)
+	}
+	_, s := sessiontest.Register(t, session.Options{Auth: opts}, cfg)
+	if err := s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "it did not end within 2s") || runs() != 1 {
 		t.Errorf("%d runs: %v", runs(), err)
 	}
 }
