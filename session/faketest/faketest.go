@@ -86,7 +86,8 @@ func Program(t testing.TB, folder string) string {
 // built remembers what this test binary has built: folder -> func() (path, error).
 var built sync.Map
 
-// build makes a program. The file appears by rename, so that packages that are tested at once never see half of it.
+// build makes a program, unless the one that is there is it: Go does not link again what it finds where it would write. The file
+// appears by rename, so that packages that are tested at once never see half of it.
 func build(folder string) (string, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -101,6 +102,9 @@ func build(folder string) (string, error) {
 		file += ".exe"
 	}
 	fresh := fmt.Sprintf("%s.%d", file, os.Getpid())
+	if b, err := os.ReadFile(file); err == nil {
+		_ = os.WriteFile(fresh, b, 0o755) // half of it, or none, is no program: Go makes it
+	}
 	cmd := exec.Command("go", "build", "-o", fresh, "./"+folder)
 	cmd.Dir = module
 	if out, err := cmd.CombinedOutput(); err != nil {

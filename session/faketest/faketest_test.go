@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/fault/payload"
@@ -220,7 +221,11 @@ func TestBigText(t *testing.T) {
 	}
 }
 
+// Only budgets need that server, and it takes long to build.
 func TestBareServer(t *testing.T) {
+	if !budget.All() {
+		t.Skip("set " + budget.TestsEnv + "=all for it")
+	}
 	r := Open(t, Bare(t))
 	r.Handshake()
 	frame := r.Request(1, "tools/list", "{}")
