@@ -59,6 +59,17 @@ func sessionAt(t *testing.T, url, token string) http.Header {
 // every call, against a bare mcp-go server.
 func TestBudgetAgentEcho(t *testing.T) {
 	budget.Skip(t)
+	compareEcho(t, 1, 64)
+}
+
+func TestBudgetPushAgentEcho(t *testing.T) {
+	budget.Push(t)
+	compareEcho(t, 16)
+}
+
+// compareEcho compares as many clients at a time.
+func compareEcho(t *testing.T, atOnce ...int) {
+	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +100,7 @@ func TestBudgetAgentEcho(t *testing.T) {
 		return res.Took
 	}
 	ours, theirs := sessionAt(t, a.URL(), "sesame"), sessionAt(t, bare, "")
-	for _, clients := range []int{1, 16, 64} {
+	for _, clients := range atOnce {
 		got, base := budget.Pair(
 			func() time.Duration { return calls(a.URL(), ours, clients) },
 			func() time.Duration { return calls(bare, theirs, clients) },

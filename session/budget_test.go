@@ -90,20 +90,28 @@ func called(t *testing.T, s config.Server) func() time.Duration {
 
 // A session must leave the screen most of the time that the ratios allow.
 func TestBudgetManyTools(t *testing.T) {
-	budget.Skip(t)
+	budget.Push(t)
 	s := faketest.Bare(t)
 	got, base := budget.Pair(listed(t, s), bare(t, s, listRequest))
 	budget.Ratio(t, "5,000 tools, session against the bare server", got, base, 1.3)
-	s = faketest.Stdio(t, behave.ManyTools)
+}
+
+func TestBudgetManyToolsRendered(t *testing.T) {
+	budget.Skip(t)
+	s := faketest.Stdio(t, behave.ManyTools)
 	budget.Ceiling(t, "5,000 tools, session, answer rendered beforehand", budget.Best(listed(t, s)), 100*time.Millisecond)
 }
 
 func TestBudgetBigResult(t *testing.T) {
-	budget.Skip(t)
+	budget.Push(t)
 	s := faketest.Bare(t)
 	got, base := budget.Pair(called(t, s), bare(t, s, bigRequest))
 	budget.Ratio(t, "50 MB result, session against the bare server", got, base, 1.5)
-	s = faketest.Stdio(t, behave.Big)
+}
+
+func TestBudgetBigResultRendered(t *testing.T) {
+	budget.Skip(t)
+	s := faketest.Stdio(t, behave.Big)
 	budget.Ceiling(t, "50 MB result, session, answer rendered beforehand", budget.Best(called(t, s)), 400*time.Millisecond)
 }
 

@@ -65,6 +65,18 @@ func TestBudgetKeyToView(t *testing.T) {
 	budget.Ceiling(t, "key press to View at 200x60 (shell)", got, 2*time.Millisecond)
 }
 
+func TestBudgetPushKeyToView(t *testing.T) {
+	budget.Push(t)
+	app, _ := bigApp(t)
+	budget.Known(t, "10 keys to View at 200x60 (shell)", func() time.Duration {
+		return budget.Time(func() {
+			for range 10 {
+				pressDown(app)
+			}
+		})
+	}, 2*time.Millisecond, 1.6)
+}
+
 func TestBudgetSixtyKeys(t *testing.T) {
 	budget.Skip(t)
 	f := newFruits(10_000)

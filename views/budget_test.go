@@ -24,6 +24,24 @@ func bestPress(r *rig, keys ...string) time.Duration {
 	})
 }
 
+// keyScreens are all screens, with keys that change what each of them shows.
+var keyScreens = []struct {
+	view string
+	arg  any
+	keys []string
+}{
+	{"servers", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
+	{"tools", nil, []string{"j", "G", "k", "g", "tab", "j", "pgdown", "tab"}},
+	{"resources", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
+	{"prompts", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
+	{"templates", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
+	{"traffic", nil, []string{"j", "G", "k", "pgup", "g", "tab", "j", "pgdown", "tab"}},
+	{"logs", nil, []string{"j", "G", "k", "pgup", "g"}},
+	{"call", "echo", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
+	{"prompt", "greet", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
+	{"template", "fake://item/{id}{?q}", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
+}
+
 // Every screen, with what a server of many tools and a talkative one put on it.
 func TestBudgetKeyOnEveryScreen(t *testing.T) {
 	budget.Skip(t)
@@ -33,22 +51,7 @@ func TestBudgetKeyOnEveryScreen(t *testing.T) {
 	r.press("ctrl+g")
 	r.until("✓ ")
 	r.rest()
-	for _, s := range []struct {
-		view string
-		arg  any
-		keys []string
-	}{
-		{"servers", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
-		{"tools", nil, []string{"j", "G", "k", "g", "tab", "j", "pgdown", "tab"}},
-		{"resources", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
-		{"prompts", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
-		{"templates", nil, []string{"j", "k", "tab", "j", "pgdown", "tab"}},
-		{"traffic", nil, []string{"j", "G", "k", "pgup", "g", "tab", "j", "pgdown", "tab"}},
-		{"logs", nil, []string{"j", "G", "k", "pgup", "g"}},
-		{"call", "echo", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
-		{"prompt", "greet", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
-		{"template", "fake://item/{id}{?q}", []string{"a", "b", "backspace", "tab", "j", "k", "tab"}},
-	} {
+	for _, s := range keyScreens {
 		r.send(tui.Navigate{View: s.view, Arg: s.arg})
 		r.rest()
 		budget.Ceiling(t, "key press to View at 200x60, "+s.view, bestPress(r, s.keys...), perKey)

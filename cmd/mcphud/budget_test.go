@@ -197,7 +197,7 @@ func printed(t *testing.T, least int, s config.Server, args ...string) func() ti
 }
 
 func TestBudgetManyToolsPrinted(t *testing.T) {
-	budget.Skip(t)
+	budget.Push(t)
 	s := faketest.Bare(t)
 	got, base := budget.Pair(printed(t, 6_600_000, s, "tools", "list", "--format", "json"),
 		fromExec(t, s, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))

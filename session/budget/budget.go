@@ -1,8 +1,16 @@
 // Package budget states performance ceilings as tests.
 //
-// A budget is a test named TestBudget… that calls [Skip] first, measures with [Best] or [Pair], and reports with
-// [Ceiling], [Beyond], [Ratio] or [Size]. Budgets run only when MCPHUD_BUDGET=1 is set and never under the race
-// detector, so that `go test ./...` stays fast and does not depend on how busy the machine is.
+// A budget is a test named TestBudget… that calls [Skip] or [Push] first, measures with [Best], [Pair] or [Alternate], and
+// reports with [Ceiling], [Beyond], [Ratio], [Known] or [Size]. Budgets run only when MCPHUD_BUDGET is set, and never under
+// the race detector, so that `go test ./...` stays fast and does not depend on how busy the machine is.
+//
+// Which of them run when:
+//
+//   - MCPHUD_BUDGET=push: the rows that every push must pass, in two minutes. They are those of tests that call [Push], and each
+//     is a ratio to something that was measured beside it: the bare server, a base program, the same work at a tenth of the
+//     size, or known work ([Work]). What else the machine does then falls on both.
+//   - MCPHUD_BUDGET=1: all of them, each night and before the figures of README.md are written. Tests that call [Skip] run
+//     only then: they have ceilings in time, need a quiet machine, or take long.
 //
 // Machines are noisy: a figure over its ceiling is printed as OVER, and the
 // test fails only at twice a ceiling, or at 1.25 times past a ratio.
@@ -20,9 +28,9 @@ import (
 
 // Environment variables that steer budgets.
 const (
-	// EnableEnv switches budgets on when it is "1".
+	// EnableEnv switches all budgets on when it is "1", and those of a push when it is [PushValue].
 	EnableEnv = "MCPHUD_BUDGET"
-	// TestsEnv is "all" where every case of exhaustive tests is wanted; see [All].
+	// TestsEnv is "all" where every case of exhaustive tests is wanted, "nightly" for still more; see [All] and [Nightly].
 	TestsEnv = "MCPHUD_TESTS"
 	// OutEnv names a file to which each figure is appended as one tab-separated line: what, figure, ceiling, verdict.
 	OutEnv = "MCPHUD_BUDGET_OUT"
@@ -36,7 +44,7 @@ const (
 	ratioSlack   = 1.25
 )
 
-// Skip skips t unless budgets are switched on and the race detector is off.
+// Skip skips t unless all budgets are switched on and the race detector is off.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv(EnableEnv) != "1" {
@@ -47,9 +55,13 @@ func Skip(t testing.TB) {
 	}
 }
 
-// All reports whether MCPHUD_TESTS=all asks for every case of an exhaustive test, as .ci/run does. Otherwise such a test takes
+// All reports whether MCPHUD_TESTS asks for every case of an exhaustive test, as .ci/run does with "all". Otherwise such a test takes
 // a sample, so that `go test ./...` ends soon.
-func All() bool { return os.Getenv(TestsEnv) == "all" }
+func All() bool { return os.Getenv(TestsEnv) == "all" || Nightly() }
+
+// Nightly reports whether MCPHUD_TESTS=nightly asks for cases that prove again what others prove on each push, on other backends or
+// more often, as `.ci/run nightly` does.
+func Nightly() bool { return os.Getenv(TestsEnv) == "nightly" }
 
 // Race reports whether the race detector is on, for tests that then take a sample of what they go through otherwise.
 func Race() bool { return raceEnabled }
@@ -84,6 +96,10 @@ func Time(f func()) time.Duration {
 // Ceiling reports a duration against its ceiling.
 func Ceiling(t testing.TB, what string, got, ceiling time.Duration) {
 	t.Helper()
+	if onPush() {
+		t.Logf("budget: %s: %s, not judged on a push", what, text.Duration(got))
+		return
+	}
 	report(t, what, text.Duration(got), "<= "+text.Duration(ceiling), float64(got), float64(ceiling), ceilingSlack)
 }
 
@@ -96,6 +112,10 @@ func Beyond(t testing.TB, what string, got, base, ceiling time.Duration) {
 		sign, diff = "-", -diff
 	}
 	figure := fmt.Sprintf("%s%s (%s against %s)", sign, text.Duration(diff), text.Duration(got), text.Duration(base))
+	if onPush() {
+		t.Logf("budget: %s: %s, not judged on a push", what, figure)
+		return
+	}
 	report(t, what, figure, "<= +"+text.Duration(ceiling), float64(got-base), float64(ceiling), ceilingSlack)
 }
 

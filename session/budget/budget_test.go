@@ -71,3 +71,60 @@ func TestBestOfFive(t *testing.T) {
 		t.Error(fmt.Sprint("negative duration ", d))
 	}
 }
+
+// On a push only ratios are judged, by tests that ask for it; all of them run with "1", none without.
+func TestWhatRunsWhen(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "figures.tsv")
+	t.Setenv(OutEnv, out)
+	for _, c := range []struct {
+		value     string
+		all, push bool
+		verdict   int
+	}{
+		{"", false, false, 1}, {"1", true, true, 1}, {PushValue, false, true, 0},
+	} {
+		t.Setenv(EnableEnv, c.value)
+		runs := func(skip func(testing.TB)) (ran bool) {
+			t.Run("", func(t *testing.T) {
+				skip(t)
+				ran = true
+			})
+			return ran
+		}
+		if all, push := runs(Skip), runs(Push); all != (c.all && !raceEnabled) || push != (c.push && !raceEnabled) {
+			t.Errorf("with %q: Skip lets a test run: %v, Push: %v", c.value, all, push)
+		}
+		for what, report := range map[string]func(testing.TB){
+			"ceiling": func(t testing.TB) { Ceiling(t, "a", 3, 1) },
+			"beyond":  func(t testing.TB) { Beyond(t, "b", 4, 1, 1) },
+		} {
+			r := &recorder{TB: t}
+			if report(r); r.errors != c.verdict {
+				t.Errorf("with %q: a %s that is missed is %d errors, want %d", c.value, what, r.errors, c.verdict)
+			}
+		}
+		r := &recorder{TB: t}
+		if Ratio(r, "c", 3, 1, 1); r.errors != 1 {
+			t.Errorf("with %q: a ratio that is missed is %d errors", c.value, r.errors)
+		}
+	}
+}
+
+func TestAlternate(t *testing.T) {
+	var order string
+	got := Alternate(
+		func() time.Duration { order += "a"; return time.Duration(100 - min(len(order), 50)) },
+		func() time.Duration { order += "b"; return time.Duration(len(order)) })
+	if got[0] != 50 || got[1] != 2 || len(order) != 2*mostRounds || order[:6] != "ababab" {
+		t.Errorf("Alternate = %v, measured %d times, in order %.6s", got, len(order), order)
+	}
+}
+
+// Twice the work takes longer, so that what is compared with it may.
+func TestWorkGrows(t *testing.T) {
+	best := Alternate(Work(pieceTime), Work(20*pieceTime))
+	t.Logf("one piece of work takes %s, 20 take %s", best[0], best[1])
+	if best[1] < 2*best[0] {
+		t.Errorf("20 pieces of work take %s, one takes %s", best[1], best[0])
+	}
+}

@@ -63,3 +63,22 @@ func TestBudgetOpen(t *testing.T) {
 		})
 	}), 10*time.Millisecond)
 }
+
+func TestBudgetPushOpen(t *testing.T) {
+	budget.Push(t)
+	theme := paint.New(themes.Default(true), colorprofile.TrueColor)
+	open := func(depth, times int) func() time.Duration {
+		raw := levels(depth).Raw()
+		return func() time.Duration {
+			return budget.Time(func() {
+				for range times {
+					f := New(schema.Parse(raw), theme)
+					f.SetSize(200, 60)
+					f.Lines()
+				}
+			})
+		}
+	}
+	best := budget.Alternate(open(10, 10), open(100, 1))
+	budget.Ratio(t, "a 100-level schema parsed and drawn as a form, against ten times one of 10 levels", best[1], best[0], 1.5)
+}

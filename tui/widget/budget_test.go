@@ -97,7 +97,7 @@ func held(make func() any) int64 {
 }
 
 func TestBudgetMemory(t *testing.T) {
-	budget.Skip(t)
+	budget.Push(t)
 	const size = 50 << 20
 	for _, tt := range []struct {
 		what string
@@ -169,4 +169,54 @@ func TestBudgetSections(t *testing.T) {
 	budget.Ceiling(t, "10,000 texts below each other scrolled one page", budget.Best(func() time.Duration {
 		return perKey(p.Key, p.Lines, "pgdown", "pgdown", "pgup", "end", "home")
 	}), 2*time.Millisecond)
+}
+
+// Ten times the size takes ten times as long, and a key no longer.
+func TestBudgetPushSizes(t *testing.T) {
+	budget.Push(t)
+	about := strings.Repeat("some description of what it does ", 40)
+	filter := func(size, times int) func() time.Duration {
+		names := make([]string, size)
+		for i := range names {
+			names[i] = fmt.Sprint("tool_", i)
+		}
+		return func() time.Duration {
+			return budget.Time(func() {
+				for range times {
+					if _, err := ParseQuery("does not 12").Filter(context.Background(), size, func(i int) (string, string) { return names[i], about }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	best := budget.Alternate(filter(500, 10), filter(5000, 1))
+	budget.Ratio(t, "5,000 tools (6.7 MB) filtered, against ten times 500", best[1], best[0], 1.5)
+	open := func(size, times int) func() time.Duration {
+		data, p := manyLines(size), newPager("", 200, 60, true)
+		p.SetTheme(testTheme(colorprofile.TrueColor))
+		return func() time.Duration {
+			return budget.Time(func() {
+				for range times {
+					p.SetText(data, PaintJSON)
+					p.Lines()
+				}
+			})
+		}
+	}
+	best = budget.Alternate(open(10_000, 10), open(100_000, 1))
+	budget.Ratio(t, "100,000 lines opened in the pager, against ten times 10,000", best[1], best[0], 1.5)
+	key := func(size int) func() time.Duration {
+		ix, err := NewIndex(context.Background(), bigJSON(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := newTree(ix, 200, 60)
+		j.SetTheme(testTheme(colorprofile.TrueColor))
+		return func() time.Duration {
+			return perKey(j.Key, j.Lines, "right", "down", "pgdown", "end", "up", "right", "left", "home")
+		}
+	}
+	best = budget.Alternate(key(5<<20), key(50<<20))
+	budget.Ratio(t, "key in a JSON tree of 50 MB, against 5 MB", best[1], best[0], 1.5)
 }
