@@ -1,9 +1,16 @@
 package session
 
 import (
+	"flag"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // those that may run at once wait for time limits
+	}
+	leaktest.Main(m)
+}

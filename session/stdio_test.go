@@ -27,6 +27,7 @@ import (
 
 // TestS4_StartFailures: every way not to start says what happened, where, with the child's last words, and what to do.
 func TestS4_StartFailures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		cfg    config.Server
@@ -80,6 +81,7 @@ func with(cfg config.Server, change func(*config.Server)) config.Server {
 // TestS4_ExitOnDiscover: a child that dies of server/discover is started once more as legacy; one that needs no probe is
 // started once.
 func TestS4_ExitOnDiscover(t *testing.T) {
+	t.Parallel()
 	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.ExitDiscover))
 	if st := s.Status(); st.Era != session.Legacy || st.Conn != 2 {
 		t.Errorf("%+v", st)
@@ -193,6 +195,7 @@ func TestS9_KilledFromOutside(t *testing.T) {
 
 // TestOutputThatIsNoFrame: logs on stdout, broken frames, foreign ids and duplicates are journalled and cost nothing.
 func TestOutputThatIsNoFrame(t *testing.T) {
+	t.Parallel()
 	for mode, check := range map[behave.Mode]func(t *testing.T, m *session.Manager, s *session.Session){
 		behave.Noise: func(t *testing.T, m *session.Manager, s *session.Session) {
 			if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) == 0 {
@@ -297,6 +300,7 @@ func TestStderrIsKept(t *testing.T) {
 
 // TestServerThatDoesNotRead: requests time out, cancelling them blocks nobody, and closing is quick.
 func TestServerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.NoRead))
 	if _, err := s.List(t.Context(), offer.Tools); err != nil {
 		t.Fatal(err)

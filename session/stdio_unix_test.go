@@ -32,6 +32,7 @@ func TestS8_Stopped(t *testing.T) {
 // TestS4_ClosedInput: a server that closes its input and stays, even when it is asked to end, is ended, and the caller learns
 // why; one that still leaves by itself is reported as such.
 func TestS4_ClosedInput(t *testing.T) {
+	t.Parallel()
 	for script, want := range map[string]string{
 		`trap "" TERM; exec <&-; sleep 60`: "closed its standard input",
 		`exec <&-; exit 3`:                 "exited with status 3",
