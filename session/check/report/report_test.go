@@ -395,9 +395,12 @@ func (l *largest) Write(b []byte) (int, error) {
 
 // Of 100,000 findings none is lost, and no format has them all in memory before it writes.
 func TestManyFindings(t *testing.T) {
-	n := 100_000
-	if budget.Race() {
+	n := 20_000 // many times what is held at once
+	switch {
+	case budget.Race():
 		n = 5000
+	case budget.All():
+		n = 100_000
 	}
 	r := many(n)
 	r.Baseline = nil
