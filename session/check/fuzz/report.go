@@ -80,7 +80,12 @@ func (r *run) report(left int, err error) {
 		table = append(table, []string{"resources", fmt.Sprint(read.Calls), fmt.Sprint(read.Answered), "0", fmt.Sprint(read.Refused), fmt.Sprint(read.Lost), "", ""})
 	}
 	notes := []string{fmt.Sprintf("seed %d: the same calls come again with it", r.o.Seed)}
-	if left > 0 {
+	switch {
+	case value.Calls == 0 && left > 0:
+		table, notes = nil, []string{fmt.Sprintf("nothing was called: %d tools are not marked as read-only, and none was allowed by name", left)}
+	case value.Calls == 0:
+		table, notes = nil, []string{"nothing was called"}
+	case left > 0:
 		notes = append(notes, fmt.Sprintf("%d tools were not called: they are not marked as read-only, and were not allowed by name", left))
 	}
 	if r.slowed > 0 {

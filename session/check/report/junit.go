@@ -72,6 +72,19 @@ type testCase struct {
 	indices []int32 // its findings
 }
 
+// ofCalls reports whether everything that was found is about calls that were made: these are the test cases then, also where none of them
+// went well.
+func (p *page) ofCalls(groups []*group) bool {
+	for _, g := range groups {
+		for _, i := range g.indices {
+			if p.r.Findings[i].Place.Kind != check.OfCall {
+				return false
+			}
+		}
+	}
+	return len(groups) > 0
+}
+
 func (p *page) suite(s check.SectionReport) suite {
 	su := suite{SectionReport: s}
 	add := func(c testCase) {
@@ -89,7 +102,7 @@ func (p *page) suite(s check.SectionReport) suite {
 		add(testCase{name: s.Name, broken: s.Error})
 	}
 	groups := p.groups(s.Name)
-	if len(s.Outcomes) > 0 {
+	if len(s.Outcomes) > 0 || p.ofCalls(groups) {
 		for _, o := range s.Outcomes {
 			c := testCase{name: o.Rule + " " + o.Place.String(), millis: o.Millis}
 			if o.Verdict == check.Skipped {

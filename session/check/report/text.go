@@ -150,7 +150,9 @@ func (p *page) outcomes(s check.SectionReport, found int) {
 		}
 	}
 	switch {
-	case len(s.Outcomes) > 0 && skipped > 0:
+	case skipped > 0 && passed == 0:
+		p.putf("  – %d skipped\n", skipped)
+	case skipped > 0:
 		p.putf("  ✓ %d passed, – %d skipped\n", passed, skipped)
 	case len(s.Outcomes) > 0:
 		p.putf("  ✓ %d passed\n", passed)
