@@ -45,6 +45,9 @@ func NewManager(o Options) *Manager {
 // Journal is where everything is recorded; nil with Options.Unrecorded.
 func (m *Manager) Journal() *journal.Journal { return m.opts.Journal }
 
+// Trust is the store that says which servers of project files may be started; nil for none of them.
+func (m *Manager) Trust() *config.Trust { return m.opts.Trust }
+
 // Rev grows with every change of any session and every journal entry.
 func (m *Manager) Rev() uint64 { return m.rev.Load() }
 

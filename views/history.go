@@ -131,6 +131,7 @@ func (v *historyScreen) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
 				a, h := callAnswer{}, v.h
+				a.made, _ = k.Server.Of()
 				if k.Kept {
 					a.result = func(ctx context.Context) ([]byte, error) { return h.Result(ctx, k) }
 				}

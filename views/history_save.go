@@ -31,6 +31,7 @@ type savedCall struct {
 type callAnswer struct {
 	result func(context.Context) ([]byte, error) // nil where there is none
 	stale  string                                // why it is not that of what is saved, "" where it is
+	made   config.Server                         // where it was called; the zero value where that is not all known
 }
 
 // saveCall asks for a name and for what is expected, and writes a call to a file of the project. of makes the call of the file.
@@ -41,6 +42,7 @@ func saveCall(c *tui.Ctx, view, initial string, of func(file, name string) calls
 		}
 		return ""
 	}, OnDone: func(c *tui.Ctx, name string) tea.Cmd {
+		trust := c.Sessions.Trust()
 		save := func(c *tui.Ctx, snapshot *expect.Snapshot) tea.Cmd {
 			cmd, _ := c.Go(view, "save a call", func(ctx context.Context) (any, error) {
 				wd, err := os.Getwd()
@@ -53,7 +55,15 @@ func saveCall(c *tui.Ctx, view, initial string, of func(file, name string) calls
 				}
 				call := of(file, name)
 				call.Expect.Snapshot = snapshot
-				out := savedCall{file: file, write: func(ctx context.Context) error { return writeCall(ctx, call, a) }}
+				out := savedCall{file: file, write: func(ctx context.Context) error {
+					if err := writeCall(ctx, call, a); err != nil {
+						return err
+					}
+					if trust != nil {
+						_ = calls.Trust(trust, file, a.made) // else the first run asks
+					}
+					return nil
+				}}
 				if _, err := os.Lstat(file); err == nil {
 					out.there = true
 					return out, nil
@@ -139,7 +149,9 @@ func (v *formScreen) saveAction() tui.Action {
 			return v.nothing(c)
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
-			return saveCall(c, v.info.ID, usualName(v.cur.item.Name), v.callOf(c.Server.Config()), v.cur.answer())
+			a := v.cur.answer()
+			a.made = c.Server.Config()
+			return saveCall(c, v.info.ID, usualName(v.cur.item.Name), v.callOf(a.made), a)
 		},
 	}
 }

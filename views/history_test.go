@@ -145,7 +145,7 @@ func TestCallsAreSaved(t *testing.T) {
 		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
 		app := openHistory(t, h, basics.NewServer(""))
 		app.Press("W").Prompt("save as").Answer("said")
-		app.Overlay("What has the answer to be").Has("anything but an error", "the result as it is", "the result but for some places")
+		app.Overlay("Expected answer").Has("any answer but an error", "exactly this result", "this result, except for some places")
 		app.Press("enter").Toast("saved as")
 		b, err := os.ReadFile(".mcphud/calls/said.yaml")
 		if want := "server: demo\ntool: echo\narguments:\n  message: three\n  api_key: \"***\"\nsecrets: [/api_key]\n"; err != nil || string(b) != want {
@@ -170,7 +170,7 @@ func TestSavedCallsExpectTheirResults(t *testing.T) {
 		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
 		app := openHistory(t, h, basics.NewServer(""))
 		save := func(name, choice string) {
-			app.Press("W").Prompt("save as").Answer(name).Overlay("What has the answer to be")
+			app.Press("W").Prompt("save as").Answer(name).Overlay("Expected answer")
 			app.Type(choice).Press("enter")
 		}
 		expects := func(name string, ignored []string, result string) {
@@ -187,7 +187,7 @@ func TestSavedCallsExpectTheirResults(t *testing.T) {
 				t.Errorf("%s expects nothing", name)
 			}
 		}
-		save("kept", "as it is")
+		save("kept", "exactly")
 		expects("kept", nil, `{"content":[{"type":"text","text":"no"}],"isError":true}`)
 
 		app.Press("j", "e").View("call")

@@ -3,6 +3,7 @@ package calls
 import (
 	"strings"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/history"
 )
 
@@ -27,4 +28,18 @@ func Of(k history.Call, file, name string) Call {
 		}
 	}
 	return c
+}
+
+// Trust lets what a file describes start without a question, after a call that was made at the same server was written to it: by the same
+// command, in the same folder where that matters, or at the same URL. Of a file that describes something else it trusts nothing.
+func Trust(t *config.Trust, file string, made config.Server) error {
+	f, _, err := Read(file)
+	if err != nil {
+		return err
+	}
+	s, ok := f.Calls[0].Config()
+	if !ok || made.Target() == "" || s.Target() != made.Target() {
+		return nil
+	}
+	return t.Trust(s)
 }

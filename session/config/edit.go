@@ -18,7 +18,8 @@ import (
 type EditError struct {
 	File    string // "" where no file is concerned
 	Message string
-	Next    string // what to do; may be ""
+	Next    string   // what to do; may be ""
+	Names   []string // of the servers that are there, where one was not
 }
 
 func (e *EditError) Error() string {
@@ -79,7 +80,7 @@ func (o Options) FindEntry(client, server string) (*Place, error) {
 	case len(names) == 0:
 		return nil, &EditError{Message: "no servers in " + strings.Join(looked, ", "), Next: "name the file that has the server"}
 	}
-	return nil, &EditError{File: strings.Join(looked, ", "), Message: "no server " + clip(server), Next: "it has " + clip(strings.Join(names, ", "))}
+	return nil, &EditError{File: strings.Join(looked, ", "), Message: "no server " + clip(server), Next: "it has " + clip(strings.Join(names, ", ")), Names: names}
 }
 
 // find looks for a server in a file, and returns the names of all where it is not there.

@@ -1,0 +1,58 @@
+package calls
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// A file is trusted where it says what was called, and only there: the same words in a folder where they mean another program are not it.
+func TestTrustOfACallThatWasMade(t *testing.T) {
+	t.Parallel()
+	here, there := t.TempDir(), t.TempDir()
+	for _, dir := range []string{here, there} {
+		if err := os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(dir string, argv ...string) config.Server {
+		s := config.OfCommand(argv[0], argv[1:]...)
+		s.Cwd = dir
+		return s
+	}
+	for name, c := range map[string]struct {
+		text string
+		made config.Server
+		want bool
+	}{
+		"same":            {"command: [node, server.js]\n", in(here, "node", "server.js"), true},
+		"another folder":  {"command: [node, server.js]\n", in(there, "node", "server.js"), false},
+		"no file of it":   {"command: [npx, -y, thing]\n", in(there, "npx", "-y", "thing"), true},
+		"other arguments": {"command: [node, server.js, --x]\n", in(here, "node", "server.js"), false},
+		"url":             {"url: https://a.test/mcp\n", config.Server{URL: "https://a.test/mcp", Transport: config.Auto}, true},
+		"another url":     {"url: https://a.test/mcp\n", config.Server{URL: "https://b.test/mcp", Transport: config.Auto}, false},
+		"nothing known":   {"command: [node, server.js]\n", config.Server{}, false},
+	} {
+		file := filepath.Join(here, Folder, name+".yaml")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(c.text+"tool: x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		trust := config.OpenTrust(t.TempDir())
+		if err := Trust(trust, file, c.made); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f, _, err := Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv, _ := f.Calls[0].Config()
+		if trust.Trusted(srv) != c.want {
+			t.Errorf("%s: trusted is not %v", name, c.want)
+		}
+	}
+}
