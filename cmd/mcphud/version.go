@@ -13,8 +13,12 @@ import (
 	"github.com/mcphud/mcphud/session"
 )
 
-// release is the version that the source says it is, which is also that of the first part of CHANGELOG.md with a version.
+// release is the version that the source says it is, which is also that of the first part of CHANGELOG.md with a version. .release/version
+// reads it here.
 const release = "v0.1.0"
+
+// unreleased follows it in a program that was not built from the tag of that name, or from source that was not as tagged: of a clone, say.
+const unreleased = "-dev"
 
 // reported are the modules whose versions a report of a problem needs: they decide what is on the wire, on the screen and in the sandbox.
 var reported = []string{
@@ -25,7 +29,7 @@ var reported = []string{
 type build struct {
 	Name     string            `json:"name"`
 	Version  string            `json:"version"`
-	Commit   string            `json:"commit,omitempty"`   // full hash; "" where the go command did not know
+	Commit   string            `json:"commit,omitempty"`   // hash, of 12 digits where no more is known; "" where the go command did not know
 	Date     string            `json:"date,omitempty"`     // of the commit, RFC 3339
 	Modified bool              `json:"modified,omitempty"` // the source was not as committed
 	Go       string            `json:"go"`
@@ -33,19 +37,29 @@ type build struct {
 	Modules  map[string]string `json:"modules"` // path to version
 }
 
-// pseudo matches versions that the go command makes up for commits without a tag.
-var pseudo = regexp.MustCompile(`[.-]\d{14}-[0-9a-f]{12}(\+|$)`)
+// pseudo matches versions that the go command makes up for commits without a tag, with the beginning of the commit's hash.
+var pseudo = regexp.MustCompile(`[.-]\d{14}-([0-9a-f]{12})(\+|$)`)
+
+// versionOf is the version of a program whose module has the one that the go command recorded: that of a tag, or the one of the source with
+// a mark that it is not released. commit is what the former says of it, "" for nothing.
+func versionOf(module string) (version, commit string) {
+	if m := pseudo.FindStringSubmatch(module); m != nil {
+		return release + unreleased, m[1]
+	}
+	if !strings.HasPrefix(module, "v") || strings.Contains(module, "+dirty") {
+		return release + unreleased, ""
+	}
+	return module, ""
+}
 
 // built reads what the go command recorded in the program.
 func built() build {
-	b := build{Name: "mcphud", Version: release, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
+	b := build{Name: "mcphud", Version: release + unreleased, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if v := info.Main.Version; strings.HasPrefix(v, "v") && !pseudo.MatchString(v) {
-		b.Version = strings.TrimSuffix(v, "+dirty")
-	}
+	b.Version, b.Commit = versionOf(info.Main.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -66,7 +80,7 @@ func built() build {
 	return b
 }
 
-// version is that of the program: its tag's, or the one that its source says.
+// version is that of the program: its tag's, or the one that its source says, as not released.
 func version() string { return built().Version }
 
 // lines are the build for people.
@@ -74,7 +88,10 @@ func (b build) lines() string {
 	var s strings.Builder
 	s.WriteString("mcphud " + b.Version + "\n")
 	if b.Commit != "" {
-		s.WriteString("commit " + b.Commit[:min(12, len(b.Commit))] + " of " + b.Date)
+		s.WriteString("commit " + b.Commit[:min(12, len(b.Commit))])
+		if b.Date != "" {
+			s.WriteString(" of " + b.Date)
+		}
 		if b.Modified {
 			s.WriteString(", with changes that are not committed")
 		}

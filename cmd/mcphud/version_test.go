@@ -38,6 +38,14 @@ func TestVersionsOfTheGoCommand(t *testing.T) {
 			t.Errorf("%s: made up is %v, want %v", v, got, made)
 		}
 	}
+	for module, want := range map[string][2]string{
+		"v0.1.0": {"v0.1.0"}, "v1.2.3-rc.1": {"v1.2.3-rc.1"}, "(devel)": {release + "-dev"}, "": {release + "-dev"}, "v0.1.0+dirty": {release + "-dev"},
+		"v0.1.1-0.20261123015911-937ab1f57c1b": {release + "-dev", "937ab1f57c1b"}, "v0.0.0-20261123015911-937ab1f57c1b+dirty": {release + "-dev", "937ab1f57c1b"},
+	} {
+		if version, commit := versionOf(module); version != want[0] || commit != want[1] {
+			t.Errorf("%q: %s %q, want %q", module, version, commit, want)
+		}
+	}
 }
 
 // The changelog's first part with a version is about the one that the source says it is.
