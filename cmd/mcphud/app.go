@@ -85,12 +85,12 @@ func (a *app) action(f func(ctx context.Context, cmd *cobra.Command, args []stri
 // command builds the tree, or the part of it that a command line is about: all of it takes a fifth of the time of a short command.
 func (a *app) command(args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "mcphud [flags] [URL | -- COMMAND ARGS…]",
+		Use:   "mcphud [flags] [SERVER | URL | -- COMMAND ARGS…]",
 		Short: "Inspect and drive MCP servers",
 		Long: "mcphud opens a Model Context Protocol server in the terminal: its tools, resources and prompts, and every frame on the wire.\n\n" +
-			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --agent NAME (through the router), --server NAME (from the configs).\n\n" +
+			"Every command that talks to a server takes exactly one of: SERVER (its name in the configs, or --server NAME), URL (or --url URL), -- COMMAND ARGS… (stdio), --agent NAME (through the router). Where a server has the name of a command, it is named by --server.\n\n" +
 			"mcphud --cli … takes the official Inspector's command line instead: see mcphud help inspector.",
-		Example: "  mcphud -- node server.js\n  mcphud https://host/mcp\n  mcphud tools list --url http://127.0.0.1:3000/mcp\n" +
+		Example: "  mcphud github\n  mcphud -- node server.js\n  mcphud https://host/mcp\n  mcphud tools list --url http://127.0.0.1:3000/mcp\n" +
 			"  mcphud tools call add a=1 b=2 -- node server.js",
 		Args: cobra.ArbitraryArgs,
 		RunE: a.action(a.runRoot),
@@ -123,7 +123,18 @@ func (a *app) command(args []string) *cobra.Command {
 	}
 	a.registerHelp(root)
 	plainUsage(root)
+	a.offerServers(root)
 	return root
+}
+
+// offerServers completes the names of servers where a command has no other arguments.
+func (a *app) offerServers(c *cobra.Command) {
+	if c.ValidArgsFunction == nil && (c == c.Root() || c.Annotations[ruleKey] == "none") {
+		c.ValidArgsFunction = completeServers(&a.o)
+	}
+	for _, sub := range c.Commands() {
+		a.offerServers(sub)
+	}
 }
 
 // addOthers adds the commands that are not a client's of one server.
@@ -180,7 +191,7 @@ func (a *app) group(use, short string, subs ...*cobra.Command) *cobra.Command {
 			if len(args) == 0 {
 				return a.showHelp(cmd)
 			}
-			return usageError(fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0]), didYouMean(args[0], subcommands(cmd))+"see "+cmd.CommandPath()+" --help")
+			return usageError(fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0]), a.listOf(cmd, args[0])+didYouMean(args[0], subcommands(cmd))+"see "+cmd.CommandPath()+" --help")
 		}),
 	}
 	c.AddCommand(subs...)
@@ -189,6 +200,21 @@ func (a *app) group(use, short string, subs ...*cobra.Command) *cobra.Command {
 		c.Example += line + "\n"
 	}
 	return c
+}
+
+// listOf asks whether the list of a configured server was meant, where the name of one stands in the place of a subcommand; "" if it does not.
+func (a *app) listOf(cmd *cobra.Command, word string) string {
+	for _, c := range cmd.Commands() {
+		if c.Name() != "list" || c.Annotations[ruleKey] != "none" {
+			continue
+		}
+		if set, _, err := a.o.load(); err == nil { // a file that cannot be read names no server
+			if _, ok := set.Server(word); ok {
+				return "did you mean " + c.CommandPath() + " " + word + "? "
+			}
+		}
+	}
+	return ""
 }
 
 func subcommands(cmd *cobra.Command) (names []string) {

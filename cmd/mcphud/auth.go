@@ -17,7 +17,7 @@ func (a *app) authCommand() *cobra.Command {
 	var other, qr, all bool
 	var scopes []string
 	login := &cobra.Command{
-		Use: "login [flags] [URL]", Short: "Log in to a server, and connect to it", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Use: "login [flags] [SERVER | URL]", Short: "Log in to a server, and connect to it", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
 		Long: "login asks the server where its logins are, shows the URL to open, and waits until the browser comes back, as long as that takes. " +
 			"On another machine than the browser's, paste the URL that the browser ends at. The token is kept for all later commands.\n\n" +
 			"See mcphud help login.",
@@ -41,7 +41,7 @@ func (a *app) authCommand() *cobra.Command {
 	login.Flags().BoolVar(&a.o.noBrowser, "no-browser", false, "open no browser, only print the URL")
 	login.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, even where the terminal is small (default where it fits)")
 	status := &cobra.Command{
-		Use: "status [flags] [URL]", Short: "Show the logins that are kept: where, how long, and for what", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Use: "status [flags] [SERVER | URL]", Short: "Show the logins that are kept: where, how long, and for what", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
 		Long: "status shows all logins, or that of one server: exit code 3 says that there is none. Secrets that servers asked for and that are kept are " +
 			"listed as well. Nothing is sent, and no token and no secret is shown.",
 		Example: "  mcphud auth status\n  mcphud auth status --server github --format json",
@@ -50,7 +50,7 @@ func (a *app) authCommand() *cobra.Command {
 		return a.authStatus(ctx, cmd, args)
 	})
 	logout := &cobra.Command{
-		Use: "logout [flags] [URL]", Short: "Forget the login at a server, here and where it was given", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Use: "logout [flags] [SERVER | URL]", Short: "Forget the login at a server, here and where it was given", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
 		Long: "logout revokes the token where the authorization server can do that, and forgets it, and the secrets that the server asked for and that are " +
 			"kept; what these belong to, as auth status lists it, can be named in place of a server. With --all it forgets everything.",
 		Example: "  mcphud auth logout --server github\n  mcphud auth logout --all",
@@ -60,7 +60,7 @@ func (a *app) authCommand() *cobra.Command {
 	})
 	logout.Flags().BoolVar(&all, "all", false, "forget every login, and every secret that is kept")
 	explain := &cobra.Command{
-		Use: "explain [flags] [URL]", Short: "Show each step up to a login, and which rule is broken", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Use: "explain [flags] [SERVER | URL]", Short: "Show each step up to a login, and which rule is broken", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
 		Long: "explain asks the server and its authorization server what a login would need, without logging in: what the specification asks at each " +
 			"step, what was found, and which rule was broken by whom. The exit code is 6 where a server broke one, 3 where a login would fail otherwise.",
 		Example: "  mcphud auth explain https://mcp.example.com/mcp\n  mcphud auth explain --server github --format json",
@@ -96,9 +96,8 @@ func (a *app) anyTarget(cmd *cobra.Command, args []string) (config.Server, error
 	if err := a.o.check(cmd); err != nil {
 		return config.Server{}, err
 	}
-	own, command, dash := splitArgs(cmd, args)
-	own = a.o.takeURL(cmd, own, dash)
-	if err := checkArgs(cmd, own); err != nil {
+	_, command, dash, err := a.ownArgs(cmd, args, nil)
+	if err != nil {
 		return config.Server{}, err
 	}
 	return a.o.target(cmd, command, dash)

@@ -259,7 +259,7 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 	case err != nil:
 		return err
 	case !k.named && !all:
-		return usageError("no server was named", "name one with a URL or --server NAME, or all with --all")
+		return usageError("no server was named", "name one: its URL, or its name in the configs; or all with --all")
 	case k.named && all:
 		return usageError("--all and a server were named", "name one of them")
 	}

@@ -36,7 +36,7 @@ type benching struct {
 func (a *app) benchCommand() *cobra.Command {
 	b := &benching{}
 	cmd := &cobra.Command{
-		Use: "bench [TOOL [KEY=VALUE…]] [flags] [URL | -- COMMAND ARGS…]", Short: "Measure a server under load", Annotations: rule("any"),
+		Use: "bench [TOOL [KEY=VALUE…]] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Measure a server under load", Annotations: rule("any"),
 		Long: "Sends requests at a constant rate (--rate), or from clients that wait for their answers (--clients), and says how long they took: percentiles, each phase of a request, errors by kind. " +
 			"At a constant rate a request's time counts from when it was due, so that a server that stands still is not measured less while it does.\n\n" +
 			"Without a TOOL it pings. A tool has to be marked as read-only, or --yes says that it may be called that often. --slo sets a threshold: exit code 9 where one is missed. " +

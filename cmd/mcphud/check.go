@@ -61,7 +61,7 @@ const allSections = "all"
 func (a *app) examineCommand() *cobra.Command {
 	c := &checking{cases: casesFlags{a: a}}
 	cmd := &cobra.Command{
-		Use: "check [SECTION…] [flags] [URL | -- COMMAND ARGS…]", Short: "Say whether a server is good", Annotations: rule("any"),
+		Use: "check [SECTION…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Say whether a server is good", Annotations: rule("any"),
 		Long: "Examines a server by rules that have an id, a severity, a reason and a fix. Without a SECTION those run that only read what the server lists; \"" + allSections + "\" means all of them. " +
 			"Sections: " + strings.Join(c.names(), ", ") + ".\n\nExit code 9 where a finding is as severe as --fail-on says, or more. See mcphud help check.",
 		Example:   "  mcphud check -- node server.js\n  mcphud check --report junit=check.xml --report sarif=check.sarif -- node server.js\n  mcphud check --list-rules cost\n  mcphud check contract --accept -- node server.js\n  mcphud check contract --evidence session.jsonl -- node server.js\n  mcphud check cases",
@@ -119,7 +119,8 @@ func (c *checking) names() (out []string) {
 	return out
 }
 
-// noSection is the error of a word that names no section, before a server is started. A URL may stand for the server.
+// noSection is the error of a word that names no section, before a server is started. A URL, or a name of the configs, may stand for the
+// server.
 func (a *app) noSection(cmd *cobra.Command, args, known []string) error {
 	words, _, dash := splitArgs(cmd, args)
 	named := dash || a.o.url+a.o.agent+a.o.server != ""
@@ -131,10 +132,19 @@ func (a *app) noSection(cmd *cobra.Command, args, known []string) error {
 		if url := bareURL(w); url != "" {
 			return usageError(fmt.Sprintf("there is no section %q", w), "did you mean "+url+"? sections are "+strings.Join(known, ", ")+", and "+allSections)
 		}
-		if w != allSections && !slices.Contains(known, w) {
-			return usageError(fmt.Sprintf("there is no section %q", w), didYouMean(w, known)+strings.Join(known, ", ")+" are, and "+allSections)
+		if w == allSections || slices.Contains(known, w) {
+			continue
+		}
+		names := slices.Clone(known)
+		if set, _, err := a.o.load(); err == nil { // a file that cannot be read names no server
+			if _, ok := set.Server(w); ok && !named {
+				named = true
+				continue
+			}
+			names = union(names, serverNames(set))
 		}
 	}
+		return usageError(fmt.Sprintf("there is no section %q, and no server of that name", w), didYouMean(w, names)+strings.Join(known, ", ")+" are sections, and "+allSections)
 	return nil
 }
 

@@ -21,9 +21,10 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 	if err := a.o.check(cmd); err != nil {
 		return err
 	}
-	words, _, dash := splitArgs(cmd, args)
-	words = a.o.takeURL(cmd, words, dash)
+	words, _, dash, err := a.ownArgs(cmd, args, nil)
 	switch {
+	case err != nil:
+		return err
 	case dash || a.o.url+a.o.agent+a.o.server != "":
 		return usageError("--all is about every server, and one was named", "leave one of both out")
 	case slices.Contains(words, "contract"):

@@ -17,7 +17,7 @@ import (
 func (a *app) completeCommand() *cobra.Command {
 	var given []string
 	c := &cobra.Command{
-		Use:   "complete REF ARG VALUE [flags] [URL | -- COMMAND ARGS…]",
+		Use:   "complete REF ARG VALUE [flags] [SERVER | URL | -- COMMAND ARGS…]",
 		Short: "Ask the server to complete an argument",
 		Long: "REF is the name of a prompt or the URI of a resource template. Write prompt:NAME or resource:URI where it could be either.\n" +
 			"--context passes arguments that are already set.",

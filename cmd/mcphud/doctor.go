@@ -26,13 +26,13 @@ type doctorFlags struct{ all, strict, verbose bool }
 func (a *app) doctorCommand() *cobra.Command {
 	var f doctorFlags
 	c := &cobra.Command{
-		Use: "doctor [flags] [URL | -- COMMAND ARGS…]", Short: "Say why a server does not connect, stage by stage", Annotations: rule("none"),
+		Use: "doctor [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Say why a server does not connect, stage by stage", Annotations: rule("none"),
 		Long: "doctor connects to a server stage by stage: its configuration, variables, program, process, output, handshake; over HTTP proxy, name, connection, certificate, " +
 			"status, path and login; then whether it does what it declares. Each stage has evidence, a time, and what to do. No tool is called, and nothing is left running. " +
 			"Also an entry that is disabled or broken is looked at.\n\n" +
 			"--timeout bounds all of it. --format json is for bug reports: secrets are masked. Exit codes: 0 where nothing failed, 6 with --strict and a warning, else " +
 			"that of the first stage that failed: 4 not started or reached, 3 authentication, 7 timed out, 10 refused, 11 protocol broken. See mcphud help doctor.",
-		Example: "  mcphud doctor --server github\n  mcphud doctor https://mcp.example.com/mcp\n  mcphud doctor --format json -- npx -y @modelcontextprotocol/server-everything\n  mcphud doctor --all",
+		Example: "  mcphud doctor github\n  mcphud doctor https://mcp.example.com/mcp\n  mcphud doctor --format json -- npx -y @modelcontextprotocol/server-everything\n  mcphud doctor --all",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.doctor(ctx, cmd, args, f)
@@ -48,9 +48,8 @@ func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f d
 	if err := a.o.check(cmd); err != nil {
 		return err
 	}
-	own, command, dash := splitArgs(cmd, args)
-	own = a.o.takeURL(cmd, own, dash)
-	if err := checkArgs(cmd, own); err != nil {
+	_, command, dash, err := a.ownArgs(cmd, args, nil)
+	if err != nil {
 		return err
 	}
 	a.o.asIs = true

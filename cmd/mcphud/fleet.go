@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -27,15 +28,18 @@ type fleet struct {
 // fleetFlags are the flags that make sense for all servers at once.
 var fleetFlags = []string{"config", "connect-timeout", "timeout", "max-timeout", "max-frame", "meta", "journal"}
 
-// withFleet runs f on the servers of the configs, of which none is connected yet, and closes everything. What children write
+// withFleet runs f on the servers of the configs, or on those that are named, of which none is connected yet, and closes everything. What children write
 // to stderr is not passed on: nobody could tell whose it is. The error of one that failed has the end of it.
-func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.Context, *fleet) error) (err error) {
+func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.Context, *fleet) error, names ...string) (err error) {
 	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	set, where, err := a.o.load()
 	if err != nil {
 		return err
+	}
+	if len(names) > 0 {
+		set.Servers = slices.DeleteFunc(slices.Clone(set.Servers), func(s config.Server) bool { return !slices.Contains(names, s.Name) })
 	}
 	j, done, err := a.journal()
 	if err != nil {

@@ -111,7 +111,7 @@ func (a *app) historyCommand() *cobra.Command {
 		RunE:    a.withHistory(a.historyClear),
 	}
 	run := &cobra.Command{
-		Use: "run CALL [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]", Short: "Make a call again", Annotations: rule("some"),
+		Use: "run CALL [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Make a call again", Annotations: rule("some"),
 		Long: "Makes a call again, at the server that it was made at, or at the one that the command line names. KEY=VALUE changes an argument, and gives one that was secret: " +
 			"these are not kept. Where nobody gives it, it is taken from MCPHUD_SECRET_KEY, or asked for on a terminal.",
 		Example: "  mcphud history run last\n  mcphud history run 12 limit=5 --format json",

@@ -16,7 +16,7 @@ import (
 
 // historyRun makes a call of the history again.
 func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string) error {
-	own, target, err := a.ownTarget(cmd, args)
+	own, target, err := a.ownTarget(cmd, args, nil)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func (a *app) infoCommand() *cobra.Command {
 	card := false
 	c := &cobra.Command{
-		Use: "info [flags] [URL | -- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
+		Use: "info [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
 		Example: "  mcphud info -- node server.js\n  mcphud info --server github --format json\n  mcphud info https://host/mcp --card",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, _ []string) error {

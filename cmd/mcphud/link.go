@@ -50,12 +50,8 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 		if err := a.o.check(cmd); err != nil {
 			return err
 		}
-		own, command, dash := splitArgs(cmd, args)
-		if f := cmd.Flags().Lookup(nameFlag); f != nil && f.Changed {
-			own = append([]string{f.Value.String()}, own...)
-		}
-		own = a.o.takeURL(cmd, own, dash)
-		if err := checkArgs(cmd, own); err != nil {
+		own, command, dash, err := a.ownArgs(cmd, args, nil)
+		if err != nil {
 			return err
 		}
 		if err := a.serverOfTool(ctx, cmd, own, dash); err != nil {
@@ -284,7 +280,7 @@ type argRule struct {
 }
 
 var argRules = map[string]argRule{
-	"none":  {0, 0, "no arguments but a URL (a server command follows --)"},
+	"none":  {0, 0, "no arguments but a server: a URL, or a name of the configs (a command follows --)"},
 	"0-1":   {0, 1, "at most one argument"},
 	"one":   {1, 1, "one argument"},
 	"some":  {1, -1, "at least one argument"},

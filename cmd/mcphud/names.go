@@ -22,6 +22,17 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
+// union is a list with those of another that it does not have.
+func union(names, more []string) []string {
+	out := slices.Clone(names)
+	for _, n := range more {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // similar picks at most three names for a mistyped one: those that it is a part of or stands for as in a filter, those that are part of
 // it, and those that are at most two edits away; the nearest first.
 func similar(name string, names []string) []string {

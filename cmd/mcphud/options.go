@@ -48,6 +48,7 @@ type options struct {
 	capabilities, as    string
 	script              *pending.Script // of answers, by check
 	client              *session.Client // of capabilities and as, by check
+	near                string          // a question about the name of a server that was perhaps mistyped; "" for none
 	asIs                bool            // an entry that is disabled, broken or not trusted is taken as it is
 	settings            config.Settings // of the configs, once a server was looked up in them
 	oauth               *config.OAuth   // instead of the server's own; nil for that

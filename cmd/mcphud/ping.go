@@ -11,7 +11,7 @@ import (
 
 func (a *app) pingCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "ping [flags] [URL | -- COMMAND ARGS…]", Short: "Ping the server and show the round-trip time", Annotations: rule("none"),
+		Use: "ping [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Ping the server and show the round-trip time", Annotations: rule("none"),
 		Example: "  mcphud ping --url http://127.0.0.1:3000/mcp",
 		Long:    "Sends ping, or server/discover in protocol versions without ping. The answer \"method not found\" counts: the server is there.",
 		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(ping),

@@ -13,14 +13,14 @@ import (
 
 func (a *app) promptsCommand() *cobra.Command {
 	get := &cobra.Command{
-		Use: "get NAME [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
+		Use: "get NAME [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
 		Example: "  mcphud prompts get greet name=Ada -- node server.js",
 		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
 	}
 	registerName(get)
 	return a.group("prompts", "List and get prompts",
 		&cobra.Command{
-			Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: rule("none"),
 			Example: "  mcphud prompts list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
 		},

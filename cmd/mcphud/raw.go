@@ -14,7 +14,7 @@ import (
 func (a *app) rawCommand() *cobra.Command {
 	var second comparing
 	c := &cobra.Command{
-		Use: "raw METHOD [PARAMS] [flags] [URL | -- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
+		Use: "raw METHOD [PARAMS] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
 		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. They are neither checked nor changed; from 2026-07-28 on the required _meta is added.\n\n" + comparingHelp,
 		Example: "  mcphud raw tools/list '{\"cursor\":\"\"}' -- node server.js", Args: cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error { return a.raw(ctx, l, own, &second) }),

@@ -23,7 +23,7 @@ const replaying = "replay"
 func (a *app) replayCommand() *cobra.Command {
 	all := false
 	c := &cobra.Command{
-		Use: replaying + " FILE [flags] [URL | -- COMMAND ARGS…]", Short: "Send recorded requests again, and compare the answers", Annotations: rule("one"),
+		Use: replaying + " FILE [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Send recorded requests again, and compare the answers", Annotations: rule("one"),
 		Long: "replay sends the requests that a file recorded to a server, one after the other, and compares each answer with the recorded one: exit code 9 where one really differs. " +
 			"What belongs to the recorded session is left out: the handshake, subscriptions, tasks and further pages. So is every tool that is not marked as read-only, unless --all-tools. " +
 			"What is different in each run does not count: clocks, ids and durations by their looks, and what two equal calls differ in, for which reads are repeated.",

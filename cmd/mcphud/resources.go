@@ -18,22 +18,22 @@ import (
 func (a *app) resourcesCommand() *cobra.Command {
 	return a.group("resources", "List and read resources",
 		&cobra.Command{
-			Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's resources", Annotations: rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resources", Annotations: rule("none"),
 			Example: "  mcphud resources list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesList),
 		},
 		&cobra.Command{
-			Use: "templates [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: rule("none"),
+			Use: "templates [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: rule("none"),
 			Example: "  mcphud resources templates --url http://127.0.0.1:3000/mcp",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesTemplates),
 		},
 		&cobra.Command{
-			Use: "read URI [flags] [URL | -- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
+			Use: "read URI [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
 			Example: "  mcphud resources read file:///etc/hosts -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
 		},
 		&cobra.Command{
-			Use: "subscribe URI… [flags] [URL | -- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
+			Use: "subscribe URI… [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
 			Example: "  mcphud resources subscribe file:///etc/hosts file:///etc/motd --format jsonl -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
 		})

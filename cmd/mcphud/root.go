@@ -16,12 +16,12 @@ import (
 // configs.
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, command, dash := splitArgs(cmd, args)
+	name := ""
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
-		if u := bareURL(own[0]); u != "" {
-			return usageError(fmt.Sprintf("%q is neither a command nor a URL", own[0]), "did you mean mcphud "+u+"?")
+		if err := a.bareName(cmd, own); err != nil {
+			return err
 		}
-		return usageError(fmt.Sprintf("there is no command %q", own[0]),
-			didYouMean(own[0], subcommands(cmd))+"see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME")
+		name = own[0]
 	}
 	if err := a.o.check(cmd); err != nil {
 		return err
@@ -32,6 +32,9 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if len(own) > 0 {
 		if len(own) > 1 || dash || a.o.url != "" || a.o.agent != "" || a.o.server != "" {
 			return usageError("more than one server was named", "name exactly one")
+		}
+		if name != "" {
+			return a.openConfigs(ctx, cmd, name)
 		}
 		a.o.url = own[0]
 	}
@@ -50,6 +53,30 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		return err
 	}
 	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}, configs: &views.Configs{Where: where}})
+}
+
+// bareName is the error of a first word that is neither a command nor the name of a configured server. A command comes first where a
+// word is both: the server is named by --server then.
+func (a *app) bareName(cmd *cobra.Command, own []string) error {
+	set, _, err := a.o.load()
+	if err != nil {
+		return err
+	}
+	word := own[0]
+	if _, ok := set.Server(word); ok {
+		if len(own) == 1 {
+			return nil
+		}
+		if slices.Contains(subcommands(cmd), own[1]) {
+			return usageError(word+" is a server, and comes after the command", "did you mean mcphud "+strings.Join(append(own[1:], word), " ")+"?")
+		}
+		return usageError(fmt.Sprintf("%q follows the name of a server, and is not a command", own[1]), didYouMean(own[1], subcommands(cmd))+"see mcphud --help")
+	}
+	if u := bareURL(word); u != "" {
+		return usageError(fmt.Sprintf("%q is neither a command nor a URL", word), "did you mean mcphud "+u+"?")
+	}
+	return usageError(fmt.Sprintf("there is no command %q, and no server of that name in the configs", word),
+		didYouMean(word, union(subcommands(cmd), serverNames(set)))+"see mcphud --help, mcphud servers list; a server is also named with -- COMMAND ARGS…, a URL or --agent NAME")
 }
 
 // autoDiscover names the servers that the list connects to by itself: those of the file that says auto_discover: true, where they are

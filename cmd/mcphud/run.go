@@ -21,7 +21,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "run CALL… [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]", Short: "Make named calls of a project", Annotations: rule("some"),
+		Use: "run CALL… [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Make named calls of a project", Annotations: rule("some"),
 		Long: "Makes calls that are kept as files. CALL is the name of one in " + calls.Folder + " of this project, a file, or a folder: then all calls in it are made, in the order of their names. " +
 			"KEY=VALUE changes an argument. A target on the command line is called instead of the servers that the files name. mcphud help history explains the files.\n\n" +
 			"Files can say what answers have to be: by jq expressions, a schema, a time limit, a snapshot. Exit code 9 where one is not. --update keeps answers as new snapshots.\n\n" +
@@ -44,7 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 		if err := o.check(); err != nil {
 			return err
 		}
-		own, target, err := a.ownTarget(cmd, args)
+		own, target, err := a.ownTarget(cmd, args, isCall)
 		if err != nil {
 			return err
 		}
@@ -75,14 +75,13 @@ func (o *runFlags) check() error {
 // targetOf is the server of a command, which may have none of its own: what the command line names comes first.
 type targetOf func(otherwise func() (config.Server, error)) (config.Server, error)
 
-// ownTarget separates a command's own arguments from the target, which need not be there.
-func (a *app) ownTarget(cmd *cobra.Command, args []string) ([]string, targetOf, error) {
+// ownTarget separates a command's own arguments from the target, which need not be there. means is as in ownArgs.
+func (a *app) ownTarget(cmd *cobra.Command, args []string, means func(word string) bool) ([]string, targetOf, error) {
 	if err := a.o.check(cmd); err != nil {
 		return nil, nil, err
 	}
-	own, command, dash := splitArgs(cmd, args)
-	own = a.o.takeURL(cmd, own, dash)
-	if err := checkArgs(cmd, own); err != nil {
+	own, command, dash, err := a.ownArgs(cmd, args, means)
+	if err != nil {
 		return nil, nil, err
 	}
 	return own, func(otherwise func() (config.Server, error)) (config.Server, error) {
@@ -117,6 +116,22 @@ func (a *app) findCalls(word string) ([]calls.File, error) {
 			return a.readCalls(file)
 		}
 	}
+// isCall reports whether a word names a call of the project, a file or a folder.
+func isCall(word string) bool {
+	if _, err := os.Stat(word); err == nil {
+		return true
+	}
+	dir, err := projectCalls()
+	if err != nil {
+		return false
+	}
+	file, err := calls.Path(dir, word)
+	if err == nil {
+		_, err = os.Lstat(file)
+	}
+	return err == nil
+}
+
 	info, err := os.Stat(word)
 	switch {
 	case err != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 func (a *app) serversCommand() *cobra.Command {
@@ -82,10 +83,23 @@ func (a *app) serversList() error {
 		for _, w := range whole {
 			t.note(p.width, "problem: "+w)
 		}
+		for _, e := range list.Servers {
+			if note := a.shadowed(e.Name); note != "" {
+				t.note(p.width, "note: "+note)
+			}
+		}
 		for _, w := range list.Warnings {
 			t.block("warning: " + w.String())
 		}
 	}})
+}
+
+// shadowed says that a server has the name of a command, so that mcphud NAME does not open it; "" if it has not.
+func (a *app) shadowed(name string) string {
+	if found, _, err := a.root.Find([]string{name}); err != nil || found == a.root {
+		return ""
+	}
+	return name + " is also a command: mcphud --server " + safe.Quote(name) + " opens the server"
 }
 
 // startProblem is why an entry cannot be started, "" if it can.

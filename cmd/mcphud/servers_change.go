@@ -125,6 +125,9 @@ func (a *app) serversAddCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if note := a.shadowed(s.Name); note != "" {
+					one.Notes = append(one.Notes, note)
+				}
 				all = append(all, one)
 			}
 			return a.printChanges(all...)

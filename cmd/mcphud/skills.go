@@ -20,14 +20,14 @@ import (
 
 func (a *app) skillsCommand() *cobra.Command {
 	show := &cobra.Command{
-		Use: "show NAME [FILE] [flags] [URL | -- COMMAND ARGS…]", Short: "Show one skill, or one of its files", Annotations: rule("1-2"),
+		Use: "show NAME [FILE] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Show one skill, or one of its files", Annotations: rule("1-2"),
 		Long: "Shows a skill's entry and its SKILL.md, or one of its files by the path below the skill. NAME may be the URI of its SKILL.md, also of a\n" +
 			"skill that is not listed. What is not as the entry says, by size, digest and front matter, is not shown: exit code 6.",
 		Example: "  mcphud skills show refunds -- node server.js\n  mcphud skills show skill://acme/refunds/SKILL.md examples/email.md -- node server.js",
 		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(skillsShow), ValidArgsFunction: a.completeNames(offer.Skills),
 	}
 	verify := &cobra.Command{
-		Use: "verify [NAME] [flags] [URL | -- COMMAND ARGS…]", Short: "Read all files of one skill, or of all listed ones, and verify them", Annotations: rule("0-1"),
+		Use: "verify [NAME] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Read all files of one skill, or of all listed ones, and verify them", Annotations: rule("0-1"),
 		Long: "Reads every file of a skill, or of all that are listed, and compares it with the skill's entry: size, digest, and the front matter of\n" +
 			"SKILL.md field by field. Exit code 6 when something does not match.",
 		Example: "  mcphud skills verify -- node server.js\n  mcphud skills verify refunds --format json --url http://127.0.0.1:3000/mcp",
@@ -35,7 +35,7 @@ func (a *app) skillsCommand() *cobra.Command {
 	}
 	return a.group("skills", "List, show and verify skills",
 		&cobra.Command{
-			Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's skills", Annotations: rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's skills", Annotations: rule("none"),
 			Example: "  mcphud skills list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(skillsList),
 		},

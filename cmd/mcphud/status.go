@@ -17,17 +17,29 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Connect every configured server and show its state, tools and latency", Args: noArgs,
+		Use: "status [SERVER…]", Short: "Connect every configured server and show its state, tools and latency", Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: completeServers(&a.o),
 		Long: "status connects every server of the configs that is enabled and trusted, several at a time, and shows the state, the number of tools, " +
-			"the error and the latency of each, and the figures of the connection pool. Everything that it started is ended.\n\n" +
+			"the error and the latency of each, and the figures of the connection pool. Everything that it started is ended. With the names of servers it is about these alone, " +
+			"each of which has to be enabled and trusted.\n\n" +
 			"The exit code is 0 when all of them connected, else that of the first server that did not. With continue_on_error: false in the config " +
 			"the first failure ends the others.",
-		Example: "  mcphud status\n  mcphud status --config ci/mcp.json --format json",
-		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
-			if name := hiddenFlag(cmd); name != "" {
-				return usageError("--"+name+" does not apply to status, which is about all servers", "see mcphud status --help")
+		Example: "  mcphud status\n  mcphud status github\n  mcphud status --config ci/mcp.json --format json",
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, names []string) error {
+			switch name := hiddenFlag(cmd); {
+			case name == "server":
+				return usageError("--server does not apply to status, which takes names as they are", "write mcphud status "+a.o.server)
+			case name != "":
+				return usageError("--"+name+" does not apply to status, which is about servers of the configs", "see mcphud status --help")
+			case cmd.ArgsLenAtDash() >= 0:
+				return usageError("status is about servers of the configs, and a command was given", "mcphud info says of one server what it is")
 			}
-			return a.withFleet(ctx, cmd, statusOfAll)
+			for _, name := range names {
+				if _, err := a.o.configured(name); err != nil {
+					return err
+				}
+			}
+			return a.withFleet(ctx, cmd, statusOfAll, names...)
 		}),
 	}
 }

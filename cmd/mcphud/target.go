@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-const nameTarget = "name one with -- COMMAND ARGS…, --url URL, --agent NAME or --server NAME"
+const nameTarget = "name one: its name in the configs, a URL, --agent NAME, or -- COMMAND ARGS…"
 
 // splitArgs separates a command's own arguments from the server command after the double dash; dash reports whether there was one.
 func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
@@ -41,7 +41,7 @@ func (o *options) target(cmd *cobra.Command, command []string, dash bool) (confi
 	}
 	switch {
 	case len(named) == 0:
-		return config.Server{}, usageError("no server was named", nameTarget)
+		return config.Server{}, usageError("no server was named", o.near+nameTarget)
 	case len(named) > 1:
 		return config.Server{}, usageError("more than one server was named: "+strings.Join(named, " and "), "name exactly one")
 	}

@@ -17,22 +17,22 @@ import (
 
 func (a *app) tasksCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's tasks", Annotations: rule("none"),
+		Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's tasks", Annotations: rule("none"),
 		Long: "Lists the tasks that the server shows to this client, where it has such a list: 2025-11-25 has one, of this session or of whoever\n" +
 			"the credentials belong to; 2026-07-28 has none.",
 		Example: "  mcphud tasks list --url http://127.0.0.1:3000/mcp", Args: cobra.ArbitraryArgs, RunE: a.serverCommand(tasksList),
 	}
 	get := &cobra.Command{
-		Use: "get ID [flags] [URL | -- COMMAND ARGS…]", Short: "Show how far a task is", Annotations: rule("one"),
+		Use: "get ID [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Show how far a task is", Annotations: rule("one"),
 		Example: "  mcphud tasks get 786512e2 --url http://127.0.0.1:3000/mcp", Args: cobra.ArbitraryArgs, RunE: a.serverCommand(tasksGet),
 	}
 	result := &cobra.Command{
-		Use: "result ID [flags] [URL | -- COMMAND ARGS…]", Short: "Wait for a task's end and print its result", Annotations: rule("one"),
+		Use: "result ID [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Wait for a task's end and print its result", Annotations: rule("one"),
 		Long:    "Waits until a task is over, and prints what its tool answered. An interrupt ends the waiting only: the task goes on.",
 		Example: "  mcphud tasks result 786512e2 --max-timeout 1h --url http://127.0.0.1:3000/mcp", Args: cobra.ArbitraryArgs, RunE: a.serverCommand(tasksResult),
 	}
 	cancel := &cobra.Command{
-		Use: "cancel ID [flags] [URL | -- COMMAND ARGS…]", Short: "Ask the server to cancel a task", Annotations: rule("one"),
+		Use: "cancel ID [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Ask the server to cancel a task", Annotations: rule("one"),
 		Example: "  mcphud tasks cancel 786512e2 --url http://127.0.0.1:3000/mcp", Args: cobra.ArbitraryArgs, RunE: a.serverCommand(tasksCancel),
 	}
 	registerName(get, result, cancel)

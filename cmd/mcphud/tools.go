@@ -23,7 +23,7 @@ import (
 
 func (a *app) toolsCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
+		Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
 		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json\n  mcphud tools list --cost -- node server.js",
 		Args:    cobra.ArbitraryArgs,
 	}
@@ -40,7 +40,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	})
 	everyone := a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		if given := targetFlags(cmd); len(given) > 0 || len(args) > 0 {
-			return usageError("--all lists every configured server, and "+cmp.Or(strings.Join(given, " and "), "a URL or a command")+" names one", "leave one of them out")
+			return usageError("--all lists every configured server, and "+cmp.Or(strings.Join(given, " and "), "a name, a URL or a command")+" names one", "leave one of them out")
 		}
 		return a.withFleet(ctx, cmd, func(ctx context.Context, f *fleet) error { return toolsOfAll(ctx, f, spelling) })
 	})
@@ -61,7 +61,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	}
 	var example bool
 	show := &cobra.Command{
-		Use: "show NAME [flags] [URL | -- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
+		Use: "show NAME [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
 		Example: "  mcphud tools show add -- node server.js\n  mcphud tools show add --example -- node server.js",
 		Long:    "Shows one tool with its schemas. " + fullNames,
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeNames(offer.Tools),
@@ -73,7 +73,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	var second comparing
 	var many batching
 	call := &cobra.Command{
-		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
+		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
 			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + batchHelp + "\n\n" + comparingHelp + "\n\n" + fullNames,
 		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp\n" +

@@ -28,7 +28,7 @@ type traceFlags struct {
 func (a *app) traceCommand() *cobra.Command {
 	var x traceFlags
 	c := &cobra.Command{
-		Use:   "trace FILE | trace TOOL [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]",
+		Use:   "trace FILE | trace TOOL [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]",
 		Short: "Show what a call did at each hop: client, router, agents", Annotations: rule("some"),
 		Long: "trace FILE shows the traces in a file of recorded traffic, each as a tree of what client, router and agents did for a call: when, for how long, and which part nobody " +
 			"accounts for. With a server it calls TOOL there, as mcphud tools call does, and shows the tree of the call in the place of its result. Routers and agents of yours " +
@@ -45,7 +45,7 @@ func (a *app) traceCommand() *cobra.Command {
 		return a.traceFile(ctx, cmd, args, x)
 	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if !namesServer(cmd, args) {
+		if !a.namesServer(cmd, args) {
 			return file(cmd, args)
 		}
 		a.tracing = true
@@ -54,8 +54,8 @@ func (a *app) traceCommand() *cobra.Command {
 	return c
 }
 
-// namesServer reports whether a command line names a server: by a flag, a command, a URL, or the full name of a tool.
-func namesServer(cmd *cobra.Command, args []string) bool {
+// namesServer reports whether a command line names a server: by a flag, a command, a URL, a name of the configs, or the full name of a tool.
+func (a *app) namesServer(cmd *cobra.Command, args []string) bool {
 	if len(targetFlags(cmd)) > 0 || cmd.ArgsLenAtDash() >= 0 {
 		return true
 	}
@@ -65,7 +65,11 @@ func namesServer(cmd *cobra.Command, args []string) bool {
 	if _, err := os.Stat(args[0]); err == nil {
 		return false
 	}
-	return strings.HasPrefix(args[0], "mcp__") || strings.HasPrefix(args[0], "mcp:") || slices.ContainsFunc(args, func(s string) bool { return strings.Contains(s, "://") && !strings.Contains(s, "=") })
+	if strings.HasPrefix(args[0], "mcp__") || strings.HasPrefix(args[0], "mcp:") || slices.ContainsFunc(args, func(s string) bool { return strings.Contains(s, "://") && !strings.Contains(s, "=") }) {
+		return true
+	}
+	set, _, err := a.o.load()
+	return err == nil && len(args) > 1 && slices.ContainsFunc(args, func(s string) bool { _, ok := set.Server(s); return ok })
 }
 
 // traceFile prints the traces of a file.
