@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -143,8 +144,8 @@ func (a *app) noSection(cmd *cobra.Command, args, known []string) error {
 			}
 			names = union(names, serverNames(set))
 		}
-	}
 		return usageError(fmt.Sprintf("there is no section %q, and no server of that name", w), didYouMean(w, names)+strings.Join(known, ", ")+" are sections, and "+allSections)
+	}
 	return nil
 }
 
@@ -189,7 +190,24 @@ func (a *app) look(ctx context.Context, l *link, c *checking, words []string) (*
 	}
 	rep, interrupted := check.Run(ctx, subject, sections, checkTool(), l.watch())
 	l.side.finish()
+	if left := uncalled(rep); left > 0 {
+		a.note(fmt.Sprintf("mcphud: fuzz called nothing: none of %s is marked as read-only · --allow NAMES says which may be called, --allow '*' all", count(left, "tool", "tools")))
+	}
 	return rep, c.reports.options(sections, cmp.Or(c.contract.lock, findLock(".")), l.Config().Source.File), interrupted
+}
+
+// uncalled is how many tools the section fuzz left out, where it called nothing at all.
+func uncalled(rep *check.Report) int {
+	for _, s := range rep.Sections {
+		var f struct {
+			Calls int `json:"calls"`
+			Left  int `json:"not_allowed"`
+		}
+		if s.Name == "fuzz" && json.Unmarshal(s.Figures, &f) == nil && f.Calls == 0 {
+			return f.Left
+		}
+	}
+	return 0
 }
 
 func checkTool() check.Tool { return check.Tool{Name: "mcphud", Version: version()} }

@@ -35,6 +35,7 @@ type casesFlags struct {
 func (f *casesFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.words, "calls", nil, "cases: make the named calls of a `FILE` or folder instead of "+calls.Folder+"; may be repeated")
 	f.run.concurrency = usualFiles
+	cmd.Flags().BoolVar(&f.run.trust, "trust", false, "cases: trust the servers that the files describe until they change, without asking")
 }
 
 // files are the files of calls.
@@ -92,10 +93,11 @@ func (f *casesFlags) make(ctx context.Context, l *link) (check.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.section(r, func(ctx context.Context, print func(int, []ranCall) error) error { return r.in(ctx, l.work, print) }), nil
+	return r.section(func(ctx context.Context, print func(int, []ranCall) error) error { return r.in(ctx, l.work, print) }), nil
 }
 
-func (f *casesFlags) section(r *callRun, run func(context.Context, func(int, []ranCall) error) error) check.Section {
+// section is the calls of a run as a section of a check. run makes them.
+func (r *callRun) section(run func(context.Context, func(int, []ranCall) error) error) check.Section {
 	total := 0
 	for _, file := range r.files {
 		total += len(file.Calls)
@@ -158,15 +160,8 @@ func (a *app) examineCases(ctx context.Context, cmd *cobra.Command, c *checking)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, s := range r.servers {
-		if !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
-		}
-	}
-	section := c.cases.section(r, r.all)
-	subject := &check.Subject{Offer: check.Offer{Server: strings.Join(names, ", ")}}
-	rep, bad := check.Run(ctx, subject, []check.Section{section}, checkTool(), check.Watch{})
+	section := r.section(r.all)
+	rep, bad := r.report(ctx, section)
 	c.reports.judge(a, rep, time.Now())
 	unwritten := c.reports.keep(a, rep)
 	o := c.reports.options([]check.Section{section}, files[0].Path)
@@ -176,5 +171,22 @@ func (a *app) examineCases(ctx context.Context, cmd *cobra.Command, c *checking)
 	if bad != nil {
 		return bad
 	}
-	return c.reports.verdict(subject.Server, rep.Counts, o)
+	return c.reports.verdict(rep.Server.Name, rep.Counts, o)
+}
+
+// report makes the calls of a section of a run, and reports them alone: no server was examined.
+func (r *callRun) report(ctx context.Context, section check.Section) (*check.Report, error) {
+	var names []string
+	for _, s := range r.servers {
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	subject := &check.Subject{Offer: check.Offer{Server: strings.Join(names, ", ")}}
+	rep, err := check.Run(ctx, subject, []check.Section{section}, checkTool(), check.Watch{})
+	own := check.Server().Name()
+	if !slices.ContainsFunc(rep.Findings, func(f check.Finding) bool { return strings.HasPrefix(f.ID, own+"/") }) {
+		rep.Sections = slices.DeleteFunc(rep.Sections, func(s check.SectionReport) bool { return s.Name == own })
+	}
+	return rep, err
 }

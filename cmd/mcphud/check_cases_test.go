@@ -46,7 +46,7 @@ func TestCheckCases(t *testing.T) {
 	if f := r.Findings[1]; f.File != filepath.Join(".mcphud", "calls", "b.yaml") || f.Line != 6 || !strings.Contains(f.Evidence, "got: null") || f.Repro != "mcphud run .mcphud/calls/b.yaml" {
 		t.Errorf("%+v", f)
 	}
-	if got := r.Sections[1].Outcomes; len(got) != 1 || got[0].Verdict != check.Skipped || got[0].Place.Name != "a/next" {
+	if got := r.Sections[0].Outcomes; len(got) != 1 || got[0].Verdict != check.Skipped || got[0].Place.Name != "a/next" {
 		t.Errorf("%+v", got)
 	}
 	if _, _, found := report("--calls", filepath.Join(dir, "b.yaml"), "--config", "servers.json"); found != "cases/expect b" {

@@ -57,7 +57,7 @@ func (c *checkReports) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.failOn = failLevels()[0]
 	f.Var(&choice{&c.failOn, failLevels()}, "fail-on", "exit with code 9 on a finding that is at least as severe")
-	f.StringArrayVar(&c.reports, "report", nil, "write a report, to stdout without a file (`FORMAT=FILE`): "+strings.Join(reports.Formats(), ", ")+"; may be repeated")
+	c.registerReport(cmd)
 	f.StringVar(&c.ignoreFile, "ignore-file", "", "read the ignore list from `FILE` instead of "+ignore.Name)
 	f.StringArrayVar(&c.ignores, "ignore", nil, "ignore findings of a `RULE` for a reason, as RULE:REASON; may be repeated")
 	f.StringVar(&c.baseline, "baseline", "", "findings that this `FILE` has do not count; with --all it has those of each server")
@@ -66,11 +66,13 @@ func (c *checkReports) register(cmd *cobra.Command) {
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "print all findings with their evidence, reason and source, and what the server writes to stderr")
 }
 
-// prepare reads what the flags name, before a server is started.
-func (c *checkReports) prepare() error {
-	wrong := func(err error) error {
-		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file; see mcphud help check"}
-	}
+// registerReport adds the flag for reports.
+func (c *checkReports) registerReport(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&c.reports, "report", nil, "write a report, to stdout without a file (`FORMAT=FILE`): "+strings.Join(reports.Formats(), ", ")+"; may be repeated")
+}
+
+// prepareReports reads which reports are wanted.
+func (c *checkReports) prepareReports() error {
 	for _, r := range c.reports {
 		format, file, named := strings.Cut(r, "=")
 		switch {
@@ -89,7 +91,20 @@ func (c *checkReports) prepare() error {
 		}
 		c.out = append(c.out, reportFile{format, file})
 	}
-	if err := noFolders(append([]string{c.writeBaseline}, filesOf(c.out)...)); err != nil {
+	return noFolders(filesOf(c.out))
+}
+
+// toStdout reports whether a report takes the place of what is printed otherwise.
+func (c *checkReports) toStdout() bool {
+	return slices.ContainsFunc(c.out, func(o reportFile) bool { return o.file == "" })
+}
+
+// prepare reads what the flags name, before a server is started.
+func (c *checkReports) prepare() error {
+	wrong := func(err error) error {
+		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file; see mcphud help check"}
+	}
+	if err := cmp.Or(c.prepareReports(), noFolders([]string{c.writeBaseline})); err != nil {
 		return err
 	}
 	wd, err := os.Getwd()

@@ -94,7 +94,7 @@ func (s uiCases) Run(ctx context.Context, subject *check.Subject, r *check.Recor
 	if err != nil {
 		return err
 	}
-	return f.section(run, run.all).Run(ctx, subject, r)
+	return run.section(run.all).Run(ctx, subject, r)
 }
 
 // safetyHere is the section safety with the lock and the pins as they are when it runs. A run of the section contract says what changed

@@ -45,6 +45,11 @@ import (
 //go:embed README.md
 var readme string
 
+// ci is the manual of mcphud in CI, in Markdown.
+//
+//go:embed CI.md
+var ci string
+
 // topic is a manual that `mcphud help` prints.
 type topic struct {
 	name, alias string
@@ -56,6 +61,7 @@ type topic struct {
 func topics() []topic {
 	return []topic{
 		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
+		{"ci", "trust", "mcphud in CI: run, check and bench, reports, exit codes, trust", ci},
 		{"inspector", "cli", "the official Inspector's command line, --cli", inspector.README},
 		{"keys", "", "what every key does on every screen", tui.KEYS},
 		{"inbox", "questions", "answering what servers ask: elicitation, sampling, roots", pending.README},
@@ -85,8 +91,12 @@ func topics() []topic {
 
 func (a *app) helpCommand() *cobra.Command {
 	var list strings.Builder
+	widest := 0
 	for _, t := range topics() {
-		fmt.Fprintf(&list, "  %-8s  %s\n", t.name, t.about)
+		widest = max(widest, len(t.name))
+	}
+	for _, t := range topics() {
+		fmt.Fprintf(&list, "  %-*s  %s\n", widest, t.name, t.about)
 	}
 	return &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Explain a topic or a command",

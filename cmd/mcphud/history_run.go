@@ -78,6 +78,11 @@ func (a *app) historySave(c history.Call, name string, replace bool) error {
 	if err := calls.Write(k); err != nil {
 		return err
 	}
+	if made, ok := c.Server.Of(); ok && a.o.trust() != nil {
+		if err := calls.Trust(a.o.trust(), file, made); err != nil {
+			a.note("mcphud: warning: " + err.Error())
+		}
+	}
 	if k.Server == "" && len(k.Command) == 0 && k.URL == "" {
 		a.note("mcphud: warning: the file names no server: what it was called with is not all kept")
 	}

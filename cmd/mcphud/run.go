@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/calls"
+	"github.com/mcphud/mcphud/session/check"
+	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -25,8 +30,9 @@ func (a *app) runCommand() *cobra.Command {
 		Long: "Makes calls that are kept as files. CALL is the name of one in " + calls.Folder + " of this project, a file, or a folder: then all calls in it are made, in the order of their names. " +
 			"KEY=VALUE changes an argument. A target on the command line is called instead of the servers that the files name. mcphud help history explains the files.\n\n" +
 			"Files can say what answers have to be: by jq expressions, a schema, a time limit, a snapshot. Exit code 9 where one is not. --update keeps answers as new snapshots.\n\n" +
-			"Several calls are all made, also after one failed; the exit code is that of the first that failed. Each file has a connection of its own, to a process of its own; several files run at a time.",
-		Example: "  mcphud run search\n  mcphud run search query=other --format json\n  mcphud run .mcphud/calls --concurrency 8 -- node server.js\n  mcphud run search --update",
+			"Several calls are all made, also after one failed; the exit code is that of the first that failed. Each file has a connection of its own, to a process of its own; several files run at a time. --report writes what came of them as JUnit and other formats.\n\n" +
+			"A server that a file describes is started once you trust it: a terminal asks, --trust agrees beforehand. mcphud help ci has more about scripts.",
+		Example: "  mcphud run search\n  mcphud run search query=other --format json\n  mcphud run .mcphud/calls --concurrency 8 -- node server.js\n  mcphud run search --update\n  mcphud run .mcphud/calls --trust --report junit=calls.xml",
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			dir, err := projectCalls()
@@ -40,8 +46,11 @@ func (a *app) runCommand() *cobra.Command {
 	var o runFlags
 	o.register(c)
 	c.Flags().BoolVar(&o.update, "update", false, "write the snapshots of calls whose other assertions hold anew")
+	c.Flags().BoolVar(&o.trust, "trust", false, "trust the servers that the files describe until they change, without asking")
+	o.reports.registerReport(c)
+	o.reports.failOn = failLevels()[0]
 	c.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), o.reports.prepareReports()); err != nil {
 			return err
 		}
 		own, target, err := a.ownTarget(cmd, args, isCall)
@@ -57,6 +66,8 @@ func (a *app) runCommand() *cobra.Command {
 type runFlags struct {
 	concurrency int
 	update      bool
+	trust       bool // what the files describe is started without a question
+	reports     checkReports
 }
 
 const usualFiles, maxFiles = 4, 256
@@ -105,17 +116,6 @@ func projectCalls() (string, error) {
 	return calls.Dir(wd), nil
 }
 
-// findCalls are the calls that a word names.
-func (a *app) findCalls(word string) ([]calls.File, error) {
-	dir, err := projectCalls()
-	if err != nil {
-		return nil, err
-	}
-	if file, bad := calls.Path(dir, word); bad == nil {
-		if _, err := os.Lstat(file); err == nil {
-			return a.readCalls(file)
-		}
-	}
 // isCall reports whether a word names a call of the project, a file or a folder.
 func isCall(word string) bool {
 	if _, err := os.Stat(word); err == nil {
@@ -132,6 +132,17 @@ func isCall(word string) bool {
 	return err == nil
 }
 
+// findCalls are the calls that a word names.
+func (a *app) findCalls(word string) ([]calls.File, error) {
+	dir, err := projectCalls()
+	if err != nil {
+		return nil, err
+	}
+	if file, bad := calls.Path(dir, word); bad == nil {
+		if _, err := os.Lstat(file); err == nil {
+			return a.readCalls(file)
+		}
+	}
 	info, err := os.Stat(word)
 	switch {
 	case err != nil:
@@ -202,12 +213,14 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 	}
 	var ran []ranCall
 	var first error
-	p, began := a.printer(), time.Now()
-	err = r.all(ctx, func(_ int, calls []ranCall) error {
+	p, began, silent := a.printer(), time.Now(), o.reports.toStdout()
+	print := func(_ int, calls []ranCall) error {
 		for _, c := range calls {
 			first = cmp.Or(first, c.err)
-			if err := p.ran(c); err != nil {
-				return err
+			if !silent {
+				if err := p.ran(c); err != nil {
+					return err
+				}
 			}
 			if c.reply = (rpc.Reply{}); p.format != formatJSON {
 				c.Result = nil // printed, or not to be
@@ -215,11 +228,42 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 			ran = append(ran, c)
 		}
 		return nil
-	})
+	}
+	var unwritten error
+	if len(o.reports.out) == 0 {
+		err = r.all(ctx, print)
+	} else {
+		err, unwritten = r.reported(ctx, p, print)
+	}
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	return cmp.Or(p.ranAll(ran, len(files), time.Since(began)), err, first)
+	if !silent {
+		unwritten = cmp.Or(p.ranAll(ran, len(files), time.Since(began)), unwritten)
+	}
+	return cmp.Or(unwritten, err, first)
+}
+
+// reported is all with the reports that were asked for. err is that of all, unwritten that of the reports.
+func (r *callRun) reported(ctx context.Context, p *printer, print func(int, []ranCall) error) (err, unwritten error) {
+	section := r.section(func(ctx context.Context, each func(int, []ranCall) error) error {
+		err = r.all(ctx, func(i int, calls []ranCall) error { return cmp.Or(each(i, calls), print(i, calls)) })
+		return err
+	})
+	rep, _ := r.report(ctx, section) // an interrupt is also the error of all
+	o := r.o.reports.options([]check.Section{section}, r.files[0].Path)
+	write := func(w io.Writer, format string, change func(*reports.Options)) error {
+		o := o
+		change(&o)
+		return reports.Write(w, format, rep, o)
+	}
+	unwritten = r.o.reports.writeFiles(write)
+	for _, out := range r.o.reports.out {
+		if out.file == "" {
+			unwritten = errors.Join(unwritten, r.o.reports.print(p, out.format, write))
+		}
+	}
+	return err, unwritten
 }
 
 // kept is a call of a file as one that is made again.
@@ -236,8 +280,8 @@ func (a *app) runOne(ctx context.Context, l *link, k *keptCall) error {
 	return k.print(l, r)
 }
 
-// serverOf is the server that a file names or describes.
-func (a *app) serverOf(ctx context.Context, c calls.Call) (config.Server, error) {
+// serverOf is the server that a file names or describes. trust says that the latter is trusted without a question.
+func (a *app) serverOf(ctx context.Context, c calls.Call, trust bool) (config.Server, error) {
 	if c.Server != "" {
 		return a.o.configured(c.Server)
 	}
@@ -245,22 +289,32 @@ func (a *app) serverOf(ctx context.Context, c calls.Call) (config.Server, error)
 	if !ok {
 		return s, usageError("no server was named, and "+c.File+" names none", nameTarget)
 	}
-	if err := a.trustCall(ctx, s); err != nil {
+	if err := a.trustCall(ctx, s, trust); err != nil {
 		return s, err
 	}
 	s.Source.Project = false // what it runs was trusted, whatever flags add
 	return s, nil
 }
 
-// trustCall asks whether a server that a file of the project describes may be started, unless that was agreed to before.
-func (a *app) trustCall(ctx context.Context, s config.Server) error {
+// trustCall asks whether a server that a file of the project describes may be started, unless that was agreed to before, or yes agrees now.
+func (a *app) trustCall(ctx context.Context, s config.Server, yes bool) error {
 	trust := a.o.trust()
 	if trust.Trusted(s) {
 		return nil
 	}
+	if yes {
+		a.note("mcphud: trusted until it changes, by --trust: " + safe.Line(mask.Text(destination(s)), 200))
+		if trust == nil {
+			return nil // there is no folder to save it in
+		}
+		if err := trust.Trust(s); err != nil {
+			a.note("mcphud: warning: " + err.Error())
+		}
+		return nil
+	}
 	refused := &failure.Error{
 		Kind: failure.ServerDisabled, Server: s.Name, Message: "not trusted yet: its command or URL comes from a file of this project, " + s.Source.File,
-		Next: "run it on a terminal, which shows what it would start and asks, or name a server yourself",
+		Next: "run it on a terminal, which shows what it would start and asks; read it and give --trust to accept it; or name a server yourself",
 	}
 	if !terminal(a.in) || !terminal(a.err) || trust == nil {
 		return refused

@@ -44,7 +44,7 @@ func (a *app) prepareRun(ctx context.Context, files []calls.File, target targetO
 		s, ok := known[key]
 		if !ok {
 			var err error
-			if s, err = target(func() (config.Server, error) { return a.serverOf(ctx, c) }); err != nil {
+			if s, err = target(func() (config.Server, error) { return a.serverOf(ctx, c, o.trust) }); err != nil {
 				return nil, err
 			}
 			if r.several() {
@@ -64,8 +64,10 @@ func (a *app) prepareRun(ctx context.Context, files []calls.File, target targetO
 	return r, nil
 }
 
-// several reports whether there is more than one call, whose results are not printed.
-func (r *callRun) several() bool { return len(r.files) > 1 || r.files[0].Steps }
+// several reports whether there is more than one call, whose results are not printed, or a report of it.
+func (r *callRun) several() bool {
+	return len(r.files) > 1 || r.files[0].Steps || len(r.o.reports.out) > 0
+}
 
 // needsOf are the captures that a file needs, with the files of the same folder that they come from.
 func needsOf(files []calls.File, i int) (map[string]int, error) {
