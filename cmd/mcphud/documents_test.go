@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,14 +47,21 @@ func documents(t *testing.T) map[string]string {
 // shellWord is a word of a command line, with what is quoted.
 var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
 
+// variables are those that stand before a command.
+var variables = regexp.MustCompile(`^[A-Z_]+=`)
+
 // commandLines are the invocations of mcphud that a document shows, as arguments: those after a $ or in a sh block, and those
-// between backticks.
+// between backticks, also where one is below another, behind a pipe or after other commands.
 func commandLines(text string) (lines [][]string) {
 	add := func(line string) {
-		for part := range strings.SplitSeq(line, " | ") {
-			part, _, _ = strings.Cut(part, "  #")
+		line, _, _ = strings.Cut(line, "  #")
+		line = strings.NewReplacer(" | ", "\n", " && ", "\n", "; ", "\n", " -- mcphud ", " -- x\nmcphud ", "go run ./cmd/mcphud ", "mcphud ").Replace(strings.TrimSuffix(line, " &"))
+		for part := range strings.Lines(line) {
 			words := shellWord.FindAllString(part, -1)
-			for len(words) > 0 && regexp.MustCompile(`^[A-Z_]+=`).MatchString(words[0]) {
+			if i := slices.Index(words, ">"); i >= 0 { // into a file
+				words = words[:i]
+			}
+			for len(words) > 0 && variables.MatchString(words[0]) {
 				words = words[1:]
 			}
 			if len(words) > 1 && words[0] == "mcphud" {
@@ -63,7 +72,7 @@ func commandLines(text string) (lines [][]string) {
 			}
 		}
 	}
-	block := ""
+	block, prose := "", ""
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -75,11 +84,14 @@ func commandLines(text string) (lines [][]string) {
 			}
 		case block == "sh":
 			add(line)
+		case block == "" && line == "":
+			prose += "\n\n"
 		case block == "":
-			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(line, -1) {
-				add(m[1])
-			}
+			prose += line + " " // what is between backticks may go on in the next line
 		}
+	}
+	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(prose, -1) {
+		add(m[1])
 	}
 	return lines
 }
@@ -104,18 +116,23 @@ func TestV3_DocumentsShowCommandsThatExist(t *testing.T) {
 	}
 }
 
-// parses wants a command line to name a command and flags that there are, and where says which it is.
+// parses wants a command line to name a command, flags and arguments that there are, and where says which it is.
 func parses(t *testing.T, where string, args []string) {
+	t.Helper()
+	if err := parsed(t, args); err != nil {
+		t.Errorf("%s: mcphud %s: %v", where, strings.Join(args, " "), err)
+	}
+}
+
+// parsed is the error of a command line that the program would refuse before it did anything.
+func parsed(t *testing.T, args []string) error {
 	t.Helper()
 	if args[0] == inspecting {
 		r, err := inspector.Parse(args[1:])
 		if err == nil && r.Method != "" {
 			err = r.Check()
 		}
-		if err != nil {
-			t.Errorf("%s: mcphud %s: %v", where, strings.Join(args, " "), err)
-		}
-		return
+		return err
 	}
 	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
 	a.root = a.command(nil)
@@ -123,23 +140,28 @@ func parses(t *testing.T, where string, args []string) {
 	a.root.InitDefaultVersionFlag()
 	cmd, rest, err := a.root.Find(args)
 	if err != nil {
-		t.Errorf("%s: mcphud %s: %v", where, strings.Join(args, " "), err)
-		return
+		return err
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
-		t.Errorf("%s: mcphud %s: %v", where, strings.Join(args, " "), err)
+		return err
 	}
 	word := ""
 	if own := cmd.Flags().Args(); len(own) > 0 && cmd.Flags().ArgsLenAtDash() != 0 {
 		word = own[0]
 	}
 	plain := regexp.MustCompile(`^[a-z]+$`).MatchString(word)
-	if plain && cmd.HasSubCommands() || cmd.Name() == "help" && plain && !isTopic(word) {
-		if about, _, err := a.root.Find(strings.Fields(word)); cmd.Name() == "help" && err == nil && about != a.root {
-			return
+	switch {
+	case cmd.Name() == "help" && plain && !isTopic(word):
+		if about, _, err := a.root.Find(cmd.Flags().Args()); err == nil && about != a.root {
+			return nil
 		}
-		t.Errorf("%s: mcphud %s: there is no %s", where, strings.Join(args, " "), word)
+		fallthrough
+	case plain && cmd.HasSubCommands() && cmd != a.root:
+		return fmt.Errorf("there is no %s", word)
+	case cmd.Name() == "help":
+		return nil
 	}
+	return argumentsFit(t, a, cmd)
 }
 
 func isTopic(name string) bool {

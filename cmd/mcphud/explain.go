@@ -28,7 +28,7 @@ type expertFlags struct {
 func (a *app) expertCommand() *cobra.Command {
 	var x expertFlags
 	c := &cobra.Command{
-		Use: "explain [flags] FILE | RULE", Short: "List what breaks the protocol in a file of recorded traffic",
+		Use: "explain [flags] FILE | RULE", Annotations: rule("0-1"), Short: "List what breaks the protocol in a file of recorded traffic",
 		Long: "explain checks every message of a file by the rules of the specification, in the revision that was spoken, and says for each that was broken: the frame, who broke it, " +
 			"the evidence, what to change, and the section of the specification. With the name of a rule it describes the rule.\n\n" +
 			"The exit code is 0 whatever was found; with --strict it is 6 when there is an error among the findings shown.",

@@ -129,7 +129,7 @@ type fileCommand struct {
 // command makes a command that is given files and writes one.
 func (a *app) fileCommand(c *cobra.Command, o *fileCommand, most int, f func(ctx context.Context, args []string) error) *cobra.Command {
 	c.Flags().StringVarP(&o.out, "out", "o", "", "write to `FILE`, which must not exist (default standard output)")
-	c.Args = cobra.ArbitraryArgs
+	c.Args, c.Annotations = cobra.ArbitraryArgs, rule(map[bool]string{true: "one", false: "some"}[most == 1])
 	c.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		switch {
 		case hiddenFlag(cmd) != "":

@@ -21,7 +21,7 @@ func (a *app) statsCommand() *cobra.Command {
 		orders = append(orders, o.String())
 	}
 	c := &cobra.Command{
-		Use: "stats [flags] FILE", Short: "Count calls, times and errors of recorded traffic",
+		Use: "stats [flags] FILE", Annotations: rule("one"), Short: "Count calls, times and errors of recorded traffic",
 		Long: "stats prints, for each method and tool, how many calls there were, how many failed, the times that half, 95 % and 99 % of them stayed below, " +
 			"and their bytes. --filter selects calls by their requests.",
 		Example: "  mcphud journal stats session.jsonl\n  mcphud journal stats session.jsonl --filter 'at:10:31..10:32' --sort p95\n  mcphud journal stats session.jsonl --format json",

@@ -35,7 +35,7 @@ type mockSettings struct {
 func (a *app) mockCommand() *cobra.Command {
 	s := mockSettings{speed: 1, protocol: protocols[0]}
 	c := &cobra.Command{
-		Use: "mock FILE", Short: "Serve a file of recorded traffic as an MCP server",
+		Use: "mock FILE", Annotations: rule("one"), Short: "Serve a file of recorded traffic as an MCP server",
 		Long: "mock answers as the recorded server did: over HTTP on a free port of this machine, or over stdin and stdout with --stdio, in every revision of the protocol whatever it was recorded in. " +
 			"It prints `listening on URL` on stderr when it is ready. A request with arguments that are not recorded gets the nearest recorded answer, " +
 			"else an example of the tool's output schema; _meta and stderr say so.\n\n" +

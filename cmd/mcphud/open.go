@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -24,7 +25,7 @@ func (a *app) openCommand() *cobra.Command {
 	var only *filterFlag
 	about := &openFlags{}
 	c := &cobra.Command{
-		Use: "open [flags] FILE | NAME[@VERSION]", Short: "Open a server by its name in a registry, its server.json or bundle, or a file of recorded traffic",
+		Use: "open [flags] FILE | NAME[@VERSION]", Annotations: rule("one"), Short: "Open a server by its name in a registry, its server.json or bundle, or a file of recorded traffic",
 		Long: "With the name of a server, open looks it up in a registry, asks for what it needs, shows what it would run or contact, and opens it once that is trusted; " +
 			"with a server.json, or a bundle (.mcpb), it does the same without a registry. A name that is not there is searched for.\n\n" +
 			"With a file of recorded traffic, open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
@@ -55,6 +56,9 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only 
 		return a.openServer(ctx, args[0], about)
 	}
 	if name := about.any(cmd); name != "" {
+		if _, err := os.Stat(args[0]); err != nil && args[0] != "-" {
+			return fileError(err)
+		}
 		return usageError("--"+name+" does not apply to "+args[0]+", which is not the description of a server", "see mcphud open --help")
 	}
 	if err := only.parse(); err != nil {

@@ -94,6 +94,7 @@ func TestOpenBundle(t *testing.T) {
 	if o := mcphud(t, append([]string{"open", file, "--save", filepath.Join(dir, "again.json")}, set...)...); o.code == exitOK || !strings.Contains(o.stderr, "server/run is not what it was") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
+	write(t, filepath.Join(dir, "x.jsonl"), "")
 	for want, args := range map[string][]string{
 		"name a file that can be read":       {filepath.Join(dir, "gone.mcpb")},
 		"a bundle has no packages":           {file, "--package", "1"},

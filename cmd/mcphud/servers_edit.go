@@ -110,7 +110,7 @@ func (a *app) serversEditCommand() *cobra.Command {
 	var rename string
 	var dry bool
 	c := &cobra.Command{
-		Use: "edit NAME [-- COMMAND ARGS…]", Short: "Change the entry of a server in its configuration file", Args: cobra.ArbitraryArgs,
+		Use: "edit NAME [-- COMMAND ARGS…]", Annotations: rule("one"), Short: "Change the entry of a server in its configuration file", Args: cobra.ArbitraryArgs,
 		Long: "edit changes what the flags name, in the file that the entry is in; all else stays as it is, byte for byte, and a copy is kept beside it. Without flags the entry is opened in $EDITOR, " +
 			"and what comes back is checked before anything is written.\n\n--unset takes a field away: env.NAME, header.NAME, args, cwd, envFile, headersHelper, oauth, proxy, ca, client-cert, client-key, insecure, protocol, timeout, max-timeout, connect-timeout or max-frame.",
 		Example: "  mcphud servers edit reports -e LEVEL=debug --unset env.OLD\n  mcphud servers edit files -- npx -y @modelcontextprotocol/server-filesystem /srv\n  mcphud servers edit reports --rename weekly-reports\n  mcphud servers edit reports",

@@ -28,7 +28,7 @@ func (a *app) tapCommand() *cobra.Command {
 	var port int
 	var only *filterFlag
 	c := &cobra.Command{
-		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch the traffic of routers and wrapped servers, or wrap a server",
+		Use: "tap [flags] [-- COMMAND ARGS…]", Annotations: rule("0"), Short: "Watch the traffic of routers and wrapped servers, or wrap a server",
 		Long: "tap shows the traffic of all your running routers and wrapped servers, and of those that start later: in the traffic screen on a terminal, as one JSON line " +
 			"per entry elsewhere.\n\n" +
 			"tap -- COMMAND runs a stdio server. Put it in the place of COMMAND in a client's configuration to watch from another terminal what the client really sends. " +

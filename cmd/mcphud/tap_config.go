@@ -15,11 +15,13 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 func (a *app) wrapCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "wrap CLIENT SERVER", Short: "Put tap before a server in a client's configuration", Args: cobra.ArbitraryArgs,
+		Use: "wrap CLIENT SERVER", Annotations: rule("two"), Short: "Put tap before a server in a client's configuration", Args: cobra.ArbitraryArgs,
 		Long: "wrap changes one entry of a client's configuration so that mcphud tap runs the server and records what is said. A copy of the file is kept beside it; all else " +
 			"stays as it is, byte for byte, comments and order included. Nothing is written where the file changed meanwhile. mcphud tap unwrap takes it back.\n\n" +
 			"CLIENT is one of " + strings.Join(config.ClientNames(), ", ") + ", or the path of its file.",
@@ -32,7 +34,7 @@ func (a *app) wrapCommand() *cobra.Command {
 
 func (a *app) unwrapCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unwrap CLIENT SERVER", Short: "Take tap away from a server in a client's configuration", Args: cobra.ArbitraryArgs,
+		Use: "unwrap CLIENT SERVER", Annotations: rule("two"), Short: "Take tap away from a server in a client's configuration", Args: cobra.ArbitraryArgs,
 		Long:    "unwrap changes the entry back to what it was before mcphud tap wrap. A copy of the file is kept beside it.",
 		Example: "  mcphud tap unwrap claude-desktop github",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {
@@ -58,6 +60,9 @@ type changedEntry struct {
 func (a *app) changeEntry(cmd *cobra.Command, args []string, change func(p *config.Place, server string) (changed, wrapped bool, err error)) error {
 	if hidden := hiddenFlag(cmd); hidden != "" {
 		return usageError("--"+hidden+" does not apply to "+cmd.CommandPath()+", which connects to no server", "see "+cmd.CommandPath()+" --help")
+	}
+	if len(args) == 1 {
+		return whichEntry(cmd, args[0])
 	}
 	if len(args) != 2 {
 		return usageError(fmt.Sprintf("%s takes a client and a server, and got %d arguments", cmd.CommandPath(), len(args)), "write "+cmd.CommandPath()+" CLIENT SERVER")
@@ -89,6 +94,21 @@ func (a *app) changeEntry(cmd *cobra.Command, args []string, change func(p *conf
 		out.Next = p.Client.Restart
 	}
 	return a.printEntry(p, out)
+}
+
+// whichEntry is the error of a client that was named without a server: it says which servers that client has.
+func whichEntry(cmd *cobra.Command, client string) error {
+	o, err := config.System()
+	if err != nil {
+		return err
+	}
+	_, err = o.FindEntry(client, "")
+	var why *config.EditError
+	if !errors.As(err, &why) || len(why.Names) == 0 {
+		return editFailure(err)
+	}
+	names := strings.Join(why.Names, ", ")
+	return usageError("no server was named: "+why.File+" has "+text.Clip(names, 400), "write "+cmd.CommandPath()+" "+safe.Quote(client)+" "+safe.Quote(why.Names[0])+", or another of them")
 }
 
 // printEntry says what became of an entry.

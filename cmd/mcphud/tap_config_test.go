@@ -122,7 +122,8 @@ func TestTapWrapRefuses(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"cursor"}, "takes a client and a server"},
+		{[]string{"cursor"}, "has a, b, twice; write mcphud tap wrap cursor a"},
+		{[]string{"cursor", "a", "b"}, "takes a client and a server"},
 		{[]string{"nobody", "a"}, "unknown client: nobody; write mcphud, claude-code"},
 		{[]string{"cursor", "nothing"}, "no server nothing; it has a, b, twice"},
 		{[]string{"cursor", "a"}, "args is not a list"},
