@@ -82,12 +82,12 @@ func TestDocumentedCommandsAreChecked(t *testing.T) {
 // commandLines finds a command wherever a reader takes one from.
 func TestDocumentedCommandsAreFound(t *testing.T) {
 	t.Parallel()
-	text := "Say `mcphud ping x`, or `A=1 mcphud info\ny` in two lines.\n\n```console\n$ mcphud tools list z | jq .\n$ cd x && mcphud demo\n$ cat f | mcphud open - > out  # a file\n$ go run ./cmd/mcphud up\n$ cmd \\\n  -- mcphud ps\n```\n\n```sh\nmcphud tap &\n```\n"
+	text := "Say `mcphud ping x`, or `A=1 mcphud info\ny` in two lines.\n\n```console\n$ mcphud tools list z | jq .\n$ cd x && mcphud demo\n$ cat f | mcphud open - > out  # a file\n$ go run ./cmd/mcphud up\n$ cmd \\\n  -- mcphud ps\n```\n\n```sh\nmcphud tap &\n```\n\n```\nmcphud help keys\n```\n\n```yml\n- run: mcphud run x\n```\n"
 	var got []string
 	for _, args := range commandLines(text) {
 		got = append(got, strings.Join(args, " "))
 	}
-	want := []string{"ping x", "info y", "tools list z", "demo", "open -", "up", "ps", "tap"}
+	want := []string{"ping x", "info y", "tools list z", "demo", "open -", "up", "ps", "tap", "help keys", "run x"}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,8 +51,8 @@ var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
 // variables are those that stand before a command.
 var variables = regexp.MustCompile(`^[A-Z_]+=`)
 
-// commandLines are the invocations of mcphud that a document shows, as arguments: those after a $ or in a sh block, and those
-// between backticks, also where one is below another, behind a pipe or after other commands.
+// commandLines are the invocations of mcphud that a document shows, as arguments: those in blocks, after a $ in one that
+// has output as well, and those between backticks, also where one is below another, behind a pipe or after other commands.
 func commandLines(text string) (lines [][]string) {
 	add := func(line string) {
 		line, _, _ = strings.Cut(line, "  #")
@@ -76,18 +77,20 @@ func commandLines(text string) (lines [][]string) {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		line = strings.TrimSpace(line)
 		switch {
+		case strings.HasPrefix(line, "```") && block != "":
+			block = ""
 		case strings.HasPrefix(line, "```"):
-			block = strings.TrimPrefix(line, "```")
-		case block == "console":
-			if command, ok := strings.CutPrefix(line, "$ "); ok {
-				add(command)
-			}
-		case block == "sh":
-			add(line)
+			block = cmp.Or(strings.TrimPrefix(line, "```"), "text")
 		case block == "" && line == "":
 			prose += "\n\n"
 		case block == "":
 			prose += line + " " // what is between backticks may go on in the next line
+		case block == "console":
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				add(command)
+			}
+		default: // also steps of a workflow
+			add(strings.TrimPrefix(strings.TrimPrefix(line, "- "), "run: "))
 		}
 	}
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(prose, -1) {
