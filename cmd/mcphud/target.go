@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-const nameTarget = "name one: its name in the configs, a URL, --agent NAME, or -- COMMAND ARGS…"
+const nameTarget = "name one: its name in the configs, a URL (--url URL), --agent NAME, or -- COMMAND ARGS…"
 
 // splitArgs separates a command's own arguments from the server command after the double dash; dash reports whether there was one.
 func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
