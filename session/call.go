@@ -46,11 +46,12 @@ type CallOptions struct {
 	// Leave ends the waiting for a task once it is closed: the reply is what created the task.
 	Leave <-chan struct{}
 	// Exact sends the parameters with nothing added that the protocol does not ask for, such as a trace context.
-	Exact  bool
-	hidden bool            // about a task: not a call of its own that users see
-	frame  []byte          // to be sent as it is
-	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
-	Meta   json.RawMessage // object whose members are added to params._meta
+	Exact       bool
+	traceparent string          // the trace context of the call that this request belongs to, "" for none
+	hidden      bool            // about a task: not a call of its own that users see
+	frame       []byte          // to be sent as it is
+	Tag         any             // what CausedBy tells Options.Serve of requests of the server that this one caused
+	Meta        json.RawMessage // object whose members are added to params._meta
 }
 
 // Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the request
@@ -171,7 +172,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}
-	traceparent := ""
+	traceparent := o.traceparent
 	if !o.Exact && !o.hidden && s.opts.Tracing != TraceNone {
 		traceparent = s.opts.traceparent()
 	}
@@ -226,11 +227,12 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 			}
 			spec.Header[name] = v
 		}
-		if traceparent != "" && s.opts.Tracing.meant(c) {
+		if traceparent != "" && (o.traceparent != "" || s.opts.Tracing.meant(c)) {
 			c.trace(spec, traceparent)
 			s.opts.Traced()
 		}
 		r, err := c.Call(ctx, spec)
+		r.Traceparent, _ = jsonrpc.String(spec.MetaValue("traceparent"))
 		if !r.Sent && c.Ended() != nil && try < 3 {
 			continue // the connection was lost before the request was sent
 		}

@@ -111,6 +111,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 		return r, failure.Wrap(err, s.Title(), stage)
 	}
 	t.Tool, t.Conn, t.Request, t.Token, t.Waited = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id")), true
+	t.Trace = r.Traceparent
 	t, _ = s.tasks.Put(t, time.Now())
 	r.Task = t.ID
 	f := s.follow(t.ID)
@@ -125,9 +126,8 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 		_ = s.giveUp(ctx, t.ID) // nobody knows of it, and nobody will answer
 	}
 	end.Task, end.Took = t.ID, time.Since(t.Since)+r.Took
-	if end.Request == 0 {
-		end.Request = r.Request
-	}
+	// The outcome is that of the call, whichever request about its task it came with.
+	end.Request, end.Traceparent = r.Request, r.Traceparent
 	return end, failure.Wrap(err, s.Title(), stage)
 }
 
@@ -410,6 +410,9 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o CallOptions) (rpc.Reply, error) {
 	params := fmt.Appendf(nil, `{"taskId":%s%s}`, jsonrpc.Quote(id), more)
 	o.hidden = true
+	if t, known := s.tasks.Get(id); known {
+		o.traceparent = t.Trace
+	}
 	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
 		o.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
 	}

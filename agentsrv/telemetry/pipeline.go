@@ -99,6 +99,8 @@ func (t *Telemetry) Queued() front.Middleware {
 				r.span.AddEvent(eventQueued, trace.WithTimestamp(began))
 				own := &turn{r: r, queued: began}
 				ctx = own.follow(ctx)
+				over := r.run()
+				defer func() { over(failure(result, err)) }()
 				defer func() {
 					if away := own.away(); !away.IsZero() {
 						own.finish(away, failure(result, err) != "")
@@ -133,12 +135,18 @@ func step(inside trace.SpanContext, name string, from, to time.Time, failed bool
 	}
 }
 
-// Started is the middleware right behind the queue, which sees the calls that run here from their first moment to their last.
+// Started is the middleware right behind the queue, which sees the calls that run here from their first moment to their last. One that
+// another process took, which may be gone, is a span of its own inside of that one's.
 func (t *Telemetry) Started() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 			own, ok := ctx.Value(turnKey{}).(*turn)
-			if !ok || own.r != requestOf(ctx) || x.Method != "tools/call" {
+			switch {
+			case x.Method != "tools/call":
+				return next(ctx, x)
+			case !ok && requestOf(ctx) == nil:
+				return t.elsewhere(ctx, x, next)
+			case !ok || own.r != requestOf(ctx):
 				return next(ctx, x)
 			}
 			own.mu.Lock()
@@ -150,4 +158,23 @@ func (t *Telemetry) Started() front.Middleware {
 			return result, err
 		}
 	}
+}
+
+// elsewhere traces a call that another process took, in the context of whose span it runs.
+func (t *Telemetry) elsewhere(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
+	parent := trace.SpanContextFromContext(ctx)
+	if !parent.IsSampled() || !t.ready() || !t.export.Wants(parent) {
+		return next(ctx, x)
+	}
+	began := time.Now()
+	name, _ := about(x.Params, "name")
+	r := &request{tool: name, steps: steps{t.o.Sink}, parent: parent, began: began}
+	ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), spans.Call,
+		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began), trace.WithAttributes(identity(subjects[x.Method], name, x.Caller)...))
+	defer func() {
+		kind := failure(result, err)
+		r.steps.take(step(r.span.SpanContext(), spans.Run, began, time.Now(), kind != ""))
+		r.end(kind)
+	}()
+	return next(context.WithValue(ctx, requestKey{}, r), x)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,12 @@ type request struct {
 	tenant atomic.Pointer[string]
 	queued atomic.Bool // Queued counts and logs it
 	steps  steps
+	parent trace.SpanContext
+	began  time.Time
+
+	mu   sync.Mutex // a call that becomes a task is answered before it is over
+	runs bool       // Queued has it
+	task bool       // it was answered, and its span ends when Queued has done with it
 }
 
 type requestKey struct{}
@@ -82,7 +89,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	began := time.Now()
 	name, meta := about(x.Params, s.param)
 	parent := remote(x.Header, meta)
-	r := &request{tool: name, steps: steps{t.o.Sink}}
+	r := &request{tool: name, steps: steps{t.o.Sink}, parent: parent, began: began}
 	if !t.export.Wants(parent) {
 		ctx = trace.ContextWithSpanContext(ctx, telemetry.Local(parent))
 	} else {
@@ -109,14 +116,62 @@ func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kin
 		if tenant := r.whose(x); tenant != "" {
 			r.span.SetAttributes(attribute.String(attrTenant, tenant))
 		}
-		if kind != "" {
-			r.span.SetAttributes(attribute.String(attrError, string(kind)))
-			r.span.SetStatus(codes.Error, string(kind))
+		if kind != "" || !r.goesOn(x.Caller) {
+			r.end(kind)
 		}
-		r.span.End()
 	}
 	if x.Method == "tools/call" && !r.queued.Load() {
 		t.called(ctx, x, r, kind, took)
+	}
+}
+
+// end ends the span of a call.
+func (r *request) end(kind jsonrpc.ErrorKind) {
+	if kind != "" {
+		r.span.SetAttributes(attribute.String(attrError, string(kind)))
+		r.span.SetStatus(codes.Error, string(kind))
+	}
+	r.span.End()
+}
+
+// goesOn reports whether a call that was answered became a task. Its span ends with the task, and a sink gets it now as well, as far as
+// it is: who looks at the call meanwhile, or after this process died, sees where it is.
+func (r *request) goesOn(c kit.Identity) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.task = r.runs; !r.task {
+		return false
+	}
+	own := r.span.SpanContext()
+	if r.steps.to != nil && own.IsSampled() {
+		s := spans.Span{
+			Trace: own.TraceID().String(), ID: own.SpanID().String(), Name: spans.Call, Kind: spans.KindServer, Start: r.began, End: time.Now(),
+			Attributes: map[string]any{attrTool: clip(r.tool), spans.AttrTask: spans.TaskRuns},
+		}
+		if c.Session != "" {
+			s.Attributes[attrSession] = c.Session
+		}
+		if r.parent.HasSpanID() {
+			s.Parent = r.parent.SpanID().String()
+		}
+		r.steps.to.Span(s)
+	}
+	return true
+}
+
+// run notes that Queued has a call, and that it has done with it, which ends the span of one that became a task.
+func (r *request) run() (over func(jsonrpc.ErrorKind)) {
+	r.mu.Lock()
+	r.runs = true
+	r.mu.Unlock()
+	return func(kind jsonrpc.ErrorKind) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.runs = false
+		if r.task {
+			r.span.SetAttributes(attribute.String(spans.AttrTask, spans.TaskOver))
+			r.end(kind)
+		}
 	}
 }
 

@@ -31,6 +31,8 @@ type Reply struct {
 	Took              time.Duration   // from sending to the answer
 	Cached            time.Time       // when it came, where it is given once more and nothing was sent; else zero
 
+	Traceparent string // the trace context that the request carried, "" for none
+
 	Task    string // id of the task that the call became, "" if it became none
 	Ongoing bool   // the task goes on: Result is what created it
 

@@ -37,7 +37,7 @@ func (t *Table) Put(is Task, now time.Time) (_ Task, changed bool) {
 		is.Tool = was.Tool
 	}
 	if is.Request == 0 {
-		is.Conn, is.Request, is.Token = was.Conn, was.Request, was.Token
+		is.Conn, is.Request, is.Token, is.Trace = was.Conn, was.Request, was.Token, was.Trace
 	}
 	changed = is.Status != was.Status || is.Message != was.Message || was.Problem != nil || is.TTL != was.TTL
 	*was = is

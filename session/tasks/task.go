@@ -69,6 +69,7 @@ type Task struct {
 	Progress Progress
 	Waited   bool   // the call that became it is waited for: whoever made it sees its end
 	Token    string // progress token of the call that started it
+	Trace    string // trace context of the call that started it (traceparent), "" for none: what is asked about it belongs to the call
 }
 
 // Progress is what notifications/progress said of a task.

@@ -3,8 +3,9 @@ package trace
 import "slices"
 
 // A router that no collector listens to passes the trace context of its caller on as it is, so that its agent's spans are beside its
-// own; and the steps of a router and an agent are spans beside what was done during them. adopt puts each below what it is part of.
+// own, together with those of requests about a task that the call became; and the steps of a router and an agent are spans beside what was done during them. adopt puts each below what it is part of.
 func (n *Node) adopt() {
+	n.polled()
 	n.forwarded()
 	n.requested()
 	n.stepped()

@@ -26,8 +26,11 @@ func (t *Tree) align() {
 	var edges []edge
 	order := []string{}
 	first := map[string]*Node{}
-	var walk func(n *Node)
-	walk = func(n *Node) {
+	var walk func(n, call *Node)
+	walk = func(n, call *Node) {
+		if n.Call {
+			call = n
+		}
 		if first[n.clock] == nil {
 			first[n.clock] = n
 			order = append(order, n.clock)
@@ -35,12 +38,15 @@ func (t *Tree) align() {
 		for _, c := range n.Children {
 			if c.clock != n.clock {
 				edges = append(edges, edge{n, c})
+				if call != n && call != nil && call.clock != c.clock && c.Attributes[AttrTask] == TaskOver {
+					edges = append(edges, edge{call, c}) // what is between them was answered before
+				}
 			}
-			walk(c)
+			walk(c, call)
 		}
 	}
 	for _, r := range t.Roots {
-		walk(r)
+		walk(r, nil)
 	}
 	offset := map[string]time.Duration{}
 	if len(order) > 0 {
@@ -114,16 +120,21 @@ func bound(d time.Duration) time.Duration {
 	return d
 }
 
-// bounds are between what the offset of a clock is by one edge. What was given up, or goes on, bounds the start only.
+// bounds are between what the offset of a clock is by one edge. What was given up, goes on, or became a task bounds the start only.
 func (e edge) bounds(clock string, known map[string]time.Duration) (low, high time.Duration, ok bool) {
 	over := !e.outer.Pending && !e.inner.Pending && !(e.outer.Failed && e.inner.End.Sub(e.inner.Start) > e.outer.Took())
+	end := e.inner.End
+	if e.inner.Attributes[AttrTask] == TaskOver && !e.outer.Call { // it outlasts the answer to its request
+		end, over = e.inner.answered, over && !e.inner.answered.IsZero()
+	}
+	over = over && e.outer.Attributes[AttrTask] != TaskRuns
 	switch {
 	case e.inner.clock == clock:
 		at, ok := known[e.outer.clock]
 		low = clip(e.outer.Start.Sub(e.inner.Start), at)
 		high = unbounded
 		if over {
-			high = clip(e.outer.End.Sub(e.inner.End), at)
+			high = clip(e.outer.End.Sub(end), at)
 		}
 		return low, high, ok
 	case e.outer.clock == clock:
@@ -131,7 +142,7 @@ func (e edge) bounds(clock string, known map[string]time.Duration) (low, high ti
 		high = clip(e.inner.Start.Sub(e.outer.Start), at)
 		low = -unbounded
 		if over {
-			low = clip(e.inner.End.Sub(e.outer.End), at)
+			low = clip(end.Sub(e.outer.End), at)
 		}
 		return low, high, ok
 	}

@@ -113,7 +113,11 @@ func collect(j *journal.Journal, g *Group) *collector {
 		if !ok || e.Trace != g.ID {
 			continue
 		}
-		if end := e.Time.Add(e.Took); end.After(c.last) {
+		end := e.Time
+		if e.Kind == journal.Span || e.Kind == journal.Request { // an answer came when it says, however long it took
+			end = end.Add(e.Took)
+		}
+		if end.After(c.last) {
 			c.last = end
 		}
 		switch {
@@ -154,9 +158,13 @@ func (c *collector) span(e journal.Entry) {
 		return
 	}
 	if old := c.byID[s.ID]; old != nil && old.Hop == e.Hop && old.Name == s.Name { // it was received twice
+		if old.Attributes[AttrTask] == TaskRuns {
+			old.Span, old.Seq, old.answered = s, e.Seq, old.End
+			old.Request, old.Response = number(s.Attributes[AttrIn]), number(s.Attributes[AttrOut])
+		}
 		return
 	}
-	n := &Node{Span: s, Seq: e.Seq, Hop: e.Hop, Server: e.Server, Tries: 1, clock: clockOf(&e, s)}
+	n := &Node{Span: s, Seq: e.Seq, Hop: e.Hop, Server: e.Server, Tries: 1, clock: clockOf(&e, s), rpc: e.ID}
 	n.Request, n.Response = number(s.Attributes[AttrIn]), number(s.Attributes[AttrOut])
 	if try := number(s.Attributes[AttrTry]); try > 1 {
 		n.Tries = int(min(try, 1000))
@@ -200,9 +208,13 @@ func (c *collector) request(e journal.Entry) {
 	if e.Status != journal.Pending {
 		end = e.Time.Add(e.Took)
 	}
+	if own && n != nil && n.Call && n.Name == callMethod && strings.HasPrefix(e.Method, taskMethods) {
+		c.poll(n, e, end, response)
+		return
+	}
 	if n == nil {
 		n = &Node{
-			Seq: e.Seq, Hop: e.Hop, Server: e.Server, Call: own, clock: clockOf(&e, Span{}),
+			Seq: e.Seq, Hop: e.Hop, Server: e.Server, Call: own, clock: clockOf(&e, Span{}), rpc: e.ID,
 			Span: Span{Trace: c.trace, Name: e.Method, Kind: KindServer, Start: e.Time, End: end, Attributes: map[string]any{AttrMethod: e.Method}},
 		}
 		if own {
@@ -234,6 +246,9 @@ func (c *collector) request(e journal.Entry) {
 		n.End = end
 	}
 	n.Failed, n.Pending = e.Status == journal.Failed || e.Status == journal.Cancelled, e.Status == journal.Pending // that of the last one
+	if e.Method == callMethod {
+		c.created(n, e)
+	}
 }
 
 // parentOf is the trace context of a request: that in its parameters, or else in the head of HTTP that it came with.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,18 +20,56 @@ type Row struct {
 	Gap   bool // not the node itself but the part of it that is unaccounted for
 }
 
-// least is what has to be unaccounted for to be worth a line.
-const least = 50 * time.Microsecond
+// What is unaccounted for is worth a line from least on, and where all that is less is more than a fiftieth of the whole.
+const (
+	least = 50 * time.Microsecond
+	part  = 50
+)
 
-// Rows are a tree as lines: each span with what is below it, and then the part of it that nobody accounts for.
+// gaps are the spans of whose time nobody accounts for a part that is worth a line.
+func (t *Tree) gaps() map[*Node]bool {
+	var all []*Node
+	var add func(n *Node)
+	add = func(n *Node) {
+		if n.Unaccounted > 0 {
+			all = append(all, n)
+		}
+		for _, c := range n.shown() {
+			add(c)
+		}
+	}
+	for _, r := range t.Roots {
+		add(r)
+	}
+	slices.SortFunc(all, func(a, b *Node) int { return cmp.Compare(a.Unaccounted, b.Unaccounted) })
+	out, rest := map[*Node]bool{}, t.Took()/part
+	for _, n := range all {
+		if rest -= n.Unaccounted; rest < 0 && n.Unaccounted >= least {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// shown are the spans below one that have lines. The requests about a task are counted in its line, but for those that failed.
+func (n *Node) shown() []*Node {
+	if n.above == nil || n.Name != Task {
+		return n.Children
+	}
+	return slices.DeleteFunc(slices.Clone(n.Children), func(c *Node) bool { return !c.Failed })
+}
+
+// Rows are a tree as lines: each span with what is below it, and then the part of it that nobody accounts for. Of such parts the
+// smallest have no line, which together are less than 2 % of the whole.
 func (t *Tree) Rows() (out []Row) {
+	gaps := t.gaps()
 	var add func(n *Node, depth int)
 	add = func(n *Node, depth int) {
 		out = append(out, Row{Node: n, Depth: depth})
-		for _, c := range n.Children {
+		for _, c := range n.shown() {
 			add(c, depth+1)
 		}
-		if n.Unaccounted >= least {
+		if gaps[n] {
 			out = append(out, Row{n, depth + 1, true})
 		}
 	}
@@ -54,7 +93,9 @@ func (r Row) Label() string {
 	what, _ := n.Attributes[AttrTool].(string)
 	switch {
 	case r.Gap:
-		return "unaccounted"
+		return "unaccounted: " + r.Where()
+	case n.Name == Task && n.above != nil:
+		return "task, " + times(number(n.Attributes[AttrPolls]))
 	case n.Call:
 		return words("client", n.Name, what, "→", n.Server)
 	case n.Name == Forward:
@@ -72,6 +113,35 @@ func (r Row) Label() string {
 		return fmt.Sprintf("%s, try %d", n.Name, n.Tries)
 	}
 	return n.Name
+}
+
+// Where is what a part that nobody accounts for is likely to be.
+func (r Row) Where() string {
+	n := r.Node
+	switch {
+	case n.Name == Task && n.above != nil:
+		return "until the next poll"
+	case n.Name == Upstream:
+		return "network"
+	case n.Call:
+		return "network, client"
+	case n.Kind == KindClient:
+		return "network, decoding"
+	case n.Name == Forward:
+		return "router"
+	}
+	return "decoding, checks"
+}
+
+// times is how often a task was asked about.
+func times(polls int64) string {
+	switch polls {
+	case 0:
+		return "not polled"
+	case 1:
+		return "polled once"
+	}
+	return fmt.Sprintf("polled %d times", polls)
 }
 
 // words joins those that there are.
@@ -100,6 +170,9 @@ func (r Row) Facts() (out []string) {
 	}
 	if n.Request+n.Response > 0 {
 		out = append(out, text.Bytes(n.Request)+" → "+text.Bytes(n.Response))
+	}
+	if n.Attributes[AttrTask] == TaskRuns {
+		out = append(out, "end not recorded")
 	}
 	if n.Orphan {
 		out = append(out, "caller not recorded")

@@ -18,7 +18,7 @@ func TestTreeAsText(t *testing.T) {
 		"trace " + traceID + " · 20ms\n",
 		"client tools/call call_agent → demo@router", "      1ms     18ms  ━━━",
 		"  router call_agent → demo", "    wait ", "  call_agent → everything", "router echo → everything",
-		"agent everything echo", "\n  unaccounted ", "      2ms\n",
+		"agent everything echo", "\n  unaccounted: network, client ", "      2ms\n",
 		"clock of agent everything is 1h0m0s behind, ± 1ms",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -36,6 +36,8 @@ const (
 	Upstream = "upstream" // from the request to the agent to the end of its answer
 	Queue    = "queue"    // waiting for a turn
 	Run      = "run"      // of the tool
+
+	Task = "task" // what a call was from when it was answered with a task on, to the last answer about that
 )
 
 // Attributes that trees show, beside those of the conventions of OpenTelemetry.
@@ -48,6 +50,14 @@ const (
 	AttrOut     = "mcp.response.size"
 	AttrTry     = "mcp.router.try"      // number of an attempt, from 2 on
 	AttrProcess = "service.instance.id" // whose clock it is
+	AttrTask    = "mcp.task"            // of an agent's span: its call became a task, which goes on (TaskRuns) or is over (TaskOver)
+	AttrPolls   = "mcp.task.polls"      // how often a task's status and result were asked for
+)
+
+// The values of AttrTask. An agent's span of a call that became a task is recorded when that is answered, and again when it is over.
+const (
+	TaskRuns = "running"
+	TaskOver = "over"
 )
 
 // The kinds of spans that OpenTelemetry knows; "" is internal.

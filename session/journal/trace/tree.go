@@ -27,6 +27,15 @@ type Node struct {
 	Children    []*Node
 
 	clock string
+	rpc   string // id of the JSON-RPC request that it is about, as on the wire
+	task  *Node  // of a call that became a task: the span of that
+	// Of such a call: whether the task is over, whether its result was asked for apart, the last answer so far, and what was asked
+	// when it was over.
+	over, fetched bool
+	until         time.Time
+	late          []*Node
+	answered      time.Time // of an agent's span that lasts longer than that: when its request was answered; zero where that is not known
+	above         *Node     // its parent, where that has no id
 }
 
 // Took is how long it took.
@@ -81,7 +90,9 @@ func (t *Tree) Took() time.Duration {
 func (c *collector) link() (roots []*Node) {
 	parent := map[*Node]*Node{}
 	for _, n := range c.nodes {
-		if p := c.byID[n.Parent]; p != nil && p != n {
+		if n.above != nil {
+			parent[n] = n.above
+		} else if p := c.byID[n.Parent]; p != nil && p != n {
 			parent[n] = p
 		} else {
 			n.Orphan = n.Parent != ""
@@ -138,10 +149,17 @@ func (n *Node) account() {
 	for _, c := range n.Children {
 		c.account()
 	}
-	if len(n.Children) == 0 || !n.Call && n.Kind == "" && n.Name != Upstream {
+	spans := slices.Clone(n.Children)
+	switch {
+	case n.Name == Task && n.above != nil: // what the agent does meanwhile is below the request that began it
+		work := n.above.work(nil)
+		if len(work) == 0 {
+			return // nobody tells what a server of others does meanwhile
+		}
+		spans = append(spans, work...)
+	case len(spans) == 0 || len(spans) == 1 && n.task == spans[0] || !n.Call && n.Kind == "" && n.Name != Upstream:
 		return
 	}
-	spans := slices.Clone(n.Children)
 	slices.SortFunc(spans, func(a, b *Node) int { return a.From.Compare(b.From) })
 	at, gap := n.From, time.Duration(0)
 	for _, c := range spans {
@@ -163,6 +181,18 @@ func (n *Node) account() {
 		gap += n.To.Sub(at)
 	}
 	n.Unaccounted = gap
+}
+
+// work are the spans of agents below a span, each without what is below it.
+func (n *Node) work(all []*Node) []*Node {
+	for _, c := range n.Children {
+		if c.Hop == Agent {
+			all = append(all, c)
+		} else {
+			all = c.work(all)
+		}
+	}
+	return all
 }
 
 // Lost is the sum of what is unaccounted for in a span and below it.

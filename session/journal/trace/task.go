@@ -1,0 +1,151 @@
+package trace
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// A call that becomes a task is answered at once, and goes on: its client asks for the status until it is over. All of these requests
+// carry the trace context of the call, whose span lasts until the last answer.
+
+const (
+	callMethod  = "tools/call"
+	taskMethods = "tasks/"
+	getTask     = "tasks/get"
+	taskResult  = "tasks/result" // of 2025-11-25, which has the result apart
+	cancelTask  = "tasks/cancel"
+
+	// maxCreated bounds what is searched for the description of a task, which is a handful of members.
+	maxCreated = 64 << 10
+)
+
+// created begins the span of a task if that is what a call was answered with.
+func (c *collector) created(n *Node, e journal.Entry) {
+	a, ok := c.j.Get(e.Peer)
+	if !ok || e.Peer == 0 || a.Kind != journal.Response || a.Size > maxCreated || n.task != nil {
+		return
+	}
+	body, err := c.j.Body(a.Seq)
+	if err != nil || !bytes.Contains(body, []byte(`"taskId"`)) {
+		return
+	}
+	if jsonrpc.GetString(body, "result", "resultType") == "task" || jsonrpc.Get(body, "result", "task", "taskId") != nil && jsonrpc.Get(body, "result", "content") == nil {
+		c.taskOf(n).Pending, n.Pending = true, true
+		c.lasts(n, time.Time{})
+	}
+}
+
+// taskOf is the span of the task that a call became.
+func (c *collector) taskOf(n *Node) *Node {
+	if n.task == nil {
+		n.task = &Node{
+			Seq: n.Seq, Server: n.Server, Tries: 1, Frames: n.Frames, clock: n.clock, above: n,
+			Span: Span{Trace: c.trace, Name: Task, Start: n.End, End: n.End, Attributes: map[string]any{AttrPolls: int64(0)}},
+		}
+		c.add(n.task)
+	}
+	return n.task
+}
+
+// lasts has a call and its task last until an answer, or until now where that is not the last one.
+func (c *collector) lasts(n *Node, answered time.Time) {
+	if answered.After(n.until) {
+		n.until = answered
+	}
+	end := n.until
+	if n.task.Pending {
+		end = c.last
+	}
+	if end.Before(n.task.Start) {
+		end = n.task.Start
+	}
+	n.task.End, n.End = end, end
+}
+
+// poll adds a request about the task that a call became. What is asked when it is over is no part of the call, but for its result.
+func (c *collector) poll(n *Node, e journal.Entry, end time.Time, response int64) {
+	t := c.taskOf(n)
+	p := &Node{
+		Seq: e.Seq, Server: e.Server, Call: true, Tries: 1, Frames: e.Seq, clock: n.clock, above: t, rpc: e.ID, Request: int64(e.Size), Response: response,
+		Span:    Span{Trace: c.trace, Name: e.Method, Kind: KindClient, Start: e.Time, End: end, Failed: e.Status == journal.Failed || e.Status == journal.Cancelled, Attributes: map[string]any{AttrMethod: e.Method}},
+		Pending: e.Status == journal.Pending,
+	}
+	if n.over && (e.Method != taskResult || n.fetched) {
+		n.late = append(n.late, p)
+		return
+	}
+	c.add(p)
+	t.Frames, t.Request, t.Response = e.Seq, t.Request+p.Request, t.Response+p.Response
+	if e.Method == getTask || e.Method == taskResult {
+		t.Attributes[AttrPolls] = number(t.Attributes[AttrPolls]) + 1
+	}
+	why := ""
+	n.over, why = c.outcome(e, n.over)
+	n.fetched = n.fetched || e.Method == taskResult && n.over
+	t.Pending = !n.over
+	if t.Failed = why != ""; t.Failed {
+		t.Attributes[AttrError] = why
+		n.Attributes[AttrError] = why
+	}
+	n.Pending, n.Failed = t.Pending, t.Failed
+	c.lasts(n, end)
+}
+
+// outcome is whether a task is over by the answer to a request about it, was being whether it was before; and why it failed.
+func (c *collector) outcome(e journal.Entry, was bool) (over bool, why string) {
+	switch {
+	case e.Method == taskResult:
+		if e.Status == journal.Failed {
+			why = "tool_error"
+			if a, ok := c.j.Get(e.Peer); ok && a.Kind == journal.ErrorResponse {
+				why = "failed"
+			}
+		}
+		return e.Status == journal.OK || e.Status == journal.Failed || was, why
+	case e.Method == cancelTask && e.Status == journal.OK:
+		return true, "cancelled"
+	case e.Method != getTask || e.Peer == 0:
+		return was, ""
+	}
+	body, err := c.j.Body(e.Peer)
+	if err != nil {
+		return was, ""
+	}
+	switch status := jsonrpc.GetString(body, "result", "status"); status {
+	case "completed":
+		if string(jsonrpc.Get(body, "result", "result", "isError")) == "true" {
+			why = "tool_error"
+		}
+		return true, why
+	case "failed", "cancelled":
+		return true, status
+	}
+	return was, ""
+}
+
+// polled puts what others recorded of the requests about a task below these, so that it is not taken for work on the call.
+func (n *Node) polled() {
+	if n.task == nil {
+		return
+	}
+	is := func(c *Node) func(*Node) bool { return func(p *Node) bool { return p.rpc == c.rpc } }
+	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
+		method, _ := c.Attributes[AttrMethod].(string)
+		if c == n.task || c.Kind != KindServer || !strings.HasPrefix(method, taskMethods) {
+			return false
+		}
+		into := n.task
+		if i := slices.IndexFunc(n.task.Children, is(c)); i >= 0 {
+			into = n.task.Children[i]
+		} else if slices.ContainsFunc(n.late, is(c)) {
+			return true
+		}
+		into.Children = append(into.Children, c)
+		return true
+	})
+}
