@@ -220,7 +220,7 @@ func (v *traceScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	p.Badge, p.Foot = "", ""
 	if v.tree != nil {
-		p.Badge = v.tree.ID[:8] + "…"
+		p.Badge = "…" + v.tree.ID[max(len(v.tree.ID)-8, 0):] // those of one program begin alike
 		if notes := v.tree.Notes(); len(notes) > 0 {
 			p.Foot = safe.Line(notes[0], max(p.W-8, 10))
 		}

@@ -56,8 +56,8 @@ func TestTraceScreen(t *testing.T) {
 		hopsOf(j, "0af7651916cd43dd8448eb211c80319c", at.Add(time.Second), "add")
 		app.Sleep(time.Second) // it shows one of the two: whichever was there when it looked
 		app.Send(tui.Navigate{View: "trace", Arg: j.First() + uint64(j.Len()) - 1})
-		app.View("trace").Pane("list").Has("client tools/call add → demo", "0af76519…")
-		app.Press("{").View("trace").Pane("list").Has("4bf92f35…",
+		app.View("trace").Pane("list").Has("client tools/call add → demo", "…1c80319c")
+		app.Press("{").View("trace").Pane("list").Has("…0e0e4736",
 			"client tools/call echo → demo", "    20ms  ━━━", "  router echo → demo", "     1ms    18ms", "    upstream", "      agent demo echo", "        run", "unaccounted", "4ms")
 		app.Pane("detail").Has("20ms, from 0s on", "unaccounted  2ms")
 		app.Press("G", "k", "k") // the router's step in which it asked the agent, and nobody knows what took so long
@@ -66,8 +66,8 @@ func TestTraceScreen(t *testing.T) {
 		app.Press("k").Pane("detail").Has("what", "run", "13ms", "agent demo at 12:00:00.004")
 		app.Press("enter").View("traffic").Pane("list").Has("res ", "frames of tools/call echo")
 		app.Press("G").Pane("frame").Has(`"by the router"`)
-		app.Press("q").View("trace").Pane("list").Has("4bf92f35…")
-		app.Press("}").Pane("list").Has("0af76519…")
+		app.Press("q").View("trace").Pane("list").Has("…0e0e4736")
+		app.Press("}").Pane("list").Has("…1c80319c")
 		app.Press("/").Type("agent").Press("enter").Pane("list").Has("agent demo add")
 		app.Pane("list").HasNot("upstream")
 	})

@@ -30,6 +30,7 @@ type Calls struct {
 	about *resource.Resource
 	seen  uint64
 	last  map[string]uint64 // spans that were exported, with the request of each: a call can take several
+	tasks map[string]*held  // calls that became tasks which are not over, by their traces
 	life  context.CancelFunc
 	wake  chan struct{}
 	stop  chan struct{}
@@ -57,7 +58,7 @@ func ExportCalls(j *journal.Journal, o Options) (*Calls, error) {
 		o.Logger.Warn("telemetry resource attributes are incomplete", "error", err)
 	}
 	c := &Calls{
-		j: j, about: about, last: map[string]uint64{}, life: end, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		j: j, about: about, last: map[string]uint64{}, tasks: map[string]*held{}, life: end, wake: make(chan struct{}, 1), stop: make(chan struct{}),
 		to: sdktrace.NewBatchSpanProcessor(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)),
 	}
 	j.OnChange(func() {
@@ -77,6 +78,10 @@ func (c *Calls) follow() {
 			c.take()
 		case <-c.stop:
 			c.take()
+			for _, h := range c.tasks { // what becomes of them is not known
+				delete(c.tasks, h.span.Trace)
+				c.export(h.request, h.span)
+			}
 			return
 		}
 	}
@@ -93,12 +98,39 @@ func (c *Calls) take() {
 		return true
 	})
 	for _, root := range over {
-		if q, ok := c.j.Get(root); !ok || q.Dir != journal.Out || q.Trace == "" {
+		q, ok := c.j.Get(root)
+		if !ok || q.Dir != journal.Out || q.Trace == "" {
 			continue
 		}
-		if s, ok := spans.Exchange(c.j, root); ok {
+		s, ok := spans.Exchange(c.j, root)
+		switch {
+		case !ok:
+		case spans.BecameTask(c.j, q) && c.tasks[q.Trace] == nil && len(c.tasks) < maxCalls:
+			c.tasks[q.Trace] = &held{root, s, spans.FindSince(c.j, q.Trace, root)}
+		default:
 			c.export(root, s)
+			c.settle(q.Trace)
 		}
+	}
+}
+
+// held is a call that became a task: its span ends with that.
+type held struct {
+	request uint64
+	span    spans.Span
+	group   *spans.Group
+}
+
+// settle exports the call of a trace if it became a task that is over now.
+func (c *Calls) settle(trace string) {
+	h := c.tasks[trace]
+	if h == nil {
+		return
+	}
+	h.group.Update(c.j)
+	if spans.TaskSpan(c.j, h.group, h.request, &h.span) {
+		delete(c.tasks, trace)
+		c.export(h.request, h.span)
 	}
 }
 
@@ -127,13 +159,19 @@ func (c *Calls) export(request uint64, s spans.Span) {
 	if len(c.last) == maxCalls {
 		clear(c.last)
 	}
-	switch old := c.last[s.ID]; {
+	own := true
+	switch old, h := c.last[s.ID], c.tasks[s.Trace]; {
 	case old == request: // its answer came after it was given up
 		return
+	case h != nil && h.span.ID == s.ID: // about a task, whose call is exported when that is over
+		own = false
+		fallthrough
 	case old != 0: // a further request of the same call
 		parent, sid = sid, Local(trace.SpanContext{}).SpanID()
 	}
-	c.last[s.ID] = request
+	if own {
+		c.last[s.ID] = request
+	}
 	stub := tracetest.SpanStub{
 		Name: s.Name, SpanKind: trace.SpanKindClient, StartTime: s.Start, EndTime: s.End, Resource: c.about,
 		SpanContext:          trace.NewSpanContext(trace.SpanContextConfig{TraceID: tid, SpanID: sid, TraceFlags: trace.FlagsSampled}),

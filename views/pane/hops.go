@@ -12,11 +12,17 @@ func HopsAction(view, pane string, at func(*tui.Ctx) uint64) tui.Action {
 		ID: view + ".hops", Keys: []string{"H"}, Title: "hops", Group: "Trace", Pane: pane,
 		Help: "Show what a call did at each hop: client, router and agents, with their times.",
 		Disabled: func(c *tui.Ctx) string {
-			if e, ok := c.Sessions.Journal().Get(at(c)); !ok || e.Trace == "" {
+			if !traced(c, at(c)) {
 				return "this is not part of a call with a trace context"
 			}
 			return ""
 		},
 		Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("trace", at(c)) },
 	}
+}
+
+// traced reports whether an entry is part of a call with a trace context.
+func traced(c *tui.Ctx, seq uint64) bool {
+	e, ok := c.Sessions.Journal().Get(seq)
+	return ok && e.Trace != ""
 }

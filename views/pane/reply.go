@@ -33,6 +33,7 @@ type Reply struct {
 	Request uint64
 	// Again is the key that asks the same again, and what it does; "" if there is none.
 	Again string
+	hops  bool // the request belongs to a trace
 
 	gen       int
 	loading   bool
@@ -277,6 +278,7 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	th := c.Theme
 	p.Foot, p.Scroll, p.Selected = "", tui.Scroll{}, 0
 	r.frame(p)
+	r.hops = r.Request != 0 && traced(c, r.Request)
 	var head []string
 	for _, l := range r.head {
 		head = append(head, paint.Cut(l, p.W))
@@ -301,8 +303,13 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.H = h
 	p.Lines, p.Scroll = append(head, lines...), scroll
 	p.Foot = r.Doc.foot()
-	if keys := r.keys(); p.Focused && r.Doc.inner == nil && paint.Width(keys)+paint.Width(p.Foot)+9 <= p.W {
-		p.Foot = strings.TrimSuffix(keys+" · "+p.Foot, " · ")
+	if p.Focused && r.Doc.inner == nil {
+		for _, keys := range []string{r.keys(), r.next()} {
+			if keys != "" && paint.Width(keys)+paint.Width(p.Foot)+9 <= p.W {
+				p.Foot = strings.TrimSuffix(keys+" · "+p.Foot, " · ")
+				break
+			}
+		}
 	}
 	if n := r.Doc.front().selected(); n > 0 {
 		p.Selected = len(head) + n
@@ -341,6 +348,9 @@ func (r *Reply) next() string {
 	}
 	if r.Request != 0 {
 		out = append(out, "t frames")
+	}
+	if r.hops {
+		out = append(out, "H hops")
 	}
 	if r.Again != "" {
 		out = append(out, r.Again)

@@ -200,9 +200,9 @@ func idOf(p *parser) (condition, error) {
 	}, nil
 }
 
-// traceOf compares how ids begin.
+// traceOf compares how ids begin and end: those of one program begin alike.
 func traceOf(p *parser) (condition, error) {
-	vs, err := p.values(",|", "an id of a trace, or how it begins")
+	vs, err := p.values(",|", "an id of a trace, or how it begins or ends")
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func traceOf(p *parser) (condition, error) {
 			return false
 		}
 		for i := range vs {
-			if strings.HasPrefix(e.Trace, vs[i].text) {
+			if strings.HasPrefix(e.Trace, vs[i].text) || strings.HasSuffix(e.Trace, vs[i].text) {
 				return true
 			}
 		}

@@ -178,6 +178,7 @@ func TestMarksHopsTraces(t *testing.T) {
 		"trace:4bf9":           "1234",
 		"trace:4BF92f":         "1234",
 		"trace:92f":            "",
+		"trace:0e4736":         "1234",
 	} {
 		if got := matching(t, j, filter.Options{}, expr); got != want {
 			t.Errorf("%s selects %q, not %q", expr, got, want)

@@ -74,6 +74,13 @@ func Find(j *journal.Journal, id string) *Group {
 	return g
 }
 
+// FindSince is Find of a trace of which nothing is before the entry since.
+func FindSince(j *journal.Journal, id string, since uint64) *Group {
+	g := &Group{ID: id, seen: max(since, 1) - 1}
+	g.Update(j)
+	return g
+}
+
 // Update takes in what was appended since the group was found, and reports whether anything of the trace was.
 func (g *Group) Update(j *journal.Journal) (grew bool) {
 	j.Each(g.seen, func(e *journal.Entry) bool {

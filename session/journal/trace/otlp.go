@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
@@ -114,6 +115,12 @@ type (
 	}
 )
 
+// openSpan is one that was recorded before it was over.
+type openSpan struct {
+	service string
+	Span
+}
+
 // otlpBatch is how many spans are in one part of what WriteOTLP writes.
 const otlpBatch = 512
 
@@ -122,6 +129,7 @@ const otlpBatch = 512
 // asked about the request. n is how many spans were written.
 func WriteOTLP(w io.Writer, j *journal.Journal, keep func(*journal.Entry) bool) (n int, err error) {
 	o := otlpWriter{w: w, sep: `{"resourceSpans":[`, by: map[string]*otlpResource{}}
+	calls, seen, open := callsWithTasks(j), map[string]bool{}, map[string]openSpan{}
 	j.Each(0, func(e *journal.Entry) bool {
 		if keep != nil && !keep(e) {
 			return true
@@ -132,16 +140,36 @@ func WriteOTLP(w io.Writer, j *journal.Journal, keep func(*journal.Entry) bool) 
 			if bad != nil {
 				return true
 			}
-			if s, bad := Parse(body); bad == nil {
+			s, bad := Parse(body)
+			switch {
+			case bad != nil:
+			case s.Attributes[AttrTask] == TaskRuns: // it may come again
+				open[s.Trace+s.ID] = openSpan{service(e), s}
+			default:
+				delete(open, s.Trace+s.ID)
 				o.add(service(e), s)
 			}
 		case e.Kind == journal.Request && e.Hop == "":
-			if s, ok := Exchange(j, e.Seq); ok {
-				o.add("mcphud client", s)
+			s, ok := Exchange(j, e.Seq)
+			if !ok {
+				break
 			}
+			if n := calls[e.Seq]; n != nil {
+				n.lengthen(&s)
+			}
+			if id := s.Trace + s.ID; seen[id] || e.Trace != "" && strings.HasPrefix(e.Method, taskMethods) { // a further request of a call
+				sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", id, e.Conn, e.ID))
+				s.Parent, s.ID = s.ID, hex.EncodeToString(sum[:8])
+			} else {
+				seen[id] = true
+			}
+			o.add("mcphud client", s)
 		}
 		return o.err == nil
 	})
+	for _, id := range slices.Sorted(maps.Keys(open)) {
+		o.add(open[id].service, open[id].Span)
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.by)) {
 		o.flush(o.by[name])
 	}

@@ -130,7 +130,7 @@ func (r Row) Where() string {
 	case n.Name == Forward:
 		return "router"
 	}
-	return "decoding, checks"
+	return "decoding"
 }
 
 // times is how often a task was asked about.

@@ -162,6 +162,9 @@ func Parse(body []byte) (Span, error) {
 // IsTrace reports whether s is the id of a trace.
 func IsTrace(s string) bool { return isHex(s, 32) }
 
+// Named reports whether a trace is the one that somebody names by the beginning or the end of its id: those of one program begin alike.
+func Named(id, by string) bool { return strings.HasPrefix(id, by) || strings.HasSuffix(id, by) }
+
 func isSpan(s string) bool { return isHex(s, 16) }
 
 // isHex reports whether s is n lower-case hex digits that are not all 0.

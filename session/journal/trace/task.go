@@ -26,15 +26,7 @@ const (
 
 // created begins the span of a task if that is what a call was answered with.
 func (c *collector) created(n *Node, e journal.Entry) {
-	a, ok := c.j.Get(e.Peer)
-	if !ok || e.Peer == 0 || a.Kind != journal.Response || a.Size > maxCreated || n.task != nil {
-		return
-	}
-	body, err := c.j.Body(a.Seq)
-	if err != nil || !bytes.Contains(body, []byte(`"taskId"`)) {
-		return
-	}
-	if jsonrpc.GetString(body, "result", "resultType") == "task" || jsonrpc.Get(body, "result", "task", "taskId") != nil && jsonrpc.Get(body, "result", "content") == nil {
+	if n.task == nil && BecameTask(c.j, e) {
 		c.taskOf(n).Pending, n.Pending = true, true
 		c.lasts(n, time.Time{})
 	}
@@ -148,4 +140,52 @@ func (n *Node) polled() {
 		into.Children = append(into.Children, c)
 		return true
 	})
+}
+
+// callsWithTasks are the calls of a journal that became tasks, by their requests.
+func callsWithTasks(j *journal.Journal) map[uint64]*Node {
+	calls := map[uint64]*Node{}
+	for _, g := range Groups(j, func(e *journal.Entry) bool {
+		return e.Kind == journal.Request && e.Hop == "" && strings.HasPrefix(e.Method, taskMethods)
+	}) {
+		for _, n := range collect(j, g).nodes {
+			if n.task != nil {
+				calls[n.Frames] = n
+			}
+		}
+	}
+	return calls
+}
+
+// TaskSpan has the span of a call, as Exchange has it, last until the task that it became is over, and fail as that did. over is false
+// where it is not, or the call did not become one. g are the entries of the trace of the call.
+func TaskSpan(j *journal.Journal, g *Group, request uint64, s *Span) (over bool) {
+	for _, n := range collect(j, g).nodes {
+		if n.task != nil && n.Frames == request && n.over {
+			n.lengthen(s)
+			return true
+		}
+	}
+	return false
+}
+
+// lengthen has a span last as long as the call that it is.
+func (n *Node) lengthen(s *Span) {
+	s.End, s.Failed = n.End, n.Failed
+	if why := n.Attributes[AttrError]; why != nil {
+		s.Attributes[AttrError] = why
+	}
+}
+
+// BecameTask reports whether a request was answered with a task.
+func BecameTask(j *journal.Journal, e journal.Entry) bool {
+	a, ok := j.Get(e.Peer)
+	if !ok || e.Method != callMethod || e.Peer == 0 || a.Kind != journal.Response || a.Size > maxCreated {
+		return false
+	}
+	body, err := j.Body(a.Seq)
+	if err != nil || !bytes.Contains(body, []byte(`"taskId"`)) {
+		return false
+	}
+	return jsonrpc.GetString(body, "result", "resultType") == "task" || jsonrpc.Get(body, "result", "task", "taskId") != nil && jsonrpc.Get(body, "result", "content") == nil
 }

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -196,5 +198,48 @@ func TestSmallGapsHaveNoLine(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(gaps), "[unaccounted: network]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// To a collector, too, the call lasts until its task is over; each request about that is a span of its own inside of it.
+func TestTaskAsOTLP(t *testing.T) {
+	r := newRig(t)
+	tasked(r, 0)
+	var out bytes.Buffer
+	n, err := WriteOTLP(&out, r.Journal, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in struct {
+		ResourceSpans []struct{ ScopeSpans []struct{ Spans []otlpSpan } }
+	}
+	if err := json.Unmarshal(out.Bytes(), &in); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	var call, agent otlpSpan
+	polls := 0
+	for _, rs := range in.ResourceSpans {
+		for _, s := range rs.ScopeSpans[0].Spans {
+			if seen[s.SpanID] {
+				t.Errorf("%s twice", s.Name)
+			}
+			seen[s.SpanID] = true
+			switch s.Name {
+			case "tools/call sleep":
+				call = s
+			case "tasks/get":
+				polls++
+				if s.Parent != id(1) {
+					t.Errorf("%+v", s)
+				}
+			case Call:
+				agent = s
+			}
+		}
+	}
+	end := func(f float64) string { return nano(noon.Add(time.Duration(f * float64(ms)))) }
+	if n != len(seen) || polls != 3 || call.SpanID != id(1) || call.End != end(3002) || agent.End != end(2002) {
+		t.Errorf("%d spans, %d polls, %+v %+v", n, polls, call, agent)
 	}
 }
