@@ -38,7 +38,7 @@ func (a *app) traceCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	x.only = addFilter(c.Flags())
-	c.Flags().StringVar(&x.id, "trace", "", "of a file, only the trace whose `ID` begins like this")
+	c.Flags().StringVar(&x.id, "trace", "", "of a file, only the trace whose `ID` begins or ends like this")
 	c.Flags().StringVar(&x.args, "args", "", "arguments of the tool as `JSON`, @FILE, or - for stdin")
 	call := a.serverCommand(func(ctx context.Context, l *link, own []string) error { return a.traceCall(ctx, l, own, x) })
 	file := a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -92,13 +92,16 @@ func (a *app) traceFile(ctx context.Context, cmd *cobra.Command, args []string, 
 	}
 	defer f.Close()
 	match := func(e *journal.Entry) bool {
-		return strings.HasPrefix(e.Trace, x.id) && (x.only.filter.Empty() || x.only.filter.Match(f.Journal, e))
+		return trace.Named(e.Trace, x.id) && (x.only.filter.Empty() || x.only.filter.Match(f.Journal, e))
 	}
 	groups := trace.Groups(f.Journal, match)
-	if len(groups) == 0 && x.id != "" {
+	switch {
+	case len(groups) > 0:
+	case x.id != "":
 		return usageError("there is no trace "+x.id+" in "+args[0], "leave --trace out to see all")
-	}
-	if len(groups) == 0 {
+	case !x.only.filter.Empty() && len(trace.Groups(f.Journal, nil)) > 0:
+		a.note("mcphud: " + args[0] + ": no trace matches the filter; leave --filter out to see all")
+	default:
 		a.note("mcphud: " + args[0] + ": no request carries a trace context; see mcphud help trace")
 	}
 	p := a.printer()
@@ -162,6 +165,9 @@ func (a *app) traceCall(ctx context.Context, l *link, own []string, x traceFlags
 	if x.only.text != "" || x.id != "" {
 		return usageError("--filter and --trace are for a file, and a server was named", "leave them out")
 	}
+	if a.o.traceparent == "none" {
+		return usageError("--traceparent none sends no trace context, which hops are found by", "leave it out")
+	}
 	it, args, err := a.arguments(ctx, l, own, x.args)
 	if err != nil {
 		return err
@@ -169,8 +175,17 @@ func (a *app) traceCall(ctx context.Context, l *link, own []string, x traceFlags
 	l.hops.ready(ctx)
 	r, failed := l.CallTool(ctx, it.Name, args, l.call())
 	e, ok := l.journal.Get(r.Request)
-	if !ok || e.Trace == "" {
+	switch {
+	case failed != nil && (!ok || e.Trace == ""):
 		return failed
+	case !ok:
+		return &failure.Error{
+			Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the call has no trace: its request is not recorded any more", Next: "write it to a file with --journal, and read that with mcphud trace FILE",
+		}
+	case e.Trace == "":
+		return &failure.Error{
+			Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the call has no trace: its request carried no valid trace context", Next: "leave out --traceparent none, and traceparent in --meta",
+		}
 	}
 	l.hops.settle(ctx, e.Trace)
 	l.side.finish()
