@@ -59,7 +59,7 @@ func (c *collector) lasts(n *Node, answered time.Time) {
 	n.task.End, n.End = end, end
 }
 
-// poll adds a request about the task that a call became. What is asked when it is over is no part of the call, but for its result.
+// poll adds a request about the task that a call became. Of what is asked when it is over only its result is part of the call.
 func (c *collector) poll(n *Node, e journal.Entry, end time.Time, response int64) {
 	t := c.taskOf(n)
 	p := &Node{
