@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -214,14 +215,40 @@ func keyOf(name string) string {
 	return clip(name) + hex.EncodeToString(sum[:16])
 }
 
-// canonical is a definition's value, whatever the order of its members, its white space and its escapes, and a hash of it.
+// canonical is a definition's value, whatever the order of its members, its white space and its escapes, and a hash of it. What the
+// tool says of tasks is not part of it: in 2025-11-25 that is a member of the definition, in other versions it is not.
 func canonical(tool []byte) (sum, text string) {
 	v := jsontext.Value(slices.Clone(tool))
+	if sayOfTasks(jsonrpc.Get(tool, "execution")) {
+		if rest, err := jsonrpc.Update(tool, jsonrpc.Delete("execution")); err == nil {
+			v = rest
+		}
+	}
 	if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true)); err != nil {
 		v = tool // nested too deep to parse: compare the bytes
 	}
 	hash := sha256.Sum256(v)
 	return hex.EncodeToString(hash[:]), string(v)
+}
+
+// sayOfTasks reports whether a tool's execution says nothing but whether its calls may run as tasks: what else may be there is read by
+// somebody, and must not change unnoticed.
+func sayOfTasks(execution []byte) bool {
+	only := execution != nil && execution[0] == '{'
+	if !only {
+		return false
+	}
+	err := jsonrpc.Members(execution, func(name string, v []byte) bool {
+		s, ok := jsonrpc.String(v)
+		switch mcp.TaskSupport(s) {
+		case mcp.TaskSupportForbidden, mcp.TaskSupportOptional, mcp.TaskSupportRequired:
+		default:
+			ok = false
+		}
+		only = only && ok && name == "taskSupport"
+		return only
+	})
+	return only && err == nil
 }
 
 // Status is what is known of an agent's tools.
