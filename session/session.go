@@ -175,8 +175,12 @@ func (s *Session) Status() Status {
 }
 
 // Connect connects, or waits for the attempt that is already running. It returns nil when the session is connected. ctx
-// bounds the waiting; a server that took its place in the process table does not end with it.
-func (s *Session) Connect(ctx context.Context) error {
+// bounds the waiting; a server that took its place in the process table does not end with it. Automatic reconnection goes on
+// after an attempt that failed.
+func (s *Session) Connect(ctx context.Context) error { return s.reach(ctx, false) }
+
+// reach connects. wanted says that the connection was there, or was being waited for, and is to come back by itself.
+func (s *Session) reach(ctx context.Context, wanted bool) error {
 	for {
 		s.mu.Lock()
 		switch {
@@ -203,10 +207,25 @@ func (s *Session) Connect(ctx context.Context) error {
 			}
 			continue // the one that we waited for was cancelled by its own caller
 		}
+		wanted = wanted || s.retry != nil
 		s.endRetry()
 		s.attempt = 0
-		return s.dial(ctx) // unlocks
+		err := s.dial(ctx) // unlocks
+		if wanted && err != nil && worthRetrying(err) {
+			s.comeBack()
+		}
+		return err
 	}
+}
+
+// comeBack has a connection that could not be made by hand come back by itself.
+func (s *Session) comeBack() {
+	s.mu.Lock()
+	if s.state == Failed && s.conn == nil && s.dialing == nil {
+		s.planRetry()
+	}
+	s.mu.Unlock()
+	s.notifyChange()
 }
 
 // dial makes one attempt. The caller holds mu, and dial releases it.
@@ -311,10 +330,13 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 // Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
 func (s *Session) Reconnect(ctx context.Context) error {
 	old := s.connID()
+	s.mu.Lock()
+	wanted := s.conn != nil || s.retry != nil
+	s.mu.Unlock()
 	if err := s.disconnect(failure.ChannelClosed, "reconnecting", ""); err != nil {
 		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: old}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
-	return s.Connect(ctx)
+	return s.reach(ctx, wanted)
 }
 
 // lost handles a connection that ended by itself.
