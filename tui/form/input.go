@@ -63,7 +63,7 @@ func (f *Form) typed() {
 		}
 		v = got
 	}
-	if r.item >= 0 && !v.IsSet() { // an emptied item stays an item
+	if (r.item >= 0 || r.undeclared()) && !v.IsSet() { // an emptied item stays an item, and a key of the user's own a key
 		v = schema.StringValue("")
 	}
 	f.put(r, v, true)

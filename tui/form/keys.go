@@ -58,7 +58,8 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 	if r.textual() {
 		return f.textKey(m)
 	}
-	return f.act(r, k, m)
+	// Whoever types a number with the cursor beside the text that he means must not find himself on another screen.
+	return f.act(r, k, m) || len(k) == 1 && k >= "0" && k <= "9"
 }
 
 // navigate moves the focus.
