@@ -344,9 +344,11 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			b, err := json.MarshalIndent(p, "", "  ")
 			return string(b), err
 		}
-	case k == tui.CopyCommand && p.URL != "" && p.Kind != "router":
+	case !strings.HasPrefix(p.URL, "http"): // it is no MCP server
+		return nil
+	case k == tui.CopyCommand && p.Kind != "router":
 		return copyCommand(srv, shell.Invocation{})
-	case k == tui.CopyConfig && p.URL != "" && p.Kind != "router":
+	case k == tui.CopyConfig && p.Kind != "router":
 		return tui.CopyString(entryText(srv), true)
 	}
 	return nil

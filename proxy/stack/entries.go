@@ -175,11 +175,12 @@ func (r *reader) server(name string, n config.Node) {
 		case "cwd":
 			s.Dir = r.path(m.Value, what+".cwd")
 		case "url":
-			s.URL = r.text(m.Value, what+".url")
+			s.URL, s.port = r.text(m.Value, what+".url"), 0
 		case "ca":
 			ca = r.path(m.Value, what+".ca")
 		case "port":
-			s.URL = fmt.Sprintf("http://127.0.0.1:%d/mcp", r.port(m.Value, what+".port"))
+			s.port = r.port(m.Value, what+".port")
+			s.URL = fmt.Sprintf("http://127.0.0.1:%d/mcp", s.port)
 		default:
 			rest.Members = append(rest.Members, m)
 		}

@@ -71,6 +71,16 @@ type ServerEntry struct {
 	Dir     string // absolute, "" for the file's own folder
 	URL     string
 	Route   map[string]any
+
+	port int // the file gives instead of a URL, 0 if it does not
+}
+
+// listens is where a server listens that the stack starts: one that is no MCP server, and has a port only, has no path there.
+func (e *ServerEntry) listens() string {
+	if e.port != 0 && !e.Routed() {
+		return fmt.Sprintf("tcp://127.0.0.1:%d", e.port)
+	}
+	return e.URL
 }
 
 // supervised reports whether the stack starts the server; the router starts or contacts the others.

@@ -112,7 +112,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			p.Notes = append(p.Notes, missingCommand(e, dir)...)
 			continue
 		}
-		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
+		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.listens()})
 		all = append(all, e.Name)
 	}
 	p.Drain = cmp.Or(p.Drain, defaultDrain+drainMargin)

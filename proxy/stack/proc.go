@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -233,7 +234,7 @@ func (p *proc) address() string {
 	if p.status.URL == "" {
 		return ""
 	}
-	return "at " + p.status.URL
+	return "at " + strings.TrimPrefix(p.status.URL, "tcp://")
 }
 
 // pause waits until the next start is due; false if one was requested in the meantime.

@@ -41,7 +41,7 @@ type Spec struct {
 	Fixed bool
 	// Cert is a file with the certificate that an Agent or Router serves HTTPS with, "" for HTTP.
 	Cert string
-	// URL is where a Server listens. It is ready once it accepts connections there; without a URL it is ready at once.
+	// URL is where a Server listens, tcp://HOST:PORT for one that speaks no HTTP. It is ready once it accepts connections there; without a URL it is ready at once.
 	URL string
 
 	// Drain is the time from SIGTERM to SIGKILL; 0 is Options.Drain.
