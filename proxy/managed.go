@@ -145,6 +145,9 @@ func (m managed) Unhealthy(agent string) string {
 	return ""
 }
 
+// Answered reports whether a request to an agent in force succeeded.
+func (m managed) Answered(agent string) bool { return m.policy.breakers.Status(agent).Answered }
+
 // lastLines is how many of them say why a process ended.
 const lastLines = 10
 

@@ -88,6 +88,7 @@ type Status struct {
 	Retries  int       `json:"retries"`
 	RetryAt  time.Time `json:"retry_at,omitzero"` // when an open one lets a request through
 	Error    string    `json:"error,omitempty"`   // of the last failure
+	Answered bool      `json:"-"`                 // a request succeeded since the route is in force
 	// Upstreams are those of an agent with several, by their URL without secrets. The agent's own state is that of the best.
 	Upstreams map[string]Status `json:"upstreams,omitempty"`
 }
@@ -109,6 +110,8 @@ func (b *Breakers) Status(agent string) Status {
 	for _, one := range all {
 		s := one.status()
 		each[one.endpoint()] = s
+		s.Answered = s.Answered || out.Answered
+		out.Answered = s.Answered
 		if order[s.State] < order[out.State] || s.State == out.State && s.Failures < out.Failures {
 			out = s
 		}
@@ -134,6 +137,7 @@ type Breaker struct {
 	retries  int
 	until    time.Time // when the next request is let through, unless closed
 	why      string    // of the last failure
+	answered bool      // something succeeded
 }
 
 // Apply opens the breaker of an agent's upstream for a time, or closes it if that is 0, because another router's did.
@@ -193,7 +197,7 @@ func (b *Breaker) Close() error {
 func (b *Breaker) status() Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Status{State: b.state, Failures: b.failures, Opened: b.opened, Retries: b.retries, Error: b.why}
+	s := Status{State: b.state, Failures: b.failures, Opened: b.opened, Retries: b.retries, Error: b.why, Answered: b.answered}
 	if b.state == Open {
 		s.RetryAt = b.until.UTC()
 		if !b.o.now().Before(b.until) {

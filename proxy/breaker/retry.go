@@ -43,6 +43,11 @@ func (b *Breaker) RoundTrip(r *http.Request) (*http.Response, error) {
 		b.forget(probe)
 	} else {
 		b.leave(probe, why)
+		if err == nil && res.StatusCode < http.StatusBadRequest {
+			b.mu.Lock()
+			b.answered = true
+			b.mu.Unlock()
+		}
 	}
 	return res, err
 }

@@ -65,7 +65,7 @@ func hidden[T any](m map[string]T) map[string]string {
 }
 
 // list implements ListMcpServers: all servers, sorted by name.
-func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
+func (s *Server) list(ctx context.Context, body []byte) ([]byte, error) {
 	if name, err := optionalName(body); err != nil || name != "" {
 		if err == nil {
 			err = usageError(http.StatusBadRequest, "ListMcpServers takes no name")
@@ -73,9 +73,10 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	all := []listed{}
+	table := s.o.Router.Routes().Routes
+	gone := unreached(ctx, table)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	table := s.o.Router.Routes().Routes
 	for name, v := range s.known {
 		served := table[name]
 		l := listedOf(v.route, registered)
@@ -87,7 +88,7 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 			l.Error = v.err.JSON()
 		case v.state == session.Connected:
 			l.Tools = &v.tools
-			s.health(&l)
+			s.health(&l, gone[served])
 		}
 		all = append(all, l)
 	}
@@ -97,8 +98,10 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 		}
 		l := listedOf(r, fromFile)
 		if l.Enabled {
-			l.Status = session.Connected
-			s.health(&l)
+			if s.o.Router.Answered(name) {
+				l.Status = session.Connected
+			}
+			s.health(&l, gone[r])
 		}
 		all = append(all, l)
 	}
@@ -106,14 +109,18 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 	return encode(map[string]any{"servers": all})
 }
 
-// health sets the status of a served server that is unhealthy, or wants a login.
-func (s *Server) health(l *listed) {
+// health sets the status of a served server that is unhealthy, or wants a login. gone is why it cannot be reached, nil if it can.
+func (s *Server) health(l *listed, gone error) {
 	if s.o.Router.NeedsLogin(l.Name) {
 		l.Status = session.NeedsLogin
 		l.Error = failureOf(failure.OAuth, l.Name, "the server wants a login; StartMcpOAuth starts one").JSON()
 		return
 	}
-	if why := s.o.Router.Unhealthy(l.Name); why != "" {
+	why := s.o.Router.Unhealthy(l.Name)
+	if why == "" && gone != nil {
+		why = gone.Error()
+	}
+	if why != "" {
 		l.Status = session.Failed
 		l.Error = failureOf(failure.Transport, l.Name, "%s", mask.Text(why)).JSON()
 	}

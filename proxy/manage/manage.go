@@ -42,6 +42,8 @@ type Router interface {
 	Acquire(agent string) (route *routes.Route, transport http.RoundTripper, release func(), ok bool)
 	// Unhealthy is why an agent in force gets no requests, "" if it does.
 	Unhealthy(agent string) string
+	// Answered reports whether a request to an agent in force succeeded.
+	Answered(agent string) bool
 	// Authorizer has the credentials for the server of a route with oauth, which may be in force or not.
 	Authorizer(*routes.Route) *auth.Authorizer
 	// NeedsLogin reports whether an agent in force refuses requests until somebody logs in.

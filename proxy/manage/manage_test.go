@@ -114,7 +114,7 @@ func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 	for _, e := range g.list() {
 		names = append(names, e.Name+" "+e.Source+" "+e.Status)
 	}
-	if !slices.Equal(names, []string{"fixed file Connected", "there registered Disconnected"}) {
+	if !slices.Equal(names, []string{"fixed file Error", "there registered Disconnected"}) {
 		t.Errorf("%q", names)
 	}
 }
