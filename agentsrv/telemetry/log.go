@@ -24,9 +24,12 @@ func milliseconds(d time.Duration) float64 {
 // calledMessage is the message of the line that each tool call gets.
 const calledMessage = "MCP tool called"
 
+// calledForAnother is that of the line of a call which arrived at another process, and ran in this one.
+const calledForAnother = calledMessage + " for another replica"
+
 // log writes that line. It has no arguments and no results, and nothing in it is made up by the client but the names of
 // tools that do not exist, which are cut and masked.
-func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, trace string, kind jsonrpc.ErrorKind, took time.Duration) {
+func (t *Telemetry) log(ctx context.Context, message, tool string, known bool, tenant, trace string, kind jsonrpc.ErrorKind, took time.Duration) {
 	if !t.o.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
@@ -45,7 +48,7 @@ func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, tr
 		n++
 	}
 	// Without a source: it is this line always, and finding that out costs as much as the rest.
-	line := slog.NewRecord(time.Now(), slog.LevelInfo, calledMessage, 0)
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, message, 0)
 	line.AddAttrs(attrs[:n]...)
 	_ = t.o.Logger.Handler().Handle(ctx, line) // a Logger ignores it too
 }

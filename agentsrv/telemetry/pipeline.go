@@ -144,8 +144,8 @@ func (t *Telemetry) Started() front.Middleware {
 			switch {
 			case x.Method != "tools/call":
 				return next(ctx, x)
-			case !ok && requestOf(ctx) == nil:
-				return t.elsewhere(ctx, x, next)
+			case requestOf(ctx) == nil:
+				return t.forAnother(ctx, x, next, !ok)
 			case !ok || own.r != requestOf(ctx):
 				return next(ctx, x)
 			}
@@ -158,6 +158,25 @@ func (t *Telemetry) Started() front.Middleware {
 			return result, err
 		}
 	}
+}
+
+// forAnother runs a call that arrived at another process. That one counts it, and logs it when it hears how it ended; the line here is
+// all that is left of the call where it dies before.
+func (t *Telemetry) forAnother(ctx context.Context, x *front.Exchange, next front.Next, traced bool) (result json.RawMessage, err error) {
+	began := time.Now()
+	kind := jsonrpc.KindInternal // of a panic, which passes through
+	defer func() {
+		name, _ := about(x.Params, "name")
+		known := t.o.Known == nil || t.o.Known(name)
+		t.log(ctx, calledForAnother, name, known, kit.TenantOf(ctx), x.Caller.Trace, kind, time.Since(began))
+	}()
+	if traced {
+		result, err = t.elsewhere(ctx, x, next)
+	} else {
+		result, err = next(ctx, x)
+	}
+	kind = failure(result, err)
+	return result, err
 }
 
 // elsewhere traces a call that another process took, in the context of whose span it runs.

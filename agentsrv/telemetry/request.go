@@ -188,7 +188,7 @@ func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, k
 	t.tools.add(time.Since(t.started), kind != "")
 	l := t.metrics.label(r.tool, t.o.Known)
 	t.metrics.called(ctx, l, took, kind != "")
-	t.log(ctx, r.tool, l.name == r.tool, r.whose(x), x.Caller.Trace, kind, took)
+	t.log(ctx, calledMessage, r.tool, l.name == r.tool, r.whose(x), x.Caller.Trace, kind, took)
 }
 
 // about finds what a request is about, and its _meta.
