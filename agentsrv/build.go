@@ -118,7 +118,7 @@ func (a *Agent) toolTimeout(tool string, params []byte) time.Duration {
 // taskPolicy is how calls of tools that say nothing about it become tasks. The tools of the everything profile say.
 func (a *Agent) taskPolicy() task.Policy {
 	if a.o.Profile == Everything {
-		return task.Policy{}
+		return task.Policy{Async: true}
 	}
 	return task.Policy{Support: mcp.TaskSupportOptional, InputFirst: true}
 }

@@ -37,7 +37,7 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	switch {
 	case p.Support == mcp.TaskSupportForbidden && how.legacy:
 		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q does not support tasks; call it without params.task", tool)
-	case p.Support == mcp.TaskSupportForbidden:
+	case p.Support == mcp.TaskSupportForbidden && !(how.async && p.Async):
 		return next(ctx, x)
 	case how.legacy, how.async:
 		how.now = true

@@ -49,6 +49,8 @@ type Policy struct {
 	// InputFirst: a call that needs input is answered with input_required until it has that, and can become a task only
 	// then. Otherwise it becomes a task and asks for the input itself.
 	InputFirst bool
+	// Async lets a tool with Support Forbidden run as a task all the same for a client that asks by MetaAsync, whatever version it speaks.
+	Async bool
 }
 
 // Options of a Service. Zero values are the defaults.
