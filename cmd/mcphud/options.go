@@ -102,7 +102,7 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVar(&o.answers, "answer", nil, "answer what the server asks with `ANSWER`: accept (fills defaults in), decline, cancel, JSON (a form's content, or a whole result), or @FILE with JSON or a list of rules (repeatable: one for each question, in order; accept, decline or cancel as the last one goes on)")
 	f.StringVar(&o.capabilities, "capabilities", "", "advertise the capabilities of `LIST` to the server, such as elicitation,sampling,roots (default those that --answer and --root can serve)")
 	f.StringVar(&o.as, "as", "", "present mcphud to the server as `CLIENT`: "+strings.Join(persona.Names(), ", ")+", or a file")
-	root.Flags().DurationVar(&o.cache, "cache", 0, "give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
+	root.Flags().DurationVar(&o.cache, "cache", 0, "in the UI, give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
 	grouped(root.Flags(), groupLimits, "cache")
 	grouped(f, groupTarget, "url", "agent", "server", "config", "set", "protocol", "meta", "traceparent")
 	grouped(f, groupStdio, "env", "cwd", "root")
