@@ -174,60 +174,6 @@ func (s *Session) Status() Status {
 	return st
 }
 
-// Connect connects, or waits for the attempt that is already running. It returns nil when the session is connected. ctx
-// bounds the waiting; a server that took its place in the process table does not end with it. Automatic reconnection goes on
-// after an attempt that failed.
-func (s *Session) Connect(ctx context.Context) error { return s.reach(ctx, false) }
-
-// reach connects. wanted says that the connection was there, or was being waited for, and is to come back by itself.
-func (s *Session) reach(ctx context.Context, wanted bool) error {
-	for {
-		s.mu.Lock()
-		switch {
-		case s.closed:
-			s.mu.Unlock()
-			return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: "connecting", Message: "the server was removed from the list"}
-		case s.conn != nil:
-			s.mu.Unlock()
-			return nil
-		case s.dialing != nil:
-			over := s.dialing
-			s.mu.Unlock()
-			select {
-			case <-over:
-			case <-ctx.Done():
-				return failure.Wrap(ctx.Err(), s.Title(), "connecting")
-			}
-			s.mu.Lock()
-			err, again := s.err, s.conn == nil && s.err == nil
-			ok := s.conn != nil
-			s.mu.Unlock()
-			if ok || !again {
-				return err
-			}
-			continue // the one that we waited for was cancelled by its own caller
-		}
-		wanted = wanted || s.retry != nil
-		s.endRetry()
-		s.attempt = 0
-		err := s.dial(ctx) // unlocks
-		if wanted && err != nil && worthRetrying(err) {
-			s.comeBack()
-		}
-		return err
-	}
-}
-
-// comeBack has a connection that could not be made by hand come back by itself.
-func (s *Session) comeBack() {
-	s.mu.Lock()
-	if s.state == Failed && s.conn == nil && s.dialing == nil {
-		s.planRetry()
-	}
-	s.mu.Unlock()
-	s.notifyChange()
-}
-
 // dial makes one attempt. The caller holds mu, and dial releases it.
 func (s *Session) dial(ctx context.Context) error {
 	over := make(chan struct{})

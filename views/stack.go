@@ -344,7 +344,7 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			b, err := json.MarshalIndent(p, "", "  ")
 			return string(b), err
 		}
-	case !strings.HasPrefix(p.URL, "http"): // it is no MCP server
+	case !strings.HasPrefix(p.URL, "http"): // it does not speak MCP
 		return nil
 	case k == tui.CopyCommand && p.Kind != "router":
 		return copyCommand(srv, shell.Invocation{})

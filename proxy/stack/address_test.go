@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
-// What is no MCP server has an address, and no path at which somebody could look for one.
+// What does not speak MCP has an address, and no path at which somebody could look for one.
 func TestAServerThatIsOnlyStartedHasAnAddress(t *testing.T) {
 	port := strconv.Itoa(porttest.Free(t))
 	_, p := planned(t, `{"servers": {"nats": {"command": "nats-server", "port": `+port+`, "disabled": true},

@@ -75,7 +75,7 @@ type ServerEntry struct {
 	port int // the file gives instead of a URL, 0 if it does not
 }
 
-// listens is where a server listens that the stack starts: one that is no MCP server, and has a port only, has no path there.
+// listens is where a server listens that the stack starts: one that the router does not serve, and that has a port only, has no path there.
 func (e *ServerEntry) listens() string {
 	if e.port != 0 && !e.Routed() {
 		return fmt.Sprintf("tcp://127.0.0.1:%d", e.port)

@@ -2,7 +2,7 @@ package form
 
 import "testing"
 
-// Clearing the text of a key that the schema does not name is no way to remove it: what is typed next is its value.
+// Clearing the text of a key that the schema does not name does not remove it: what is typed next is its value.
 func TestClearingAValueKeepsItsKey(t *testing.T) {
 	for _, values := range []string{`true`, `{}`, `{"type":"number"}`, `{"type":"integer"}`, `{"type":"string"}`, `{"anyOf":[{"type":"number"},{"type":"null"}]}`} {
 		f := open(t, `{"type":"object","properties":{"args":{"type":"object","additionalProperties":`+values+`}}}`)
