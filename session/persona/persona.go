@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -32,8 +33,11 @@ type Persona struct {
 //go:embed personas.yaml
 var table []byte
 
-// All lists the known personas.
-func All() []Persona {
+// All lists the known personas. They belong to all callers, who change none of them.
+func All() []Persona { return all() }
+
+// The table is read once: each command line names the personas in its help.
+var all = sync.OnceValue(func() []Persona {
 	tree, err := config.ParseTree("personas.yaml", table)
 	if err != nil {
 		panic(err) // it is part of the program
@@ -47,7 +51,7 @@ func All() []Persona {
 		all = append(all, p)
 	}
 	return all
-}
+})
 
 // Names are the names of All.
 func Names() []string {
