@@ -74,7 +74,7 @@ func TestBudgetPushKeyToView(t *testing.T) {
 				pressDown(app)
 			}
 		})
-	}, 2*time.Millisecond, 1.6)
+	}, 700*time.Microsecond, 2)
 }
 
 func TestBudgetSixtyKeys(t *testing.T) {

@@ -14,7 +14,7 @@ const PushValue = "push"
 
 const (
 	// enough is how long short measurements go on, and mostRounds how often, in [Alternate].
-	enough     = time.Second
+	enough     = 2 * time.Second
 	mostRounds = 60
 	// pieceTime is how long one piece of known work takes on the machine of the README.
 	pieceTime = 100 * time.Microsecond
@@ -35,7 +35,7 @@ func Push(t testing.TB) {
 // onPush tells whether only the rows of a push are wanted.
 func onPush() bool { return os.Getenv(EnableEnv) == PushValue }
 
-// Alternate measures several things in turn and returns the best of each: five rounds, and more for a second if they are
+// Alternate measures several things in turn and returns the best of each: five rounds, and more for two seconds if they are
 // short, so that each of them has a moment in which the machine did nothing else. What is compared must take about as long as
 // what it is compared with: a busy machine interrupts what is long more often than what is short.
 func Alternate(measures ...func() time.Duration) []time.Duration {

@@ -205,7 +205,7 @@ func TestBudgetPushSizes(t *testing.T) {
 		}
 	}
 	best = budget.Alternate(open(10_000, 10), open(100_000, 1))
-	budget.Ratio(t, "100,000 lines opened in the pager, against ten times 10,000", best[1], best[0], 1.5)
+	budget.Ratio(t, "100,000 lines opened in the pager, against ten times 10,000", best[1], best[0], 1)
 	key := func(size int) func() time.Duration {
 		ix, err := NewIndex(context.Background(), bigJSON(size))
 		if err != nil {
