@@ -1,0 +1,61 @@
+//go:build unix
+
+package audit
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+)
+
+// A reader that does not read must not hold up requests, and the log says what it lacks.
+func TestR18_ASlowDiskDropsLines(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Skip("no named pipes here")
+	}
+	reader, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	l := open(t, Options{File: file})
+	h := l.Middleware(func(*flow.Call) {})
+	for l.Status().Dropped == 0 {
+		h(call("tools/call", strings.Repeat("x", 190)))
+	}
+	h(call("tools/call", "last")) // is dropped too, or written when there is room
+	var read bytes.Buffer
+	done := make(chan struct{})
+	var mu sync.Mutex
+	go func() {
+		defer close(done)
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := reader.Read(buf)
+			mu.Lock()
+			read.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	wait(t, "the note of what is missing", func() bool {
+		h(call("tools/call", "more"))
+		mu.Lock()
+		defer mu.Unlock()
+		return bytes.Contains(read.Bytes(), []byte(`"dropped":`))
+	})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = reader.Close()
+	<-done
+}
