@@ -22,18 +22,3 @@ func TestClearingAValueKeepsItsKey(t *testing.T) {
 		}
 	}
 }
-
-// A digit is a digit wherever the cursor is in a form, and does not leave the screen.
-func TestDigitsStayInAForm(t *testing.T) {
-	f := open(t, `{"type":"object","properties":{"args":{"type":"object","additionalProperties":true},"sure":{"type":"boolean"}}}`)
-	for range 4 {
-		before := string(f.JSON())
-		if !f.Key(key("1")) {
-			t.Errorf("a digit leaves the form at %+v", f.row())
-		}
-		if got := string(f.JSON()); got != before {
-			t.Errorf("%s, before %s", got, before)
-		}
-		press(t, f, "down")
-	}
-}

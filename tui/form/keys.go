@@ -58,8 +58,7 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 	if r.textual() {
 		return f.textKey(m)
 	}
-	// Whoever types a number with the cursor beside the text that he means must not find himself on another screen.
-	return f.act(r, k, m) || len(k) == 1 && k >= "0" && k <= "9"
+	return f.act(r, k, m)
 }
 
 // navigate moves the focus.
