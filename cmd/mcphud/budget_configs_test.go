@@ -6,9 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/mcphud/mcphud/session/budget"
 )
 
 // manyServers writes 500 servers into files of five dialects, and returns the flags that name them.
@@ -40,12 +37,6 @@ func manyServers(t *testing.T) (flags []string) {
 		flags = append(flags, "--config", path)
 	}
 	return flags
-}
-
-func TestBudgetManyServers(t *testing.T) {
-	budget.Skip(t)
-	flags := manyServers(t)
-	budget.Ceiling(t, "exec to the list of 500 servers in 5 config files", budget.Best(drawn(t, "json-001", flags...)), 200*time.Millisecond)
 }
 
 // The servers that the budget opens are all of them.

@@ -106,6 +106,12 @@ func TestBudgetFirstFrame(t *testing.T) {
 	budget.Ratio(t, "exec to first frame, no server, against a 40-line program and its server", best[1], best[0], 7)
 }
 
+func TestBudgetManyServers(t *testing.T) {
+	budget.Skip(t)
+	flags := manyServers(t)
+	budget.Ceiling(t, "exec to the list of 500 servers in 5 config files", budget.Best(drawn(t, "json-001", flags...)), 200*time.Millisecond)
+}
+
 func TestBudgetColdStartDrawn(t *testing.T) {
 	budget.Push(t)
 	fortyline, allowance := faketest.Program(t, "testdata/fortyline"), coldStart+initialisation(t)

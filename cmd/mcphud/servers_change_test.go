@@ -20,18 +20,6 @@ func (o outcome) changes(t *testing.T) []changedServer {
 	return out.Changes
 }
 
-// ownFolder is a home folder and a working folder of the test's own.
-func ownFolder(t *testing.T) (home string) {
-	t.Helper()
-	home = t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
-	t.Setenv("XDG_STATE_HOME", filepath.Join(home, ".state"))
-	t.Setenv("MCPHUD_CONFIG", "")
-	t.Chdir(t.TempDir())
-	return home
-}
-
 // What makes a program read its file again is said, and nothing where it does by itself.
 func TestServersAddSaysWhatIsNext(t *testing.T) {
 	ownFolder(t)
