@@ -11,14 +11,6 @@ import (
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
-// recorded is a file that --journal wrote during a call.
-func recorded(t *testing.T) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "session.jsonl")
-	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=hello", "--journal", name)...).ok(t)
-	return name
-}
-
 // What was recorded comes out as lines of the same format, which open as the same bytes again, as lines for people, and as the
 // frames alone.
 func TestOpenPrints(t *testing.T) {

@@ -24,22 +24,6 @@ import (
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
-// runtimeDir gives the test and what it starts a folder of sockets of their own.
-func runtimeDir(t *testing.T) {
-	t.Helper()
-	t.Setenv("MCPHUD_TAP_DIR", runtimePath(t))
-}
-
-func runtimePath(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return filepath.Join(dir, "mcphud")
-}
-
 // watched is mcphud tap on its way, without a terminal.
 type watched struct {
 	t           *testing.T
