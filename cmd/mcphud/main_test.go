@@ -75,8 +75,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() {
-		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // most tests wait for other processes
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() && os.Getenv(programEnv) == "" {
+		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // most tests wait for other processes; one with the race detector has enough to do
 	}
 	home, err := isolate()
 	if err != nil {
