@@ -37,12 +37,7 @@ type child struct {
 // spawn starts the process of a spec.
 func (p *proc) spawn(port int) (*child, error) {
 	s, o := &p.spec, &p.stack.o
-	add := map[string]string{}
-	if o.Env != nil {
-		maps.Copy(add, o.Env(s.Name))
-	}
-	maps.Copy(add, s.Env)
-	env := process.Filtered(add)
+	env := process.Filtered(p.stack.noteAdded(p))
 	path, args := o.Program, s.Args
 	if s.own() {
 		args = append(append([]string{string(s.Kind)}, args...), "--port", strconv.Itoa(port), Supervised)
@@ -83,6 +78,27 @@ func (p *proc) spawn(port int) (*child, error) {
 		})
 	}
 	return c, nil
+}
+
+// noteAdded returns the variables of a start, and keeps them for renew.
+func (s *Stack) noteAdded(p *proc) map[string]string {
+	s.renewing.Lock()
+	defer s.renewing.Unlock()
+	add := p.added()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.env = add
+	return add
+}
+
+// added returns the variables that a start adds now.
+func (p *proc) added() map[string]string {
+	add := map[string]string{}
+	if p.stack.o.Env != nil {
+		maps.Copy(add, p.stack.o.Env(p.spec.Name))
+	}
+	maps.Copy(add, p.spec.Env)
+	return add
 }
 
 // noCommand is the error for a command that cannot be found, with the folder that a relative path starts from.

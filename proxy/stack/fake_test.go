@@ -146,7 +146,10 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 			specs[i].Command = exe
 		}
 	}
-	o.Program, o.Env = exe, func(string) map[string]string { return map[string]string{asFake: "1"} }
+	o.Program = exe
+	if o.Env == nil {
+		o.Env = func(string) map[string]string { return map[string]string{asFake: "1"} }
+	}
 	o.Poll = cmp.Or(o.Poll, 20*time.Millisecond)
 	o.Backoff.First = cmp.Or(o.Backoff.First, time.Millisecond)
 	s, err := New(specs, o)

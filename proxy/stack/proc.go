@@ -30,6 +30,7 @@ type proc struct {
 	fails      int    // failures in all
 	readies,
 	starts int
+	env map[string]string // what its last start added
 
 	port int // to ask for at the next start; only used by run
 	// client is for health checks; a new one for each start. Only used by its watcher.

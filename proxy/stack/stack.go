@@ -20,6 +20,8 @@ type Stack struct {
 	changed chan struct{}
 	events  sync.Mutex // held while Options.Event runs
 	running sync.WaitGroup
+	// renewing is held while variables for a start are read and kept, so that renew sees either the old ones or none that are old.
+	renewing sync.Mutex
 
 	mu           sync.Mutex
 	stateChanged chan struct{} // closed and replaced with every change of a state

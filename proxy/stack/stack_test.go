@@ -71,6 +71,39 @@ func TestOrderAndFigures(t *testing.T) {
 	}
 }
 
+// The router listens elsewhere than the agents were told, such as where its port was taken while they started.
+func TestRouterThatMovedIsToldToAgents(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	at := "where it was planned"
+	s := supervise(t, Options{
+		Env: func(name string) map[string]string {
+			mu.Lock()
+			defer mu.Unlock()
+			if name == "r" {
+				return map[string]string{asFake: "1"}
+			}
+			return map[string]string{asFake: "1", "AGENT_TOKEN": at}
+		},
+		Listening: func(name, url string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if name == "r" {
+				at = url
+			}
+			return nil
+		},
+	}, Spec{Name: "r", Kind: Router, After: []string{"a", "b"}}, Spec{Name: "a"}, Spec{Name: "b", Env: map[string]string{"AGENT_TOKEN": "its own"}})
+	ready(t, s)
+	says(t, s, "a", "TOKEN "+s.statusOf("r").URL)
+	says(t, s, "a", "r is elsewhere than it was told, so it starts again")
+	for name, want := range map[string]int{"r": 0, "a": 1, "b": 0} {
+		if got := s.statusOf(name).Restarts; got != want {
+			t.Errorf("%s was started again %d times, want %d", name, got, want)
+		}
+	}
+}
+
 func TestCrashIsRestartedOnTheSamePort(t *testing.T) {
 	t.Parallel()
 	s := supervise(t, Options{Backoff: Backoff{First: 2 * time.Second}}, Spec{Name: "a"})

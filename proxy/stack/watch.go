@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -86,7 +87,33 @@ func (p *proc) reportListening(at string) bool {
 	}
 	err := p.stack.o.Listening(p.spec.Name, at)
 	p.setTrouble(err)
+	p.stack.renew(p)
 	return err == nil
+}
+
+// renew starts the processes anew whose variables are others than at their start, because another one listens elsewhere than was planned:
+// a port can be taken between the plan and the start.
+func (s *Stack) renew(moved *proc) {
+	var old []*proc
+	s.renewing.Lock()
+	for _, p := range s.procs {
+		if p == moved {
+			continue
+		}
+		now := p.added()
+		s.mu.Lock()
+		if p.enabled && !p.closing && p.env != nil && !maps.Equal(p.env, now) {
+			p.env, p.status.State = nil, Waiting // once, and nobody takes it for ready
+			p.generation++
+			old = append(old, p)
+		}
+		s.mu.Unlock()
+	}
+	s.renewing.Unlock()
+	for _, p := range old {
+		p.log.add(Note, moved.spec.Name+" is elsewhere than it was told, so it starts again")
+	}
+	s.wake(old)
 }
 
 // errNotYet is a process that answers, but is not ready.
