@@ -19,8 +19,14 @@ type Field struct{ Label, Value string }
 func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
-	s.Command = sent.reveal("", sent.Command, s.Command)
-	for _, argv := range [][2][]string{{sent.Args, s.Args}, {sent.HeadersHelper, s.HeadersHelper}} {
+	if sent.told == nil || sent.Command != sent.told.is.Command {
+		s.Command = sent.reveal("", sent.Command, s.Command)
+	}
+	lists := [][2][]string{{sent.HeadersHelper, s.HeadersHelper}}
+	if !sent.told.args(sent) { // which are shown as they are to be
+		lists = append(lists, [2][]string{sent.Args, s.Args})
+	}
+	for _, argv := range lists {
 		flag := "" // the argument before
 		for i, a := range argv[0] {
 			argv[1][i] = sent.reveal(flag, a, argv[1][i])
@@ -28,7 +34,9 @@ func Describe(s Server) []Field {
 		}
 	}
 	for k := range s.Env {
-		s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])
+		if !sent.told.env(k, sent.Env[k]) {
+			s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])
+		}
 	}
 	var out []Field
 	add := func(label, value string) {

@@ -8,6 +8,7 @@ import (
 
 // Masked is a copy of s that may be shown or printed.
 func (s Server) Masked() Server {
+	sent := s
 	s.Command = s.hide(mask.Text(s.Command))
 	s.Args = s.maskArgs(s.Args)
 	s.HeadersHelper = s.maskArgs(s.HeadersHelper)
@@ -19,6 +20,7 @@ func (s Server) Masked() Server {
 		s.OAuth = s.OAuth.masked(s.hide)
 	}
 	s.secrets = nil
+	sent.told.show(sent, &s)
 	return s
 }
 

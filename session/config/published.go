@@ -17,13 +17,6 @@ type Published struct {
 	Warnings   []string `json:"warnings,omitempty"` // what to know before it starts
 }
 
-// Pin makes trust in s hold as long as shape stays: s with placeholders where secrets are. The secrets are masked from now on.
-func (s Server) Pin(shape Server, secrets []string) Server {
-	s.written = shape.fingerprint()
-	s.secrets = append(s.secrets[:len(s.secrets):len(s.secrets)], secrets...)
-	return s
-}
-
 // NeedsTrust reports whether an entry was written by somebody else: in a file of the working folder, or in a description that was
 // published. Nothing starts such a one before the user has seen it and agreed.
 func (s Source) NeedsTrust() bool { return s.Project || s.Published != nil }

@@ -128,24 +128,17 @@ func (b *Bundle) Server(h Host, dir string, given setup.Values) (config.Server, 
 	if err := b.Refused(h); err != nil {
 		return config.Server{}, err
 	}
-	s, err := b.make(h, dir, given)
+	s, err := config.Told(b.Inputs(h), given, func(v setup.Values) (config.Server, error) { return b.make(h, dir, v) })
 	if err != nil {
 		return s, err
 	}
-	var secrets []string
-	shown := maps.Clone(given)
-	for _, name := range b.Manifest.order {
-		if o := b.Manifest.UserConfig[name]; o.Sensitive && len(given[name]) > 0 {
-			secrets = append(secrets, given[name]...)
-			shown[name] = slices.Repeat([]string{"{" + name + "}"}, len(given[name]))
+	for _, v := range append(slices.Clone(s.Args), s.Command) {
+		if strings.ContainsRune(v, 0) {
+			return s, fmt.Errorf("an argument has a NUL byte in it")
 		}
 	}
-	shape, err := b.make(h, dir, shown) // so that another token needs no new trust
-	if err != nil {
-		return s, err
-	}
 	s.Source = config.Source{File: b.Path, Published: b.published()}
-	return s.Pin(shape, secrets), nil
+	return s, nil
 }
 
 // published is who made the bundle, as far as the bundle says.
@@ -217,11 +210,6 @@ func (b *Bundle) make(h Host, dir string, given setup.Values) (config.Server, er
 			s.Env = map[string]string{}
 		}
 		s.Env[k] = expand(v, of)
-	}
-	for _, v := range append(slices.Clone(s.Args), s.Command) {
-		if strings.ContainsRune(v, 0) {
-			return s, fmt.Errorf("an argument has a NUL byte in it")
-		}
 	}
 	return s, unknown
 }

@@ -154,3 +154,30 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// What a manifest itself gives for a sensitive option is no secret: it is shown. What was typed is masked.
+func TestDefaultsOfABundleAreShown(t *testing.T) {
+	b := open(t, pack(t, good(`{"manifest_version":"0.3","name":"n","version":"1","description":"d","author":{"name":"A"},
+	"server":{"type":"node","entry_point":"server/index.js","mcp_config":{"command":"node","args":["${user_config.k}","server/index.js"],"env":{"API_KEY":"${user_config.k}"}}},
+	"user_config":{"k":{"type":"string","title":"K","description":"t","sensitive":true,"default":"--eval=evil"}}}`)...))
+	host := Host{Platform: "linux"}
+	of := func(given map[string]string) (config.Server, string) {
+		values, err := setup.Read(b.Inputs(host), given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Server(host, "/c", values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, fmt.Sprint(config.Describe(s), s.Masked())
+	}
+	declared, got := of(nil)
+	if strings.Count(got, "--eval=evil") != 4 || strings.Contains(got, "***") {
+		t.Errorf("the manifest's own words: %s", got)
+	}
+	typed, got := of(map[string]string{"k": "hunter2"})
+	if strings.Contains(got, "hunter2") || !strings.Contains(got, "API_KEY=***") || typed.Fingerprint() == declared.Fingerprint() {
+		t.Errorf("what was typed: %s", got)
+	}
+}

@@ -29,7 +29,8 @@ type Candidate struct {
 	// Bundle is what to download and unpack instead of a Server; nil for none.
 	Bundle *Bundle
 
-	make func(setup.Values) (config.Server, error)
+	make  func(setup.Values) (config.Server, error)
+	check func(config.Server) error // of what was made; nil for none
 }
 
 // Bundle is an .mcpb file to download, and what its content must hash to.
@@ -45,24 +46,14 @@ func (c Candidate) Server(given setup.Values) (config.Server, error) {
 	if c.Refused != nil {
 		return config.Server{}, c.Refused
 	}
-	s, err := c.make(given)
+	s, err := config.Told(c.Inputs, given, c.make)
 	if err != nil {
 		return s, err
 	}
-	var secrets []string
-	hidden := setup.Values{}
-	for _, i := range c.Inputs {
-		hidden[i.Name] = given[i.Name]
-		if i.Secret && len(given[i.Name]) > 0 {
-			secrets = append(secrets, given[i.Name]...)
-			hidden[i.Name] = slices.Repeat([]string{"{" + i.Name + "}"}, len(given[i.Name]))
-		}
+	if c.check != nil {
+		err = c.check(s)
 	}
-	shape, err := c.make(hidden) // so that another token needs no new trust
-	if err != nil {
-		shape = s
-	}
-	return s.Pin(shape, secrets), nil
+	return s, err
 }
 
 // Candidates are the ways to reach the server, those that can be taken here first. look reports whether a command is on this machine.
@@ -137,9 +128,6 @@ func (d *Document) remote(r Remote, number int) Candidate {
 			return s, fmt.Errorf("the URL %s lacks a value", text.Clip(r.URL, 100))
 		}
 		s.URL = urls[0]
-		if err := checkRemote(s.URL, nil); err != nil {
-			return s, err
-		}
 		for i, h := range headers {
 			values, err := h.values(given)
 			switch {
@@ -147,8 +135,6 @@ func (d *Document) remote(r Remote, number int) Candidate {
 				return s, err
 			case len(values) == 0:
 				continue
-			case strings.ContainsAny(values[0], "\r\n\x00"):
-				return s, &setup.Invalid{Name: r.Headers[i].Name, Why: "has a line end, which a header cannot have"}
 			}
 			if s.Headers == nil {
 				s.Headers = map[string]string{}
@@ -156,6 +142,14 @@ func (d *Document) remote(r Remote, number int) Candidate {
 			s.Headers[r.Headers[i].Name] = values[0]
 		}
 		return s, nil
+	}
+	c.check = func(s config.Server) error {
+		for name, v := range s.Headers {
+			if strings.ContainsAny(v, "\r\n\x00") {
+				return &setup.Invalid{Name: name, Why: "has a line end, which a header cannot have"}
+			}
+		}
+		return checkRemote(s.URL, nil)
 	}
 	return c
 }
@@ -283,6 +277,12 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 			s.URL, err = serves.url(given)
 		}
 		return s, err
+	}
+	c.check = func(s config.Server) error {
+		if serves == nil {
+			return nil
+		}
+		return servedHere(s.URL)
 	}
 	return c
 }

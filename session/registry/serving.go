@@ -118,7 +118,7 @@ func (f *form) input(name string) string {
 	return ""
 }
 
-// url is what to contact with these values: on this machine, where the package runs.
+// url is what to contact with these values.
 func (s *serving) url(given setup.Values) (string, error) {
 	var b strings.Builder
 	for _, piece := range s.pieces {
@@ -128,13 +128,9 @@ func (s *serving) url(given setup.Values) (string, error) {
 		}
 		b.WriteString(v)
 	}
-	raw := b.String()
-	if err := checkRemote(raw, nil); err != nil {
-		return "", err
-	}
-	u, err := url.Parse(raw)
-	if err != nil || listen.ReachOf(u) != listen.Machine {
-		return "", elsewhere(raw)
+	u, err := url.Parse(b.String())
+	if err != nil {
+		return b.String(), nil // checked later
 	}
 	switch u.Hostname() { // addresses to listen at, and not to connect to
 	case "0.0.0.0":
@@ -143,4 +139,15 @@ func (s *serving) url(given setup.Values) (string, error) {
 		u.Host = "[::1]:" + listen.PortOf(u)
 	}
 	return u.String(), nil
+}
+
+// servedHere refuses a URL that a package cannot serve, which runs on this machine.
+func servedHere(raw string) error {
+	if err := checkRemote(raw, nil); err != nil {
+		return err
+	}
+	if u, err := url.Parse(raw); err != nil || listen.ReachOf(u) != listen.Machine {
+		return elsewhere(raw)
+	}
+	return nil
 }

@@ -77,7 +77,7 @@ func (i Inputs) Forget(ctx context.Context, scope string) (names []string, err e
 func (i Inputs) Keep(ctx context.Context, scope string, in []setup.Input, given map[string]string) error {
 	for _, input := range in {
 		value := given[input.Name]
-		if !input.Secret || value == "" {
+		if !input.Secret || value == "" || input.Declares(value) { // which is nobody's secret
 			continue
 		}
 		c := auth.Credentials{Key: auth.Key{Resource: auth.InputsOf(scope), Issuer: input.Name}, Token: auth.Token{Access: value}}

@@ -22,7 +22,11 @@ func TestInputs(t *testing.T) {
 	if err := kept.Keep(t.Context(), "io.example/a", in, map[string]string{"TOKEN": "hunter2", "HOST": "h"}); err != nil {
 		t.Fatal(err)
 	}
-	again := Inputs{withKeychain(t, Keychain, dir)}
+	own := []setup.Input{{Name: "WORDS", Secret: true, Default: "--call=x"}}
+	if err := kept.Keep(t.Context(), "io.example/a", own, map[string]string{"WORDS": "--call=x"}); err != nil {
+		t.Fatal(err)
+	}
+	again := Inputs{withKeychain(t, Keychain, dir)} // which has no words of a publisher: they would come back as somebody's secret
 	if got, err := again.Recall(t.Context(), "io.example/a"); err != nil || !maps.Equal(got, map[string]string{"TOKEN": "hunter2"}) {
 		t.Errorf("%v, %v", got, err)
 	}
