@@ -216,7 +216,7 @@ func more[N ~int | ~int64](n N, f func(N) string) string {
 func (v *resend) present(c *tui.Ctx) tea.Cmd {
 	before, after, noise := v.before, *v.after, v.noise
 	return v.look(c, "Comparing", func(context.Context) (any, error) {
-		return comparedAnswers{again.Compare(before, after, noise)}, nil
+		return comparedAnswers{again.Compare(before, after, noise, nil)}, nil
 	})
 }
 

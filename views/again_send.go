@@ -229,7 +229,7 @@ func (v *resend) run(c *tui.Ctx, to target) tea.Cmd {
 		if out.after, err = req.Send(ctx, s, j, o); err != nil || !req.Repeatable(to.s) {
 			return out, err
 		}
-		if before.Frame != nil && out.after.Frame != nil && again.Compare(before, out.after, nil).Unexplained() {
+		if before.Frame != nil && out.after.Frame != nil && again.Compare(before, out.after, nil, nil).Unexplained() {
 			second, err := req.Send(ctx, s, j, o)
 			if err != nil {
 				return out, err

@@ -32,6 +32,7 @@ func weather(place string) *server.MCPServer {
 	var calls atomic.Int64
 	answer := func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		n := calls.Add(1)
+		time.Sleep(time.Millisecond) // virtual: no two calls at one time
 		return mcp.NewToolResultStructured(map[string]any{
 			"city": r.GetString("city", ""), "place": place, "degrees": 20, "call": n, "at": time.Now().Format(time.RFC3339Nano),
 		}, fmt.Sprintf("20 degrees in %s, says %s", r.GetString("city", ""), place)), nil
@@ -71,7 +72,7 @@ func TestSendAgain(t *testing.T) {
 		onWeather(t, func(app *tuitest.App) {
 			looked(app, "look")
 			app.Press("r").View("again")
-			app.Pane("before").Has("Before: north", "✓ the same but for 2 expected differences", "≈ /structuredContent/at  guess: time of the call", "≈ /structuredContent/call  varies between equal runs")
+			app.Pane("before").Has("Before: north", "✓ the same but for 2 expected differences", "≈ /structuredContent/at  varies between equal runs", "≈ /structuredContent/call  varies between equal runs")
 			app.Pane("after").Has("After: north")
 			app.Whole().Has("sent as it was but for id", "sent twice: ")
 			app.Press("q").View("traffic")
@@ -84,7 +85,7 @@ func TestWhatVariesIsGuessedAndLearnt(t *testing.T) {
 	onWeather(t, func(app *tuitest.App) {
 		looked(app, "measure")
 		app.Press("r").View("again")
-		app.Pane("before").Has("≠ 1 difference, and 1 expected", "~ /structuredContent/call", "guess: time of the call")
+		app.Pane("before").Has("≠ 1 difference, and 1 possible difference", "~ /structuredContent/call", "guess: time of the call")
 		app.Whole().HasNot("sent twice")
 		app.Press("V").Confirm("Call measure once more?").Yes()
 		app.View("again").Pane("before").Has("✓ the same but for 2 expected differences", "≈ /structuredContent/call")

@@ -23,24 +23,26 @@ type comparing struct {
 	cmd    *cobra.Command
 	target string
 	twice  bool
+	ignore ignoring
 }
 
-const comparingHelp = "--compare TARGET asks a second server the same and prints how its answer differs, by JSON pointer: exit code 9 where it really does. TARGET is a URL, a NAME of the configs, " +
-	"agent:NAME, protocol:VERSION for the same server in another protocol version, or a command line. What is different in each run does not count: clocks, ids and durations by their looks, and, where asking " +
-	"twice does no harm (a read-only or idempotent tool), what two equal calls differ in."
+const comparingHelp = "--compare TARGET asks a second server the same and prints how its answer differs, by JSON pointer: exit code 9 where it does. TARGET is a URL, a NAME of the configs, " +
+	"agent:NAME, protocol:VERSION for the same server in another protocol version, or a command line. Where asking twice does no harm (a read-only or idempotent tool, or --twice), " +
+	"what two equal calls of the first server differ in does not count. Elsewhere what looks like a clock, an id or a duration is called a possible difference, and counts. " + ignoringHelp
 
 func (c *comparing) register(cmd *cobra.Command) {
 	c.cmd = cmd
 	cmd.Flags().StringVar(&c.target, "compare", "", "ask `TARGET` the same, and print how its answer differs: a URL, NAME, agent:NAME, protocol:VERSION or a command line")
 	cmd.Flags().BoolVar(&c.twice, "twice", false, "with --compare, ask twice to learn what varies, also where that may do something twice")
+	c.ignore.register(cmd.Flags(), "with --compare, ignore")
 }
 
 // asked reports whether there is a second target.
 func (c *comparing) asked() (bool, error) {
-	if c.target == "" && (c.twice || c.cmd.Flags().Changed("compare")) {
+	if c.target == "" && (c.twice || len(c.ignore.places) > 0 || c.cmd.Flags().Changed("compare")) {
 		return false, usageError("no second target was named", "name one with --compare TARGET")
 	}
-	return c.target != "", nil
+	return c.target != "", c.ignore.parse()
 }
 
 // second is the configuration of the second target.
@@ -117,6 +119,7 @@ func answerOf(a again.Answer) comparedAnswer {
 type comparedTargets struct {
 	Same        bool                 `json:"same"`
 	Real        int                  `json:"real"`
+	Guesses     int                  `json:"guesses"` // differences that may be noise, and count
 	Expected    int                  `json:"expected"`
 	Note        string               `json:"note,omitempty"`
 	Before      comparedAnswer       `json:"before"`
@@ -140,7 +143,7 @@ func (a *app) compared(ctx context.Context, l *link, method string, params json.
 		if err := second.mayAsk(ctx, req); err != nil {
 			return err
 		}
-		out, frames, r, err := l.both(ctx, second, req, c.twice)
+		out, frames, r, err := l.both(ctx, second, req, c)
 		if err != nil {
 			return err
 		}
@@ -155,7 +158,14 @@ func (a *app) compared(ctx context.Context, l *link, method string, params json.
 		}}); err != nil || r.Same() {
 			return err
 		}
-		return &failure.Error{Kind: failure.Assertion, Stage: method, Message: "the answers differ: " + r.Summary()}
+		next := ""
+		if r.Real() == 0 {
+			next = "see the differences; leave out what may vary: " + allow(r)
+			if !out.Twice {
+				next += ", or learn it with --twice"
+			}
+		}
+		return &failure.Error{Kind: failure.Assertion, Stage: method, Message: "the answers differ: " + r.Summary(), Next: next}
 	})
 }
 
@@ -180,7 +190,7 @@ func (l *link) mayAsk(ctx context.Context, req again.Request) error {
 }
 
 // both asks two servers the same, and where it may, or is told to, the first one twice.
-func (l *link) both(ctx context.Context, second *link, req again.Request, twice bool) (out comparedTargets, frames [][]byte, r compare.Result, err error) {
+func (l *link) both(ctx context.Context, second *link, req again.Request, c *comparing) (out comparedTargets, frames [][]byte, r compare.Result, err error) {
 	send := func(l *link) (again.Answer, error) {
 		return req.Send(ctx, l.Session, l.journal, session.CallOptions{OnProgress: l.side.report})
 	}
@@ -192,17 +202,19 @@ func (l *link) both(ctx context.Context, second *link, req again.Request, twice 
 	if err != nil {
 		return out, nil, r, err
 	}
-	var noise *compare.Noise
-	if r = again.Compare(before, after, nil); twice || r.Unexplained() && req.Repeatable(l.Session) {
+	learn := func() (*compare.Noise, error) {
 		third, err := send(l)
-		if err != nil {
-			return out, nil, r, err
-		}
-		noise = again.Learn(before, third)
-		r = again.Compare(before, after, noise)
+		return again.Learn(before, third), err
+	}
+	if !c.twice && !req.Repeatable(l.Session) {
+		learn = nil
+	}
+	r, twice, err := c.ignore.compared(ctx, before, after, c.twice, learn)
+	if err != nil {
+		return out, nil, r, err
 	}
 	return comparedTargets{
-		r.Same(), r.Real(), r.Noise(), r.Note, answerOf(before), answerOf(after), noise != nil, r.Differences, r.More,
+		r.Same(), r.Real(), r.Guesses(), r.Noise(), r.Note, answerOf(before), answerOf(after), twice, r.Differences, r.More,
 	}, [][]byte{before.Frame, after.Frame}, r, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcphud/mcphud/agentsrv"
 )
 
@@ -58,6 +60,49 @@ func TestCompareLearns(t *testing.T) {
 	}
 }
 
+// lookalikes are two servers whose tools answer differently, with values that look like noise: one tool may be asked twice, the other not.
+func lookalikes(t *testing.T) (one, other string) {
+	t.Helper()
+	serve := func(answer map[string]any) string {
+		result := mcp.NewToolResultStructured(answer, "done")
+		_, url := changeable(t,
+			answering(mcp.NewTool("sum", mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false)), result),
+			answering(mcp.NewTool("book", func(t *mcp.Tool) { t.Annotations = mcp.ToolAnnotation{} }), result))
+		return url
+	}
+	return serve(map[string]any{"md5": "d41d8cd98f00b204e9800998ecf8427e", "account": "1234567890123456", "timeout": "30s", "retryMs": 100}),
+		serve(map[string]any{"md5": "0cc175b9c0f1b6a831c399e269772661", "account": "6543210987654321", "timeout": "24h", "retryMs": 90000})
+}
+
+// What looks like noise is a difference where the same server was asked twice, and a possible one where it was not: never exit code 0.
+func TestCompareNeverGuessesThatAnswersAreTheSame(t *testing.T) {
+	one, other := lookalikes(t)
+	call := func(words ...string) (outcome, comparedTargets) {
+		t.Helper()
+		o := mcphud(t, append([]string{"tools", "call", "--compare", other, "--url", one, "--format", "json"}, words...)...)
+		return o, difference(t, o)
+	}
+	if o, d := call("sum"); o.code != exitAssertion || d.Same || d.Real != 4 || d.Guesses != 0 || !d.Twice {
+		t.Errorf("a read: exit code %d, %+v", o.code, d)
+	}
+	if o, d := call("book", "--twice"); o.code != exitAssertion || d.Same || d.Real != 4 || d.Guesses != 0 || !d.Twice {
+		t.Errorf("--twice: exit code %d, %+v", o.code, d)
+	}
+	o, d := call("book")
+	if o.code != exitAssertion || d.Same || d.Real != 0 || d.Guesses != 4 || d.Twice {
+		t.Errorf("asked once: exit code %d, %+v", o.code, d)
+	}
+	if !strings.Contains(o.stderr, "--ignore /structuredContent/account") || !strings.Contains(o.stderr, "--twice") || !strings.Contains(o.stderr, "4 possible differences") {
+		t.Errorf("it does not say what to do: %s", o.stderr)
+	}
+	if o, d := call("book", "--ignore", "/structuredContent/md5", "--ignore", ".structuredContent | .account, .retryMs"); o.code != exitAssertion || d.Same || d.Guesses != 1 || d.Expected != 3 {
+		t.Errorf("some are ignored: exit code %d, %+v", o.code, d)
+	}
+	if o, d := call("book", "--ignore", "/structuredContent"); o.code != exitOK || !d.Same || d.Guesses != 0 || d.Expected != 4 {
+		t.Errorf("all are ignored: exit code %d, %+v %s", o.code, d, o.stderr)
+	}
+}
+
 func TestCompareIsRefused(t *testing.T) {
 	one := agent(t, agentsrv.Options{})
 	for _, c := range []struct {
@@ -67,6 +112,8 @@ func TestCompareIsRefused(t *testing.T) {
 	}{
 		{[]string{"--compare", ""}, exitFailure, "no second target was named"},
 		{[]string{"--twice"}, exitFailure, "no second target was named"},
+		{[]string{"--ignore", "/a"}, exitFailure, "no second target was named"},
+		{[]string{"--compare", "protocol:2025-11-25", "--ignore", ".["}, exitFailure, "--ignore: "},
 		{[]string{"--compare", "nobody"}, exitUnreachable, "no such server"},
 		{[]string{"--compare", "protocol:1999-01-01"}, exitFailure, "unknown protocol version"},
 		{[]string{"--compare", "http://127.0.0.1:1/mcp"}, exitUnreachable, ""},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,19 +23,24 @@ const replaying = "replay"
 
 func (a *app) replayCommand() *cobra.Command {
 	all := false
+	var ignore ignoring
 	c := &cobra.Command{
 		Use: replaying + " FILE [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Send recorded requests again, and compare the answers", Annotations: rule("one"),
-		Long: "replay sends the requests that a file recorded to a server, one after the other, and compares each answer with the recorded one: exit code 9 where one really differs. " +
+		Long: "replay sends the requests that a file recorded to a server, one after the other, and compares each answer with the recorded one: exit code 9 where one differs. " +
 			"What belongs to the recorded session is left out: the handshake, subscriptions, tasks and further pages. So is every tool that is not marked as read-only, unless --all-tools. " +
-			"What is different in each run does not count: clocks, ids and durations by their looks, and what two equal calls differ in, for which reads are repeated.",
+			"What two equal calls differ in does not count: reads are repeated to learn that. Elsewhere what looks like a clock, an id or a duration is a possible difference, and counts. " +
+			ignoringHelp,
 		Example: "  mcphud journal replay session.jsonl -- node server.js\n  mcphud journal replay session.jsonl --filter 'tool:search' https://staging.example.com/mcp",
 		Args:    cobra.ArbitraryArgs,
 	}
 	only := addFilter(c.Flags())
 	c.Flags().BoolVar(&all, "all-tools", false, "also call tools that are not marked as read-only")
-	run := a.serverCommand(func(ctx context.Context, l *link, own []string) error { return a.replay(ctx, l, own[0], only, all) })
+	ignore.register(c.Flags(), "ignore in all answers")
+	run := a.serverCommand(func(ctx context.Context, l *link, own []string) error {
+		return a.replay(ctx, l, own[0], only, all, &ignore)
+	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := only.parse(); err != nil {
+		if err := cmp.Or(only.parse(), ignore.parse()); err != nil {
 			return a.action(func(context.Context, *cobra.Command, []string) error { return err })(cmd, args)
 		}
 		return run(cmd, args)
@@ -50,6 +56,7 @@ type replayed struct {
 	Skipped     string               `json:"skipped,omitempty"` // why it was not sent
 	Same        bool                 `json:"same"`
 	Real        int                  `json:"real"`
+	Guesses     int                  `json:"guesses"`
 	Expected    int                  `json:"expected"`
 	Note        string               `json:"note,omitempty"`
 	Before      *comparedAnswer      `json:"before,omitempty"`
@@ -72,7 +79,7 @@ const (
 	maxReplayedValue = 2 << 10 // bytes of a value that is printed
 )
 
-func (a *app) replay(ctx context.Context, l *link, name string, only *filterFlag, all bool) error {
+func (a *app) replay(ctx context.Context, l *link, name string, only *filterFlag, all bool, ignore *ignoring) error {
 	f, err := a.whole(ctx, name)
 	if err != nil {
 		return err
@@ -92,7 +99,7 @@ func (a *app) replay(ctx context.Context, l *link, name string, only *filterFlag
 	}
 	out := replayedAll{Calls: []replayed{}}
 	for _, seq := range seqs {
-		r, bound, err := l.replayOne(ctx, f.Journal, seq, all)
+		r, bound, err := l.replayOne(ctx, f.Journal, seq, all, ignore)
 		if err != nil {
 			return err
 		}
@@ -118,7 +125,7 @@ func (a *app) replay(ctx context.Context, l *link, name string, only *filterFlag
 }
 
 // replayOne sends one recorded request; bound says that it makes no sense outside of its session.
-func (l *link) replayOne(ctx context.Context, j *journal.Journal, seq uint64, all bool) (r replayed, bound bool, err error) {
+func (l *link) replayOne(ctx context.Context, j *journal.Journal, seq uint64, all bool, ignore *ignoring) (r replayed, bound bool, err error) {
 	req, err := again.Find(j, seq)
 	if err != nil {
 		return replayed{Seq: seq, Skipped: err.Error()}, false, nil
@@ -160,16 +167,19 @@ func (l *link) replayOne(ctx context.Context, j *journal.Journal, seq uint64, al
 	if ended := failure.KindOf(after.Err); after.Frame == nil && (ended == failure.ChannelClosed || ended == failure.ServerNotConnected) {
 		return r, false, after.Err
 	}
-	c := again.Compare(before, after, nil)
-	if c.Unexplained() && req.Repeatable(l.Session) && after.Frame != nil {
+	learn := func() (*compare.Noise, error) {
 		second, err := send()
-		if err != nil {
-			return r, false, err
-		}
-		c = again.Compare(before, after, again.Learn(after, second))
+		return again.Learn(after, second), err
+	}
+	if !req.Repeatable(l.Session) || after.Frame == nil {
+		learn = nil
+	}
+	c, _, err := ignore.compared(ctx, before, after, false, learn)
+	if err != nil {
+		return r, false, err
 	}
 	was, is := answerOf(before), answerOf(after)
-	r.Same, r.Real, r.Expected, r.Note, r.Before, r.After = c.Same(), c.Real(), c.Noise(), c.Note, &was, &is
+	r.Same, r.Real, r.Guesses, r.Expected, r.Note, r.Before, r.After = c.Same(), c.Real(), c.Guesses(), c.Noise(), c.Note, &was, &is
 	r.Differences, r.More = briefly(c)
 	return r, false, nil
 }
@@ -214,15 +224,15 @@ func (l *link) replayed(out *replayedAll, r replayed) error {
 				line += ": " + r.Note
 			}
 			t.block(line)
-			real := compare.Result{More: r.Real}
+			count := compare.Result{More: r.Real + r.Guesses}
 			for _, d := range r.Differences {
-				if d.Class == compare.Real && len(real.Differences) < maxReplayedLines {
-					real.Differences = append(real.Differences, d)
-					real.More--
+				if (d.Class == compare.Real || d.Class == compare.Guess) && len(count.Differences) < maxReplayedLines {
+					count.Differences = append(count.Differences, d)
+					count.More--
 				}
 			}
 			if r.After != nil {
-				t.differences(real)
+				t.differences(count)
 			}
 		}})
 	case formatJSON:

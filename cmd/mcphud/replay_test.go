@@ -76,3 +76,30 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 		}
 	}
 }
+
+// A recorded answer that looks like another run's is a difference until its place is ignored.
+func TestReplayNeverGuesses(t *testing.T) {
+	one, other := lookalikes(t)
+	file := recordedCalls(t, one, []string{"sum"}, []string{"book"})
+	replay := func(tool string, words ...string) (outcome, replayed) {
+		t.Helper()
+		o := mcphud(t, append([]string{"journal", "replay", file, "--all-tools", "--filter", "tool:" + tool, "--format", "json", "--url", other}, words...)...)
+		var all replayedAll
+		if err := json.Unmarshal([]byte(o.out), &all); err != nil || len(all.Calls) != 1 {
+			t.Fatalf("%v: %s%s", err, o.out, o.stderr)
+		}
+		return o, all.Calls[0]
+	}
+	if o, c := replay("sum"); o.code != exitAssertion || c.Same || c.Real != 4 || c.Guesses != 0 {
+		t.Errorf("a read: exit code %d, %+v", o.code, c)
+	}
+	if o, c := replay("book"); o.code != exitAssertion || c.Same || c.Real != 0 || c.Guesses != 4 {
+		t.Errorf("asked once: exit code %d, %+v", o.code, c)
+	}
+	if o, c := replay("book", "--ignore", ".structuredContent[]"); o.code != exitOK || !c.Same || c.Expected != 4 {
+		t.Errorf("ignored: exit code %d, %+v %s", o.code, c, o.stderr)
+	}
+	if o := mcphud(t, "journal", "replay", file, "--ignore", ".[", "--url", other); o.code != exitFailure || !strings.Contains(o.stderr, "--ignore: ") {
+		t.Errorf("%d %s", o.code, o.stderr)
+	}
+}

@@ -327,24 +327,24 @@ func Recorded(j *journal.Journal, seq uint64) (Answer, error) {
 	return a, nil
 }
 
-// Compare says how two answers differ: by their results, or as a whole where one of them is an error.
-func Compare(before, after Answer, noise *compare.Noise) compare.Result {
-	a, b := before.outcome(), after.outcome()
-	if before.result() != nil && after.result() != nil {
-		a, b = before.result(), after.result()
-	}
+// Compare says how two answers differ. ignore reports which JSON pointers of [Values] do not count; nil for none.
+func Compare(before, after Answer, noise *compare.Noise, ignore func(pointer string) bool) compare.Result {
+	a, b := Values(before, after)
 	return compare.Values(a, b, compare.Options{
-		Noise: noise, Before: before.At, After: after.At, Versions: [2]string{before.Version, after.Version},
+		Noise: noise, Before: before.At, After: after.At, Versions: [2]string{before.Version, after.Version}, Ignore: ignore,
 	})
 }
 
-// Learn is where two answers to the same request differ.
-func Learn(first, second Answer) *compare.Noise {
-	if first.result() != nil && second.result() != nil {
-		return compare.Learn(first.result(), second.result())
+// Values are what is compared of two answers: their results, or all of both where one of them is an error.
+func Values(before, after Answer) (a, b []byte) {
+	if a, b = before.result(), after.result(); a != nil && b != nil {
+		return a, b
 	}
-	return compare.Learn(first.outcome(), second.outcome())
+	return before.outcome(), after.outcome()
 }
+
+// Learn is where two answers to the same request differ.
+func Learn(first, second Answer) *compare.Noise { return compare.Learn(Values(first, second)) }
 
 func (a Answer) result() []byte { return jsonrpc.Get(a.Frame, "result") }
 

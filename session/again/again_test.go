@@ -134,7 +134,7 @@ func TestSentAsItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c := again.Compare(was, a, nil); len(c.Differences) != 0 {
+			if c := again.Compare(was, a, nil, nil); len(c.Differences) != 0 {
 				t.Errorf("%+v", c.Differences)
 			}
 		}
@@ -176,7 +176,7 @@ func TestSentToAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := again.Compare(was, a, nil); !c.Same() || len(c.Differences) != 1 || c.Differences[0].Class != compare.Protocol {
+	if c := again.Compare(was, a, nil, nil); !c.Same() || len(c.Differences) != 1 || c.Differences[0].Class != compare.Protocol {
 		t.Errorf("%+v", c)
 	}
 	a = send(fromOld, "new")
@@ -253,7 +253,7 @@ func TestErrorsAreCompared(t *testing.T) {
 		a, b again.Answer
 		want int
 	}{{ok, ok, 0}, {bad, bad, 0}, {ok, bad, 2}, {ok, none, 2}, {none, none, 0}} {
-		if got := again.Compare(c.a, c.b, nil).Real(); got != c.want {
+		if got := again.Compare(c.a, c.b, nil, nil).Real(); got != c.want {
 			t.Errorf("%s and %s: %d", c.a.Shown(), c.b.Shown(), got)
 		}
 	}

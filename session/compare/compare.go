@@ -33,11 +33,11 @@ const (
 // Class says what a difference means.
 type Class string
 
-// The classes of differences. Only those that are Real count.
+// The classes of differences. Those that are Real or a Guess count.
 const (
 	Real     Class = "real"
 	Varies   Class = "varies"   // it is different between two equal runs as well
-	Guess    Class = "guess"    // it looks like something that is different in each run
+	Guess    Class = "guess"    // it looks like something that is different in each run, which nobody has proved
 	Protocol Class = "protocol" // it follows from the version of the protocol, or says who answers
 )
 
@@ -80,13 +80,13 @@ const (
 
 // Options are what is known of the two values.
 type Options struct {
-	// Noise is what is known to be different between equal runs; nil for nothing.
+	// Noise is what is known to be different between equal runs, so that nothing has to be guessed; nil where there were none.
 	Noise *Noise
 	// Before and After are when the values were made; zero where that is not known, and no time looks near.
 	Before, After time.Time
 	// Versions are the protocol versions that the two were said in; "" where that is not known.
 	Versions [2]string
-	// NoGuess takes nothing for noise by its looks.
+	// NoGuess has no difference be a Guess.
 	NoGuess bool
 	// Ignore reports whether what is at a JSON pointer does not count; nil for nothing. Of what is in a JSON text that a string holds, the
 	// pointer goes on behind that of the string.
@@ -96,23 +96,35 @@ type Options struct {
 // Result is how two values differ.
 type Result struct {
 	Differences []Difference `json:"differences"`
-	More        int          `json:"more,omitempty"` // further ones that are not listed, of which More-real ones are Real
+	More        int          `json:"more,omitempty"` // further ones that are not listed
 	Note        string       `json:"note,omitempty"` // how they were compared, where it was not by their structure
-	real        int
+	real        int          // differences that are Real, also those that are not listed
+	guesses     int          // those that are a Guess, likewise
 }
 
-// Same reports whether no difference is Real.
-func (r Result) Same() bool { return r.real == 0 }
+// Same reports whether no difference counts: a Guess does, until somebody ignores its place or the same was asked twice.
+func (r Result) Same() bool { return r.real+r.guesses == 0 }
 
 // Real is how many differences are Real; those that are not listed count.
 func (r Result) Real() int { return r.real }
 
-// Noise is how many differences are not Real.
-func (r Result) Noise() int { return len(r.Differences) + r.More - r.real }
+// Guesses is how many differences are a Guess; those that are not listed count.
+func (r Result) Guesses() int { return r.guesses }
 
-// Unexplained reports whether there is a difference that is Real, or only looks as if it were not: another run may tell.
-func (r Result) Unexplained() bool {
-	return r.real > 0 || r.Note == "" && slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Class == Guess })
+// Noise is how many differences do not count.
+func (r Result) Noise() int { return len(r.Differences) + r.More - r.real - r.guesses }
+
+// Unexplained reports whether a difference counts: another run may show that it says nothing.
+func (r Result) Unexplained() bool { return !r.Same() }
+
+// Guessed are the places of differences that are a Guess, as far as they are listed, at most n. The whole value is no place.
+func (r Result) Guessed(n int) (pointers []string) {
+	for _, d := range r.Differences {
+		if at := d.Pointer + d.Within; d.Class == Guess && at != "" && len(pointers) < n && !slices.Contains(pointers, at) {
+			pointers = append(pointers, at)
+		}
+	}
+	return pointers
 }
 
 // Summary is how many differences there are, in words.
@@ -123,14 +135,24 @@ func (r Result) Summary() string {
 		}
 		return fmt.Sprintf("%d %sdifferences", n, kind)
 	}
-	out, noise := count(r.real, ""), r.Noise()
+	var parts []string
+	if r.real > 0 {
+		parts = append(parts, count(r.real, ""))
+	}
+	if r.guesses > 0 {
+		parts = append(parts, count(r.guesses, "possible "))
+	}
+	noise := r.Noise()
+	var out string
 	switch {
-	case r.real == 0 && noise == 0:
+	case len(parts) == 0 && noise == 0:
 		out = "the same"
-	case r.real == 0:
+	case len(parts) == 0:
 		out = "the same but for " + count(noise, "expected ")
 	case noise > 0:
-		out += fmt.Sprintf(", and %d expected", noise)
+		out = strings.Join(parts, ", ") + fmt.Sprintf(", and %d expected", noise)
+	default:
+		out = strings.Join(parts, ", and ")
 	}
 	if r.Note != "" {
 		out += "; " + r.Note
@@ -164,8 +186,11 @@ func Values(before, after []byte, o Options) Result {
 }
 
 func (r *Result) add(d Difference) {
-	if d.Class == Real {
+	switch d.Class {
+	case Real:
 		r.real++
+	case Guess:
+		r.guesses++
 	}
 	if len(r.Differences) >= MaxDifferences {
 		r.More++

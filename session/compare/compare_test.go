@@ -107,6 +107,53 @@ func TestNoiseByItsLooks(t *testing.T) {
 		if (d.Class == Guess) != (c.want != "") || !strings.Contains(d.Reason, c.want) {
 			t.Errorf("%s → %s: %s %q, want %q", c.before, c.after, d.Class, d.Reason, c.want)
 		}
+		if r.Same() || r.Real()+r.Guesses() != 1 || r.Noise() != 0 {
+			t.Errorf("%s → %s: same is %v, %d real, %d guesses, %d noise: a guess is a difference", c.before, c.after, r.Same(), r.Real(), r.Guesses(), r.Noise())
+		}
+	}
+}
+
+// Where the same was asked twice, what did not vary there is no noise, whatever it looks like.
+func TestNothingIsGuessedOfWhatWasAskedTwice(t *testing.T) {
+	now := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC)
+	before := `{"md5":"d41d8cd98f00b204e9800998ecf8427e","account":"1234567890123456","timeout":"30s","retryMs":100,"at":"2026-11-22T22:30:00Z","n":1,"text":"in 12ms at 22:30:01"}`
+	after := `{"md5":"0cc175b9c0f1b6a831c399e269772661","account":"6543210987654321","timeout":"24h","retryMs":90000,"at":"2026-11-22T22:31:00Z","n":2,"text":"in 15ms at 22:31:01"}`
+	learnt := Learn([]byte(before), []byte(strings.Replace(before, `"n":1`, `"n":7`, 1)))
+	r := Values([]byte(before), []byte(after), Options{Noise: learnt, Before: now, After: now})
+	if r.Same() || r.Real() != 6 || r.Guesses() != 0 || r.Noise() != 1 {
+		t.Errorf("%s: %v", r.Summary(), lines(r))
+	}
+}
+
+func TestSummary(t *testing.T) {
+	now := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC)
+	o := Options{Before: now, After: now, Ignore: func(p string) bool { return p == "/ignored" }}
+	for _, c := range []struct{ before, after, want string }{
+		{`{"a":1}`, `{"a":1}`, "the same"},
+		{`{"ignored":1}`, `{"ignored":2}`, "the same but for 1 expected difference"},
+		{`{"a":1}`, `{"a":2}`, "1 difference"},
+		{`{"a":1,"ignored":1}`, `{"a":2,"ignored":2}`, "1 difference, and 1 expected"},
+		{`{"tookMs":1}`, `{"tookMs":2}`, "1 possible difference"},
+		{`{"tookMs":1,"ignored":1}`, `{"tookMs":2,"ignored":2}`, "1 possible difference, and 1 expected"},
+		{`{"a":1,"b":1,"tookMs":1,"ignored":1}`, `{"a":2,"b":2,"tookMs":2,"ignored":2}`, "2 differences, 1 possible difference, and 1 expected"},
+	} {
+		if got := Values([]byte(c.before), []byte(c.after), o).Summary(); got != c.want {
+			t.Errorf("%s and %s: %q, want %q", c.before, c.after, got, c.want)
+		}
+	}
+}
+
+// Guesses are counted also where they are too many to be listed.
+func TestGuessesBeyondTheList(t *testing.T) {
+	many := func(n int) []byte {
+		var b strings.Builder
+		for i := range MaxDifferences + 5 {
+			fmt.Fprintf(&b, `,"m%d":{"tookMs":%d}`, i, n)
+		}
+		return []byte("{" + b.String()[1:] + "}")
+	}
+	if r := Values(many(1), many(2), Options{}); r.Same() || r.Guesses() != MaxDifferences+5 || r.More != 5 || r.Noise() != 0 || !r.Unexplained() {
+		t.Errorf("%d guesses, %d more, %d noise", r.Guesses(), r.More, r.Noise())
 	}
 }
 

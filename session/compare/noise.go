@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// Noise is where equal runs differ. Nil knows nothing.
+// Noise is where equal runs differ. Nil says that there were none.
 type Noise struct {
 	at map[string]bool // places, by key
 }
@@ -59,7 +59,7 @@ func (o *Options) judge(d Difference) (Class, string) {
 	if o.Noise != nil && o.Noise.at[d.key()] && (d.Op != Changed || kind(d.Before) == kind(d.After)) {
 		return Varies, "varies between equal runs"
 	}
-	if o.NoGuess || d.Op != Changed {
+	if o.NoGuess || o.Noise != nil || d.Op != Changed { // equal runs say more than looks
 		return Real, ""
 	}
 	if why := o.guess(d); why != "" {

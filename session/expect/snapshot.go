@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/compare"
@@ -22,39 +20,11 @@ import (
 // MaxSnapshot is how large the file of a snapshot may be, in bytes.
 const MaxSnapshot = compare.MaxBytes
 
-// maxIgnored is how many places the expressions of one snapshot may name.
-const maxIgnored = 100_000
-
 // Snapshot is a result that was kept in a file, without secrets.
 type Snapshot struct {
 	Dir  string // of the file that asks for it
 	File string // in Dir or below it
-
-	pointers []string
-	queries  []*Query
-}
-
-// Ignore leaves places out of the comparison: a JSON pointer, or a jq expression that names places, such as .items[].id.
-func (s *Snapshot) Ignore(place string) error {
-	if strings.HasPrefix(place, "/") {
-		s.pointers = append(s.pointers, place)
-		return nil
-	}
-	q, err := parsePaths(place)
-	if err != nil {
-		return err
-	}
-	s.queries = append(s.queries, q)
-	return nil
-}
-
-// Ignored are the places that are left out, as Ignore was given them.
-func (s *Snapshot) Ignored() []string {
-	all := slices.Clone(s.pointers)
-	for _, q := range s.queries {
-		all = append(all, q.Text)
-	}
-	return all
+	Places
 }
 
 // CheckFile says what is wrong with the name of a snapshot's file.
@@ -149,7 +119,7 @@ func (s *Snapshot) check(ctx context.Context, result []byte) (Failed, bool) {
 		f.Got = "an error: " + err.Error()
 		return f, false
 	}
-	ignored, err := s.ignored(ctx, before, after)
+	ignored, err := s.In(ctx, before, after)
 	if err != nil {
 		f.Got = "an error: ignore: " + text.Clip(err.Error(), maxPreview)
 		return f, false
@@ -170,61 +140,4 @@ func (s *Snapshot) check(ctx context.Context, result []byte) (Failed, bool) {
 	}
 	f.More = r.Real() - len(f.Differences)
 	return f, false
-}
-
-// ignored is a set of JSON pointers: what is at one of them, or below, does not count.
-func (s *Snapshot) ignored(ctx context.Context, values ...[]byte) (func(pointer string) bool, error) {
-	set := map[string]bool{}
-	for _, p := range s.pointers {
-		set[p] = true
-	}
-	for _, q := range s.queries {
-		for _, raw := range values {
-			v, err := decode(raw)
-			if err != nil {
-				return nil, err
-			}
-			err = q.each(ctx, v, func(out any) bool {
-				set[pointerOf(out)] = true
-				return len(set) <= maxIgnored
-			})
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", q.Text, err)
-			}
-			if len(set) > maxIgnored {
-				return nil, fmt.Errorf("%s names more than %d places", q.Text, maxIgnored)
-			}
-		}
-	}
-	if len(set) == 0 {
-		return nil, nil
-	}
-	return func(pointer string) bool {
-		for at := pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
-			if set[at] {
-				return true
-			}
-			if at == "" {
-				return false
-			}
-		}
-	}, nil
-}
-
-// pointerOf is a path of jq as a JSON pointer.
-func pointerOf(path any) string {
-	var b strings.Builder
-	parts, _ := path.([]any)
-	for _, p := range parts {
-		b.WriteByte('/')
-		switch p := p.(type) {
-		case int:
-			b.WriteString(strconv.Itoa(p))
-		case string:
-			b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
-		default: // a slice
-			b.WriteString("-")
-		}
-	}
-	return b.String()
 }

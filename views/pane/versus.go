@@ -298,7 +298,11 @@ func PlainDifferences(w io.Writer, r compare.Result) {
 	fmt.Fprintln(w, summary(r))
 	for _, d := range r.Differences {
 		why := ""
-		if d.Class != compare.Real {
+		switch d.Class {
+		case compare.Real:
+		case compare.Guess:
+			why = " (guess: " + d.Reason + ")"
+		default:
 			why = " (" + d.Reason + ")"
 		}
 		fmt.Fprintf(w, "%s %s %s%s\n", versusMarks[d.Op], safe.Line(d.Place(), 400), d.Op, why)

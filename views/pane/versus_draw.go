@@ -103,6 +103,8 @@ var versusMarks = map[compare.Op]string{compare.Added: "+", compare.Removed: "�
 func (v *Versus) block(th *tui.Theme, d compare.Difference, w, side int, both bool, room *int) []string {
 	mark, st := versusMarks[d.Op], th.Warn
 	switch {
+	case d.Class == compare.Guess:
+		mark = "≈"
 	case d.Class != compare.Real:
 		mark, st = "≈", th.Muted
 	case d.Op == compare.Added:
@@ -158,7 +160,7 @@ func (v *Versus) block(th *tui.Theme, d compare.Difference, w, side int, both bo
 }
 
 func valueStyle(th *tui.Theme, d compare.Difference, real paint.Style) paint.Style {
-	if d.Class != compare.Real {
+	if d.Class != compare.Real && d.Class != compare.Guess {
 		return th.Muted
 	}
 	return real

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/again"
+	"github.com/mcphud/mcphud/session/compare"
+	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// ignoring is the flag for places of answers that are not compared.
+type ignoring struct {
+	places []string
+	parsed expect.Places
+}
+
+const ignoringHelp = "--ignore PLACE leaves a place out of the comparison, with all that is below it: a JSON pointer such as /structuredContent/at, or a jq expression that names places, such as .content[]._meta."
+
+func (i *ignoring) register(f *pflag.FlagSet, usage string) {
+	f.StringArrayVar(&i.places, "ignore", nil, usage+" what is at `PLACE`, a JSON pointer or a jq expression (repeatable)")
+}
+
+// parse reads the places, before anything is sent.
+func (i *ignoring) parse() error {
+	i.parsed = expect.Places{}
+	for _, place := range i.places {
+		if err := i.parsed.Ignore(place); err != nil {
+			return &failure.Error{Kind: failure.Usage, Message: "--ignore: " + err.Error(), Err: err, Next: "name a place as /structuredContent/at or .structuredContent.at; nothing was sent"}
+		}
+	}
+	return nil
+}
+
+// compared says how two answers differ. Where they do, or always, learn asks a server once more for what varies, unless it is nil; twice
+// reports that it did.
+func (i *ignoring) compared(ctx context.Context, before, after again.Answer, always bool, learn func() (*compare.Noise, error)) (r compare.Result, twice bool, err error) {
+	a, b := again.Values(before, after)
+	ignore, err := i.parsed.In(ctx, a, b)
+	if err != nil {
+		return r, false, &failure.Error{Kind: failure.Usage, Message: "--ignore: " + err.Error(), Err: err, Next: "correct the expression"}
+	}
+	r = again.Compare(before, after, nil, ignore)
+	if learn == nil || !always && !r.Unexplained() {
+		return r, false, nil
+	}
+	noise, err := learn()
+	if err != nil {
+		return r, false, err
+	}
+	return again.Compare(before, after, noise, ignore), true, nil
+}
+
+// allow is the flags that leave out what may vary by itself.
+func allow(r compare.Result) string {
+	const most = 3
+	var flags []string
+	for _, at := range r.Guessed(most + 1) {
+		flags = append(flags, "--ignore "+safe.Quote(at))
+	}
+	if len(flags) > most {
+		flags[most] = "…"
+	}
+	return strings.Join(flags, " ")
+}
