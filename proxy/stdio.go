@@ -145,7 +145,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	if env.Kind != jsonrpc.Request {
 		if env.Method == string(mcp.MethodNotificationCancelled) {
 			p.mu.Lock()
-			id := string(jsonrpc.Get(env.Params, "requestId"))
+			id := jsonrpc.IDKey(string(jsonrpc.Get(env.Params, "requestId")))
 			if _, ok := p.running[id]; ok {
 				p.running[id] = true
 			}
@@ -161,7 +161,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 		p.mu.Unlock()
 		return
 	}
-	if p.running[string(env.ID)] = false; opens {
+	if p.running[jsonrpc.IDKey(string(env.ID))] = false; opens {
 		p.opening = env.ID
 	}
 	p.calls.Add(1) // not after ending
@@ -181,9 +181,10 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 // call sends a request whose answer comes to Frame, and answers it where there is none.
 func (p *pipe) call(ctx context.Context, m transport.Message) {
 	err := p.to.Send(ctx, m)
+	id := jsonrpc.IDKey(string(m.Env.ID))
 	p.mu.Lock()
-	cancelled := p.running[string(m.Env.ID)]
-	delete(p.running, string(m.Env.ID))
+	cancelled := p.running[id]
+	delete(p.running, id)
 	p.mu.Unlock()
 	var h *transport.HTTPError
 	var e *failure.Error

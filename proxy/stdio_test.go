@@ -111,9 +111,9 @@ func TestR19_CancelledOverStdio(t *testing.T) {
 	for i := range stdioCalls + 1 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"old %d"}}`, i))
 	}
-	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+	say(`{"jsonrpc":"2.0","id":"two/2","method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
 	<-called
-	say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"two\/2"}}`)
 	if err := end(); err != nil { // with nothing written meanwhile
 		t.Error(err)
 	}

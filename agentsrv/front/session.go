@@ -56,7 +56,7 @@ func (s *Session) begin(x *Exchange) {
 	if s.running == nil {
 		s.running = map[string]*Exchange{}
 	}
-	s.running[string(x.ID)] = x
+	s.running[jsonrpc.IDKey(string(x.ID))] = x
 	over := s.over
 	s.mux.Unlock()
 	if over {
@@ -66,8 +66,8 @@ func (s *Session) begin(x *Exchange) {
 
 func (s *Session) done(x *Exchange) {
 	s.mux.Lock()
-	if s.running[string(x.ID)] == x { // a client that uses an id twice at once can cancel the later one only
-		delete(s.running, string(x.ID))
+	if id := jsonrpc.IDKey(string(x.ID)); s.running[id] == x { // a client that uses an id twice at once can cancel the later one only
+		delete(s.running, id)
 	}
 	s.mux.Unlock()
 }
@@ -83,7 +83,7 @@ func (s *Session) cancelRequest(params []byte) {
 		return id == nil
 	})
 	s.mux.Lock()
-	x := s.running[string(id)]
+	x := s.running[jsonrpc.IDKey(string(id))]
 	s.mux.Unlock()
 	if x != nil {
 		x.Cancel(errCancelled)

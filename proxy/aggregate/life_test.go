@@ -172,7 +172,7 @@ func TestR19_CancelReachesTheAgent(t *testing.T) {
 	}
 	leave := call(id, `{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"mcp__old__t"}}`)
 	was := <-begun
-	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`)
+	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0063"}}`) // another spelling of "c"
 	_ = res.Body.Close()
 	note := <-old.notes
 	for note.Method != "notifications/cancelled" {

@@ -17,11 +17,11 @@ func (c *client) notified(env jsonrpc.Envelope) {
 	}
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:
-		id := string(jsonrpc.Get(env.Params, "requestId"))
+		id := jsonrpc.Get(env.Params, "requestId")
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for x, cancel := range c.running {
-			if string(x.env.ID) == id {
+			if jsonrpc.SameID(x.env.ID, id) {
 				cancel(errCancelled)
 			}
 		}

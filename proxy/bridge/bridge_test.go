@@ -437,7 +437,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 	if s := seen(id); strings.Contains(s, "cancelled") {
 		t.Error(s)
 	}
-	send(t, b, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}}`, both)
+	send(t, b, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0077"}}`, both) // another spelling of "w"
 	until(t, func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
 }
 

@@ -93,7 +93,7 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 		}
 		c.each(func(s *clientSession) { s.send(message{pieces: [][]byte{frame}}, false) })
 	case string(mcp.MethodNotificationCancelled): // of a request of its own
-		id := string(jsonrpc.Get(env.Params, "requestId"))
+		id := jsonrpc.IDKey(string(jsonrpc.Get(env.Params, "requestId")))
 		c.mu.Lock()
 		to := c.asks[id]
 		delete(c.asks, id)
@@ -180,7 +180,7 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 	case c.common && !s.answers(env.Method):
 		why = "the client cannot answer it"
 	default:
-		id := string(env.ID)
+		id := jsonrpc.IDKey(string(env.ID))
 		c.mu.Lock()
 		if c.dead == nil && len(c.asks) < maxPending {
 			c.asks[id] = s

@@ -265,7 +265,7 @@ func (s *clientSession) running(id []byte) *exchange {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	for _, x := range s.c.pending {
-		if x.s == s && string(x.id) == string(id) {
+		if x.s == s && jsonrpc.SameID(x.id, id) {
 			return x
 		}
 	}
@@ -274,10 +274,11 @@ func (s *clientSession) running(id []byte) *exchange {
 
 // answer passes on the client's answer to a request of the process. Answers to what the client was not asked go nowhere.
 func (s *clientSession) answer(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
+	id := jsonrpc.IDKey(string(env.ID))
 	s.c.mu.Lock()
-	mine := s.c.asks[string(env.ID)] == s
+	mine := s.c.asks[id] == s
 	if mine {
-		delete(s.c.asks, string(env.ID))
+		delete(s.c.asks, id)
 	}
 	s.c.mu.Unlock()
 	if !mine {

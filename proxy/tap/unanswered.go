@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // maxOpen is how many requests of a producer are remembered until they are answered.
@@ -19,7 +20,7 @@ type request struct {
 
 // follow remembers which requests wait for their answer.
 func (p *joined) follow(e *journal.Entry) {
-	k := request{e.Server, e.Conn, e.Dir, e.ID}
+	k := request{e.Server, e.Conn, e.Dir, jsonrpc.IDKey(e.ID)}
 	switch {
 	case e.ID == "":
 	case e.Kind == journal.Request && len(p.open) < maxOpen:

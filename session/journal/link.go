@@ -20,12 +20,14 @@ type key struct {
 	token  bool // id is a progress token
 }
 
-func keyOf(e *Entry, dir Dir) key { return key{server: e.Server, conn: e.Conn, dir: dir, id: e.ID} }
+func keyOf(e *Entry, dir Dir) key {
+	return key{server: e.Server, conn: e.Conn, dir: dir, id: jsonrpc.IDKey(e.ID)}
+}
 
 // An open request is one whose answer may come.
 type open struct {
 	seq   uint64
-	token string // raw progress token, "" if it has none
+	token string // progress token as a key, "" if it has none
 }
 
 // links are what later entries are linked by.
@@ -86,7 +88,7 @@ const (
 
 // facts are what an entry's body says about its place among others.
 type facts struct {
-	token string // raw progress token, of a request or of progress
+	token string // progress token as a key, of a request or of progress
 	about string // raw id of the request that a cancellation is about
 	peer  uint64 // Seq of the other half of an HTTP exchange, where the caller knows it
 }
@@ -104,7 +106,7 @@ func prepare(e *Entry, body []byte) (f facts) {
 			e.Tool = clip(target(e.Method, body))
 		}
 		if contains(body, `"progressToken"`) {
-			f.token = clip(member(body, "params", "_meta", "progressToken"))
+			f.token = clip(jsonrpc.IDKey(member(body, "params", "_meta", "progressToken")))
 		}
 	case Response:
 		switch {
@@ -121,7 +123,7 @@ func prepare(e *Entry, body []byte) (f facts) {
 	case Notification:
 		switch e.Method {
 		case "notifications/progress":
-			f.token = clip(member(body, "params", "progressToken"))
+			f.token = clip(jsonrpc.IDKey(member(body, "params", "progressToken")))
 		case "notifications/cancelled":
 			f.about = clip(member(body, "params", "requestId"))
 		}
@@ -311,7 +313,7 @@ func (j *Journal) head(e *Entry, f facts) {
 // end marks the request id as over without an answer. It stays known, since an answer may still come.
 func (j *Journal) end(e *Entry, id, status string) {
 	k := keyOf(e, e.Dir)
-	k.id = id
+	k.id = jsonrpc.IDKey(id)
 	o := j.links.pending[k]
 	q := j.store.rec(o.seq)
 	if id == "" || q == nil {
@@ -331,7 +333,7 @@ func (j *Journal) forget(b *block, i int, seq uint64) {
 	if r.kind != Request || id == "" {
 		return
 	}
-	k := key{server: b.strs[r.strs[strServer]], conn: r.conn, dir: r.dir, id: id}
+	k := key{server: b.strs[r.strs[strServer]], conn: r.conn, dir: r.dir, id: jsonrpc.IDKey(id)}
 	o := j.links.pending[k]
 	if o.seq != seq {
 		return

@@ -85,6 +85,33 @@ func TestEntriesOfAnExchangeHaveItsRoot(t *testing.T) {
 	}
 }
 
+// Peers write a string with escapes of their own: an id and a progress token are what they mean.
+func TestIDsInOtherSpellings(t *testing.T) {
+	j := newTest(t, Options{})
+	ask := func(id string) uint64 {
+		return j.Append(Entry{Server: "s", Conn: 1, Dir: Out, Kind: Request, Method: "tools/call", ID: id},
+			[]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"_meta":{"progressToken":`+id+`}}}`))
+	}
+	asked := ask(`"ü/1"`)
+	progress := j.Append(Entry{Server: "s", Conn: 1, Dir: In, Kind: Notification, Method: "notifications/progress"},
+		[]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"\u00fc\/1","progress":1}}`))
+	answered := j.Append(Entry{Server: "s", Conn: 1, Dir: In, Kind: Response, ID: `"\u00fc\/1"`}, []byte(`{"jsonrpc":"2.0","id":"\u00fc\/1","result":{}}`))
+	if e := get(t, j, asked); e.Peer != answered || e.Status == Pending {
+		t.Errorf("the request is not answered: %+v", e)
+	}
+	if e := get(t, j, answered); e.Root != asked || e.Mark != 0 || e.ID != `"\u00fc\/1"` {
+		t.Errorf("the answer: %+v", e)
+	}
+	if e := get(t, j, progress); e.Root != asked {
+		t.Errorf("the progress: %+v", e)
+	}
+	left := ask(`"\u00fc"`)
+	j.Append(Entry{Server: "s", Conn: 1, Dir: Out, Kind: Notification, Method: "notifications/cancelled"}, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"ü"}}`))
+	if e := get(t, j, left); e.Status != Cancelled {
+		t.Errorf("it is not cancelled: %+v", e)
+	}
+}
+
 // TestAnHTTPHeadBeforeItsMessage: a router records the head first.
 func TestAnHTTPHeadBeforeItsMessage(t *testing.T) {
 	j := newTest(t, Options{})

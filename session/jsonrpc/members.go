@@ -130,6 +130,19 @@ func SameID(a, b []byte) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
+// IDKey is an id, or a progress token, as valid JSON from the wire, in the spelling that finds it in a map: the same for all escapes of a
+// string, which peers choose. Numbers stay as they are.
+func IDKey(raw string) string {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	s, ok := String([]byte(raw))
+	if !ok || strings.ContainsRune(s, utf8.RuneError) { // lone surrogates are not all the same
+		return raw
+	}
+	return string(Quote(s))
+}
+
 // name is unquote for member names; the ones that every list repeats are not allocated again.
 func name(quoted []byte) string {
 	switch string(quoted[1 : len(quoted)-1]) {

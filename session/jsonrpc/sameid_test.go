@@ -32,3 +32,14 @@ func TestP1_SameID(t *testing.T) {
 		}
 	}
 }
+
+func TestIDKey(t *testing.T) {
+	for raw, want := range map[string]string{
+		`1`: `1`, `1.0`: `1.0`, `"a"`: `"a"`, `"ü ✓"`: `"ü ✓"`, `"\u00fc \u2713"`: `"ü ✓"`, `"\ud83d\ude00 \/"`: `"😀 /"`, `"a\"\\b"`: `"a\"\\b"`, `"\u000a"`: `"\n"`,
+		`"\ud800"`: `"\ud800"`, `null`: `null`, ``: ``, `"cut \u00f`: `"cut \u00f`,
+	} {
+		if got := IDKey(raw); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}

@@ -312,6 +312,22 @@ func batched(x *turn) bool {
 	return x.say(200, "application/json", "["+strings.Join(out, ",")+"]")
 }
 
+// An id is what it means: a server that writes a string with other escapes, as Python's json does, repeats it.
+func TestIDsWithOtherEscapes(t *testing.T) {
+	t.Parallel()
+	escapes := where("✓", swapping(`"id":"ü ✓ 😀"`, `"id":"\u00fc \u2713 \ud83d\ude00"`))
+	r := tried(t, everything(t), escapes, rev2511, "echo-string", "id-*", "answer-*")
+	if len(r.Findings) > 0 || !slices.Contains(passed(r), "echo-string") {
+		t.Errorf("%+v %+v", r.Findings, r.Sections)
+	}
+	for _, wrong := range []string{`\u00fc \u2713`, `\u00fd \u2713 \ud83d\ude00`, "ü ✓ �"} {
+		r := tried(t, everything(t), where("✓", swapping(`"id":"ü ✓ 😀"`, `"id":"`+wrong+`"`)), rev2511, "echo-string")
+		if !finds(r, "echo-string") {
+			t.Errorf("%s: %+v", wrong, r.Sections)
+		}
+	}
+}
+
 // deliberate are findings about our agent that stay: its numbers for errors of the legacy era are those that its clients know, it takes no
 // batches, which one revision had, and its tools for every kind of content show them to clients of any revision.
 func deliberate(f check.Finding) bool {

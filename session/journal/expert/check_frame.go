@@ -197,7 +197,7 @@ func (f *frame) asked() *request {
 	if q := pending[twin]; q != nil {
 		return q
 	}
-	for id, q := range pending { // 1.0 for 1, or other escapes
+	for id, q := range pending { // 1.0 for 1
 		if len(pending) <= 64 && jsonrpc.SameID([]byte(id), []byte(f.ID)) {
 			return q
 		}

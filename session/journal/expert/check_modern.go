@@ -151,7 +151,7 @@ func checkSubscriptionID(f *frame) string {
 }
 
 func checkAck(f *frame) string {
-	id := string(jsonrpc.Get(f.env.Params, "_meta", metaSubscription))
+	id := idOf(f.env.Params, "_meta", metaSubscription)
 	if l := f.c.listens[id]; f.change() && l != nil && !l.acked {
 		return fmt.Sprintf("%s of subscription %s", f.Method, short.Clip(id, 40))
 	}

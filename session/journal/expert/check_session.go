@@ -304,7 +304,7 @@ func checkUpdate(f *frame) string {
 }
 
 func checkCancelInitialize(f *frame) string {
-	id := string(jsonrpc.Get(f.env.Params, "requestId"))
+	id := idOf(f.env.Params, "requestId")
 	if q := f.c.sides[f.Dir].pending[id]; f.Method == "notifications/cancelled" && q != nil && q.method == "initialize" {
 		return fmt.Sprintf("/params/requestId: %s is initialize", short.Clip(id, 40))
 	}
@@ -312,7 +312,7 @@ func checkCancelInitialize(f *frame) string {
 }
 
 func checkCancelUnknown(f *frame) string {
-	id := string(jsonrpc.Get(f.env.Params, "requestId"))
+	id := idOf(f.env.Params, "requestId")
 	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.out() {
 		return ""
 	}
@@ -323,7 +323,7 @@ func checkCancelUnknown(f *frame) string {
 }
 
 func checkServerCancels(f *frame) string {
-	id := string(jsonrpc.Get(f.env.Params, "requestId"))
+	id := idOf(f.env.Params, "requestId")
 	if f.out() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
 		return ""
 	}
@@ -345,7 +345,7 @@ func checkPing(f *frame) string {
 }
 
 func checkToken(f *frame) string {
-	token := string(jsonrpc.Get(f.env.Params, "progressToken"))
+	token := idOf(f.env.Params, "progressToken")
 	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
 		return ""
 	}
@@ -357,7 +357,7 @@ func checkToken(f *frame) string {
 }
 
 func checkAfter(f *frame) string {
-	token := string(jsonrpc.Get(f.env.Params, "progressToken"))
+	token := idOf(f.env.Params, "progressToken")
 	s := &f.c.sides[other(f.Dir)]
 	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.over.has(hashString(token)) {
 		return ""
@@ -366,7 +366,7 @@ func checkAfter(f *frame) string {
 }
 
 func checkIncrease(f *frame) string {
-	t := f.c.sides[other(f.Dir)].tokens[string(jsonrpc.Get(f.env.Params, "progressToken"))]
+	t := f.c.sides[other(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]
 	raw := jsonrpc.Get(f.env.Params, "progress")
 	if v, ok := float(raw); f.Method == "notifications/progress" && t != nil && t.any && ok && v <= t.value {
 		return fmt.Sprintf("/params/progress: %s after %g", short.Clip(string(raw), 40), t.value)

@@ -83,6 +83,11 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 	if e.Kind > journal.State || e.Method == "login" || e.Kind == journal.Bad && e.Dir == journal.None { // a line that nobody could read
 		return
 	}
+	if id := jsonrpc.IDKey(e.ID); id != e.ID { // the same id with escapes of its writer
+		own := *e
+		own.ID = id
+		e = &own
+	}
 	c := ck.conn(e)
 	f := frame{Entry: e, at: e.Seq, body: body, c: c, ck: ck, whole: len(body) > 0} // a file has less than Size where secrets were hidden
 	switch e.Kind {

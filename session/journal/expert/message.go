@@ -108,7 +108,7 @@ func tokenOf(meta []byte) string {
 	if len(raw) > maxToken {
 		return ""
 	}
-	return string(raw)
+	return jsonrpc.IDKey(string(raw))
 }
 
 const maxToken = 256
@@ -152,18 +152,18 @@ func (ck *Checker) notification(f *frame) {
 	case "notifications/initialized":
 		c.ready = c.ready || f.Dir == journal.Out
 	case "notifications/cancelled":
-		if q := c.sides[f.Dir].pending[string(jsonrpc.Get(f.env.Params, "requestId"))]; q != nil {
+		if q := c.sides[f.Dir].pending[idOf(f.env.Params, "requestId")]; q != nil {
 			q.cancelled = true
 		}
 	case "notifications/progress":
 		raw := jsonrpc.Get(f.env.Params, "progress")
-		if t := c.sides[other(f.Dir)].tokens[string(jsonrpc.Get(f.env.Params, "progressToken"))]; t != nil {
+		if t := c.sides[other(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil {
 			if v, ok := float(raw); ok {
 				t.value, t.any = v, true
 			}
 		}
 	case "notifications/subscriptions/acknowledged":
-		if l := c.listens[string(jsonrpc.Get(f.env.Params, "_meta", metaSubscription))]; l != nil {
+		if l := c.listens[idOf(f.env.Params, "_meta", metaSubscription)]; l != nil {
 			l.acked = true
 		}
 	}

@@ -32,6 +32,9 @@ func hashString(s string) uint64         { return maphash.String(seed, s) }
 func quoted(raw []byte) string           { s, _ := jsonrpc.String(raw); return s }
 func text(b []byte, at ...string) string { return quoted(jsonrpc.Get(b, at...)) }
 
+// idOf is an id or a progress token in b, as a key.
+func idOf(b []byte, at ...string) string { return jsonrpc.IDKey(string(jsonrpc.Get(b, at...))) }
+
 // recent remembers the newest of many values.
 type recent struct {
 	set  map[uint64]uint64
