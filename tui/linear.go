@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -98,7 +97,7 @@ func (l *linear) loop(lines <-chan string) error {
 	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, /text filters, help lists the commands, an empty line shows the screen again, q quits.")
 	l.start(l.app.Init())
 	l.again = true // once the screens know the servers
-	quiet := time.NewTimer(linearQuiet)
+	quiet := startQuiet()
 	defer quiet.Stop()
 	ready := false // the line before had its effect
 	for !l.ended {
@@ -120,9 +119,9 @@ func (l *linear) loop(lines <-chan string) error {
 		case m := <-l.msgs:
 			l.handle(m)
 			ready = false
-			quiet.Reset(linearQuiet)
+			quiet.again()
 		case <-quiet.C:
-			ready = true
+			ready = quiet.over()
 		case line, ok := <-in:
 			l.line.shown = false // the line was ended by who typed it
 			if ok {
@@ -143,7 +142,7 @@ func (l *linear) loop(lines <-chan string) error {
 		if ready {
 			if line, ok := l.next(); ok {
 				asked, ready = true, false
-				quiet.Reset(linearQuiet)
+				quiet.again()
 				l.command(line)
 			}
 		}
@@ -156,15 +155,11 @@ func (l *linear) loop(lines <-chan string) error {
 		l.show(asked)
 		if l.fresh && ready {
 			ready = false
-			quiet.Reset(linearQuiet)
+			quiet.again()
 		}
 	}
 	return l.out.Flush()
 }
-
-// linearQuiet is how long nothing happens before the next line is carried out:
-// lines that are piped in take effect one after the other.
-const linearQuiet = 15 * time.Millisecond
 
 // idle is whether a line can be carried out: nothing runs, or only what waits for a person.
 func (l *linear) idle() bool {

@@ -189,8 +189,10 @@ func TestInboxLongConversation(t *testing.T) {
 	read := func() {
 		pane.QuestionParts(pending.Ended{Question: pending.Question{Method: "sampling/createMessage", Params: params}}, nil)
 	}
-	if got := budget.Relative(func() time.Duration { return longConversation(t, params) }, func() time.Duration { return budget.Time(read) }); got > 1 {
-		t.Errorf("a message on the event loop took %.2f times as long as reading it all", got)
+	// The best of several: one in which the machine did nothing else shows what is done on the event loop.
+	best := budget.Alternate(func() time.Duration { return longConversation(t, params) }, func() time.Duration { return budget.Time(read) })
+	if best[0] > best[1] {
+		t.Errorf("a message on the event loop took %s, reading it all %s", best[0], best[1])
 	}
 }
 
@@ -225,6 +227,7 @@ func longConversation(t *testing.T, params []byte) (slowest time.Duration) {
 	}
 	slowest = r.send(tui.SessionChanged{})
 	_, took := r.until("▌ many words")
+	time.Sleep(500 * time.Millisecond) // keys that were typed before the question came are no answer, see tui.Grace
 	slowest = max(slowest, took, r.press("enter"))
 	_, took = r.until("Your answer")
 	_, late := r.until("▌ many words")
