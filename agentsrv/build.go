@@ -125,7 +125,7 @@ func (a *Agent) taskPolicy() task.Policy {
 
 // identity makes what says who calls, for which tenant, and how often.
 func (a *Agent) identity() error {
-	who := tenant.Auth{Token: a.o.Token, JWT: tenant.JWT{JWKS: a.o.JWKS, Audience: a.o.JWTAudience, Issuer: a.o.JWTIssuer, Scopes: a.o.JWTScopes, Logger: a.log}}
+	who := tenant.Auth{Token: a.o.Token, Anonymous: a.o.TokenAnonymous, JWT: tenant.JWT{JWKS: a.o.JWKS, Audience: a.o.JWTAudience, Issuer: a.o.JWTIssuer, Scopes: a.o.JWTScopes, Logger: a.log}}
 	if err := tenant.MustAuth(a.o.Host, who, false); err != nil {
 		return err
 	}

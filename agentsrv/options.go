@@ -63,7 +63,10 @@ type Options struct {
 	Port int    // 0 picks a free one
 
 	Token string // bearer token that callers must show, "" for none
-	JWKS  string // file with the keys that sign callers' JWTs, "" for none
+	// TokenAnonymous says that Token is of a router which calls for everybody: sessions and tasks belong to whoever knows their
+	// ids, as without a token, and stay so when the token is another.
+	TokenAnonymous bool
+	JWKS           string // file with the keys that sign callers' JWTs, "" for none
 	// JWTAudience and JWTIssuer are what aud must contain and iss must be, "" for anything. Without an audience a token that
 	// the same identity provider issued for another service is accepted.
 	JWTAudience, JWTIssuer string

@@ -17,12 +17,15 @@ import (
 // Auth says how callers prove who they are. The zero value asks nobody.
 type Auth struct {
 	Token string // the one token that is accepted, as it is; "" for none
-	JWT   JWT    // tokens signed by a key of a JWKS file; see there
+	// Anonymous makes whoever has Token nobody in particular, as without a token.
+	Anonymous bool
+	JWT       JWT // tokens signed by a key of a JWKS file; see there
 }
 
 // Authenticator checks the Authorization header of requests. It is safe for concurrent use.
 type Authenticator struct {
 	static  []byte // SHA-256 of the token, so that comparing takes the same time for all tokens
+	name    string // of who has that token, "" for nobody in particular
 	jwt     *verifier
 	nothing bool
 }
@@ -37,6 +40,9 @@ func NewAuthenticator(a Auth) (*Authenticator, error) {
 		}
 		sum := sha256.Sum256([]byte(a.Token))
 		auth.static = sum[:]
+		if !a.Anonymous {
+			auth.name = "token:" + hex.EncodeToString(sum[:8])
+		}
 	}
 	if a.JWT.JWKS != "" {
 		v, err := newVerifier(a.JWT)
@@ -61,7 +67,7 @@ func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	if a.static != nil {
 		sum := sha256.Sum256([]byte(token))
 		if subtle.ConstantTimeCompare(sum[:], a.static) == 1 {
-			return kit.Identity{Principal: "token:" + hex.EncodeToString(sum[:8])}, nil
+			return kit.Identity{Principal: a.name}, nil
 		}
 	}
 	if a.jwt != nil {

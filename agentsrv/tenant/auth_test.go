@@ -93,3 +93,16 @@ func TestA9_OtherAddressesNeedAToken(t *testing.T) {
 		}
 	}
 }
+
+// The token of a router that calls for everybody is asked for, and names nobody: with the next token everything is still there.
+func TestX7b_TokenThatNamesNobody(t *testing.T) {
+	a := authenticator(t, Auth{Token: "s3cret-token", Anonymous: true})
+	if id, err := a.Identify(request("Bearer s3cret-token")); err != nil || id.Principal != "" {
+		t.Errorf("%+v %v", id, err)
+	}
+	for _, wrong := range [][]string{nil, {"Bearer other"}} {
+		if _, err := a.Identify(request(wrong...)); err == nil {
+			t.Errorf("%q is accepted", wrong)
+		}
+	}
+}

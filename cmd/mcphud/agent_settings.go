@@ -35,6 +35,7 @@ type agentSettings struct {
 	embedURL, embed, embedKey    string
 	routerHost, routerCA         string
 	routerToken                  string
+	tokenAnonymous               bool
 	routerPort                   int
 	registerAt, registerAs       string
 	registerCreds, registerCA    string
@@ -105,6 +106,7 @@ var agentSources = []setting{
 	{flag: "router-port", env: "ROUTER_PORT", key: "routerPort"},
 	{flag: "router-ca", env: "ROUTER_CA", key: "routerCa"},
 	{flag: "router-token", env: "AGENT_TOKEN", secret: true},
+	{flag: "token-anonymous", env: "AGENT_TOKEN_ANONYMOUS"},
 	{flag: "register", env: "AGENT_REGISTER", key: "register"},
 	{flag: "register-as", key: "registerAs"},
 	{flag: "register-creds", env: "AGENT_REGISTER_CREDS", key: "registerCreds"},
@@ -178,6 +180,7 @@ func (s *agentSettings) bare() *pflag.FlagSet {
 	f.StringVar(&s.embedKey, "embeddings-key", "", "")
 	f.Var(&s.tools, "tools", "")
 	f.StringVar(&s.routerToken, "router-token", "", "")
+	f.BoolVar(&s.tokenAnonymous, "token-anonymous", false, "")
 	f.StringVar(&s.otlp, "otlp", "", "")
 	return f
 }

@@ -49,7 +49,7 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	start := uiStart{stack: d}
 	d.run, d.view = run, stackView{run.Stack, map[string][]string{}}
 	for _, e := range run.entries() {
-		srv := config.Server{Name: e.name, Transport: config.HTTP, URL: e.url}
+		srv := e.server()
 		if err := a.o.apply(cmd, &srv); err != nil {
 			return err
 		}
@@ -60,22 +60,32 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	return a.ui(ctx, start)
 }
 
-// demoEntry is an entry of the list of servers, with its process; routed says that it is reached through the router.
+// demoEntry is an entry of the list of servers, with its process and what that requires; routed says that it is reached through
+// the router, which sends the token by itself.
 type demoEntry struct {
-	process, name, url string
-	routed             bool
+	process, name, url, token string
+	routed                    bool
+}
+
+// server is the entry as the UI connects to it.
+func (e demoEntry) server() config.Server {
+	s := config.Server{Name: e.name, Transport: config.HTTP, URL: e.url}
+	if e.token != "" {
+		s.Headers = map[string]string{"Authorization": "Bearer " + e.token}
+	}
+	return s
 }
 
 // entries returns each agent, each through the router, and the aggregate, with their present URLs.
 func (r *stackRun) entries() (out []demoEntry) {
 	list, aggregate := r.reaches()
 	for _, e := range list {
-		out = append(out, demoEntry{e.Name, e.Name, e.URL, false})
+		out = append(out, demoEntry{e.Name, e.Name, e.URL, r.token(e.Name), false})
 	}
 	for _, e := range list {
-		out = append(out, demoEntry{e.Name, e.Name + "@router", e.Routed, true})
+		out = append(out, demoEntry{e.Name, e.Name + "@router", e.Routed, "", true})
 	}
-	return append(out, demoEntry{"router", "all@router", aggregate, true})
+	return append(out, demoEntry{"router", "all@router", aggregate, "", true})
 }
 
 // demoStack is the stack below the UI.

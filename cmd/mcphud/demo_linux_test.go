@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -76,7 +75,7 @@ func TestDemoSaysWhatDoesNotStart(t *testing.T) {
 }
 
 // A process whose port was taken while it was away listens elsewhere, and the list of servers leads there.
-func TestDemoFollowsProcessesThatMove(t *testing.T) {
+func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	home := t.TempDir()
 	for k, v := range map[string]string{asMain: "1", "HOME": home, "XDG_RUNTIME_DIR": home, "MCPHUD_TAP_DIR": home} {
 		t.Setenv(k, v)
@@ -97,7 +96,7 @@ func TestDemoFollowsProcessesThatMove(t *testing.T) {
 	m := session.NewManager(session.Options{})
 	defer m.Close()
 	for _, e := range d.run.entries() {
-		if _, err := m.Register(config.Server{Name: e.name, Transport: config.HTTP, URL: e.url}); err != nil {
+		if _, err := m.Register(e.server()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,6 +23,7 @@ func (a *app) upCommand() *cobra.Command {
 			"on stderr, and the URLs on stdout when everything is ready, as a line of JSON if stdout is not a terminal. SIGINT and SIGTERM let all processes finish " +
 			"what they are doing; a second one kills them. No process outlives up.\n\n" +
 			"Before it starts a file that it found in the working folder, or one that can run foreign code, it shows what would be started and asks for trust.\n\n" +
+			"Agents take calls of the router alone, by a token that up makes for each; auth: off in the file lets every program of this machine call them.\n\n" +
 			"replicas: 3 runs an agent as three processes behind one route; cluster: nats://… has routers share limits. See mcphud help stack and mcphud help scale.\n\n" +
 			"A stack file is YAML or JSON:\n\n" + stackExample,
 		Example: "  mcphud up\n  mcphud up ./mcphud.stack.yaml --trust",
@@ -104,6 +105,7 @@ func (a *app) event(e stack.Event) {
 type stackRun struct {
 	*stack.Stack
 	file   *stack.File
+	token  func(name string) string // what a process requires of those who call it directly, "" for nothing
 	remove func()
 }
 
@@ -151,7 +153,7 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 		return s.PIDs()
 	})
 	s.Start()
-	return &stackRun{s, f, remove}, nil
+	return &stackRun{s, f, plan.Token, remove}, nil
 }
 
 // close stops the stack, without a deadline: each process has its own.
@@ -165,6 +167,7 @@ type reach struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
 	Routed string `json:"routed,omitempty"`
+	Token  bool   `json:"needs_token,omitempty"` // at URL; the router sends it by itself
 }
 
 // reaches returns the URLs of all servers, and that of their aggregate, "" without a router.
@@ -188,7 +191,7 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 		}
 	}
 	add := func(name, route string) {
-		e := reach{Name: name, URL: at[name]}
+		e := reach{Name: name, URL: at[name], Token: r.token(name) != ""}
 		if router != "" {
 			e.Routed = router + "/mcps/" + route + "/mcp"
 		}
@@ -229,7 +232,11 @@ func (a *app) summary(r *stackRun) error {
 	b.WriteString("Everything is ready:\n")
 	for _, e := range list {
 		name := e.Name
-		for _, at := range []string{e.URL, e.Routed} {
+		direct := e.URL
+		if e.Token && direct != "" {
+			direct += " (needs its token)"
+		}
+		for _, at := range []string{direct, e.Routed} {
 			if at != "" {
 				fmt.Fprintf(&b, "  %-12s %s\n", name, at)
 				name = ""

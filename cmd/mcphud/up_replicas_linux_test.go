@@ -11,7 +11,7 @@ import (
 // Replicas stand behind one route, and one that dies is missed by nobody.
 func TestUpRunsReplicas(t *testing.T) {
 	t.Parallel()
-	u := stackOf(t, "agents: {one: {replicas: 2, ephemeral: true}}\nrouter: {}\n", "mcphud.stack.yaml")
+	u := stackOf(t, "agents: {one: {replicas: 2, ephemeral: true}}\nauth: off\nrouter: {}\n", "mcphud.stack.yaml")
 	if len(u.Servers) != 2 || len(u.Processes) != 3 || u.Servers[0].Name != "one-1" || u.Servers[1].Name != "one-2" || u.Servers[0].URL == u.Servers[1].URL ||
 		u.Servers[0].Routed != u.Servers[1].Routed || !strings.HasSuffix(u.Servers[0].Routed, "/mcps/one/mcp") {
 		t.Fatalf("%+v", u.upSummary)

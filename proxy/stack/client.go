@@ -24,8 +24,9 @@ func newClient(cert string) *http.Client {
 // loopback is where agents and the router of a stack listen.
 const loopback = "127.0.0.1"
 
-// get requests a page of the server whose endpoint is at the URL at. Every status except 200 is an error.
-func get(ctx context.Context, c *http.Client, at, path string) (status int, body []byte, err error) {
+// get requests a page of the server whose endpoint is at the URL at, with the bearer token that it requires, "" for none. Every
+// status except 200 is an error.
+func get(ctx context.Context, c *http.Client, at, path, token string) (status int, body []byte, err error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return 0, nil, err
@@ -33,6 +34,9 @@ func get(ctx context.Context, c *http.Client, at, path string) (status int, body
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String(), nil)
 	if err != nil {
 		return 0, nil, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := c.Do(req)
 	if err != nil {

@@ -60,6 +60,9 @@ func (f *File) Describe() (lines []string) {
 		}
 		lines = append(lines, f.line(d))
 	}
+	if f.Open {
+		lines = append(lines, "auth: off, so that every program and user of this machine may call the agents")
+	}
 	if f.Router == nil {
 		return lines
 	}

@@ -217,7 +217,7 @@ func visit(t *testing.T, s *Stack, name, path string) {
 	t.Helper()
 	c := newClient("")
 	defer c.CloseIdleConnections()
-	_, _, _ = get(bounded(t), c, s.statusOf(name).URL, path) // some end the process before they answer
+	_, _, _ = get(bounded(t), c, s.statusOf(name).URL, path, "") // some end the process before they answer
 }
 
 // says waits for a line of a process' log.

@@ -36,6 +36,7 @@ const FileName = "mcphud.stack.yaml"
 //	    url: http://127.0.0.1:9000/mcp
 //	    cwd: ../web
 //	  elsewhere: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
+//	auth: off                # agents need no token; without it the stack makes one for each, which the router has
 //	router: {port: 8088, tokens: tokens.json, audit: audit.jsonl, tlsCert: cert.pem, tlsKey: key.pem}   # router: false for none
 //
 // Paths are relative to the file. ${NAME} and ${NAME:-default} in a value stand for variables of the environment.
@@ -45,6 +46,7 @@ type File struct {
 	Agents   []AgentEntry
 	Servers  []ServerEntry
 	Router   *RouterEntry // nil for none
+	Open     bool         // auth: off, agents take calls of everybody on this machine
 	Warnings []config.Warning
 
 	expanded map[string]*config.Variables // by the name of a process, server or route, and routerName
@@ -176,6 +178,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 		"agents":  func(n config.Node) { r.named(n, "agents", r.agent) },
 		"servers": func(n config.Node) { r.named(n, "servers", r.server) },
 		"router":  func(n config.Node) { r.within(routerName, func() { r.router(n) }) },
+		"auth":    r.auth,
 	})
 	if r.err == nil && len(r.f.Agents)+len(r.f.Servers) == 0 && (r.f.Router == nil || len(r.f.Router.Routes) == 0) {
 		r.fail(tree.Root, "names neither agents nor servers; write for example agents: {one: {}}")
@@ -264,6 +267,17 @@ func (r *reader) named(n config.Node, what string, f func(string, config.Node)) 
 			r.within(m.Key, func() { f(m.Key, m.Value) })
 		}
 	})
+}
+
+// auth reads whether agents need tokens.
+func (r *reader) auth(n config.Node) {
+	switch s := r.text(n, "auth"); s {
+	case "on", "true":
+	case "off", "false":
+		r.f.Open = true
+	default:
+		r.fail(n, "auth is %.80q; write off for agents that need no token, or leave it out", s)
+	}
 }
 
 // routerName is the name of the router among the processes.

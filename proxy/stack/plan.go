@@ -85,7 +85,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	if ports.err != nil {
 		return nil, ports.err
 	}
-	p.Notes = ports.notes
+	p.Notes = append(ports.notes, f.openNotes(p.table.tokens)...)
 	var all, started []string
 	for _, e := range f.Servers {
 		if e.supervised() {
@@ -95,6 +95,9 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
 		s.Args, s.Drain = arguments(f.stored(a, at.State)), drainTime(a.Flags)
+		if token := p.table.tokens[a.Of]; token != "" {
+			s.Env[tokenEnv], s.Env[anonymousEnv] = token, "true"
+		}
 		if a.Env[queueEnv] != "" || a.Env[storeEnv] != "" { // which may be at a server of the stack
 			s.After = started
 		}
@@ -167,6 +170,16 @@ func (p *Plan) Env(name string) map[string]string {
 		env["ROUTER_HOST"], env["ROUTER_CA"] = p.table.file.Router.Scheme()+"://"+loopback, cert
 	}
 	return env
+}
+
+// Token is what a process of the plan requires of those who call it directly, "" for nothing. The router sends it by itself.
+func (p *Plan) Token(name string) string {
+	for _, a := range p.table.file.Agents {
+		if a.Name == name {
+			return p.table.token(a)
+		}
+	}
+	return ""
 }
 
 // hasRouter reports whether the file configures the agent's router.

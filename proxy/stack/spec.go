@@ -54,6 +54,14 @@ type Spec struct {
 // own reports whether the process is one of this program.
 func (s *Spec) own() bool { return s.Kind != Server }
 
+// token is what an agent requires of its callers, "" for nothing. A router takes others.
+func (s *Spec) token() string {
+	if s.Kind != Agent {
+		return ""
+	}
+	return s.Env[tokenEnv]
+}
+
 // Supervised is the flag with which processes of this program are started: they exit when their standard input ends.
 const Supervised = "--supervised"
 

@@ -400,7 +400,7 @@ func TestExactlyOneCertificateIsTrusted(t *testing.T) {
 		"its own, leads elsewhere": {filepath.Join(dir, "own.pem"), "/away", "302"},
 	} {
 		client := newClient(c.file)
-		_, _, err := get(t.Context(), client, web.URL, c.path)
+		_, _, err := get(t.Context(), client, web.URL, c.path, "")
 		client.CloseIdleConnections()
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %v, want %q", name, err, c.wrong)

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,8 +13,9 @@ import (
 
 // table writes the routing.json of a stack, which holds secrets.
 type table struct {
-	file *File
-	path string
+	file   *File
+	path   string
+	tokens tokens
 
 	mu      sync.Mutex
 	ports   map[string]int
@@ -21,7 +23,7 @@ type table struct {
 }
 
 func newTable(f *File, dir string) *table {
-	return &table{file: f, path: filepath.Join(dir, "routing.json"), ports: map[string]int{}}
+	return &table{file: f, path: filepath.Join(dir, "routing.json"), tokens: makeTokens(f), ports: map[string]int{}}
 }
 
 // listening records the port of a process, and rewrites the file if it has another one.
@@ -65,8 +67,11 @@ func (t *table) routes() map[string]any {
 		} else {
 			r["urls"] = []string{t.replica(a)}
 		}
-		if token := a.Env["AGENT_TOKEN"]; token != "" && r["headers"] == nil {
-			r["headers"] = map[string]any{"Authorization": "Bearer " + token}
+		if token := t.token(a); token != "" && !ownCredentials(a.Route) {
+			headers := map[string]any{"Authorization": "Bearer " + token}
+			given, _ := r["headers"].(map[string]any)
+			maps.Copy(headers, given)
+			r["headers"] = headers
 		}
 		out[a.Of] = r
 	}
@@ -95,6 +100,9 @@ func (t *table) routes() map[string]any {
 	}
 	return out
 }
+
+// token is what an agent requires of its callers, "" if it does not: the one of the file, or the one that was made.
+func (t *table) token(a AgentEntry) string { return cmp.Or(a.Env[tokenEnv], t.tokens[a.Of]) }
 
 // replica is where one of several processes of an agent listens.
 func (t *table) replica(a AgentEntry) string {

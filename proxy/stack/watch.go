@@ -129,24 +129,24 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 	case !p.spec.own():
 		return dial(ctx, at)
 	case ready:
-		_, _, err := get(ctx, p.client, at, "/health")
+		_, _, err := get(ctx, p.client, at, "/health", "")
 		return err
 	}
-	status, _, err := get(ctx, p.client, at, "/ready")
+	status, _, err := get(ctx, p.client, at, "/ready", "")
 	switch status {
 	case http.StatusServiceUnavailable:
 		return errNotYet
 	case http.StatusNotFound: // without /ready it is ready when it listens
-		_, _, err = get(ctx, p.client, at, "/health")
+		_, _, err = get(ctx, p.client, at, "/health", "")
 	}
 	return err
 }
 
-// readStatus updates the figures from /status. Where it cannot be read, such as for lack of a token, they stay unknown.
+// readStatus updates the figures from /status. Where it cannot be read, such as for lack of a JWT, they stay unknown.
 func (p *proc) readStatus(ctx context.Context, at string) {
 	ctx, cancel := context.WithTimeout(ctx, p.stack.o.ProbeTimeout)
 	defer cancel()
-	if _, body, err := get(ctx, p.client, at, "/status"); err == nil {
+	if _, body, err := get(ctx, p.client, at, "/status", p.spec.token()); err == nil {
 		if f, ok := readFigures(body); ok {
 			p.stack.update(p, func(s *Status) { s.Figures = f })
 		}
