@@ -233,6 +233,9 @@ func (v *adder) write(c *tui.Ctx, to config.Destination, list []config.Server) t
 		done: func(c *tui.Ctx, s savedChange) tea.Cmd { return v.saved(c, s, to, list) },
 	}
 	for _, srv := range list {
+		if srv.Source.Published != nil { // somebody else's words, of which the diff may mask some
+			f.about += pane.DescribeServer(srv) + "\n\n"
+		}
 		f.make = append(f.make, func() (*config.Change, error) { return where.AddEntry(to, srv) })
 	}
 	return f.plan(c)

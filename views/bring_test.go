@@ -111,7 +111,8 @@ func TestAddKeepsABundle(t *testing.T) {
 	app.Confirm("Keep secrets in the keychain?").No()
 	app.View("addserver").Pane("add").Has("✓ notes")
 	pickRow(app, "~/.cursor/mcp.json").Press("enter").Prompt("name").Answer("mine")
-	app.Overlay("Add mine to Cursor?").Has("server/run", "NOTES_KEY", "what the diff hides is in the file").HasNot("hunter2")
+	app.Overlay("Add mine to Cursor?").Has("publisher", "Ann", "server/run", "NOTES_KEY=***").HasNot("hunter2")
+	app.Press("pgdown").Overlay("Add mine to Cursor?").Has(`"NOTES_KEY": "***"`, "what the diff hides is in the file").HasNot("hunter2")
 	app.Press("y").View("tools")
 	shows(app, "list", "echo")
 	if got := read(t, file); !strings.Contains(got, "hunter2") || !strings.Contains(got, "server/run") {

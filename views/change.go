@@ -23,6 +23,8 @@ type fileChange struct {
 	where config.Options
 	// make plans the changes, one for each server. It is called again for those that follow a change of the same file.
 	make []func() (*config.Change, error)
+	// about stands above the diff, which masks what looks like a secret; "" for nothing.
+	about string
 	// gone are the sessions that the change takes away, by name.
 	gone []string
 	// done runs once everything is written and the list has it. No error: what failed was shown.
@@ -113,7 +115,7 @@ func (p plannedChange) ask(c *tui.Ctx) tea.Cmd {
 		return c.Toast(tui.Note, "nothing to write: the file says that already")
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: p.title, Body: strings.TrimRight(b.String(), "\n"), Yes: p.yes, No: "leave the file as it is",
+		Title: p.title, Body: p.about + strings.TrimRight(b.String(), "\n"), Yes: p.yes, No: "leave the file as it is",
 		OnYes: p.save,
 	})
 }

@@ -113,7 +113,7 @@ func (v *registryScreen) wayLines(c *tui.Ctx, l *pane.Details, way registry.Cand
 		switch {
 		case i.Required && i.Default == "":
 			what += " (required)"
-		case i.Default != "" && !i.Secret:
+		case i.Default != "":
 			what += " (default " + i.Default + ")"
 		}
 		if i.Secret {

@@ -114,7 +114,7 @@ func (v *setupScreen) open(c *tui.Ctx, req setupRequest) tea.Cmd {
 	v.req, v.form = req, form.New(schema.Parse(setup.Schema(req.Inputs)), c.Theme)
 	given := map[string]string{}
 	for _, in := range req.Inputs {
-		if in.Default != "" {
+		if in.Default != "" && !in.Secret { // which is said in words: see [setup.Schema]
 			given[in.Name] = in.Default
 		}
 		if g := req.Given[in.Name]; g != "" {
@@ -152,7 +152,7 @@ func (v *setupScreen) use(c *tui.Ctx) tea.Cmd {
 	}
 	var fresh []string
 	for _, in := range req.Inputs {
-		if g := given[in.Name]; in.Secret && g != "" && g != req.Given[in.Name] {
+		if g := given[in.Name]; in.Secret && g != "" && g != req.Given[in.Name] && !in.Declares(g) {
 			fresh = append(fresh, safe.Line(in.Name, 60))
 		}
 	}

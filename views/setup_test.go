@@ -90,3 +90,18 @@ func TestSetupPicksAFolder(t *testing.T) {
 	app.Hints().Has("pick a folder")
 	app.Press("ctrl+f").Overlay("Pick a folder").Has("opens")
 }
+
+// What the publisher presets for a secret is shown, taken where nothing is typed, and no secret to be kept.
+func TestSetupShowsDefaultsOfSecrets(t *testing.T) {
+	t.Parallel()
+	var got setupTold
+	app := askSetup(t, &got, []setup.Input{{Name: "API_KEY", Required: true, Secret: true, Default: "--call=evil"}}, nil)
+	app.Pane("form").Has("API_KEY", `Left empty, it is "--call=evil".`).HasNot("••••")
+	app.Press("ctrl+g")
+	app.Eventually(func() string {
+		if !got.done || got.remember || got.values.First("API_KEY") != "--call=evil" {
+			return "the default is not taken"
+		}
+		return ""
+	})
+}

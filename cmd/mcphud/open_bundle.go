@@ -82,6 +82,7 @@ type bundleInput struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required"`
 	Secret   bool   `json:"secret"`
+	Default  string `json:"default,omitempty"` // the bundle's own
 }
 
 // listBundle prints what is in a bundle and what it would run.
@@ -101,7 +102,7 @@ func (a *app) listBundle(ctx context.Context, path string, where described.Host)
 	values := setup.Values{}
 	for _, i := range in {
 		values[i.Name] = []string{"{" + i.Name + "}"}
-		r.Inputs = append(r.Inputs, bundleInput{i.Name, i.Required, i.Secret})
+		r.Inputs = append(r.Inputs, bundleInput{i.Name, i.Required, i.Secret, i.Default})
 	}
 	s, err := b.Server(host, b.Dir(where.Bundles), values)
 	if err != nil {

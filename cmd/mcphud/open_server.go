@@ -157,7 +157,7 @@ func (a *app) openOffer(ctx context.Context, o *described.Offer, f *openFlags) e
 		return err
 	}
 	if f.save != "" {
-		return a.saveServer(f.save, s)
+		return a.saveServer(ctx, f.save, s)
 	}
 	if err := a.remember(ctx, o.Scope, o.Inputs, before, given); err != nil {
 		return err
@@ -285,14 +285,32 @@ func (a *app) printServer(s config.Server) error {
 	return a.printer().print(answer{result: json.RawMessage(raw), frames: [][]byte{raw}, text: func(t *textOutput) {
 		var rows [][2]string
 		for _, f := range config.Describe(s) {
-			rows = append(rows, [2]string{f.Label, f.Value})
+			rows = append(rows, [2]string{f.Label, safe.Text(f.Value)}) // untruncated: any part of it may be what runs
 		}
-		t.safeFields(rows...)
+		t.fields(rows...)
 	}})
 }
 
+// agreeToSave shows what a server would run or contact for whoever reads the file, and asks on a terminal whether to write it there.
+func (a *app) agreeToSave(ctx context.Context, file string, s config.Server) error {
+	var b strings.Builder
+	for _, f := range config.Describe(s) {
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Label, safe.Text(f.Value))
+	}
+	fmt.Fprintf(a.err, "Whatever reads %s would run or contact exactly this:\n%s", safe.Line(file, 300), b.String())
+	if !terminal(a.in) || !terminal(a.err) {
+		return nil
+	}
+	fmt.Fprint(a.err, "Write it there? [y/N] ")
+	line, err := readLine(ctx, a.in)
+	if err == nil && !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
+		err = usageError("nothing was saved", "")
+	}
+	return err
+}
+
 // saveServer adds a server to a file of a client or of mcphud.
-func (a *app) saveServer(to string, s config.Server) error {
+func (a *app) saveServer(ctx context.Context, to string, s config.Server) error {
 	where, err := config.System()
 	if err != nil {
 		return err
@@ -304,6 +322,9 @@ func (a *app) saveServer(to string, s config.Server) error {
 	change, err := where.AddEntry(file, s)
 	if err != nil {
 		return editFailure(err)
+	}
+	if err := a.agreeToSave(ctx, change.File, s); err != nil {
+		return err
 	}
 	backup, err := change.Save()
 	if err != nil {
@@ -336,10 +357,10 @@ func aboutInput(i setup.Input) string {
 	}{
 		{i.Required && i.Default == "", "required"},
 		{i.Secret, "secret"},
+		{i.Default != "", "default " + i.Default},
 		{i.Repeated, "several"},
 		{i.Fixed != "", "fixed"},
 		{len(i.Choices) > 0, "one of " + strings.Join(i.Choices, " | ")},
-		{i.Default != "" && !i.Secret, "default " + i.Default},
 		{i.Description != "", i.Description},
 	} {
 		if x.is {

@@ -247,3 +247,58 @@ func TestRegistryOffline(t *testing.T) {
 		t.Errorf("%d %s %s", got.code, got.out, got.stderr)
 	}
 }
+
+// declaredSecret is the description of a server whose publisher gives what it calls a secret a value of its own.
+func declaredSecret(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "server.json")
+	body := `{"name":"com.example/x","version":"1.0.0","packages":[{"registryType":"npm","identifier":"x","version":"1.0.0","runtimeArguments":[
+		{"type":"positional","value":"{k}","variables":{"k":{"isSecret":true,"default":"--call=EVIL` + strings.Repeat(" ", 2500) + `END"}}}],
+		"environmentVariables":[{"name":"API_KEY","isSecret":true}]}]}`
+	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// What a publisher calls a secret and wrote itself is shown, to its end, before anything is written or runs.
+func TestDeclaredSecretsAreShown(t *testing.T) {
+	file, r := declaredSecret(t), testRegistry(t)
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Put(t, string(body))
+	to := filepath.Join(t.TempDir(), "out.yaml")
+	for _, x := range [][]string{
+		{"open", file, "--print", "--format", "text", "--set", "API_KEY=hunter2"},
+		{"open", file, "--print", "--format", "json", "--set", "API_KEY=hunter2"},
+		{"open", file, "--save", to, "--set", "API_KEY=hunter2"},
+		{"registry", "show", "com.example/x", "--registry", r.URL, "--format", "json"},
+	} {
+		got := mcphud(t, x...)
+		if out := got.out + got.stderr; got.code != 0 || !strings.Contains(out, "--call=EVIL") || !strings.Contains(out, "END") || strings.Contains(out, "hunter2") {
+			t.Errorf("%v: exit %d: %s%s", x, got.code, got.out, got.stderr)
+		}
+	}
+	if got := mcphud(t, "registry", "show", "com.example/x", "--registry", r.URL, "--format", "text"); !strings.Contains(got.ok(t), "secret; default --call=EVIL") {
+		t.Error(got.out)
+	}
+}
+
+// On a terminal nobody's configuration is written before somebody saw what is written, and said yes.
+func TestSavingAsks(t *testing.T) {
+	t.Parallel()
+	file, to := declaredSecret(t), filepath.Join(t.TempDir(), "out.yaml")
+	for _, answer := range []string{"n", "y"} {
+		saved := answer == "y"
+		s := startUI(t, "open", file, "--save", to)
+		s.shows("would run or contact exactly this")
+		s.shows("--call=EVIL")
+		s.shows("Write it there? [y/N]")
+		s.types(t, answer+"\r")
+		if code := s.exit(); (code == 0) != saved || (contents(to) != "") != saved {
+			t.Errorf("%s: exit %d, %s", answer, code, contents(to))
+		}
+	}
+}

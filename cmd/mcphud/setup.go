@@ -114,7 +114,7 @@ func (a *app) remember(ctx context.Context, scope string, in []setup.Input, befo
 	fresh := map[string]string{}
 	var names []string
 	for _, i := range in {
-		if i.Secret && given[i.Name] != before[i.Name] {
+		if i.Secret && given[i.Name] != before[i.Name] && !i.Declares(given[i.Name]) {
 			fresh[i.Name] = given[i.Name]
 			names = append(names, safe.Line(i.Name, 60))
 		}
@@ -183,7 +183,7 @@ func (a *app) ask(ctx context.Context, i setup.Input, given map[string]string) e
 	if about != nil {
 		label += " (" + safe.Line(strings.Join(about, "; "), 300) + ")"
 	}
-	if i.Default != "" && !i.Secret {
+	if i.Default != "" {
 		label += " [" + safe.Line(i.Default, 60) + "]"
 	}
 	for {

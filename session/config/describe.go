@@ -72,6 +72,11 @@ func Describe(s Server) []Field {
 	for _, k := range sortedKeys(s.Headers) {
 		add("header", quote(k)+": "+quote(s.Headers[k]))
 	}
+	for _, in := range s.Inputs { // which stand above as they are written
+		if in.Default != "" {
+			add("unless told", quote(in.Name)+"="+quote(in.Default))
+		}
+	}
 	for _, r := range s.Roots {
 		add("may see", quote(r))
 	}

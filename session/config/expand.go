@@ -106,8 +106,10 @@ func (x *expander) input(field, id, written string) string {
 func (x *expander) ask(in setup.Input, written string) string {
 	if list, ok := x.given[in.Name]; ok {
 		v := x.given.First(in.Name)
-		if in.Secret {
-			x.used = append(x.used, list...)
+		for _, one := range list {
+			if in.Secret && !in.Declares(one) {
+				x.used = append(x.used, one)
+			}
 		}
 		return v
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,5 +81,41 @@ func TestLiteral(t *testing.T) {
 	a := s.Servers[0]
 	if a.Problem != nil || a.Command != "${env:UNSET}" || a.Cwd != "sub" || a.EnvFile != "${workspaceFolder}/.env" || a.Env["T"] != "${env:T}" || len(a.Env) != 1 || len(a.Inputs) != 1 {
 		t.Errorf("%+v, problem %v", a, a.Problem)
+	}
+}
+
+// A preset of an input in a file of the project is shown before it is trusted, is part of what is trusted, and is no secret.
+func TestPresetsOfInputsAreShownAndPinned(t *testing.T) {
+	of := func(inputs string) Server {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, ".vscode", "mcp.json"), `{"inputs": [`+inputs+`, {"id": "other", "type": "promptString", "default": "unused"}], "servers": {"a": {"command": "npx", "args": ["-y", "${input:k}", "x"]}}}`)
+		s, err := Load(Options{Cwd: dir, LookupEnv: env()})
+		if err != nil || len(s.Servers) != 1 {
+			t.Fatal(err, s.Servers)
+		}
+		return s.Servers[0]
+	}
+	input := func(preset string) string {
+		return `{"id": "k", "type": "promptString", "password": true` + preset + `}`
+	}
+	none, good, evil := of(input("")), of(input(`, "default": "--call=tame"`)), of(input(`, "default": "--call=evil"`))
+	if good.Fingerprint() == evil.Fingerprint() || none.Fingerprint() == good.Fingerprint() {
+		t.Error("another preset is trusted too")
+	}
+	if got := fmt.Sprint(Describe(evil)); !strings.Contains(got, `{unless told k=--call=evil}`) || strings.Contains(got, "unused") {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(Describe(none)); strings.Contains(got, "unless told") {
+		t.Error(got)
+	}
+	filled := evil.Fill(setup.Values{"k": {"--call=evil"}})
+	if got := fmt.Sprint(Describe(filled)); !strings.Contains(got, "npx -y --call=evil x") {
+		t.Error(got)
+	}
+	if filled.Fingerprint() != evil.Fingerprint() {
+		t.Error("filling it in made it another server")
+	}
+	if got := fmt.Sprint(Describe(evil.Fill(setup.Values{"k": {"hunter2"}}))); strings.Contains(got, "hunter2") {
+		t.Error(got)
 	}
 }

@@ -172,7 +172,7 @@ func (e *entry) resolve(o Options, st Settings, given setup.Values) Server {
 		return e.Server
 	}
 	e.readEnvFile(o)
-	e.written = e.fingerprint()
+	e.written = e.fingerprint(e.presets(o)...)
 	e.expand(o, given)
 	v := e.finish()
 	st.Timeouts.apply(&v)
@@ -180,6 +180,21 @@ func (e *entry) resolve(o Options, st Settings, given setup.Values) Server {
 		v.pending = &pending{raw, o, st, given}
 	}
 	return v
+}
+
+// presets are what the file gives its inputs, as far as the entry refers to them: whoever only presses enter runs that.
+func (e *entry) presets(o Options) (out []string) {
+	if len(e.declared) == 0 {
+		return nil
+	}
+	asked := e.clone()
+	asked.expand(o, nil)
+	for _, in := range asked.Inputs {
+		if in.Default != "" {
+			out = append(out, in.Name+"="+in.Default)
+		}
+	}
+	return out
 }
 
 // readRoot finds the servers in whichever of the shapes the file has.

@@ -23,7 +23,8 @@ func (s Server) Fingerprint() string {
 	return s.fingerprint()
 }
 
-func (s Server) fingerprint() string {
+// fingerprint is that of what s has now; presets are what its inputs are unless somebody says otherwise.
+func (s Server) fingerprint(presets ...string) string {
 	b, err := json.Marshal(struct { // maps are written with sorted keys
 		Transport, Command string
 		Args               []string
@@ -36,7 +37,9 @@ func (s Server) fingerprint() string {
 
 		CA, Proxy, ClientCert, ClientKey string `json:",omitempty"`
 		Insecure, Launch                 bool   `json:",omitempty"`
-	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure, s.Launch})
+
+		Presets []string `json:",omitempty"`
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure, s.Launch, presets})
 	if err != nil { // strings only: cannot happen
 		return ""
 	}

@@ -77,7 +77,7 @@ func (i Input) schema() property {
 		p.Format = FormatDirectory
 	}
 	if p.Type == "string" {
-		if i.Required && len(i.Choices) == 0 {
+		if i.Required && len(i.Choices) == 0 && (!i.Secret || i.Default == "") {
 			p.MinLength = 1
 		}
 		if i.Placeholder != "" {
@@ -92,6 +92,9 @@ func (i Input) schema() property {
 		}
 	}
 	p.Title, p.Description = i.Title, i.Description
+	if i.Secret && i.Default != "" { // its field shows nothing, and this is no secret
+		p.Description = strings.TrimSpace("Left empty, it is " + strconv.Quote(i.Default) + ". " + p.Description)
+	}
 	if i.Default != "" && !i.Secret {
 		p.Default = i.literal()
 	}

@@ -116,3 +116,22 @@ func TestPair(t *testing.T) {
 		t.Error("what is no pair was taken")
 	}
 }
+
+// What a declarer presets for a secret is said in words, since the field for it shows nothing; nobody takes it for one that was typed.
+func TestSecretsWithADefault(t *testing.T) {
+	in := []Input{{Name: "k", Description: strings.Repeat("d", 3000), Secret: true, Required: true, Default: "--call=x"}}
+	if raw := string(Schema(in)); !strings.Contains(raw, `"description":"Left empty, it is \"--call=x\". ddd`) || strings.Contains(raw, "default\":") || strings.Contains(raw, "minLength") {
+		t.Errorf("%s", raw)
+	}
+	for v, want := range map[string]bool{"--call=x": true, "--call=y": false, "": false} {
+		if in[0].Declares(v) != want {
+			t.Errorf("%q is the declarer's: %v", v, !want)
+		}
+	}
+	several := []Input{{Name: "k", Repeated: true, Default: `["a","b"]`, Fixed: ""}, {Name: "on", Kind: Boolean, Default: "TRUE"}, {Name: "c", Choices: []string{"x", "y"}}}
+	given := Values{"k": {"a", "mine", "b"}, "on": {"true"}, "c": {"y"}, "other": {"o"}}
+	got := given.Replace(several, func(i Input, v string) string { return "<" + i.Name + ">" })
+	if want := (Values{"k": {"a", "<k>", "b"}, "on": {"true"}, "c": {"y"}, "other": {"o"}}); !reflect.DeepEqual(got, want) || given["k"][1] != "mine" {
+		t.Errorf("%v of %v", got, given)
+	}
+}
