@@ -184,12 +184,22 @@ func (c *conn) stream(a answer, body io.Reader) (answer, error) {
 		if errors.Is(err, io.EOF) {
 			return a, nil
 		}
+		if err != nil && c.enough != nil && len(a.others) > 0 {
+			return a, nil // nothing more came
+		}
 		if err != nil {
 			return a, fmt.Errorf("the stream was cut off: %w", err)
 		}
 		a.events = append(a.events, r.LastID())
 		c.t.log.frame(c, journal.In, e.Data)
 		env, _ := jsonrpc.Scan(e.Data)
+		if c.enough != nil {
+			if a.others = append(a.others, e.Data); c.enough(a.others) {
+				a.open = true
+				return a, nil
+			}
+			continue
+		}
 		if env.Result != nil || env.Error != nil {
 			a.frame, a.env, a.open = e.Data, env, true
 			return a, nil

@@ -328,6 +328,47 @@ func TestIDsWithOtherEscapes(t *testing.T) {
 	}
 }
 
+// A batch is served when each of its requests is, in whichever form answers come.
+func TestBatchServed(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	for name, c := range map[string]struct {
+		answer func(x *turn, all []string) bool
+		served bool
+	}{
+		"an array": {func(x *turn, all []string) bool {
+			return x.say(200, "application/json", "["+strings.Join(all, ",")+"]")
+		}, true},
+		"an array in another order": {func(x *turn, all []string) bool { return x.say(200, "application/json", "["+all[1]+","+all[0]+"]") }, true},
+		"an event with an array":    {func(x *turn, all []string) bool { return x.events("", "["+strings.Join(all, ",")+"]") }, true},
+		"an event each":             {func(x *turn, all []string) bool { return x.events("", all[0], "", all[1]) }, true},
+		"only the first":            {func(x *turn, all []string) bool { return x.say(200, "application/json", "["+all[0]+"]") }, false},
+		"only the first, as such":   {func(x *turn, all []string) bool { return x.say(200, "application/json", all[0]) }, false},
+		"only the second":           {func(x *turn, all []string) bool { return x.say(200, "application/json", "["+all[1]+"]") }, false},
+		"only the first, as event":  {func(x *turn, all []string) bool { return x.events("", all[0]) }, false},
+		"the first one twice":       {func(x *turn, all []string) bool { return x.say(200, "application/json", "["+all[0]+","+all[0]+"]") }, false},
+		"the second one is an error": {func(x *turn, all []string) bool {
+			return x.say(200, "application/json", "["+all[0]+","+strings.Replace(all[1], `"result":{}`, `"error":{"code":-32603,"message":"result"}`, 1)+"]")
+		}, false},
+	} {
+		how := func(x *turn) bool {
+			if !strings.HasPrefix(x.body, "[") {
+				return false
+			}
+			var all []string
+			_ = jsonrpc.Elements([]byte(x.body), func(one []byte) bool { // it is an array
+				all = append(all, `{"jsonrpc":"2.0","id":`+string(jsonrpc.Get(one, "id"))+`,"result":{}}`)
+				return true
+			})
+			return c.answer(x, all)
+		}
+		r := tried(t, agent, how, rev2503, "batch-served")
+		if served := slices.Contains(passed(r), "batch-served"); served != c.served || finds(r, "batch-served") == c.served {
+			t.Errorf("%s: passed %v, want %v: %+v", name, served, c.served, r.Findings)
+		}
+	}
+}
+
 // deliberate are findings about our agent that stay: its numbers for errors of the legacy era are those that its clients know, it takes no
 // batches, which one revision had, and its tools for every kind of content show them to clients of any revision.
 func deliberate(f check.Finding) bool {

@@ -66,9 +66,10 @@ type conn struct {
 	given    given  // sessions that the server opened, also by a request whose answer was not looked into
 	pipe     *pipe  // nil over HTTP, and before the first message
 	ids      int
-	leave    time.Duration   // for the process to exit by itself when its input ends; 0 is hardly any
-	offered  json.RawMessage // capabilities of the server
-	quiet    atomic.Bool     // what is said is wrong on purpose: nobody checks the answers
+	leave    time.Duration              // for the process to exit by itself when its input ends; 0 is hardly any
+	offered  json.RawMessage            // capabilities of the server
+	quiet    atomic.Bool                // what is said is wrong on purpose: nobody checks the answers
+	enough   func(frames [][]byte) bool // of a stream; nil where its first response is. Set by the rule that the connection belongs to
 }
 
 // silence is a request that was not answered in time.

@@ -1,0 +1,91 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// batch sends two requests in an array, and returns what came back, and how many of the two were answered with a result.
+func (p *probe) batch() (a answer, served int, err error) {
+	var frame []byte
+	var ids []string
+	for _, one := range [][]byte{p.conn.alive(), p.conn.alive()} {
+		env, _ := jsonrpc.Scan(one) // our own
+		ids = append(ids, string(env.ID))
+		frame = append(append(frame, ','), one...)
+	}
+	frame = append(frame, ']')
+	frame[0] = '['
+	mark := 0
+	if p.http != nil {
+		p.conn.enough = func(frames [][]byte) bool { return servedOf(frames, ids) == len(ids) }
+		defer func() { p.conn.enough = nil }()
+	} else if p.conn.pipe != nil {
+		mark = p.conn.pipe.mark()
+	}
+	if a, err = p.quietly(string(frame)); err != nil {
+		return a, 0, fmt.Errorf("a batch: %w", err)
+	}
+	if p.http != nil {
+		return a, servedOf(append([][]byte{a.body, a.frame}, a.others...), ids), nil
+	}
+	received := func() int {
+		frames, _ := p.conn.pipe.since(mark)
+		return servedOf(frames, ids)
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, settle)
+	defer cancel()
+	_, _ = p.conn.pipe.await(ctx, mark, func(jsonrpc.Envelope) bool { return received() == len(ids) }) // what has come by then counts
+	return a, received(), nil
+}
+
+// servedOf counts the ids that frames answer with a result, each frame being a response or an array of them.
+func servedOf(frames [][]byte, ids []string) int {
+	served := map[string]bool{}
+	take := func(one []byte) bool {
+		if env, err := jsonrpc.Scan(one); err == nil && env.Result != nil {
+			served[jsonrpc.IDKey(string(env.ID))] = true
+		}
+		return true
+	}
+	for _, frame := range frames {
+		if jsonrpc.Elements(frame, take) != nil {
+			take(frame)
+		}
+	}
+	n := 0
+	for _, id := range ids {
+		if served[jsonrpc.IDKey(id)] {
+			n++
+		}
+	}
+	return n
+}
+
+func tryBatchRefused(p *probe) error {
+	a, served, err := p.batch()
+	switch {
+	case err != nil:
+		return err
+	case served > 0 || a.result() != nil:
+		return violated("a batch of two requests: it was served")
+	case p.http != nil && a.status/100 == 2 && a.env.Error == nil && a.status != 202:
+		return violated("a batch of two requests: %s", a.summary())
+	}
+	return nil
+}
+
+func tryBatchServed(p *probe) error {
+	a, served, err := p.batch()
+	switch {
+	case err != nil:
+		return err
+	case served == 0:
+		return violated("a batch of two requests: %s", a.summary())
+	case served == 1:
+		return violated("a batch of two requests: only one was answered with a result")
+	}
+	return nil
+}
