@@ -77,16 +77,16 @@ func File(name string) (e Entry) {
 }
 
 // source is where a server comes from that was made in one way of its description.
-func (e Entry) source(way registry.Candidate) config.Source {
+func (e Entry) source(way registry.Candidate, v setup.Values) config.Source {
 	return config.Source{File: e.From, Dialect: "server.json", Published: &config.Published{
-		Name: e.Name, Version: e.Document.Version, Registry: e.From, Status: e.Status, Message: e.Message, Repository: e.Repository.URL, Warnings: way.Warnings,
+		Name: e.Name, Version: e.Document.Version, Registry: e.From, Status: e.Status, Message: e.Message, Repository: e.Repository.URL, Warnings: way.WarningsFor(v),
 	}}
 }
 
 // Way is one way to reach a server. A bundle is downloaded first; got, where it is not nil, is told how far that is.
 func (h Host) Way(ctx context.Context, e Entry, way registry.Candidate, got func(n, of int64)) (*Offer, error) {
-	src := e.source(way)
 	if way.Bundle != nil {
+		src := e.source(way, nil)
 		file, err := h.Download(ctx, e.Name, way.Bundle, got)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (h Host) Way(ctx context.Context, e Entry, way registry.Candidate, got func
 	}
 	return &Offer{Name: e.Name, Scope: e.Scope, From: e.From, Inputs: way.Inputs, After: way.After, server: func(v setup.Values) (config.Server, error) {
 		s, err := way.Server(v)
-		if s.Source = src; s.URL != "" {
+		if s.Source = e.source(way, v); s.URL != "" {
 			s.Proxy = h.Proxy
 		}
 		return s, err

@@ -31,6 +31,8 @@ type Candidate struct {
 
 	make  func(setup.Values) (config.Server, error)
 	check func(config.Server) error // of what was made; nil for none
+	// options are the warnings of the runner's own options with these values; nil for none.
+	options func(setup.Values) []string
 }
 
 // Bundle is an .mcpb file to download, and what its content must hash to.
@@ -224,9 +226,20 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 		c.Title += ", at " + text.Clip(t.URL, 200)
 	}
 	c.Inputs = f.inputs
-	if r.kind == "oci" {
-		c.Warnings = append(c.Warnings, containerWarnings(before)...)
+	var own []string
+	for _, e := range p.Env {
+		own = append(own, e.Name)
 	}
+	inputs := c.Inputs
+	c.options = func(given setup.Values) []string {
+		list, err := words(before, supposed(inputs, given))
+		if err != nil {
+			return []string{"its options for " + command + " cannot be read: " + err.Error()}
+		}
+		return r.warnings(command, list, own)
+	}
+	defaults, _ := setup.Read(inputs, nil) // what is missing is typed later
+	c.Warnings = c.WarningsFor(defaults)
 	c.make = func(given setup.Values) (config.Server, error) {
 		s := config.Server{Name: d.short(), Transport: config.Stdio}
 		set := func(name, value string) {

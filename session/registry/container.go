@@ -1,8 +1,12 @@
 package registry
 
 import (
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // withoutRun leaves out what some write into the arguments of docker although it is there anyway: the command run, the options by
@@ -56,77 +60,77 @@ var powers = []struct{ option, value, what string }{
 	{"--env-file", "", "the container gets the variables of a file"},
 }
 
-// containerWarnings says in words what the options of a container allow it.
-func containerWarnings(list []argument) (out []string) {
-	say := func(w string) {
-		if !slices.Contains(out, w) {
-			out = append(out, w)
+// containerWarning says in words what an option of a container allows it; known is false where nothing is known of the option.
+func containerWarning(o option, own []string) (warning string, known bool) {
+	switch o.name {
+	case "-v", "--volume":
+		from, _, mounts := strings.Cut(o.value, ":")
+		if !mounts || plainVolume.MatchString(from) { // a volume of its own
+			return "", true
+		}
+		return mountWarning(from, o.value), true
+	case "--mount":
+		return mountOptionWarning(o.value)
+	case "-e", "--env":
+		name, _, set := strings.Cut(o.value, "=")
+		if set || slices.Contains(own, name) {
+			return "", true
+		}
+		return "the container gets " + text.Clip(name, 60) + " of your environment", plainVariable.MatchString(name)
+	case "-p", "--publish":
+		for _, here := range []string{"127.0.0.1:", "localhost:", "[::1]:"} {
+			if strings.HasPrefix(o.value, here) {
+				return "", true
+			}
+		}
+		return "the container is open to the network of this machine, at port " + text.Clip(o.value, 60), true
+	}
+	for _, p := range powers {
+		if o.name == p.option && (p.value == "" || o.value == p.value) {
+			return p.what, true
 		}
 	}
-	next := "" // option that the next positional argument is the value of
-	for _, a := range list {
-		option, value := a.flag, strings.Join(a.pieces, "…")
-		if a.flag == "" {
-			option, value = value, ""
-			if before, after, ok := strings.Cut(option, "="); ok && strings.HasPrefix(option, "-") {
-				option, value = before, after
-			}
-			if !strings.HasPrefix(option, "-") {
-				option, value, next = next, option, ""
-			} else {
-				next = option
-			}
-		}
-		if before, after, ok := strings.Cut(option, "="); ok {
-			option, value = before, after
-		}
-		if strings.HasPrefix(option, "-v") && !strings.HasPrefix(option, "--") && len(option) > 2 {
-			option, value = "-v", option[2:]
-		}
-		for _, p := range powers {
-			if option == p.option && (p.value == "" || value == p.value) {
-				say(p.what)
-			}
-		}
-		if w := mountWarning(option, value); w != "" {
-			say(w)
-		}
-	}
-	return out
+	return "", false
 }
 
-// mountWarning says what of this machine an option shows to a container.
-func mountWarning(option, value string) string {
-	from := ""
-	switch option {
-	case "-v", "--volume":
-		from, _, _ = strings.Cut(value, ":")
-	case "--mount":
-		for _, field := range strings.Split(value, ",") {
-			if k, v, _ := strings.Cut(field, "="); k == "src" || k == "source" {
-				from = v
-			}
+var (
+	plainVolume   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]+$`) // one letter is a drive
+	plainVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// mountOptionWarning is containerWarning for the fields of --mount.
+func mountOptionWarning(value string) (warning string, known bool) {
+	fields := map[string]string{}
+	for _, f := range strings.Split(value, ",") {
+		k, v, _ := strings.Cut(strings.Trim(f, `" `), "=")
+		k = strings.ToLower(strings.Trim(k, `" `))
+		if k == "src" {
+			k = "source"
 		}
+		fields[k] = strings.Trim(v, `" `)
 	}
+	_, opt := fields["volume-opt"]
+	switch from, kind := fields["source"], strings.ToLower(fields["type"]); {
+	case opt: // by which a volume is any folder of this machine
+		return "", false
+	case kind == "tmpfs", (kind == "volume" || kind == "") && (from == "" || plainVolume.MatchString(from)):
+		return "", true
+	case from != "":
+		return mountWarning(from, from), true
+	}
+	return "", false
+}
+
+// mountWarning says what of this machine a container sees; shown is what to call it.
+func mountWarning(from, shown string) string {
+	clean := path.Clean(strings.ReplaceAll(strings.TrimSpace(from), `\`, "/"))
 	switch {
-	case from == "":
-		return ""
-	case from == "/":
+	case clean == "/":
 		return "the container mounts the whole file system of this machine"
 	case strings.HasSuffix(from, "docker.sock") || strings.HasSuffix(from, "podman.sock"):
 		return "the container controls the container engine, and with it this machine"
-	case strings.HasPrefix(from, "/") || strings.HasPrefix(from, "~") || strings.HasPrefix(from, "$"):
-		return "the container mounts " + from + " of this machine"
+	case clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
+		return "the container mounts " + text.Clip(shown, 200) + " of this machine, seen from the folder that mcphud runs in"
 	}
-	return ""
-}
-
-// loaderWarning says of a variable that it makes a program run code from elsewhere.
-func loaderWarning(name string) string {
-	switch strings.ToUpper(name) {
-	case "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PATH", "BASH_ENV",
-		"NPM_CONFIG_REGISTRY", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "DOCKER_HOST", "DOTNET_STARTUP_HOOKS":
-		return name + " decides which code runs"
-	}
-	return ""
+	return "the container mounts " + text.Clip(shown, 200) + " of this machine"
 }
