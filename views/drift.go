@@ -214,7 +214,8 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	for _, k := range v.lists() {
 		supports[k] = s.Supports(k.Method())
 	}
-	cmd, _ := c.Replace(v.View, "compare", "compare with before", func(context.Context) (any, error) {
+	// Each server has a slot of its own: a comparison goes on where another server becomes the current one.
+	cmd, _ := c.Replace(v.View, compareSlot+name, "compare with before", func(context.Context) (any, error) {
 		out := comparedOffer{server: name, stamp: stamp}
 		if locked {
 			l, err := lock.Read()
@@ -240,6 +241,9 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	})
 	return cmd
 }
+
+// compareSlot begins the slots of comparisons; the name of the server follows.
+const compareSlot = "compare\x00"
 
 // offeredNow is what a server offers, as far as it is known: a list that was not loaded yet is not compared.
 func offeredNow(name string, st session.Status, now map[offer.Kind]offer.Listing, supports map[offer.Kind]bool) *contract.Contract {
@@ -295,6 +299,11 @@ func fingerprint(changes []contract.Change) string {
 func (v *drift) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	out, ok := m.Value.(comparedOffer)
 	switch {
+	case errors.Is(m.Err, context.Canceled) && ok:
+		if d := v.servers[out.server]; d != nil && d.stamp == out.stamp {
+			d.stamp = "" // it is compared when something changes next
+		}
+		return nil
 	case m.Err != nil && ok:
 		return c.Toast(tui.Warning, "cannot compare with the lock: "+m.Err.Error())
 	case !ok || v.servers[out.server] == nil:
@@ -383,7 +392,7 @@ func (v *drift) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.ServerChanged, tui.Navigate, tui.ThemeChanged:
 		return tea.Batch(v.sync(c), v.show(c)), true
 	case tui.OpDone:
-		if m.Slot == "compare" {
+		if strings.HasPrefix(m.Slot, compareSlot) {
 			return v.done(c, m), true
 		}
 		if cmd, ok := acceptDone(c, m); ok {

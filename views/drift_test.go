@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +88,40 @@ func TestDriftSinceTheLock(t *testing.T) {
 			t.Errorf("%v %+v", err, l)
 		}
 		a.Press("esc").Status().HasNot("breaking")
+	})
+}
+
+// A comparison that takes its time is not lost where another server becomes the current one meanwhile.
+func TestDriftOfAServerThatWasLeft(t *testing.T) {
+	file, _ := locked(t, "scribe", strict("alpha", "")+`,`+strict("beta", ""))
+	var slow atomic.Bool
+	lock := contract.NewProject(func() string {
+		if slow.Load() {
+			time.Sleep(time.Second)
+		}
+		return file
+	})
+	page, err := (*offer.Pages)(nil).Read([]byte(`{"tools":[`+strict("north", "")+`]}`), offer.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Accept(&check.Offer{Server: "north", Tools: page.Items}); err != nil {
+		t.Fatal(err)
+	}
+	other := tuitest.Server("north", weather("north"))
+	driftingWith(t, views.Deps{Lock: lock}, []tuitest.Option{other}, func(a *tuitest.App, s *scribe) {
+		goTo := func(server string) {
+			a.Press("1").View("servers").Type("/"+server).Press("enter", "enter").Sleep(10 * time.Millisecond)
+		}
+		goTo("scribe")
+		a.Sleep(3 * time.Second).Status().HasNot("breaking")
+		slow.Store(true)
+		s.list(strict("alpha", `"limit"`), strict("beta", ""))
+		a.Sleep(300 * time.Millisecond)
+		goTo("north")
+		a.Sleep(3 * time.Second).Status().Has("north")
+		goTo("scribe")
+		a.Sleep(3 * time.Second).Status().Has("! 1 breaking")
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Project is the lock of a project, which may appear, change and go while a program runs. Its methods are safe for concurrent use.
 type Project struct {
-	find func() string // where the file is, or would be made
+	find func() string // where the file is, or would be made; may take its time, and is called without mu
 
 	last atomic.Pointer[seen] // is read while mu is held for a file that is slow
 
@@ -35,13 +35,13 @@ type seen struct {
 // NewProject looks whether there is a lock, and does not read it yet. find is asked each time for its file.
 func NewProject(find func() string) *Project {
 	p := &Project{find: find}
-	p.look()
+	p.look(find())
 	return p
 }
 
 // look takes in what became of the file. It reports whether it changed.
-func (p *Project) look() bool {
-	file, was := p.find(), p.last.Load()
+func (p *Project) look(file string) bool {
+	was := p.last.Load()
 	now := filewatch.Of(file)
 	if was == nil {
 		was = &seen{}
@@ -62,9 +62,10 @@ func (p *Project) State() (file string, there bool, rev uint64) {
 
 // Read is the lock as it is now, nil where there is none.
 func (p *Project) Read() (*Lock, error) {
+	file := p.find()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
+	p.look(file)
 	if p.lock != nil && !p.stamp.Fresh(p.at) {
 		return p.lock, nil
 	}
@@ -82,15 +83,16 @@ func (p *Project) Read() (*Lock, error) {
 
 // Accept makes what a server offers now its contract, and says what it took. A file that cannot be read is left as it is.
 func (p *Project) Accept(o *check.Offer) (taken []string, err error) {
+	file := p.find()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
-	s, err := Open(p.last.Load().file, true, nil)
+	p.look(file)
+	s, err := Open(file, true, nil)
 	if err != nil {
 		return nil, err
 	}
 	taken, err = s.compare(o).accept(s.File)
-	p.look()
+	p.look(file)
 	return taken, err
 }
 
@@ -102,9 +104,10 @@ func (p *Project) Follow(ctx context.Context, changed func()) {
 	w := filewatch.New(followPoll, followSettle)
 	defer w.Close()
 	for {
+		file := p.find()
 		p.mu.Lock()
-		other := p.look()
-		w.Folder(filepath.Dir(p.last.Load().file))
+		other := p.look(file)
+		w.Folder(filepath.Dir(file))
 		p.mu.Unlock()
 		if other {
 			changed()
