@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -99,19 +98,9 @@ func seenAgain(t *testing.T, server config.Server, x explorer, calls string) {
 	file, taps := filepath.Join(t.TempDir(), "session.jsonl"), runtimePath(t)
 	w := watchTapIn(t, taps, "--journal", file)
 	w.looks()
-	// The server begins when it is watched: on a busy machine a short session is over before that.
-	ready := filepath.Join(t.TempDir(), "ready")
-	server.Command, server.Args = "sh", append([]string{"-c", `until [ -e "$0" ]; do sleep 0.02; done; exec "$@"`, ready, server.Command}, server.Args...)
+	server = watchedFirst(t, server, w)
 	tapped := wrapping(t, server, "--name", server.Name)
 	tapped.Env["MCPHUD_TAP_DIR"] = taps
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for end := time.Now().Add(time.Minute); !strings.Contains(w.out.String(), `"note":"joined: `) && time.Now().Before(end); {
-			time.Sleep(2 * time.Millisecond)
-		}
-		_ = os.WriteFile(ready, nil, 0o600) // without it the client reports what did not come
-	})
-	defer watching.Wait()
 	before := x.sees(t, calls, tapped.Env, append([]string{"stdio", tapped.Command}, tapped.Args...)...)
 	w.shows(`"note":"ended"`)
 	w.stop()

@@ -89,7 +89,9 @@ func TestTapWrapChangesOneEntry(t *testing.T) {
 // What a client starts by a wrapped entry is what it started before, and tap sees what is said.
 func TestTapSeesAWrappedEntry(t *testing.T) {
 	runtimeDir(t)
-	s := faketest.Stdio(t, behave.Good)
+	lines := watchTap(t)
+	lines.looks()
+	s := watchedFirst(t, faketest.Stdio(t, behave.Good), lines)
 	env := map[string]string{asMain: "1"}
 	for k, v := range s.Env {
 		env[k] = v
@@ -100,8 +102,6 @@ func TestTapSeesAWrappedEntry(t *testing.T) {
 	}
 	path := clientFile(t, "client.json", string(file))
 	mcphud(t, "tap", "wrap", path, "good").ok(t)
-	lines := watchTap(t)
-	lines.looks()
 	if got := finish(t, command(t, "tools", "list", "--config", path, "--server", "good", "--protocol", "2025-11-25")).ok(t); got == "" {
 		t.Error("nothing came through")
 	}

@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/tap"
@@ -73,6 +76,23 @@ func (w *watched) stop() string {
 	return w.out.String()
 }
 
+// watchedFirst is the server, which begins when it is watched by all of them: on a busy machine a short session is over before that.
+func watchedFirst(t *testing.T, s config.Server, by ...*watched) config.Server {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready")
+	s.Command, s.Args = "sh", append([]string{"-c", `until [ -e "$0" ]; do sleep 0.02; done; exec "$@"`, ready, s.Command}, s.Args...)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		waits := func(w *watched) bool { return !strings.Contains(w.out.String(), "joined: ") }
+		for end := time.Now().Add(time.Minute); slices.ContainsFunc(by, waits) && time.Now().Before(end); {
+			time.Sleep(2 * time.Millisecond)
+		}
+		_ = os.WriteFile(ready, nil, 0o600) // without it the client reports what did not come
+	})
+	t.Cleanup(watching.Wait)
+	return s
+}
+
 // wrapping is a server in the config of a client, with mcphud tap before its command.
 func wrapping(t *testing.T, s config.Server, args ...string) config.Server {
 	t.Helper()
@@ -92,7 +112,7 @@ func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 	lines, text := watchTap(t), watchTap(t, "--format", "text")
 	lines.looks()
 	text.looks()
-	s := wrapping(t, faketest.Stdio(t, behave.Good), "--name", "good")
+	s := wrapping(t, watchedFirst(t, faketest.Stdio(t, behave.Good), lines, text), "--name", "good")
 	cmd := command(t, append([]string{"tools", "list", "--protocol", "2025-11-25", "--", s.Command}, s.Args...)...)
 	if finish(t, cmd).ok(t) == "" {
 		t.Error("nothing came through")
