@@ -91,7 +91,7 @@ var known = sync.OnceValue(func() []*check.Rule {
 			continue
 		}
 		all = append(all, &check.Rule{
-			ID: Name + "/" + r.ID, Severity: severity(r.Severity), Title: r.Title, Why: "clients that hold servers to the specification refuse it, or understand something else", Fix: r.Fix,
+			ID: Name + "/" + r.ID, Severity: severity(r.Severity), Title: r.Title, Why: r.Why, Fix: r.Fix,
 			Source: r.Section(""), Read: read,
 		})
 	}

@@ -432,6 +432,15 @@ func TestRules(t *testing.T) {
 		}
 		seen[r.ID] = true
 	}
+	why := map[string][]string{}
+	for _, r := range known() {
+		why[r.Why] = append(why[r.Why], r.ID)
+	}
+	for text, ids := range why {
+		if len(ids) > 3 {
+			t.Errorf("%q is the reason of %d rules, and so of none: %s", text, len(ids), strings.Join(ids, ", "))
+		}
+	}
 	for _, u := range tables() {
 		for _, v := range revisions {
 			at := u.section(v)

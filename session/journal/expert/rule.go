@@ -107,6 +107,7 @@ type Rule struct {
 	Severity Severity
 	By       Party
 	Title    string // what is wrong
+	Why      string // what it costs, and whom; "" where only clients can break the rule
 	Fix      string // what to change
 	First    string // revision that has the rule first, "" for all
 	Last     string // revision that has it last, "" for all that follow

@@ -32,6 +32,9 @@ func TestRulesAreComplete(t *testing.T) {
 		if r.Severity == 0 || r.By == 0 || r.on == 0 || r.check == nil || r.Title == "" || len(r.Title) > 41 /* in a list beside its detail */ || !strings.HasSuffix(r.Fix, ".") || len(r.Fix) > 130 {
 			t.Errorf("%s: %+v", r.ID, r)
 		}
+		if r.By != Client && (r.Why == "" || len(r.Why) > 130 || strings.HasSuffix(r.Why, ".") || strings.Contains(r.Why, r.Title)) {
+			t.Errorf("%s does not say what it costs: %q", r.ID, r.Why)
+		}
 		for _, rev := range r.Revisions() {
 			if s := strings.TrimPrefix(r.Section(rev), Site); !sections[s] {
 				t.Errorf("%s: the specification has no section %s", r.ID, s)
