@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	retryDefault = time.Second            // between connections to a stream, if the server does not say
-	retryLeast   = 50 * time.Millisecond  // whatever it says
-	retryMost    = 30 * time.Second       // after failures
-	resumeTries  = 5                      // failures in a row
-	drainTime    = time.Second            // for the end of a stream that has brought its answer
-	openTime     = 250 * time.Millisecond // for the server to open its own stream, before a call that may make it use that
+	retryDefault = time.Second           // between connections to a stream, if the server does not say
+	retryLeast   = 50 * time.Millisecond // whatever it says
+	retryMost    = 30 * time.Second      // after failures
+	resumeTries  = 5                     // failures in a row
+	drainTime    = time.Second           // for the end of a stream that has brought its answer
+	openTime     = 2 * time.Second       // for the server to open its own stream, before a call that may make it use that
 )
 
 // events delivers the messages of one event stream.
