@@ -168,7 +168,10 @@ func (p *Process) running() bool {
 func (p *Process) Reap() string {
 	close(p.free)
 	<-p.reaped
-	if p.killed {
+	p.mu.Lock()
+	killed := p.killed // where no pid is reserved, Signal may still set it
+	p.mu.Unlock()
+	if killed {
 		groupGone(p.pid)
 	}
 	p.mu.Lock()

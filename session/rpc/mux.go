@@ -46,7 +46,7 @@ type Mux struct {
 	pending  map[uint64]*pending
 	tokens   map[string]*pending // by progress token, as on the wire
 	ended    map[uint64]string   // why recent requests are not pending any more
-	order    []uint64            // keys of gone, oldest first
+	order    []uint64            // keys of ended, oldest first
 	serving  map[string]*serving // requests of the server by their ids
 	refusing int                 // refusals of further ones that are being sent
 	closed   *failure.Error      // why no more requests can be made
