@@ -174,6 +174,51 @@ func TestHostileRegistrations(t *testing.T) {
 	wait(t, "as many as there may be", func() bool { return strings.Count(urlsOf(f, "m"), "http") == 256 })
 }
 
+// What somebody puts into the bucket under a name that the router's file has does not get a single call of that route, unless the file says so.
+func TestABucketDoesNotJoinTheRoutesOfAFile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more  string // of the route in the file
+		joins bool
+	}{"plain": {"", false}, "shared": {`,"shared":true`, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := natstest.Run(t)
+			mine, evil := named(t, "mine"), named(t, "evil")
+			kv := connected(t, s)
+			for _, key := range []string{"agent.a.evil", "route.a"} {
+				if _, err := kv.Put(t.Context(), key, []byte(`{"v":1,"name":"a","url":"`+evil.at()+`"}`)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := kv.Put(t.Context(), "route.new", []byte(`{"v":1,"name":"new","url":"`+evil.at()+`"}`)); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "routing.json")
+			if err := os.WriteFile(file, []byte(`{"routes":{"a":{"url":"`+mine.at()+`"`+c.more+`}}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var l faketest.Buffer
+			f := fromBucket(t, s, &l, Options{Routes: file})
+			wait(t, "the name that only the bucket has", func() bool { return urlsOf(f, "new") == evil.at() })
+			if got := strings.Contains(urlsOf(f, "a"), evil.at()); got != c.joins || !strings.Contains(urlsOf(f, "a"), mine.at()) {
+				t.Errorf("the upstreams are %s", urlsOf(f, "a"))
+			}
+			there := 0
+			for range 10 {
+				if strings.Contains(f.modern(t).body, "evil") {
+					there++
+				}
+			}
+			if (there > 0) != c.joins {
+				t.Errorf("%d of 10 calls went to whoever wrote into the bucket", there)
+			}
+			if said := strings.Contains(l.String(), `has this route, and does not say \"shared\": true`); said == c.joins {
+				t.Errorf("the log: %s", l.String())
+			}
+		})
+	}
+}
+
 // An agent that died is gone when its lease is over, and its key with it; clocks play no part in it.
 func TestARegistrationThatIsNotRefreshedEnds(t *testing.T) {
 	t.Parallel()

@@ -187,8 +187,8 @@ func (r *Route) foreign() error {
 		return errors.New("proxy and insecure are not allowed here: they would change whom the router trusts")
 	case r.OAuth != nil:
 		return errors.New("oauth is not allowed here: it would use the logins of the router")
-	case r.Registered:
-		return errors.New("registered is not allowed here: it says which registrations count")
+	case r.Registered || r.Shared:
+		return errors.New("registered and shared are not allowed here: they say which registrations count")
 	}
 	return nil
 }

@@ -87,8 +87,8 @@ func ParseOne(text []byte) (*Route, error) {
 		return nil, root.d.warnings[0]
 	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
-	case r.Registered:
-		return nil, errors.New("registered applies only to a route of a file")
+	case r.Registered || r.Shared:
+		return nil, errors.New("registered and shared apply only to a route of a file")
 	case r.OAuth != nil && !r.OAuth.Resolved():
 		return nil, errors.New("oauth names a file by a relative path; it must be an absolute one")
 	default:
@@ -152,7 +152,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession, Transport: Auto}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
-	var ca, transport, login, urls, network, certificate value
+	var ca, transport, login, urls, network, certificate, shared value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -184,6 +184,7 @@ func (t *Table) add(name string, v value, others ...string) {
 		"env":        command("env", func(v value) { r.Env = v.env() }),
 		"cwd":        command("cwd", func(v value) { r.Cwd = v.text() }),
 		"session":    command("session", func(v value) { r.Session = v.mode() }),
+		"shared":     func(v value) { r.Shared, shared = v.bool(), v },
 		"disabled":   func(v value) { r.Disabled = v.bool() },
 		"headers":    func(v value) { r.Headers = v.headers() },
 		"oauth":      func(v value) { r.OAuth, login = v.oauth(), v },
@@ -210,6 +211,8 @@ func (t *Table) add(name string, v value, others ...string) {
 		login.fail("applies only to a route with one url")
 	case len(r.URLs) > 0 && slices.ContainsFunc(r.URLs, func(u *url.URL) bool { return u.Scheme != r.URL.Scheme || u.User.String() != r.URL.User.String() }):
 		urls.fail("must agree in their scheme and user")
+	case r.Shared && (r.Command != "" || r.OAuth != nil):
+		shared.fail("cannot be with a command or oauth: others would be asked in its place")
 	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
 		ca.fail("applies only to a route with an https url")
 	case (r.ClientCert != "" || r.ClientKey != "" || r.Insecure) && (r.URL == nil || r.URL.Scheme != "https"):

@@ -59,9 +59,10 @@ type claim struct {
 	r *Route
 }
 
-// join makes one route of all that pieces have of its name.
+// join makes one route of all that pieces have of its name. What a file has is the file's: whoever may write keys adds nothing to it
+// unless it says so, by registered or shared.
 func (t *Table) join(all []claim) *Route {
-	base := all[0]
+	base := all[0] // of a file, if one has it: keys come after them
 	for _, c := range all {
 		if c.r.Registered {
 			base = c
@@ -88,9 +89,13 @@ func (t *Table) join(all []claim) *Route {
 	}
 	add(r)
 	own := r.Headers["Authorization"] != nil
+	files := base.p.path != "" && !r.Registered && !r.Shared
 	for _, c := range all {
 		switch {
 		case c == base:
+			continue
+		case files && c.p.path == "":
+			t.warn(c.p, `routes.%s is ignored: %s has this route, and does not say "shared": true`, r.Name, base.p.order[1:])
 			continue
 		case !r.Registered && !alike(r, c.r), r.Registered && c.r.Registered:
 			t.warn(c.p, "routes.%s is ignored: %s has a route of this name with other settings", r.Name, base.p.order[1:])
@@ -135,7 +140,7 @@ func alike(a, b *Route) bool {
 		if r.HostPort != 0 {
 			r.Transport = HTTP
 		}
-		r.HostPort, r.URL, r.URLs = 0, nil, nil
+		r.HostPort, r.URL, r.URLs, r.Shared = 0, nil, nil, false
 	}
 	return x.Equal(&y)
 }

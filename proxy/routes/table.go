@@ -54,6 +54,7 @@ type Route struct {
 	Session Mode // of a command
 
 	Registered bool // its upstreams are those of the other routes of its name
+	Shared     bool // whether registrations in a bucket add upstreams to it
 	Disabled   bool
 	Headers    http.Header   // sent with each request, the only source of Cookie, and of Authorization without OAuth
 	OAuth      *config.OAuth // how to log in at a URL; nil for not at all
