@@ -50,7 +50,7 @@ func (a *app) openBundle(ctx context.Context, path string, f *openFlags) error {
 		return err
 	}
 	if f.list {
-		return a.listBundle(ctx, path, host)
+		return a.listBundle(path, host)
 	}
 	o, err := host.Bundle(path)
 	if err != nil {
@@ -86,7 +86,7 @@ type bundleInput struct {
 }
 
 // listBundle prints what is in a bundle and what it would run.
-func (a *app) listBundle(ctx context.Context, path string, where described.Host) (err error) {
+func (a *app) listBundle(path string, where described.Host) (err error) {
 	b, err := described.Open(path)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (a *app) listBundle(ctx context.Context, path string, where described.Host)
 		r.Problems = append(r.Problems, err.Error())
 	} else {
 		r.Server = s.Masked()
-		r.Problems = append(r.Problems, b.Needs(ctx, s)...)
+		r.Problems = append(r.Problems, b.Missing(s)...)
 	}
 	raw, err := marshal(r)
 	if err != nil {

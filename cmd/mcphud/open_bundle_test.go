@@ -28,12 +28,18 @@ func bundled(t *testing.T) []byte {
 		"user_config":{"key":{"type":"string","title":"Key","description":"k","sensitive":true,"required":true},
 			"dirs":{"type":"directory","title":"Dirs","description":"d","multiple":true,"default":["${HOME}/a b","/c"]}}}`
 	script := "#!/bin/sh\n[ \"$NOTES_KEY\" = " + secret + " ] && [ \"$3\" = /c ] && exec '" + fake.Command + "' \"$1\"\necho \"no key\" >&2\nexit 3\n"
+	return bundleOf(t, manifest, script)
+}
+
+// bundleOf is a bundle with a program server/run.
+func bundleOf(t *testing.T, manifest, run string) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range []struct {
 		name, text string
 		mode       fs.FileMode
-	}{{"manifest.json", manifest, 0o644}, {"server/run", script, 0o755}} {
+	}{{"manifest.json", manifest, 0o644}, {"server/run", run, 0o755}} {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
 		h.SetMode(f.mode)
 		w, err := z.CreateHeader(h)

@@ -120,7 +120,7 @@ func (a *app) openServer(ctx context.Context, what string, f *openFlags) error {
 		if err != nil {
 			return err
 		}
-		return a.listBundle(ctx, file, host)
+		return a.listBundle(file, host)
 	}
 	host.Proxy = a.o.proxy
 	o, err := host.Way(ctx, e, way, nil)
@@ -147,7 +147,11 @@ func (a *app) openOffer(ctx context.Context, o *described.Offer, f *openFlags) e
 	if err != nil {
 		return &failure.Error{Kind: failure.Usage, Server: o.Name, Message: err.Error(), Err: err, Next: "give other values with --set KEY=VALUE"}
 	}
-	for _, n := range o.Lacks(ctx, s) {
+	lacks := o.Missing(s)
+	if !f.print { // which starts nothing
+		lacks = o.Lacks(ctx, s)
+	}
+	for _, n := range lacks {
 		a.note("mcphud: " + safe.Line(o.Name+": "+n, 300))
 	}
 	if f.print {

@@ -25,19 +25,27 @@ type Offer struct {
 	After  []registry.Instruction // what its publisher says to do once it is installed
 
 	server func(setup.Values) (config.Server, error)
-	lacks  func(context.Context, config.Server) []string
+	bundle *mcpb.Bundle // nil where it is none
 	ready  func() error
 }
 
 // Server is what starts or contacts it with these values.
 func (o *Offer) Server(v setup.Values) (config.Server, error) { return o.server(v) }
 
-// Lacks are what the server that was made misses on this machine.
-func (o *Offer) Lacks(ctx context.Context, s config.Server) []string {
-	if o.lacks == nil {
+// Missing are what the server that was made misses on this machine, as far as that is seen without starting anything.
+func (o *Offer) Missing(s config.Server) []string {
+	if o.bundle == nil {
 		return nil
 	}
-	return o.lacks(ctx, s)
+	return o.bundle.Missing(s)
+}
+
+// Lacks are what the server that was made misses on this machine; a well-known runtime is asked for its version.
+func (o *Offer) Lacks(ctx context.Context, s config.Server) []string {
+	if o.bundle == nil {
+		return nil
+	}
+	return o.bundle.Needs(ctx, s)
 }
 
 // Prepare puts what is started on this machine where there is something to put.
@@ -143,7 +151,7 @@ func (h Host) bundle(path string, published *config.Source) (_ *Offer, err error
 			}
 			return s, err
 		},
-		lacks: b.Needs,
+		bundle: b,
 		ready: func() error {
 			if err := h.unpack(b.Path, b.SHA256); err != nil {
 				return &failure.Error{Kind: failure.SpawnFailed, Server: title, Message: "the bundle cannot be unpacked: " + text.Clip(err.Error(), 500), Err: err}

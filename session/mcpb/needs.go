@@ -11,34 +11,51 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
 )
 
 // versionTime is how long a runtime may take to tell its version.
 const versionTime = 5 * time.Second
 
-// Needs are what the bundle's server lacks on this machine: its runtime, or a version of that which will do. It asks the runtime of PATH
-// for its version, and nothing of the bundle.
-func (b *Bundle) Needs(ctx context.Context, s config.Server) []string {
+// runtimes are the programs that are asked for their version before anybody trusted the bundle, with what manifests call them: what a
+// publisher names is not run.
+var runtimes = map[string]string{"node": "node", "bun": "bun", "deno": "deno", "python": "python", "python3": "python", "uv": "uv", "uvx": "uv"}
+
+// Missing are what the bundle's server lacks on this machine, as far as that is seen without starting anything.
+func (b *Bundle) Missing(s config.Server) []string {
 	if filepath.IsAbs(s.Command) {
 		return nil
 	}
-	path, err := exec.LookPath(s.Command)
-	if err != nil {
+	if strings.ContainsAny(s.Command, `/\`) { // a command of the bundle is absolute, in the folder where it is unpacked
+		return []string{text.Clip(s.Command, 60) + " is not in the bundle: it would be looked for in the folder where that is unpacked"}
+	}
+	if _, err := process.Lookup(s.Command, process.Filtered(s.Env), ""); err != nil {
 		return []string{text.Clip(s.Command, 60) + " is not on this machine: " + install(b.Manifest.Server.Type)}
 	}
-	want := ""
-	for runtime, versions := range b.Manifest.Compatibility.Runtimes {
-		if strings.HasPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), runtime) {
-			want = versions
-		}
+	return nil
+}
+
+// Needs are what [Bundle.Missing] says, and whether the runtime has a version that will do. A well-known runtime in PATH is asked for that,
+// and nothing of the bundle.
+func (b *Bundle) Needs(ctx context.Context, s config.Server) []string {
+	if missing := b.Missing(s); missing != nil {
+		return missing
 	}
+	want := b.Manifest.Compatibility.Runtimes[runtimes[s.Command]]
 	if want == "" {
 		return nil
 	}
+	env := process.Filtered(nil)
+	path, err := process.Lookup(s.Command, env, "")
+	if err != nil {
+		return nil // the bundle brings a PATH of its own
+	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env, cmd.Dir, cmd.WaitDelay = env, filepath.Dir(path), time.Second // not in a project, whose files a version manager reads
+	out, err := cmd.CombinedOutput()
 	has := versionNumber.FindString(string(out))
 	if err != nil || has == "" {
 		return []string{fmt.Sprintf("%s does not tell its version, and %s is wanted", s.Command, text.Clip(want, 60))}
