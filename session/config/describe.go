@@ -19,11 +19,11 @@ type Field struct{ Label, Value string }
 func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
-	if sent.told == nil || sent.Command != sent.told.is.Command {
+	if sent.origin == nil || sent.Command != sent.origin.is.Command {
 		s.Command = sent.reveal("", sent.Command, s.Command)
 	}
 	lists := [][2][]string{{sent.HeadersHelper, s.HeadersHelper}}
-	if !sent.told.args(sent) { // which are shown as they are to be
+	if !sent.origin.args(sent) { // which are shown as they are to be
 		lists = append(lists, [2][]string{sent.Args, s.Args})
 	}
 	for _, argv := range lists {
@@ -34,7 +34,7 @@ func Describe(s Server) []Field {
 		}
 	}
 	for k := range s.Env {
-		if !sent.told.env(k, sent.Env[k]) {
+		if !sent.origin.env(k, sent.Env[k]) {
 			s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])
 		}
 	}

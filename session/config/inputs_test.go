@@ -84,7 +84,7 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// A preset of an input in a file of the project is shown before it is trusted, is part of what is trusted, and is no secret.
+// A preset of an input in a file of the project is shown before it is trusted, is part of what is trusted, and is not masked.
 func TestPresetsOfInputsAreShownAndPinned(t *testing.T) {
 	of := func(inputs string) Server {
 		dir := t.TempDir()

@@ -20,7 +20,7 @@ func (s Server) Masked() Server {
 		s.OAuth = s.OAuth.masked(s.hide)
 	}
 	s.secrets = nil
-	sent.told.show(sent, &s)
+	sent.origin.show(sent, &s)
 	return s
 }
 

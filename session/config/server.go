@@ -116,8 +116,8 @@ type Server struct {
 	secrets []string
 	// variables are the names of those that were expanded into some field.
 	variables []string
-	// told is how the parts are shown that were made from what a publisher wrote; nil for none.
-	told *told
+	// origin is how the parts are shown that were made from what a publisher wrote; nil for none.
+	origin *origin
 	// pending is the entry that Fill completes; nil where nothing is missing.
 	pending *pending
 }

@@ -128,7 +128,7 @@ func (b *Bundle) Server(h Host, dir string, given setup.Values) (config.Server, 
 	if err := b.Refused(h); err != nil {
 		return config.Server{}, err
 	}
-	s, err := config.Told(b.Inputs(h), given, func(v setup.Values) (config.Server, error) { return b.make(h, dir, v) })
+	s, err := config.FromValues(b.Inputs(h), given, func(v setup.Values) (config.Server, error) { return b.make(h, dir, v) })
 	if err != nil {
 		return s, err
 	}

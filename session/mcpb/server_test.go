@@ -155,7 +155,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// What a manifest itself gives for a sensitive option is no secret: it is shown. What was typed is masked.
+// What a manifest itself gives for a sensitive option is public: it is shown. What was typed is masked.
 func TestDefaultsOfABundleAreShown(t *testing.T) {
 	b := open(t, pack(t, good(`{"manifest_version":"0.3","name":"n","version":"1","description":"d","author":{"name":"A"},
 	"server":{"type":"node","entry_point":"server/index.js","mcp_config":{"command":"node","args":["${user_config.k}","server/index.js"],"env":{"API_KEY":"${user_config.k}"}}},

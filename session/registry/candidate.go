@@ -48,7 +48,7 @@ func (c Candidate) Server(given setup.Values) (config.Server, error) {
 	if c.Refused != nil {
 		return config.Server{}, c.Refused
 	}
-	s, err := config.Told(c.Inputs, given, c.make)
+	s, err := config.FromValues(c.Inputs, given, c.make)
 	if err != nil {
 		return s, err
 	}

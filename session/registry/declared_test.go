@@ -55,7 +55,7 @@ func serverOf(t *testing.T, c Candidate, given map[string]string) config.Server 
 	return s
 }
 
-// What a publisher wrote is no secret, whatever it calls it: it is shown, and other words of it need another yes.
+// What a publisher wrote is public, whatever it calls it: it is shown, and other words of it need another yes.
 func TestDeclaredDefaultsAreShownAndPinned(t *testing.T) {
 	for name, what := range declared {
 		good, evil := serverOf(t, wayOf(t, what, "tame-words"), nil), serverOf(t, wayOf(t, what, "evil-words"), nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// harmless are the options of a runner that change neither what runs nor what it may do. Whatever is not here is warned of: there is
-// no list of all that is dangerous.
+// harmless are the options of a runner that change neither what runs nor what it may do. Whatever is not here gets a warning: nobody has
+// a list of all that is dangerous.
 type harmless struct {
 	bare   []string                  // without a value
 	valued map[string]*regexp.Regexp // with one that matches

@@ -23,8 +23,8 @@ func runnerArgs(t *testing.T, kind string, words ...string) Candidate {
 	return described(t, `,"packages":[{"registryType":"`+kind+`",`+identifier+`,"runtimeArguments":[`+strings.Join(args, ",")+`]}]`).Candidates(has("npx", "uvx", "docker", "dnx"))[0]
 }
 
-// Whatever is not known to be harmless is warned of, in every spelling.
-func TestOptionsThatAreWarnedOf(t *testing.T) {
+// Whatever is not known to be harmless gets a warning, in every spelling.
+func TestOptionsWithAWarning(t *testing.T) {
 	for kind, lines := range map[string][]string{
 		"oci": {
 			"-itv /:/host", "-itv/:/host", "-it -v=/:/h", "-v ./:/h", "-v ..:/h", "-v .:/h", `-v C:\:/h`, "-v ~/:/h", "-v $HOME:/h", "--volume //:/h", "-v /var/run/docker.sock:/s",
@@ -94,11 +94,11 @@ func TestWarningsOfValues(t *testing.T) {
 	}
 	npx := described(t, `,"packages":[{"registryType":"npm","identifier":"x","version":"1","runtimeArguments":[{"type":"positional","value":"{k}","variables":{"k":{"isSecret":true,"isRequired":true}}}]}]`).Candidates(has("npx"))[0]
 	if len(npx.Warnings) == 0 {
-		t.Error("a word that anybody may type before the package is not warned of")
+		t.Error("a word that anybody may type before the package has no warning")
 	}
 }
 
-func TestVariablesThatAreWarnedOf(t *testing.T) {
+func TestVariablesWithAWarning(t *testing.T) {
 	warned := func(name string) bool {
 		c := described(t, `,"packages":[{"registryType":"npm","identifier":"x","version":"1","environmentVariables":[{"name":"`+name+`","value":"x"}]}]`).Candidates(has("npx"))[0]
 		return slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.HasPrefix(w, name+" ") })
@@ -107,12 +107,12 @@ func TestVariablesThatAreWarnedOf(t *testing.T) {
 		DOCKER_CONFIG DOCKER_CONTEXT DOCKER_HOST CONTAINER_HOST GIT_SSH_COMMAND JAVA_TOOL_OPTIONS NODE_TLS_REJECT_UNAUTHORIZED NODE_OPTIONS HTTPS_PROXY https_proxy HOME PATH Path PYTHONPATH PYTHONSTARTUP BASH_ENV
 		XDG_CONFIG_HOME SSL_CERT_FILE DOTNET_STARTUP_HOOKS`) {
 		if !warned(name) {
-			t.Errorf("%s is not warned of", name)
+			t.Errorf("%s has no warning", name)
 		}
 	}
 	for _, name := range strings.Fields("API_KEY NODE_ENV PYTHONUNBUFFERED GITHUB_TOKEN GITLAB_URL HOMEPAGE LOG_LEVEL PATHS DATABASE_URL ENVIRONMENT UVICORN_PORT") {
 		if warned(name) {
-			t.Errorf("%s is warned of", name)
+			t.Errorf("%s has a warning", name)
 		}
 	}
 }

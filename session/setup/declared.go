@@ -3,7 +3,7 @@ package setup
 import "slices"
 
 // Declares reports whether a value is one that the declarer of an input wrote: its default, its fixed value, or one of its choices. Such a
-// value is no secret, whatever the input is called, and whoever takes it over.
+// value is public, whatever the input is called, and whoever takes it over.
 func (i Input) Declares(v string) bool {
 	if i.Fixed != "" && v == i.Fixed || slices.Contains(i.Choices, v) {
 		return true

@@ -92,7 +92,7 @@ func (i Input) schema() property {
 		}
 	}
 	p.Title, p.Description = i.Title, i.Description
-	if i.Secret && i.Default != "" { // its field shows nothing, and this is no secret
+	if i.Secret && i.Default != "" { // its field shows nothing, and this is public
 		p.Description = strings.TrimSpace("Left empty, it is " + strconv.Quote(i.Default) + ". " + p.Description)
 	}
 	if i.Default != "" && !i.Secret {

@@ -9,12 +9,12 @@ import (
 	"github.com/mcphud/mcphud/session/setup"
 )
 
-// told is what a server became by what it was told, and the same as it may be shown.
-type told struct{ is, shown Server }
+// origin is what values for the inputs of a published description made a server, and the same as it may be shown.
+type origin struct{ is, shown Server }
 
-// Told is the server that build makes of values for inputs that somebody published. Trust in it holds until anything but a secret
-// changes that somebody typed. Those are masked, and nothing else is: what the publisher wrote is no secret, and may be what runs.
-func Told(in []setup.Input, given setup.Values, build func(setup.Values) (Server, error)) (Server, error) {
+// FromValues is the server that build makes of values for inputs that somebody published. Trust in it holds until anything but a secret
+// changes that somebody typed. Those are masked, and nothing else is: what the publisher wrote is public, and may be what runs.
+func FromValues(in []setup.Input, given setup.Values, build func(setup.Values) (Server, error)) (Server, error) {
 	s, err := build(given)
 	if err != nil {
 		return s, err
@@ -40,7 +40,7 @@ func Told(in []setup.Input, given setup.Values, build func(setup.Values) (Server
 		return s, err
 	}
 	shown.URL = withHost(shown.URL, s.URL)
-	s.written, s.secrets, s.told = shape.fingerprint(), secrets, &told{s, shown}
+	s.written, s.secrets, s.origin = shape.fingerprint(), secrets, &origin{s, shown}
 	return s, nil
 }
 
@@ -65,8 +65,8 @@ func withHost(masked, real string) string {
 	return base + path
 }
 
-// show puts what may be shown into masked, wherever sent is still as it was told.
-func (t *told) show(sent Server, masked *Server) {
+// show puts what may be shown into masked, wherever sent is still as it was made.
+func (t *origin) show(sent Server, masked *Server) {
 	if t == nil {
 		return
 	}
@@ -89,13 +89,13 @@ func (t *told) show(sent Server, masked *Server) {
 			masked.Headers[k] = orHidden(t.shown.Headers, k)
 		}
 	}
-	masked.told = &told{*masked, *masked} // without what is hidden, and not to be masked further
-	masked.told.is.told, masked.told.shown.told = nil, nil
+	masked.origin = &origin{*masked, *masked} // without what is hidden, and not to be masked further
+	masked.origin.is.origin, masked.origin.shown.origin = nil, nil
 }
 
-func (t *told) args(sent Server) bool { return t != nil && slices.Equal(sent.Args, t.is.Args) }
+func (t *origin) args(sent Server) bool { return t != nil && slices.Equal(sent.Args, t.is.Args) }
 
-func (t *told) env(name, value string) bool {
+func (t *origin) env(name, value string) bool {
 	if t == nil {
 		return false
 	}
