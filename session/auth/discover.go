@@ -102,6 +102,9 @@ func (t *talk) ours(m *resourceMetadata) error {
 	if err != nil || m.Resource == "" || named.Fragment != "" {
 		return &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the metadata's resource is %q, which is not the URI of a resource", text.Clip(mask.URL(m.Resource), 200))}
 	}
+	if named.User != nil { // which it would have on the page where a person consents, in front of its own host
+		return &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the metadata's resource is %q, which has a user in it", text.Clip(mask.URL(m.Resource), 200))}
+	}
 	have, want := Resource(named), Resource(t.url)
 	switch {
 	case have == want, strings.TrimSuffix(have, "/") == strings.TrimSuffix(want, "/"):

@@ -224,7 +224,7 @@ func (t *talk) web(to *url.URL) (*http.Client, error) {
 	}
 	dialer := &net.Dialer{Timeout: fetchTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
-		if err == nil && listen.ReachOfIP(at.Addr()) < limit && listen.ReachOf(to) == listen.Anywhere {
+		if err == nil && listen.ReachOfIP(at.Addr()) < limit {
 			return &errNear{to, at.Addr()}
 		}
 		return nil
@@ -239,7 +239,7 @@ func (t *talk) web(to *url.URL) (*http.Client, error) {
 // limit is the nearest that a server may send us to unasked: not nearer than itself.
 func (t *talk) limit() listen.Reach { return listen.ReachOf(t.url) }
 
-// errNear is a public name that stands for a private address.
+// errNear is a name that stands for an address nearer than it may be.
 type errNear struct {
 	url *url.URL
 	ip  netip.Addr

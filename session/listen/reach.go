@@ -16,17 +16,23 @@ const (
 	Anywhere
 )
 
-// ReachOf is the reach of a URL's host. Names other than localhost are not looked up.
+// ReachOf is the reach of a URL's host: of an address in whatever spelling, and of a name by what it says of itself, whoever resolves it.
+// No name is looked up.
 func ReachOf(u *url.URL) Reach {
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	host := plainHost(u.Hostname())
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return Machine
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return Anywhere
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ReachOfIP(ip)
 	}
-	return ReachOfIP(ip)
+	if numeric(host) {
+		return reachOfNumbers(host)
+	}
+	if private(host) {
+		return Network
+	}
+	return Anywhere
 }
 
 // near are networks that are not the Internet, beside those that netip knows.
