@@ -87,7 +87,7 @@ var arrows = map[string]string{
 	"session/offer":               "failure jsonrpc text",
 	"session/outbox":              "",
 	"session/peertest":            "config listen/porttest process",
-	"session/pending":             "failure jsonrpc text",
+	"session/pending":             "failure jsonrpc listen text",
 	"session/persona":             "session config jsonrpc offer text",
 	"session/process":             "",
 	"session/rpc":                 "failure journal jsonrpc text transport",

@@ -171,7 +171,25 @@ func TestPages(t *testing.T) {
 		"https://localhost.evil.example/":        {"localhost.evil.example", "", 0},
 		"http://localhost.evil.example/":         {"localhost.evil.example", "not encrypted", 0},
 		"http://127.0.0.1.evil.example/":         {"127.0.0.1.evil.example", "not encrypted", 0},
-		"https://" + strings.Repeat("a", 10_000): {strings.Repeat("a", 10_000), "", 0},
+		"https://" + strings.Repeat("a", 10_000): {strings.Repeat("a", 10_000), "", 1}, // a name of this network
+		"https://2130706433/":                    {"2130706433", "", 1},
+		"https://0x7f.1/":                        {"0x7f.1", "", 1},
+		"https://0177.0.0.1:8443/":               {"0177.0.0.1:8443", "", 1},
+		"https://134744072/":                     {"134744072", "", 1},
+		"https://127。0。0。1/":                     {"127。0。0。1", "", 2},
+		"https://127.0.0.1/":                     {"127.0.0.1", "", 1},
+		"https://localhost/":                     {"localhost", "", 1},
+		"https://router.local/":                  {"router.local", "", 1},
+		"http://2130706433/":                     {"2130706433", "not encrypted", 1},
+		"https://\u202eelpmaxe.live/":            {"\u202eelpmaxe.live", "no screen shows", 0},
+		"https://%E2%80%AEelpmaxe.live/":         {"\u202eelpmaxe.live", "no screen shows", 0},
+		"https://exam\u200bple.com/":             {"exam\u200bple.com", "no screen shows", 0},
+		"https://exam\u00adple.com/":             {"exam\u00adple.com", "no screen shows", 0},
+		"https://exam\u3164ple.com/":             {"exam\u3164ple.com", "no screen shows", 0},
+		"https://exam\ufe0fple.com/":             {"exam\ufe0fple.com", "no screen shows", 0},
+		"https://exam\U000e0041ple.com/":         {"exam\U000e0041ple.com", "no screen shows", 0},
+		"https://exam\u009bple.com/":             {"exam\u009bple.com", "no screen shows", 0},
+		"https://\u2066user\u2069@h.example/":    {"", "not a valid URL", 0},
 	} {
 		p := PageOf(raw)
 		refused := ""

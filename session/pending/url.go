@@ -4,8 +4,10 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -34,11 +36,23 @@ func PageOf(raw string) Page {
 	p := Page{Host: u.Host}
 	host := u.Hostname()
 	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
-	if ip := net.ParseIP(host); ip != nil {
+	ip := net.ParseIP(host)
+	if ip != nil {
 		local = ip.IsLoopback()
-		if !local {
-			p.Warnings = append(p.Warnings, "the host is an address and not a name")
-		}
+	}
+	if strings.ContainsFunc(host, unseen) {
+		return no(p, "the host has characters that no screen shows, or that turn the direction of text", "decline it: this is how pages pretend to be others")
+	}
+	switch reach := listen.ReachOf(u); {
+	case u.Scheme == "http" && local, u.Scheme != "http" && u.Scheme != "https": // on this machine, which is why it may be http; refused below
+	case listen.Spelled(host):
+		p.Warnings = append(p.Warnings, "the host is an address, written so that it does not look like one")
+	case ip != nil && !local:
+		p.Warnings = append(p.Warnings, "the host is an address and not a name")
+	case reach == listen.Machine:
+		p.Warnings = append(p.Warnings, "the page is of a program of this machine")
+	case reach == listen.Network && host != "":
+		p.Warnings = append(p.Warnings, "the page is of a program of this network")
 	}
 	for _, label := range strings.Split(strings.ToLower(host), ".") {
 		if strings.HasPrefix(label, "xn--") {
@@ -60,4 +74,10 @@ func PageOf(raw string) Page {
 		return no(p, "the page is not encrypted", "ask for an https page")
 	}
 	return no(p, "only https pages are opened, and not "+text.Clip(u.Scheme, 20), "decline it")
+}
+
+// unseen reports whether a character of a host shows nothing of its own, or changes where others stand.
+func unseen(r rune) bool {
+	return r > 0x7e && (!unicode.IsPrint(r) || strings.ContainsRune("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", r) ||
+		r >= 0x180b && r <= 0x180f || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef)
 }
