@@ -19,5 +19,12 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
+// marshalForeign is marshal for what others wrote about themselves, wherever it goes: characters that a terminal obeys, or that hide what
+// is written from its reader, become JSON escapes of the same value.
+func marshalForeign(v any) (json.RawMessage, error) {
+	b, err := marshal(v)
+	return escaped(b), err
+}
+
 // oneCell is the first line of s, cut, safe for a terminal.
 func oneCell(s string) string { return safe.Line(text.FirstLine(s), 60) }

@@ -111,7 +111,7 @@ func (a *app) listBundle(path string, where described.Host) (err error) {
 		r.Server = s.Masked()
 		r.Problems = append(r.Problems, b.Missing(s)...)
 	}
-	raw, err := marshal(r)
+	raw, err := marshalForeign(r)
 	if err != nil {
 		return err
 	}

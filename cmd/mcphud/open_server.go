@@ -282,7 +282,7 @@ func cmpOr(s, with, without string) string {
 
 // printServer prints what a server would run or contact, secrets masked.
 func (a *app) printServer(s config.Server) error {
-	raw, err := marshal(s.Masked())
+	raw, err := marshalForeign(s.Masked())
 	if err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ func (a *app) saveServer(ctx context.Context, to string, s config.Server) error 
 	if s.Source.Published != nil {
 		notes = append(notes, s.Source.Published.Warnings...)
 	}
-	raw, err := marshal(map[string]any{"file": change.File, "server": s.Name, "backup": backup, "notes": notes})
+	raw, err := marshalForeign(map[string]any{"file": change.File, "server": s.Name, "backup": backup, "notes": notes})
 	if err != nil {
 		return err
 	}

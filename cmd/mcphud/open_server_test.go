@@ -302,3 +302,30 @@ func TestSavingAsks(t *testing.T) {
 		}
 	}
 }
+
+// As JSON, too, nothing that a registry says can act on a terminal or turn its reader's eyes: what a program reads is the same.
+func TestForeignTextIsEscaped(t *testing.T) {
+	r := testRegistry(t)
+	const bad = "x\u009b31m\u202eevil\u2066\u200b"
+	r.Put(t, `{"name":"com.example/odd","description":"`+bad+`","version":"1.0.0","remotes":[{"type":"sse","url":"https://h.example.com/sse","headers":[{"name":"X","value":"`+bad+`"}]}]}`)
+	to := filepath.Join(t.TempDir(), "out.yaml")
+	for _, args := range [][]string{
+		{"registry", "search", "odd", "--registry", r.URL, "--format", "json"},
+		{"registry", "show", "com.example/odd", "--registry", r.URL, "--format", "json"},
+		{"open", "com.example/odd", "--registry", r.URL, "--print", "--format", "json"},
+		{"open", "com.example/odd", "--registry", r.URL, "--save", to, "--format", "json"},
+		{"registry", "show", "com.example/odd", "--registry", r.URL, "--format", "text"},
+		{"open", "com.example/odd", "--registry", r.URL, "--print", "--format", "text"},
+	} {
+		got := mcphud(t, args...)
+		if out := got.out + got.stderr; got.code != 0 || strings.ContainsAny(out, "\u009b\u202e\u2066\u200b") {
+			t.Errorf("%v: exit %d: %q", args, got.code, out)
+		}
+		if args[1] == "search" {
+			var found struct{ Servers []foundServer }
+			if err := json.Unmarshal([]byte(got.out), &found); err != nil || len(found.Servers) != 1 || found.Servers[0].Description != bad {
+				t.Errorf("%v: %q", err, got.out)
+			}
+		}
+	}
+}

@@ -145,7 +145,7 @@ func foundOf(s registry.Summary) foundServer {
 // lookFor searches the registry, or the list that is kept where it cannot be reached.
 func (a *app) lookFor(ctx context.Context, c *registry.Client, what string, limit int) ([]foundServer, error) {
 	found := []foundServer{}
-	bad, err := c.List(ctx, registry.Query{Search: what, Version: "latest"}, func(page []registry.Entry) bool {
+	bad, err := c.List(ctx, registry.Query{Search: what, Version: "latest", Most: max(2000, 2*limit)}, func(page []registry.Entry) bool {
 		for _, e := range page {
 			if len(found) < limit && e.Status != "deleted" {
 				found = append(found, foundOf(registry.SummaryOf(e)))
@@ -185,7 +185,7 @@ func (a *app) registrySearch(ctx context.Context, c *registry.Client, what strin
 	if err != nil {
 		return err
 	}
-	raw, err := marshal(map[string]any{"servers": found})
+	raw, err := marshalForeign(map[string]any{"servers": found})
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (a *app) registryShow(ctx context.Context, c *registry.Client, what string)
 		return err
 	}
 	var raw json.RawMessage
-	if raw, err = marshal(e.Raw); err != nil {
+	if raw, err = marshalForeign(e.Raw); err != nil {
 		return err
 	}
 	p := a.printer()
@@ -293,7 +293,7 @@ func (a *app) registryVersions(ctx context.Context, c *registry.Client, name str
 		lines = append(lines, line{e.Document.Version, e.Status, e.Message, e.Latest, e.Published})
 		rows = append(rows, []string{e.Document.Version, shortDate(e.Published), statusOf(e)})
 	}
-	raw, err := marshal(map[string]any{"name": name, "versions": lines})
+	raw, err := marshalForeign(map[string]any{"name": name, "versions": lines})
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (a *app) registrySync(ctx context.Context, c *registry.Client) error {
 	if err != nil {
 		return err
 	}
-	raw, err := marshal(map[string]any{"registry": c.Base(), "servers": len(list.Servers), "unreadable": bad, "took": ms(time.Since(began))})
+	raw, err := marshalForeign(map[string]any{"registry": c.Base(), "servers": len(list.Servers), "unreadable": bad, "took": ms(time.Since(began))})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -28,8 +29,9 @@ const Official = "https://registry.modelcontextprotocol.io"
 // Bounds of what a registry may send.
 const (
 	maxPage      = 16 << 20 // bytes of one answer
-	maxPages     = 5000
-	maxEntries   = 200_000
+	maxPages     = 1000
+	maxEntries   = 60_000
+	maxList      = 96 << 20 // bytes of all pages
 	pageSize     = 100
 	maxRedirects = 5
 	timeout      = 30 * time.Second // of one request
@@ -162,6 +164,8 @@ type Query struct {
 	Version      string // "latest" for the latest of each server, "" for all
 	UpdatedSince time.Time
 	Deleted      bool // deleted servers too
+	// Most is how many entries are looked at, whatever else the registry has; 0 for as many as a whole list may have.
+	Most int
 }
 
 func (q Query) values() url.Values {
@@ -184,7 +188,7 @@ func (q Query) values() url.Values {
 func (c *Client) List(ctx context.Context, q Query, each func([]Entry) bool) (bad int, err error) {
 	v := q.values()
 	seen := map[string]bool{}
-	total := 0
+	total, size, most := 0, 0, min(cmp.Or(q.Most, maxEntries), maxEntries)
 	for range maxPages {
 		var page struct {
 			Servers  []json.RawMessage `json:"servers"`
@@ -198,6 +202,7 @@ func (c *Client) List(ctx context.Context, q Query, each func([]Entry) bool) (ba
 		}
 		entries := make([]Entry, 0, len(page.Servers))
 		for _, raw := range page.Servers {
+			size += len(raw)
 			e, err := ParseEntry(raw)
 			if err != nil {
 				bad++
@@ -205,8 +210,11 @@ func (c *Client) List(ctx context.Context, q Query, each func([]Entry) bool) (ba
 			}
 			entries = append(entries, e)
 		}
-		if total += len(page.Servers); total > maxEntries {
-			return bad, c.broken(fmt.Sprintf("it lists more than %d servers", maxEntries))
+		switch total += len(page.Servers); {
+		case total > most:
+			return bad, c.broken(fmt.Sprintf("it lists more than %d servers", most))
+		case size > maxList:
+			return bad, c.broken("it lists more than " + text.Bytes(maxList))
 		}
 		if !each(entries) {
 			return bad, nil

@@ -98,12 +98,24 @@ func TestHostileRegistry(t *testing.T) {
 	text := func(s string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte(s)); return true }
 	}
+	many := func(servers, size int) func(http.ResponseWriter, *http.Request) bool {
+		n := 0
+		one := `{"server":` + server("a/b", "1", `,"x":"`+strings.Repeat("x", size-5)+`"`) + `}`
+		body := one + strings.Repeat(","+one, servers-1)
+		return func(w http.ResponseWriter, _ *http.Request) bool {
+			n++
+			fmt.Fprintf(w, `{"servers":[%s],"metadata":{"nextCursor":"%d"}}`, body, n)
+			return true
+		}
+	}
 	for name, c := range map[string]struct {
 		before func(http.ResponseWriter, *http.Request) bool
 		want   string
 	}{
 		"the same cursor": {endless(func(int) string { return "again" }), "never ends"},
-		"endless cursors": {endless(func(n int) string { return fmt.Sprint(n) }), "more than 5000 pages"},
+		"endless cursors": {endless(func(n int) string { return fmt.Sprint(n) }), "more than 1000 pages"},
+		"endless servers": {many(100, 10), "more than 60000 servers"},
+		"endless bytes":   {many(10, 1<<20), "more than 100.7 MB"},
 		"a long cursor":   {endless(func(int) string { return strings.Repeat("x", 5000) }), "cursor is longer"},
 		"an empty page":   {text(`{"servers":[],"metadata":{"nextCursor":"x"}}`), "after an empty page"},
 		"a huge page":     {text(strings.Repeat(" ", 17<<20)), "more than 16"},
