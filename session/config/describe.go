@@ -33,6 +33,11 @@ func Describe(s Server) []Field {
 			flag = a
 		}
 	}
+	if !sent.origin.args(sent) {
+		for i := range beforePackage(sent.Command, sent.Args) {
+			s.Args[i] = sent.hide(sent.Args[i])
+		}
+	}
 	for k := range s.Env {
 		if !sent.origin.env(k, sent.Env[k]) {
 			s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -105,5 +106,30 @@ func TestTrustWithoutAHome(t *testing.T) {
 	s := Server{Name: "a", Source: Source{Project: true}}
 	if tr.Trusted(s) || tr.Trust(s) == nil {
 		t.Error("trusted, or claimed to remember it, with nowhere to keep it")
+	}
+}
+
+// npx takes the word behind an option that it does not know for the package to run, whatever the option is called. Nothing is
+// masked in its command line before the package is certain; what is for the package itself is.
+func TestRunnersHideNoPackage(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y --api-key evil good --token abcdef":         "npx -y --api-key evil good --token ***",
+		"npx --token evil good":                             "npx --token evil good",
+		"npx -p good --token evil":                          "npx -p good --token evil",
+		"/usr/bin/npx -y --auth-token evil":                 "/usr/bin/npx -y --auth-token evil",
+		"npx.cmd --secret evil good":                        "npx.cmd --secret evil good",
+		"npm exec --api-key evil -- good":                   "npm exec --api-key evil -- good",
+		"pnpm dlx --api-key evil good --api-key abcdef":     "pnpm dlx --api-key evil good --api-key ***",
+		"npx -y good --api-key abcdef":                      "npx -y good --api-key ***",
+		"npx good --api-key abcdef":                         "npx good --api-key ***",
+		"server --api-key abcdef":                           "server --api-key ***",
+		"npx -y @scope/good@1.0.0 --token abcdef --key ghi": "npx -y @scope/good@1.0.0 --token *** --key ***",
+	} {
+		argv := strings.Fields(line)
+		for _, f := range Describe(Server{Name: "a", Command: argv[0], Args: argv[1:]}) {
+			if f.Label == "runs" && f.Value != want {
+				t.Errorf("%s\n shows %s\n  want %s", line, f.Value, want)
+			}
+		}
 	}
 }
