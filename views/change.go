@@ -115,7 +115,7 @@ func (p plannedChange) ask(c *tui.Ctx) tea.Cmd {
 		return c.Toast(tui.Note, "nothing to write: the file says that already")
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: p.title, Body: p.about + strings.TrimRight(b.String(), "\n"), Yes: p.yes, No: "leave the file as it is",
+		Title: p.title, Body: p.about + strings.TrimRight(b.String(), "\n"), Yes: p.yes, No: "leave the file as it is", Danger: p.about != "",
 		OnYes: p.save,
 	})
 }
