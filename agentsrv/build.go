@@ -73,7 +73,7 @@ func (a *Agent) build() error {
 	}
 	a.front = front.New(front.Options{
 		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest, MaxLine: a.o.MaxLine, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
-		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify, Resource: a.auth.Resource,
+		Wrap: a.wrap(), Hosts: a.hosts(), WebSocket: a.o.WebSocket, SSE: a.o.SSE, Authenticate: a.auth.Identify, Resource: a.auth.Resource,
 	})
 	return nil
 }

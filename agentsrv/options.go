@@ -62,6 +62,9 @@ type Options struct {
 	Host string // address to listen on, default 127.0.0.1 (and ::1 where there is one); others need Token or JWKS
 	Port int    // 0 picks a free one
 
+	// WebSocket serves clients over WebSockets at the endpoint, too; SSE those of HTTP+SSE (2024-11-05) at /sse and /messages.
+	WebSocket, SSE bool
+
 	Token string // bearer token that callers must show, "" for none
 	// TokenAnonymous says that Token is of a router which calls for everybody: sessions and tasks belong to whoever knows their
 	// ids, as without a token, and stay so when the token is another.

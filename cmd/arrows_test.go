@@ -50,6 +50,7 @@ var arrows = map[string]string{
 	"session/described":           "atomicfile config failure mask mcpb registry setup text transport",
 	"session/diagnosis":           "failure text",
 	"session/doctor":              "session auth card config diagnosis failure journal journal/expert jsonrpc listen mask offer process schema text transport",
+	"session/duplex":              "config failure ingress jsonrpc sse transport",
 	"session/expect":              "compare failure jsonrpc offer schema secret text",
 	"session/failure":             "",
 	"session/faketest":            "config faketest/behave",

@@ -30,6 +30,9 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	if r.leaving.Load() { // whoever comes again gets another router
 		w.Header()["Connection"] = []string{"close"}
 	}
+	if r.linked(w, req, path) {
+		return
+	}
 	if agent, task, ok := agentIn(path); ok {
 		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}}
 		r.Serve(c)

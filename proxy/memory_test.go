@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/duplex"
 )
 
 // inMemory is a router whose only agent and only clients are in this process, without a network: in a bubble of testing/synctest its
@@ -57,7 +58,7 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	return flow.RoundTrip(h.h, r, func(v any) { h.t.Errorf("a handler panicked: %v", v) })
+	return duplex.RoundTrip(h.h, r, func(v any) { h.t.Errorf("a handler panicked: %v", v) })
 }
 
 // Close does nothing.

@@ -65,6 +65,9 @@ type Options struct {
 	Sessions     sessions.Limits // Ended is set by the router
 	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
+	// WebSocket and SSE are whether clients may use WebSockets, and HTTP+SSE of 2024-11-05; nil leaves it to the routes.
+	WebSocket, SSE *bool
+
 	// Prefix is which tools and prompts of all agents have their agent's name in front; "" leaves it to the routes.
 	Prefix toolset.Prefix
 

@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -52,7 +53,8 @@ type Router struct {
 	merged  *aggregate.Server     // all agents as one; nil where an option has something else in its place
 	logins  sync.Map              // *auth.Authorizer of agents at a URL that have one, by name
 	bridges bridges
-	port    atomic.Int32 // that it listens on, 0 before Start
+	links   *duplex.Server // clients with a connection of their own
+	port    atomic.Int32   // that it listens on, 0 before Start
 
 	apply   sync.Mutex               // one change of the table at a time
 	file    *routes.Table            // the part of the table that is the file's; under apply
@@ -80,6 +82,7 @@ func New(o Options) (*Router, error) {
 	r.life, r.end = context.WithCancel(context.Background())
 	limits := o.Sessions
 	limits.Ended = r.sessionEnded
+	r.links = r.newLinks()
 	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
 	r.shared.WriteTimeout = o.WriteTimeout
 	r.shared.Sessions = sessions.NewTable(limits)
@@ -302,6 +305,12 @@ func (r *Router) Close(ctx context.Context) error {
 	defer cancel()
 	r.drained()
 	manager.Close()
+	linked := make(chan struct{})
+	go func() {
+		r.links.Close(ctx)
+		close(linked)
+	}()
+	defer func() { <-linked }()
 	if web != nil {
 		if err := web.Shutdown(ctx); err != nil {
 			r.end() // whoever is still served has had the time that ctx gave

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -108,7 +109,7 @@ func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
 // What is cancelled is not answered, whatever was cancelled too late before.
 func TestR19_CancelledOverStdio(t *testing.T) {
 	say, end, called := hanging(t)
-	for i := range stdioCalls + 1 {
+	for i := range duplex.MaxCalls + 1 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"old %d"}}`, i))
 	}
 	say(`{"jsonrpc":"2.0","id":"two/2","method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)

@@ -28,6 +28,7 @@ type Exchange struct {
 	Caller  kit.Identity // who asks
 	Header  http.Header  // of the HTTP request, nil over stdio; not to be modified
 	Token   []byte       // _meta.progressToken as JSON, nil if the client asked for no progress
+	carried bool         // Header is of a request that this process made of a message with a connection of its own
 	peer    *peer        // what mcp-go sees of the client
 	remote  *client      // of a session that another process has
 	line    Line         // to that process; nil for an exchange that arrived here

@@ -25,7 +25,7 @@ func (s *Server) inspect(x *Exchange) error {
 		return err
 	case e != nil:
 		return e
-	case modern && x.ID != nil && x.Header != nil:
+	case modern && x.ID != nil && x.Header != nil && !x.carried:
 		return s.mirroredHeaders(x)
 	}
 	return nil

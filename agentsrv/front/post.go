@@ -8,12 +8,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identity) {
-	x := &Exchange{Header: r.Header, Caller: caller, Version: defaultVersion}
+	x := &Exchange{Header: r.Header, Caller: caller, Version: defaultVersion, carried: duplex.Carried(r.Context())}
 	if !s.start() {
 		w.Header().Set("Connection", "close")
 		s.refuse(w, x, &jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: errClosing.Error(), Status: http.StatusServiceUnavailable, RetryAfter: time.Second})

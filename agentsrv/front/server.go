@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -20,8 +22,12 @@ import (
 	"github.com/mcphud/mcphud/session/sse"
 )
 
-// Path is where the MCP endpoint is.
-const Path = "/mcp"
+// Path is where the MCP endpoint is; the others are those of HTTP+SSE, where it is served.
+const (
+	Path         = "/mcp"
+	SSEPath      = "/sse"
+	MessagesPath = "/messages"
+)
 
 // Options configures a Server. Only Engine is required.
 type Options struct {
@@ -39,6 +45,8 @@ type Options struct {
 	Public map[string]http.Handler
 	// Wrap puts something in front of the MCP endpoint, behind guard and authentication.
 	Wrap func(http.Handler) http.Handler
+	// WebSocket serves clients over WebSockets at Path, too; SSE those of HTTP+SSE (2024-11-05) at SSEPath, which post to MessagesPath.
+	WebSocket, SSE bool
 	// Hosts are names, beside those of the loopback interface, by which clients may address the server.
 	Hosts []string
 	// Logger gets errors; nil discards them.
@@ -76,6 +84,7 @@ type Server struct {
 	kept     atomic.Int64 // bytes that all streams keep for clients that come back
 	requests atomic.Int64 // of callers without a session
 	workers  *kit.Workers
+	links    *duplex.Server  // clients with a connection of their own
 	handlers context.Context // what handlers that direct calls find in theirs; nil if it calls none
 
 	life    context.Context // of the work that requests cause
@@ -105,6 +114,16 @@ func New(o Options) *Server {
 	if o.Direct {
 		s.handlers = engineContext(o.Engine)
 	}
+	s.links = duplex.New(duplex.Options{
+		Handler: s.endpoint(), Limit: o.MaxBody, Body: o.Timeouts.Body, Write: o.Timeouts.Write, Heartbeat: o.Timeouts.Heartbeat,
+		Admit: func(w http.ResponseWriter, r *http.Request) (string, bool) {
+			caller, ok := s.authenticate(w, r)
+			return caller.Principal, ok
+		},
+		Panicked: func(v any) {
+			o.Logger.Error("request handler panicked", "panic", v, "stack", string(debug.Stack()))
+		},
+	})
 	s.next = s.engine
 	for i := len(o.Use) - 1; i >= 0; i-- {
 		s.next = o.Use[i](s.next)
@@ -115,11 +134,18 @@ func New(o Options) *Server {
 // Handler is the whole HTTP surface: the MCP endpoint at Path, the routes, and 404 elsewhere, all behind listen.Guard.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	endpoint := http.Handler(http.HandlerFunc(s.serveMCP))
-	if s.o.Wrap != nil {
-		endpoint = s.authenticated(s.o.Wrap(endpoint))
+	endpoint := s.endpoint()
+	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
+		if s.o.WebSocket && duplex.IsWebSocket(r) {
+			s.links.WebSocket(w, r, Path)
+			return
+		}
+		endpoint.ServeHTTP(w, r)
+	})
+	if s.o.SSE {
+		mux.HandleFunc(SSEPath, func(w http.ResponseWriter, r *http.Request) { s.links.Events(w, r, Path, MessagesPath) })
+		mux.HandleFunc(MessagesPath, s.links.Message)
 	}
-	mux.Handle(Path, endpoint)
 	for pattern, h := range s.o.Public {
 		mux.Handle(pattern, h)
 	}
@@ -130,6 +156,15 @@ func (s *Server) Handler() http.Handler {
 		kit.WritePage(w, http.StatusNotFound, map[string]string{"error": "not_found", "detail": "there is nothing here; MCP is served at " + Path})
 	})
 	return listen.Guard(mux, s.o.Hosts...)
+}
+
+// endpoint serves Streamable HTTP.
+func (s *Server) endpoint() http.Handler {
+	endpoint := http.Handler(http.HandlerFunc(s.serveMCP))
+	if s.o.Wrap != nil {
+		endpoint = s.authenticated(s.o.Wrap(endpoint))
+	}
+	return endpoint
 }
 
 // ActiveSessions is how many sessions of the legacy era exist.
@@ -191,6 +226,7 @@ func (s *Server) Close(ctx context.Context) error {
 	go func() { s.work.Wait(); close(done) }()
 	defer s.workers.Close()
 	defer s.closeSessions()
+	defer s.links.Close(ctx) // once what they wait for is there
 	select {
 	case <-done:
 		return nil

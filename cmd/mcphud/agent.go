@@ -30,6 +30,7 @@ func (a *app) agentCommand() *cobra.Command {
 		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: noArgs,
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second signal ends it at once.\n\n" +
+			"--websocket and --sse serve clients that do not speak Streamable HTTP, too: see mcphud help agent.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
 			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, AGENT_EMBEDDINGS_URL, AGENT_EMBEDDINGS_MODEL, AGENT_EMBEDDINGS_KEY, AGENT_REGISTER, ROUTER_HOST, ROUTER_PORT, ROUTER_CA), " +
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name; " +
@@ -145,6 +146,9 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	if err := s.checkRegister(); err != nil {
 		return agentsrv.Options{}, err
 	}
+	if s.stdio && (s.websocket || s.sse) {
+		return agentsrv.Options{}, usageError("--websocket and --sse do not apply with --stdio: nobody can connect", "leave one of them out")
+	}
 	if s.jwks == "" && s.jwtAudience+s.jwtIssuer+s.jwtScope != "" {
 		return agentsrv.Options{}, usageError("--jwt-audience, --jwt-issuer and --jwt-scope need the key file of --jwks", "set --jwks, or leave them out")
 	}
@@ -157,7 +161,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	o := agentsrv.Options{
 		Name: s.name, Version: version(), Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
 		JWTScopes:      strings.Fields(s.jwtScope),
-		TokenAnonymous: s.tokenAnonymous, KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
+		TokenAnonymous: s.tokenAnonymous, WebSocket: s.websocket, SSE: s.sse, KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		Queue: s.queue, RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},

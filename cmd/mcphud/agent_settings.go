@@ -36,6 +36,7 @@ type agentSettings struct {
 	routerHost, routerCA         string
 	routerToken                  string
 	tokenAnonymous               bool
+	websocket, sse               bool
 	routerPort                   int
 	registerAt, registerAs       string
 	registerCreds, registerCA    string
@@ -111,6 +112,8 @@ var agentSources = []setting{
 	{flag: "register-as", key: "registerAs"},
 	{flag: "register-creds", env: "AGENT_REGISTER_CREDS", key: "registerCreds"},
 	{flag: "register-ca", env: "AGENT_REGISTER_CA", key: "registerCa"},
+	{flag: "websocket", env: "AGENT_WEBSOCKET", key: "websocket"},
+	{flag: "sse", env: "AGENT_SSE", key: "sse"},
 	{flag: "batch", key: "batch"},
 	{flag: "ephemeral", key: "ephemeral"},
 	{flag: "log-level", key: "logLevel"},
@@ -169,6 +172,8 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.registerAs, "register-as", "", "register this `URL` instead of the address that is listened on")
 	f.StringVar(&s.registerCreds, "register-creds", "", "register as the user of this NATS credentials `FILE` (default: --queue-creds); AGENT_REGISTER_CREDS")
 	f.StringVar(&s.registerCA, "register-ca", "", "trust the NATS server by the certificate authorities in this PEM `FILE` (default: --queue-ca); AGENT_REGISTER_CA")
+	f.BoolVar(&s.websocket, "websocket", false, "serve WebSockets at the endpoint, too: for clients that need no request for each message; not a part of the specification; AGENT_WEBSOCKET")
+	f.BoolVar(&s.sse, "sse", false, "serve HTTP+SSE of 2024-11-05 at /sse and /messages, too: for hosts that do not speak Streamable HTTP, which is better at all else; AGENT_SSE")
 	f.BoolVar(&s.batch, "batch", false, "offer the experimental method tools/call_batch")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log at this `LEVEL` and above: debug, info, warning or error")
 }

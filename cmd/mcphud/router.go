@@ -49,6 +49,7 @@ type routerSettings struct {
 	clusterCreds    string
 	clusterCA       string
 	prefix          string
+	websocket, sse  bool
 	remote          manage.Remote
 }
 
@@ -74,6 +75,8 @@ var routerSources = []setting{
 	{flag: "cluster", env: "ROUTER_CLUSTER", key: "cluster"},
 	{flag: "cluster-creds", env: "ROUTER_CLUSTER_CREDS"},
 	{flag: "cluster-ca", env: "ROUTER_CLUSTER_CA"},
+	{flag: "websocket", env: "ROUTER_WEBSOCKET", key: "websocket"},
+	{flag: "sse", env: "ROUTER_SSE", key: "sse"},
 	{flag: "prefix", key: "prefix"},
 	{flag: "manage-addr"},
 	{flag: "manage-cert"},
@@ -88,6 +91,7 @@ func (a *app) routerCommand() *cobra.Command {
 		Long: "router serves every agent of routing.json at http://127.0.0.1:8088/mcps/NAME/mcp, in every protocol version. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
 			"With --stdio it listens nowhere, serves all agents as one over stdin and stdout, and ends with its input. " +
+			"--websocket and --sse serve clients that do not speak Streamable HTTP, too. " +
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; an invalid file keeps the last valid routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
 			"DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth and CompleteMcpOAuth are each a POST of JSON to their own path, and a method over gRPC. " +
@@ -134,6 +138,8 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
 	f.BoolVar(&s.stdio, "stdio", false, "serve all agents as one over stdin and stdout instead of HTTP")
+	f.BoolVar(&s.websocket, "websocket", false, "serve WebSockets at each endpoint, too: for clients that need no request for each message; not a part of the specification; ROUTER_WEBSOCKET")
+	f.BoolVar(&s.sse, "sse", false, "serve HTTP+SSE of 2024-11-05 at /sse and /mcps/NAME/sse, too: for hosts that do not speak Streamable HTTP, which is better at all else; ROUTER_SSE")
 	f.Var(&choice{&s.prefix, prefixes}, "prefix", "put agents' names before those of tools: always (as mcp__AGENT__TOOL), in a conflict, or never (`MODE`)")
 	f.StringVar(&s.remote.Addr, "manage-addr", "", "let managers with a certificate register servers at this `ADDRESS`, HOST:PORT, as JSON and over gRPC")
 	f.StringVar(&s.remote.Cert, "manage-cert", "", "the certificate of --manage-addr is in this `FILE` (PEM)")
@@ -154,8 +160,8 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 		}
 		*table = *t
 		var values []config.Value
-		for _, v := range []config.Value{{Key: "port", Text: strconv.Itoa(t.Port)}, {Key: "tokens", Text: t.Tokens}, {Key: "sessionKey", Text: t.SessionKey}, {Key: "cluster", Text: t.Cluster}, {Key: "prefix", Text: string(t.Merged.Prefix)}} {
-			if v.Text != "" && v.Text != "0" { // not set
+		for _, v := range []config.Value{{Key: "port", Text: strconv.Itoa(t.Port)}, {Key: "tokens", Text: t.Tokens}, {Key: "sessionKey", Text: t.SessionKey}, {Key: "cluster", Text: t.Cluster}, {Key: "websocket", Text: strconv.FormatBool(t.WebSocket)}, {Key: "sse", Text: strconv.FormatBool(t.SSE)}, {Key: "prefix", Text: string(t.Merged.Prefix)}} {
+			if v.Text != "" && v.Text != "0" && v.Text != "false" { // not set
 				v.Line = t.Lines[v.Key]
 				values = append(values, v)
 			}
@@ -225,6 +231,12 @@ func (s *routerSettings) options(r *resolution) proxy.Options {
 	if r.given("session-key") {
 		o.SessionKey = s.sessionKey
 	}
+	if r.given("websocket") {
+		o.WebSocket = &s.websocket
+	}
+	if r.given("sse") {
+		o.SSE = &s.sse
+	}
 	if r.of("prefix").from.Source == "flag" { // the file's may change
 		o.Prefix = toolset.Prefix(s.prefix)
 	}
@@ -261,6 +273,9 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	settled.log(log)
 	if s.stdio && settled.given("tokens") && cmd.Flags().Changed("tokens") {
 		return usageError("--tokens does not apply with --stdio: whoever starts the router is its only caller", "leave one of them out")
+	}
+	if s.stdio && (settled.given("websocket") && s.websocket || settled.given("sse") && s.sse) {
+		return usageError("--websocket and --sse do not apply with --stdio: nobody can connect", "leave one of them out")
 	}
 	if s.stdio && s.remote != (manage.Remote{}) {
 		return usageError("--manage-addr does not apply with --stdio: nothing is managed there", "leave one of them out")

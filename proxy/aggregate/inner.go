@@ -10,8 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -52,7 +52,7 @@ func (i innerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	res, err := flow.RoundTrip(s.o.Router, in, func(v any) {
+	res, err := duplex.RoundTrip(s.o.Router, in, func(v any) {
 		s.log.Error("request handler panicked", "agent", i.agent, "panic", v, "stack", string(debug.Stack()))
 	})
 	if err != nil {

@@ -108,6 +108,8 @@ func merge(pieces map[string]*piece) *Table {
 		t.Tokens = first(t, p, "tokens", t.Tokens, p.table.Tokens)
 		t.SessionKey = first(t, p, "sessionKey", t.SessionKey, p.table.SessionKey)
 		t.Cluster = first(t, p, "cluster", t.Cluster, p.table.Cluster)
+		t.WebSocket = first(t, p, "websocket", t.WebSocket, p.table.WebSocket)
+		t.SSE = first(t, p, "sse", t.SSE, p.table.SSE)
 		if m := p.table.Merged; t.Merged.zero() {
 			t.Merged = m
 		} else if !m.zero() && !reflect.DeepEqual(m, t.Merged) {

@@ -23,7 +23,7 @@ const (
 	maxTimeout = 24 * time.Hour
 	maxRoutes  = 10_000
 	maxRate    = 1_000_000_000
-	topFields  = `"port", "tokens", "sessionKey", "cluster", "prefix", "clients" and "routes"`
+	topFields  = `"port", "tokens", "sessionKey", "cluster", "websocket", "sse", "prefix", "clients" and "routes"`
 )
 
 // Parse reads a routing.json. What is not known in it is a warning; what is wrong is an error that names the line, and then
@@ -43,6 +43,8 @@ func Parse(text []byte) (*Table, error) {
 		"tokens":     own("tokens", func(v value) { t.Tokens = v.text() }),
 		"sessionKey": own("sessionKey", func(v value) { t.SessionKey = v.text() }),
 		"cluster":    own("cluster", func(v value) { t.Cluster = v.text() }),
+		"websocket":  own("websocket", func(v value) { t.WebSocket = v.bool() }),
+		"sse":        own("sse", func(v value) { t.SSE = v.bool() }),
 		"prefix":     own("prefix", func(v value) { t.Merged.Prefix = v.prefix() }),
 		"separator":  func(v value) { t.Merged.Separator = v.separator() },
 		"include":    func(v value) { t.Merged.Include = v.patterns(true) },

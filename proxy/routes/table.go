@@ -133,6 +133,8 @@ type Table struct {
 	Tokens     string // the file of tokens, "" for none; relative to the file's folder
 	SessionKey string // the file of keys that seal session ids, "" for ids that the router keeps; relative likewise
 	Cluster    string // the NATS server that the router shares with others, "" for none
+	WebSocket  bool   // whether clients may use WebSockets
+	SSE        bool   // whether clients may use HTTP+SSE of 2024-11-05
 	Routes     map[string]*Route
 	Lines      map[string]int // where port, tokens, sessionKey and routes.NAME.ca are in the file, those that are; 1-based
 	Merged     Merged         // the endpoint of all agents

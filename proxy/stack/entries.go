@@ -298,7 +298,7 @@ func (r *reader) value(n config.Node, what string) any {
 
 // routerFlags maps settings of the router to its flags; routerFiles does so for those that name files.
 var (
-	routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
+	routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level", "websocket": "websocket", "sse": "sse"}
 	routerFiles = map[string]string{"audit": "audit", certKey: "tls-cert", privateKey: "tls-key", "clusterCreds": "cluster-creds", "clusterCa": "cluster-ca"}
 )
 

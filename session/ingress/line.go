@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -35,11 +36,39 @@ func ReadLine(r *bufio.Reader, limit int) (line []byte, long bool, err error) {
 	}
 }
 
+// ReadMessage reads all of r, which is one message, into memory of its own. If there is more than limit, all of it is gone but its
+// id, as with ReadLine; io.ErrShortBuffer says that there is even more than most, of which the rest is not read.
+func ReadMessage(r io.Reader, limit, most int64) (frame []byte, long bool, err error) {
+	frame, err = io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil || int64(len(frame)) <= limit {
+		return frame, false, err
+	}
+	id, buf := &idFinder{}, make([]byte, 32<<10)
+	id.feed(frame)
+	for n := int64(len(frame)); ; {
+		k, err := r.Read(buf)
+		id.feed(buf[:k])
+		n += int64(k)
+		switch {
+		case errors.Is(err, io.EOF):
+			return id.found(), true, nil
+		case err != nil:
+			return nil, true, err
+		case n > most:
+			return nil, true, io.ErrShortBuffer
+		}
+	}
+}
+
 // LineTooLong refuses a message of which ReadLine says that it is.
-func LineTooLong(limit int) *jsonrpc.RequestError {
+func LineTooLong(limit int) *jsonrpc.RequestError { return tooLong("a line", int64(limit)) }
+
+// MessageTooLong refuses a message of which ReadMessage says that it is.
+func MessageTooLong(limit int64) *jsonrpc.RequestError { return tooLong("a message", limit) }
+
+func tooLong(what string, limit int64) *jsonrpc.RequestError {
 	return &jsonrpc.RequestError{
-		Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit},
-		Message: "Request too large: the limit of a line is " + Size(int64(limit)),
+		Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit}, Message: "Request too large: the limit of " + what + " is " + Size(limit),
 	}
 }
 

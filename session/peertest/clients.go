@@ -1,6 +1,7 @@
 package peertest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,4 +116,28 @@ func checks(t testing.TB, file string, not ...string) (passed int, failed []stri
 		}
 	}
 	return passed, failed
+}
+
+// OverSSE has the TypeScript SDK 1 list the tools at a URL of HTTP+SSE and call one of them without arguments, and returns what it got: how many
+// tools, how much progress, and the content.
+func OverSSE(t testing.TB, url, tool string) (got struct {
+	Tools, Progress int
+	Content         json.RawMessage
+},
+) {
+	t.Helper()
+	installed(t, "peers", filepath.Join("node_modules", "@modelcontextprotocol", "sdk"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Node(t), installed(t, "peers", "sse.mjs"), url, tool)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &got)
+	}
+	if err != nil {
+		t.Fatalf("sse.mjs: %v\n%s%s", err, out, &stderr)
+	}
+	return got
 }
