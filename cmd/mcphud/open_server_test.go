@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -327,5 +328,46 @@ func TestForeignTextIsEscaped(t *testing.T) {
 				t.Errorf("%v: %q", err, got.out)
 			}
 		}
+	}
+}
+
+// One yes is for the words that were shown: with others in the description nothing runs until somebody has seen them.
+func TestOtherDeclaredWordsAskAgain(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for npx is a script")
+	}
+	home := t.TempDir()
+	ran, file := filepath.Join(home, "ran"), filepath.Join(home, "server.json")
+	if err := os.WriteFile(filepath.Join(home, "npx"), []byte("#!/bin/sh\necho \"$@\" >> '"+ran+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", "PATH=" + home + ":/usr/bin:/bin"}
+	publish := func(words string) {
+		t.Helper()
+		write(t, file, `{"name":"com.example/x","version":"1.0.0","packages":[{"registryType":"npm","identifier":"x","version":"1.0.0","runtimeArguments":[
+			{"type":"positional","value":"{k}","variables":{"k":{"isSecret":true,"default":"`+words+`"}}}]}]}`)
+	}
+	publish("--call=GOOD")
+	s := startUIWith(t, env, "open", file)
+	s.shows("Start a server that somebody published?")
+	s.shows("npx -y --call=GOOD x@1.0.0")
+	s.types(t, "y")
+	await(t, "npx", func() bool { return strings.Contains(contents(ran), "-y --call=GOOD x@1.0.0") })
+	s.signal(os.Kill)
+	s.exit()
+	publish("--call=EVIL")
+	cmd := command(t, "open", file)
+	cmd.Env = append(cmd.Env, env...)
+	if got := finish(t, cmd); got.code != exitUnreachable || !strings.Contains(got.stderr, "not trusted yet") || strings.Contains(contents(ran), "EVIL") {
+		t.Errorf("exit %d: %s; ran %s", got.code, got.stderr, contents(ran))
+	}
+	again := startUIWith(t, env, "open", file)
+	again.shows("Start a server that somebody published?")
+	again.shows("npx -y --call=EVIL x@1.0.0")
+	again.signal(os.Kill)
+	again.exit()
+	if strings.Contains(contents(ran), "EVIL") {
+		t.Errorf("ran %s", contents(ran))
 	}
 }
