@@ -53,6 +53,7 @@ type App struct {
 	clipboard []string
 	rerender  bool // the frame must be drawn anew
 	crash     *CrashError
+	soon      []tea.Msg     // to be dealt with before the next message, see now
 	send      func(tea.Msg) // of the running program, nil before
 }
 
@@ -130,6 +131,7 @@ func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
 	}()
 	a.rerender = true
 	cmd = a.dispatch(msg)
+	cmd = join(cmd, a.settle())
 	a.sync()
 	if a.servers.missed {
 		a.servers.missed = false
@@ -209,6 +211,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return a.selectServer(m.name)
 	case Probe:
 		m.Do(a.state())
+	case settled: // only what was put off
 	case Toast:
 		a.toasts.add(m.Level, m.Text)
 	case chordWaits:

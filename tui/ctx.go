@@ -64,22 +64,22 @@ func (c *Ctx) HasScreen(id string) bool { return c.app.actions.find(id) != nil }
 
 // Navigate goes to another screen and delivers arg to it.
 func (c *Ctx) Navigate(view string, arg any) tea.Cmd {
-	return emit(Navigate{View: view, Arg: arg})
+	return c.app.now(Navigate{View: view, Arg: arg})
 }
 
 // NavigateOn makes a server the current one and goes to a screen.
 func (c *Ctx) NavigateOn(server, view string, arg any) tea.Cmd {
-	return emit(Navigate{Server: server, View: view, Arg: arg})
+	return c.app.now(Navigate{Server: server, View: view, Arg: arg})
 }
 
 // After yields what f makes after a time, or nothing where the program ends before.
 func (c *Ctx) After(d time.Duration, f func() tea.Msg) tea.Cmd { return c.app.after(d, f) }
 
 // Return goes back to a screen that was visited before, else to a screen as [Ctx.Navigate] does without remembering this one.
-func (c *Ctx) Return(view string) tea.Cmd { return emit(returnTo{view}) }
+func (c *Ctx) Return(view string) tea.Cmd { return c.app.now(returnTo{view}) }
 
 // Back goes to the screen before.
-func (c *Ctx) Back() tea.Cmd { return emit(Back{}) }
+func (c *Ctx) Back() tea.Cmd { return c.app.now(Back{}) }
 
 // Toast shows a short message. text is sanitised by the shell.
 func (c *Ctx) Toast(level Level, text string) tea.Cmd {
@@ -87,22 +87,22 @@ func (c *Ctx) Toast(level Level, text string) tea.Cmd {
 }
 
 // Open shows an overlay that the user asked for.
-func (c *Ctx) Open(o Overlay) tea.Cmd { return emit(Open{Overlay: o}) }
+func (c *Ctx) Open(o Overlay) tea.Cmd { return c.app.now(Open{Overlay: o}) }
 
 // Confirm asks a yes-or-no question.
-func (c *Ctx) Confirm(q Confirmation) tea.Cmd { return emit(askConfirm{q}) }
+func (c *Ctx) Confirm(q Confirmation) tea.Cmd { return c.app.now(askConfirm{q}) }
 
 // Ask asks for one line of text.
-func (c *Ctx) Ask(q Question) tea.Cmd { return emit(askQuestion{q}) }
+func (c *Ctx) Ask(q Question) tea.Cmd { return c.app.now(askQuestion{q}) }
 
 // Search opens the `/` prompt of a screen that is there to be searched, if it is still the visible one.
-func (c *Ctx) Search(view string) tea.Cmd { return emit(search{view}) }
+func (c *Ctx) Search(view string) tea.Cmd { return c.app.now(search{view}) }
 
 // FocusPane gives the keys to a pane of the visible view.
-func (c *Ctx) FocusPane(id string) tea.Cmd { return emit(focusPane{id}) }
+func (c *Ctx) FocusPane(id string) tea.Cmd { return c.app.now(focusPane{id}) }
 
 // SelectServer makes another registered server the current one.
-func (c *Ctx) SelectServer(name string) tea.Cmd { return emit(selectServer{name}) }
+func (c *Ctx) SelectServer(name string) tea.Cmd { return c.app.now(selectServer{name}) }
 
 // ServerTitle is what to call the server of a journal entry.
 func (c *Ctx) ServerTitle(name string) string { return c.app.servers.titleOf(name) }
@@ -126,6 +126,32 @@ func (c *Ctx) Edit(view, tag, text, ext string) tea.Cmd {
 // Page opens text in $PAGER.
 func (c *Ctx) Page(text, ext string) tea.Cmd { return c.app.pageText(text, ext) }
 
+// now puts off what decides where keys go until the message at hand has been dealt with, and no longer: a key that was typed right behind
+// the one that opened something is for what it opened. The command is nil, for callers that return one.
+func (a *App) now(m tea.Msg) tea.Cmd {
+	a.soon = append(a.soon, m)
+	return nil
+}
+
+// mostSoon bounds what one message can lead to within an update. What is beyond that comes as messages of its own, so that screens which
+// send each other back and forth do not stop the program.
+const mostSoon = 100
+
+// settle deals with what was put off.
+func (a *App) settle() (cmd tea.Cmd) {
+	for n := 0; len(a.soon) > 0; n++ {
+		m := a.soon[0]
+		a.soon = a.soon[1:]
+		if n >= mostSoon {
+			cmd = join(cmd, emit(m))
+			continue
+		}
+		a.sync()
+		cmd = join(cmd, a.dispatch(m))
+	}
+	return cmd
+}
+
 // Messages of the shell to itself, made by the methods above.
 type (
 	setFilter    struct{ text string }
@@ -135,6 +161,7 @@ type (
 	search       struct{ view string }
 	selectServer struct{ name string }
 	returnTo     struct{ view string }
+	settled      struct{}
 )
 
 // emit turns a message into a command.

@@ -233,6 +233,10 @@ func (l *linear) handle(m tea.Msg) {
 
 // start runs a command in a goroutine, like Bubble Tea does.
 func (l *linear) start(c tea.Cmd) {
+	if len(l.app.soon) > 0 { // of what was not called by Update
+		_, more := l.app.Update(settled{})
+		c = join(c, more)
+	}
 	if c != nil {
 		go l.run(c)
 	}

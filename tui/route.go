@@ -14,6 +14,7 @@ func (a *App) key(m tea.KeyPressMsg) tea.Cmd {
 		return a.quit.interrupt(a)
 	case "alt+esc": // two esc that were read at once: terminals put esc before a key for alt
 		first := a.key(pressOf("esc"))
+		first = join(first, a.settle())
 		a.sync()
 		return join(first, a.key(pressOf("esc")))
 	}

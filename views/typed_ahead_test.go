@@ -1,0 +1,89 @@
+package views_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views"
+)
+
+// globalKeys are keys that mean something on every screen.
+var globalKeys = []string{"?", "f1", "ctrl+p", ":", "/", "i", "f9", "T", "M", "q", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "enter", "tab"}
+
+// where keys go: the screen, its pane, what is open over it, and the prompt.
+func (r *rig) where() (at string, ops int) {
+	r.app.Update(tui.Probe{Do: func(s tui.State) {
+		at = fmt.Sprintf("%s/%s %q prompt %q", s.View, s.Focus, s.Overlays, s.Prompt)
+		ops = len(s.Ops)
+	}})
+	return at, ops
+}
+
+// settle goes through messages until none comes for a moment.
+func (r *rig) settle() {
+	for {
+		select {
+		case m := <-r.msgs:
+			r.send(m)
+		case <-time.After(3 * time.Millisecond):
+			return
+		}
+	}
+}
+
+// What a key opens stands when the next key is read, be it of the same read: on every screen, after every key, what has the keys in the
+// update that saw the key is what has them after all that the key led to. So every key behind it goes where it was aimed.
+func TestKeysAreForWhatTheKeyBeforeOpened(t *testing.T) {
+	opened := 0
+	for n, screen := range views.All(views.Deps{}) {
+		if (racing || !budget.All()) && n%4 != 1 { // a sample
+			continue
+		}
+		info := screen.Info()
+		t.Run(info.ID, func(t *testing.T) {
+			r := newRig(t, faketest.Stdio(t, behave.Good), "tools")
+			r.until("echo")
+			keys := slices.Clone(globalKeys)
+			for _, a := range screen.Actions() {
+				keys = append(keys, a.Keys...)
+			}
+			slices.Sort(keys)
+			for _, key := range slices.Compact(keys) {
+				if strings.Contains(key, " ") { // a chord is two keys, and its menu comes late by design
+					continue
+				}
+				r.send(tui.Navigate{View: info.ID})
+				r.settle()
+				before, busy := r.where()
+				_, cmd := r.app.Update(tui.PressOf(key))
+				at, ops := r.where()
+				r.spawn(cmd)
+				r.settle()
+				after, _ := r.where()
+				if at != before {
+					opened++
+				}
+				if at != after && ops == busy { // what a call leads to comes when it is over
+					t.Errorf("%s: the key behind it goes to %s, and a moment later to %s", key, at, after)
+				}
+				for range 4 { // close what it opened
+					if at, _ := r.where(); strings.Contains(at, `[] prompt ""`) {
+						break
+					}
+					r.send(tui.PressOf("esc"))
+					r.settle()
+				}
+			}
+		})
+	}
+	if opened < 20 {
+		t.Errorf("%d keys opened something", opened)
+	}
+}
