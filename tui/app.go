@@ -53,6 +53,7 @@ type App struct {
 	clipboard []string
 	rerender  bool // the frame must be drawn anew
 	crash     *CrashError
+	awaited   *awaited      // nil if nothing is
 	soon      []tea.Msg     // to be dealt with before the next message, see now
 	send      func(tea.Msg) // of the running program, nil before
 }
@@ -131,7 +132,7 @@ func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
 	}()
 	a.rerender = true
 	cmd = a.dispatch(msg)
-	cmd = join(cmd, a.settle())
+	cmd = join(cmd, a.settle(), a.arrived())
 	a.sync()
 	if a.servers.missed {
 		a.servers.missed = false

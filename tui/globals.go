@@ -172,6 +172,18 @@ func globalActions() []Action {
 		{
 			ID: "app.edit", Keys: []string{"e"}, Title: "open in $EDITOR", Group: "Copy and open",
 			Help: "Open the selection, or the pane's text, in $EDITOR.",
+			Disabled: func(c *Ctx) string {
+				l, ok := c.app.current().view.(Loner)
+				if !ok || !l.Lone(c) {
+					return ""
+				}
+				if p, ok := c.app.current().view.(Pager); ok {
+					if _, _, ok := p.PageText(c); ok {
+						return ""
+					}
+				}
+				return "there is nothing to edit yet"
+			},
 			Run: func(c *Ctx) tea.Cmd {
 				text, ext := c.app.pageable()
 				return c.Edit("", "", text, ext)

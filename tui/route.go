@@ -18,6 +18,9 @@ func (a *App) key(m tea.KeyPressMsg) tea.Cmd {
 		a.sync()
 		return join(first, a.key(pressOf("esc")))
 	}
+	if a.hold(m) {
+		return nil
+	}
 	if l := a.top(); l != nil {
 		return l.key(a, m)
 	}
@@ -79,6 +82,9 @@ func (a *App) globalKey(k string) tea.Cmd {
 
 // paste goes to whatever a printable key would go to.
 func (a *App) paste(m tea.PasteMsg) tea.Cmd {
+	if a.hold(m) {
+		return nil
+	}
 	if l := a.top(); l != nil {
 		cmd, _ := l.overlay.Handle(&a.ctx, m)
 		return cmd

@@ -91,16 +91,21 @@ func appAction(id, group string, of func() (server string, it offer.Item)) tui.A
 
 func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
 	v.Settle()
+	it, ok := v.Selected()
+	if !ok && v.Coming(c) {
+		return c.Await(v.info.ID, v.itemKind.plural, v.Coming, v.open)
+	}
 	if why := v.none(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
-	it, _ := v.Selected()
 	return c.Navigate(v.screen, v.name(it))
 }
 
-func (v *itemScreen) none(*tui.Ctx) string {
+func (v *itemScreen) none(c *tui.Ctx) string {
 	it, ok := v.Selected()
 	switch {
+	case !ok && v.Coming(c):
+		return ""
 	case !ok:
 		return "nothing is selected"
 	case v.name(it) == "":

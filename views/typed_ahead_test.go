@@ -2,15 +2,19 @@ package views_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
 
@@ -86,4 +90,42 @@ func TestKeysAreForWhatTheKeyBeforeOpened(t *testing.T) {
 	if opened < 20 {
 		t.Errorf("%d keys opened something", opened)
 	}
+}
+
+// What is typed while a server starts is for the tool that enter asks for: it waits for the list, and so do the keys behind it.
+func TestKeysWaitForTheListTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	starts := func(name string, f func(app *tuitest.App, begin func())) {
+		t.Run(name, func(t *testing.T) {
+			gate := filepath.Join(t.TempDir(), "gate")
+			app := starting(t, shellServer(t, `until [ -e '`+gate+`' ]; do sleep 0.05; done; exec "$0" "$@"`))
+			shows(app, "list", "Starting slow…")
+			f(app, func() {
+				if err := os.WriteFile(gate, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				state(app, session.Connected)
+			})
+		})
+	}
+	starts("a tool", func(app *tuitest.App, begin func()) {
+		app.Press("/").Type("echo").Press("enter").Burst("enter", "z", "o", "e", "q", "d")
+		app.View("tools").Toast("goes on once the tools are there; esc gives up")
+		begin()
+		shows(app.View("call"), "form", "echo", "zoeqd")
+	})
+	starts("given up", func(app *tuitest.App, begin func()) {
+		app.Press("enter").Press("z").Press("esc").Toast("given up")
+		begin()
+		shows(app.View("tools"), "list", "echo")
+	})
+	starts("nothing found", func(app *tuitest.App, begin func()) { // so the keys are for nothing
+		app.Press("/").Type("nosuchtool").Press("enter").Burst("enter", "q", "d")
+		begin()
+		app.View("tools").Toast("what was typed meanwhile is left out (2)")
+	})
+	starts("nothing to edit", func(app *tuitest.App, begin func()) {
+		app.Press("e").Toast("there is nothing to edit yet")
+		begin()
+	})
 }

@@ -390,6 +390,21 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	return NothingMatches(th, w, p.Typed)
 }
 
+// Coming is whether the list of the current server is on its way.
+func (p *ItemList) Coming(c *tui.Ctx) bool {
+	if c.Server == nil {
+		return false
+	}
+	switch c.Server.Status().State {
+	case session.Connecting:
+		return true
+	case session.Connected:
+		l := c.Server.Listing(p.kind)
+		return l.Loading || !l.Loaded && l.Err == nil && c.Server.Supports(p.kind.Method())
+	}
+	return false
+}
+
 // Lone says that there is nothing to show but the state of the server.
 func (p *ItemList) Lone(c *tui.Ctx) bool {
 	return c.Server == nil || p.status.State != session.Connected && !p.Listing.Loaded
