@@ -168,17 +168,27 @@ func TestEditAConnectedEntry(t *testing.T) {
 	}
 }
 
-// TestEntryOfAChangedFile: what another program wrote meanwhile is left alone.
+// TestEntryOfAChangedFile: what another program wrote meanwhile stays, and an entry that it changed is left alone.
 func TestEntryOfAChangedFile(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
 	app.Press("X").Overlay("Remove one?")
-	other := strings.Replace(twoEntries, "two", "zwei", 1)
+	other := strings.Replace(twoEntries, "no-such-program", "another-program", 1)
 	if err := os.WriteFile(file, []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	app.Press("y").Toast("changed while it was edited").Press("esc")
 	if got := read(t, file); got != other {
+		t.Errorf("%s", got)
+	}
+
+	app, file = configured(t, twoEntries)
+	app.Press("X").Overlay("Remove one?")
+	if err := os.WriteFile(file, []byte(strings.Replace(twoEntries, "two", "zwei", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app.Press("y").Pane("list").Has("zwei").HasNot("one")
+	if got := read(t, file); strings.Contains(got, `"one"`) || !strings.Contains(got, `"zwei"`) {
 		t.Errorf("%s", got)
 	}
 }

@@ -265,7 +265,10 @@ func (v *servers) noConfigs(*tui.Ctx) string {
 
 // What comes of reading and of writing ./mcphud.yaml.
 type (
-	opened   struct{ text string }
+	opened struct {
+		text   string
+		before []byte // nil where there is no file
+	}
 	reloaded struct {
 		added    int
 		problems []string
@@ -278,19 +281,37 @@ func (v *servers) edit(c *tui.Ctx) tea.Cmd {
 	cmd, _ := c.Replace("servers", "edit", "read "+ownFile, func(context.Context) (any, error) {
 		b, err := atomicfile.Read(path, 1<<20)
 		if errors.Is(err, fs.ErrNotExist) {
-			return opened{example}, nil
+			return opened{text: example}, nil
 		}
-		return opened{string(b)}, err
+		return opened{string(b), b}, err
 	})
 	return cmd
 }
 
+// replaceOwn replaces a file that had other bytes when the editor opened it. Where another program wrote it meanwhile, the text of the
+// editor is kept beside it.
+func replaceOwn(ctx context.Context, path string, before, text []byte) error {
+	unlock, err := atomicfile.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err = atomicfile.Rewrite(path, before, text); !errors.Is(err, atomicfile.ErrChanged) {
+		return err
+	}
+	draft := strings.TrimSuffix(path, filepath.Ext(path)) + ".draft" + filepath.Ext(path)
+	if bad := atomicfile.Write(draft, text); bad != nil {
+		return fmt.Errorf("%s changed while it was edited; it was left as it is, and what you wrote cannot be kept: %w", path, bad)
+	}
+	return fmt.Errorf("%s changed while it was edited; it was left as it is: what you wrote is in %s", path, draft)
+}
+
 // write saves what the editor made of ./mcphud.yaml, and takes in what it says.
 func (v *servers) write(c *tui.Ctx, text string) tea.Cmd {
-	path, where, m := v.ownPath(), v.configs.Where, c.Sessions
-	cmd, _ := c.Replace("servers", "edit", "write "+ownFile, func(context.Context) (any, error) {
-		if err := atomicfile.Write(path, []byte(text)); err != nil {
-			return nil, err
+	path, where, m, before := v.ownPath(), v.configs.Where, c.Sessions, v.edited
+	cmd, _ := c.Replace("servers", "edit", "write "+ownFile, func(ctx context.Context) (any, error) {
+		if err := replaceOwn(ctx, path, before, []byte(text)); err != nil {
+			return reloaded{}, err
 		}
 		set, err := config.Load(where)
 		out := reloaded{}

@@ -145,6 +145,24 @@ func TestEditTheFolderFile(t *testing.T) {
 	state(app, session.Connected)
 }
 
+// TestTheFolderFileChangedWhileItWasEdited: what another program wrote stays, and what was typed is beside it.
+func TestTheFolderFileChangedWhileItWasEdited(t *testing.T) {
+	t.Parallel()
+	editor := script(t, `echo 'servers: {}' > "$(cat "$0.path")"; echo 'servers: {mine: {command: x}}' > "$1"; sleep 0.1`)
+	app, c := first(t, nil, tuitest.Env("EDITOR", editor))
+	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
+	if err := os.WriteFile(editor+".path", []byte(path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app.Press("e").AfterExec().Toast("changed while it was edited")
+	if b, err := os.ReadFile(path); err != nil || string(b) != "servers: {}\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(c.Where.Cwd, "mcphud.draft.yaml")); err != nil || string(b) != "servers: {mine: {command: x}}\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // TestEditABrokenFile: the mistake is said with its place, and what was typed is kept.
 func TestEditABrokenFile(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,7 @@ type servers struct {
 	revs    uint64            // sum of the sessions' revisions
 	nameCol int               // cells that the longest name takes
 	opening map[string]string // screens on which connecting to a server should end
+	edited  []byte            // what the editor of ./mcphud.yaml was given, nil where there is no file
 	pool    *toolset.Pool     // nil: connections have no limit, and stay
 	stats   toolset.PoolStats
 	cards   published
@@ -311,6 +312,7 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
 		}
+		v.edited = r.before
 		return c.Edit("servers", ownFile, r.text, ".yaml")
 	case reloaded:
 		if m.Err != nil {

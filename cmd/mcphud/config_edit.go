@@ -71,6 +71,7 @@ func (a *app) editCommand() *cobra.Command {
 func (a *app) editFile(ctx context.Context, path string) error {
 	before, err := os.ReadFile(path)
 	created := errors.Is(err, fs.ErrNotExist)
+	was := before // nil where there is none
 	switch {
 	case created:
 		before = userconfig.Template()
@@ -112,11 +113,23 @@ func (a *app) editFile(ctx context.Context, path string) error {
 		if broken {
 			return &failure.Error{Kind: failure.Usage, Message: "what you wrote cannot be read, and was kept as " + draft, Next: path + " stays as it was; correct the draft and move it there"}
 		}
-		if err := atomicfile.Write(path, after); err != nil {
+		if err := replaceEdited(ctx, path, was, after); errors.Is(err, atomicfile.ErrChanged) {
+			return usageError(path+" changed while it was edited; it was left as it is", "your changes are in "+draft)
+		} else if err != nil {
 			return usageError("cannot write "+path+": "+err.Error(), "your changes are in "+draft)
 		}
 		return os.Remove(draft)
 	}
+}
+
+// replaceEdited puts the text of an editor in the place of a file that had another one when it was opened.
+func replaceEdited(ctx context.Context, path string, before, after []byte) error {
+	unlock, err := atomicfile.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return atomicfile.Rewrite(path, before, after)
 }
 
 // confirm asks a question on the terminal; an empty answer is usual.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -208,6 +209,30 @@ func TestConfigEdit(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "mcphud", "*draft*")); len(left) > 0 {
 		t.Errorf("%v is left over", left)
+	}
+	dots := filepath.Join(t.TempDir(), "dots.yaml") // where the user keeps it
+	writeText(t, dots, "mouse: true\n")
+	if err := errors.Join(os.Chmod(dots, 0o640), os.Remove(file), os.Symlink(dots, file)); err != nil {
+		t.Fatal(err)
+	}
+	if got := edit(dir, `echo "images: none" >> "$1"`); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+	info, err := os.Lstat(file)
+	if b, _ := os.ReadFile(dots); err != nil || info.Mode()&os.ModeSymlink == 0 || string(b) != "mouse: true\nimages: none\n" {
+		t.Errorf("behind the link is %q; %v %v", b, info.Mode(), err)
+	}
+	if info, err := os.Stat(dots); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if got := edit(dir, `echo "theme: dark" >> "`+dots+`"; echo "images: auto" >> "$1"`); got.code != exitFailure || !strings.Contains(got.stderr, "changed while it was edited") {
+		t.Errorf("%+v", got)
+	}
+	if b, _ := os.ReadFile(dots); !strings.HasSuffix(string(b), "theme: dark\n") {
+		t.Errorf("what another program wrote is lost: %q", b)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "mcphud", "config.draft.yaml")); err != nil || !strings.Contains(string(b), "images: auto") {
+		t.Errorf("the draft is lost: %q %v", b, err)
 	}
 }
 

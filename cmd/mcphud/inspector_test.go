@@ -125,7 +125,11 @@ func TestInspectorKeepsItsList(t *testing.T) {
 	home := t.TempDir()
 	file, seen := filepath.Join(home, "list.json"), filepath.Join(home, "seen")
 	const before = "{\n  \"other\": [1,2],\n  \"mcpServers\": {\"a\": {\"command\": \"run\", \"env\": {\"K\": \"\"}, \"mine\": 1.50}}\n}\n"
-	write(t, file, before)
+	kept := filepath.Join(home, "dots.json") // the list is a link to it
+	write(t, kept, before)
+	if err := os.Symlink(kept, file); err != nil {
+		t.Fatal(err)
+	}
 	run := func(args ...string) outcome {
 		cmd := command(t, append([]string{inspecting, "--catalog", file, "--method"}, args...)...)
 		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+home+"/.state")
@@ -140,6 +144,9 @@ func TestInspectorKeepsItsList(t *testing.T) {
 	}
 	if o := run("tools/list", "--server", "b"); o.code != exitFailure || contents(seen) != "hunter2" {
 		t.Errorf("exit %d, %s; started with %q", o.code, o.stderr, contents(seen))
+	}
+	if info, err := os.Lstat(file); err != nil || info.Mode()&os.ModeSymlink == 0 || contents(kept) != contents(file) {
+		t.Errorf("the list is a link no longer: %v %v", info.Mode(), err)
 	}
 	if err := os.Chmod(file, 0o400); err != nil {
 		t.Fatal(err)

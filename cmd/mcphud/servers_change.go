@@ -46,6 +46,7 @@ func save(action string, c *config.Change, dry bool) (out changedServer, err err
 	if out.Backup, err = c.Save(); err != nil {
 		return out, editFailure(err)
 	}
+	out.Line, out.Notes, out.Diff = c.Line, c.Notes, c.Diff() // of the file as it was by then
 	out.Changed, out.Next = true, c.Next
 	return out, nil
 }

@@ -23,7 +23,7 @@ func (a *app) wrapCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "wrap CLIENT SERVER", Annotations: rule("two"), Short: "Put tap before a server in a client's configuration", Args: cobra.ArbitraryArgs,
 		Long: "wrap changes one entry of a client's configuration so that mcphud tap runs the server and records what is said. A copy of the file is kept beside it; all else " +
-			"stays as it is, byte for byte, comments and order included. Nothing is written where the file changed meanwhile. mcphud tap unwrap takes it back.\n\n" +
+			"stays as it is, byte for byte, comments and order included. Nothing is written where the entry changed meanwhile. mcphud tap unwrap takes it back.\n\n" +
 			"CLIENT is one of " + strings.Join(config.ClientNames(), ", ") + ", or the path of its file.",
 		Example: "  mcphud tap wrap claude-desktop github\n  mcphud tap wrap ./.vscode/mcp.json github",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {

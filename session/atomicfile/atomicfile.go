@@ -43,7 +43,8 @@ func tooLarge(path string, limit int64) error {
 
 // Write replaces path by a file with these bytes, as a whole or not at all, that only its owner may read (mode 0600). The
 // folder must exist. A reader sees the old bytes or the new ones. They are not forced to the disk: after a power failure
-// the file may be the old one.
+// the file may be the old one, or empty. A symbolic link is replaced, so that a link in somebody else's folder leads nowhere: [Rewrite] is
+// for files that people keep.
 func Write(path string, data []byte) error { return WriteMode(path, data, 0o600) }
 
 // WriteMode is [Write] for a file of another mode.
@@ -65,7 +66,7 @@ func WriteTo(path string, mode os.FileMode, write func(io.Writer) error) error {
 		err = f.Chmod(mode)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // why it could not be written is what matters

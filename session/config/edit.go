@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,11 +44,23 @@ type Place struct {
 	command string // what the program and its arguments are called
 	joined  bool   // the program is the first of its arguments
 	err     error  // of a change
+
+	find  func() (*Place, error) // finds it again
+	edits []func(*Place)         // that were made
+	entry written                // as it was
 }
 
 // FindEntry finds a server in the configuration of a client: one of [ClientNames], or the path of a file. In a client of several
 // files it is the entry that the client uses.
 func (o Options) FindEntry(client, server string) (*Place, error) {
+	p, err := o.findEntry(client, server)
+	if p != nil {
+		p.find = func() (*Place, error) { return o.findEntry(client, server) }
+	}
+	return p, err
+}
+
+func (o Options) findEntry(client, server string) (*Place, error) {
 	c, files, ok := o.client(client)
 	if !ok {
 		return nil, &EditError{Message: "unknown client: " + clip(client), Next: "write " + strings.Join(ClientNames(), ", ") + ", or the path of its configuration file"}
@@ -134,6 +147,7 @@ func (p *Place) read(n node) (err error) {
 	if p.doc, err = rewrite.Parse(p.File, p.before); err != nil {
 		return bad(firstLine(err.Error()))
 	}
+	p.entry = writtenAt(p.doc, p.path)
 	var args []string
 	for _, m := range n.members() {
 		switch m.key {
@@ -186,16 +200,22 @@ func (p *Place) Prefix(argv ...string) {
 	for _, a := range argv {
 		list = append(list, a)
 	}
-	p.set(append(list, p.spelled(0, len(p.Argv))...))
+	p.do(func(p *Place) { p.set(append(slices.Clip(list), p.spelled(0, len(p.Argv))...)) })
+}
+
+// do makes an edit, which Save makes again where the file changed meanwhile.
+func (p *Place) do(edit func(*Place)) {
+	p.edits = append(p.edits, edit)
+	edit(p)
 }
 
 // SetCommand makes the entry run another program with the same arguments.
 func (p *Place) SetCommand(name string) {
-	p.set(append([]any{name}, p.spelled(1, len(p.Argv))...))
+	p.do(func(p *Place) { p.set(append([]any{name}, p.spelled(1, len(p.Argv))...)) })
 }
 
 // Strip takes away the command and n-1 of its arguments: what Prefix put in front.
-func (p *Place) Strip(n int) { p.set(p.spelled(n, len(p.Argv))) }
+func (p *Place) Strip(n int) { p.do(func(p *Place) { p.set(p.spelled(n, len(p.Argv))) }) }
 
 // spelled are words of Argv as the file spells them.
 func (p *Place) spelled(from, to int) (out []any) {
@@ -231,11 +251,30 @@ func (p *Place) set(argv []any) {
 
 // Save writes the entry as it is now, see [Change.Save].
 func (p *Place) Save() (backup string, err error) {
-	if p.err != nil {
-		return "", &EditError{File: p.File, Message: firstLine(p.err.Error()), Next: "change the entry by hand"}
+	c, err := p.change()
+	if err != nil {
+		return "", err
 	}
-	c := Change{File: p.File, Before: p.before, After: p.doc.Bytes()}
+	c.plan = func() (*Change, error) {
+		now, err := p.find()
+		if err != nil {
+			return nil, err
+		}
+		if reflect.DeepEqual(now.entry, p.entry) { // else Save refuses
+			for _, edit := range p.edits {
+				edit(now)
+			}
+		}
+		return now.change()
+	}
 	return c.Save()
+}
+
+func (p *Place) change() (*Change, error) {
+	if p.err != nil {
+		return nil, &EditError{File: p.File, Message: firstLine(p.err.Error()), Next: "change the entry by hand"}
+	}
+	return &Change{File: p.File, Before: p.before, After: p.doc.Bytes(), entry: p.entry}, nil
 }
 
 func jsonString(s string) []byte {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// A file that changed after it was read is left as it is, without a copy beside it.
+// A file whose entry changed after it was read is left as it is, without a copy beside it.
 func TestSaveOfAChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mcp.json")
@@ -26,7 +26,7 @@ func TestSaveOfAChangedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Prefix("/bin/tap", "--")
-	other := `{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}`
+	other := `{"mcpServers": {"a": {"command": "x", "cwd": "/tmp"}}}`
 	write(other)
 	var why *config.EditError
 	if _, err := p.Save(); !errors.As(err, &why) || !strings.Contains(why.Message, "changed while it was edited") {

@@ -92,6 +92,23 @@ type Change struct {
 	Line   int      // of the entry in the file that has it: After, or Before where it is removed
 
 	secrets []string
+	plan    func() (*Change, error) // makes the change of the file as it is by then; nil where it is of Before alone
+	entry   written                 // that is changed, as it was
+}
+
+// written is an entry as it stands in a file: the list that has it, and its value; the zero value for one that is not there yet.
+type written struct {
+	list  string
+	value any
+}
+
+// planned makes a change, which Save makes again where another program has written the file meanwhile.
+func planned(plan func() (*Change, error)) (*Change, error) {
+	c, err := plan()
+	if c != nil {
+		c.plan = plan
+	}
+	return c, err
 }
 
 // Entry is an entry as it is written in its file, see [Options.Literal].
@@ -105,6 +122,10 @@ func (o Options) Entry(src Source, name string) (Server, error) {
 
 // AddEntry puts a server into a file. The values of s are as for [Encode].
 func (o Options) AddEntry(to Destination, s Server) (*Change, error) {
+	return planned(func() (*Change, error) { return o.addEntry(to, s) })
+}
+
+func (o Options) addEntry(to Destination, s Server) (*Change, error) {
 	f, err := o.open(candidate{path: to.File, dialect: dialectOr(to.Dialect, to.File), project: to.Project})
 	if err != nil {
 		return nil, err
@@ -126,6 +147,10 @@ func (o Options) AddEntry(to Destination, s Server) (*Change, error) {
 // EditEntry makes an entry say what s says: what both say stays as it is written, and what is not about the connection. The values
 // of s are as for [Encode]; its name is not looked at.
 func (o Options) EditEntry(src Source, name string, s Server) (*Change, error) {
+	return planned(func() (*Change, error) { return o.editEntry(src, name, s) })
+}
+
+func (o Options) editEntry(src Source, name string, s Server) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err != nil {
 		return nil, err
@@ -137,6 +162,10 @@ func (o Options) EditEntry(src Source, name string, s Server) (*Change, error) {
 
 // EditText is EditEntry by a text: a file in the same dialect that has just this entry, as [Encode] writes it.
 func (o Options) EditText(src Source, name string, b []byte) (*Change, error) {
+	return planned(func() (*Change, error) { return o.editText(src, name, b) })
+}
+
+func (o Options) editText(src Source, name string, b []byte) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err != nil {
 		return nil, err
@@ -180,6 +209,10 @@ func check(s Server) error {
 
 // RemoveEntry takes an entry out of its file.
 func (o Options) RemoveEntry(src Source, name string) (*Change, error) {
+	return planned(func() (*Change, error) { return o.removeEntry(src, name) })
+}
+
+func (o Options) removeEntry(src Source, name string) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err != nil {
 		return nil, err
@@ -197,6 +230,10 @@ func (o Options) RemoveEntry(src Source, name string) (*Change, error) {
 
 // RenameEntry gives an entry another name.
 func (o Options) RenameEntry(src Source, name, to string) (*Change, error) {
+	return planned(func() (*Change, error) { return o.renameEntry(src, name, to) })
+}
+
+func (o Options) renameEntry(src Source, name, to string) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err == nil {
 		err = f.free(to)
@@ -209,6 +246,10 @@ func (o Options) RenameEntry(src Source, name, to string) (*Change, error) {
 
 // DuplicateEntry writes an entry once more, under another name, with what only its program knows of it.
 func (o Options) DuplicateEntry(src Source, name, to string) (*Change, error) {
+	return planned(func() (*Change, error) { return o.duplicateEntry(src, name, to) })
+}
+
+func (o Options) duplicateEntry(src Source, name, to string) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err == nil {
 		err = f.free(to)
@@ -276,6 +317,10 @@ func (f *opened) rename(at *Server, to string) (err error) {
 // EnableEntry says in an entry that its server may be used, or that it must not. Where the file's program has no way to say so,
 // it is refused.
 func (o Options) EnableEntry(src Source, name string, on bool) (*Change, error) {
+	return planned(func() (*Change, error) { return o.enableEntry(src, name, on) })
+}
+
+func (o Options) enableEntry(src Source, name string, on bool) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err != nil {
 		return nil, err

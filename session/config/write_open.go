@@ -47,6 +47,7 @@ type opened struct {
 	before  []byte
 	doc     *rewrite.Doc
 	servers []Server // as they are written
+	entry   written  // of openEntry
 }
 
 func dialectOr(name, path string) *Dialect {
@@ -109,7 +110,12 @@ func (o Options) openEntry(src Source, name string) (*opened, *Server, error) {
 	if found == nil || len(found.path) == 0 {
 		return nil, nil, &EditError{File: src.File, Message: "no server " + clip(name), Next: "the file changed: look at the list again"}
 	}
+	f.entry = writtenAt(f.doc, found.path)
 	return f, found, nil
+}
+
+func writtenAt(doc *rewrite.Doc, path []string) written {
+	return written{strings.Join(path[:len(path)-1], "\x00"), doc.Value(path)}
 }
 
 // edit changes what differs between two entries.
@@ -173,7 +179,7 @@ func (f *opened) change(server string, lost []string, err error, done func(now [
 	if err != nil {
 		return nil, &EditError{File: f.path, Message: firstLine(err.Error()), Next: "change the file by hand"}
 	}
-	c := &Change{File: f.path, Server: server, Before: f.before, After: f.doc.Bytes(), Next: f.dialect.Restart}
+	c := &Change{File: f.path, Server: server, Before: f.before, After: f.doc.Bytes(), Next: f.dialect.Restart, entry: f.entry}
 	for _, l := range lost {
 		c.Notes = append(c.Notes, "left out "+l)
 	}

@@ -1,92 +1,16 @@
 package config
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
 )
-
-// Save writes the change, and before that a copy of the file beside it, whose path it returns; "" where there was no file. It
-// writes nothing where the file is not as it was read, or is read-only; the error is an *[EditError], or that of the file system. A new file can be
-// read by its owner only.
-func (c *Change) Save() (backup string, err error) {
-	if c.Before == nil {
-		switch info, err := os.Lstat(c.File); {
-		case err == nil && info.Mode()&os.ModeSymlink != 0:
-			to, _ := os.Readlink(c.File) // where it cannot be read, the message is shorter
-			return "", &EditError{File: c.File, Message: "is a symbolic link to " + to + ", which does not exist", Next: "make that file, or remove the link"}
-		case err == nil:
-			return "", c.changed()
-		}
-		if err := os.MkdirAll(filepath.Dir(c.File), 0o700); err != nil {
-			return "", fmt.Errorf("cannot write %s: %w", c.File, err)
-		}
-		if err := atomicfile.Write(c.File, c.After); err != nil {
-			return "", fmt.Errorf("cannot write %s: %w", c.File, err)
-		}
-		return "", nil
-	}
-	info, err := os.Stat(c.File)
-	if err != nil {
-		return "", err
-	}
-	if info.Mode().Perm()&0o200 == 0 { // a rename would replace it all the same
-		return "", &EditError{File: c.File, Message: "is read-only; it was left as it is", Next: "make it writable if it is to be changed"}
-	}
-	if backup, err = c.backup(); err != nil {
-		return "", fmt.Errorf("cannot keep a copy of %s: %w", c.File, err)
-	}
-	if is, err := readFile(c.File, maxJSON); err != nil || !bytes.Equal(is, c.Before) {
-		_ = os.Remove(backup)
-		return "", c.changed()
-	}
-	if err := atomicfile.WriteMode(c.File, c.After, info.Mode().Perm()); err != nil {
-		_ = os.Remove(backup)
-		return "", fmt.Errorf("cannot write %s: %w", c.File, err)
-	}
-	return backup, nil
-}
-
-func (c *Change) changed() error {
-	return &EditError{File: c.File, Message: "changed while it was edited; it was left as it is", Next: "try again once no program writes it"}
-}
-
-// backup writes the file as it was beside it, for its owner only: it may have secrets.
-func (c *Change) backup() (path string, err error) {
-	stamp := time.Now().Format("20060102-150405")
-	for n := 1; ; n++ {
-		path = c.File + "." + stamp + ".bak"
-		if n > 1 {
-			path = fmt.Sprintf("%s.%s-%d.bak", c.File, stamp, n)
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) && n < 100 {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(c.Before)
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			_ = os.Remove(path)
-			return "", err
-		}
-		return path, nil
-	}
-}
 
 // around is how many unchanged lines a diff has around a change; maxLine how long its lines are at most.
 const (
