@@ -86,6 +86,7 @@ var arrows = map[string]string{
 	"session/natsconn":            "mask",
 	"session/natsconn/natstest":   "certs/certtest listen/porttest",
 	"session/offer":               "failure jsonrpc text",
+	"session/openmetrics":         "journal",
 	"session/outbox":              "",
 	"session/peertest":            "config listen/porttest process",
 	"session/pending":             "failure jsonrpc listen text",

@@ -16,13 +16,15 @@ import (
 )
 
 func (a *app) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "demo", Short: "Open the UI on bundled agents and a router; needs nothing else installed", Args: noArgs,
 		Long: "demo starts agents of three profiles and a router on free loopback ports, in memory, and opens the UI on each agent, on each through the router, " +
 			"and on the aggregate of all. The Stack screen shows the processes with their logs, and stops and starts them. They end with the UI.",
 		Example: "  mcphud demo",
 		RunE:    a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.demo(ctx, cmd) }),
 	}
+	a.o.registerMetrics(c, "every 15 s and at the end")
+	return c
 }
 
 // demoGrace is the time until the demo's processes are killed. It is short, since nobody waits for a response any more.

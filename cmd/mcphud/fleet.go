@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -18,6 +19,9 @@ import (
 // fleet is a command's connections to all servers of the configs.
 type fleet struct {
 	*toolset.Bridge
+	m       *session.Manager
+	journal *journal.Journal
+
 	set   config.Set
 	trust *config.Trust
 	out   *printer
@@ -56,7 +60,7 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 	defer m.Close()
 	settings := set.Settings
 	settings.AutoDiscover = nil // who runs this asks for it
-	fl := &fleet{Bridge: toolset.NewBridge(m, settings), set: set, trust: trust, out: a.printer(), readOnly: a.o.readOnly}
+	fl := &fleet{Bridge: toolset.NewBridge(m, settings), m: m, journal: j, set: set, trust: trust, out: a.printer(), readOnly: a.o.readOnly}
 	defer fl.Close()
 	for i := range set.Servers {
 		s := set.Servers[i]

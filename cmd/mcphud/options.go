@@ -43,6 +43,7 @@ type options struct {
 	maxFrame            size
 	meta                metadata
 	traceparent         string // one of traceparents
+	metrics             string
 	cache               time.Duration
 	answers             []string
 	capabilities, as    string
@@ -104,6 +105,8 @@ func (o *options) register(root *cobra.Command) {
 	f.StringVar(&o.as, "as", "", "present mcphud to the server as `CLIENT`: "+strings.Join(persona.Names(), ", ")+", or a file")
 	root.Flags().DurationVar(&o.cache, "cache", 0, "in the UI, give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
 	grouped(root.Flags(), groupLimits, "cache")
+	o.registerMetrics(root, "in the UI, every 15 s and at the end")
+	grouped(root.Flags(), groupOutput, metricsFlag)
 	grouped(f, groupTarget, "url", "agent", "server", "config", "set", "protocol", "meta", "traceparent")
 	grouped(f, groupStdio, "env", "cwd", "root")
 	grouped(f, groupHTTP, slices.Concat([]string{"transport", "header"}, networkFlags, []string{"no-browser"})...)

@@ -16,15 +16,18 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "status [SERVER…]", Short: "Connect every configured server and show its state, tools and latency", Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: completeServers(&a.o),
 		Long: "status connects every server of the configs that is enabled and trusted, several at a time, and shows the state, the number of tools, " +
 			"the error and the latency of each, and the figures of the connection pool. Everything that it started is ended. With the names of servers it is about these alone, " +
 			"each of which has to be enabled and trusted.\n\n" +
 			"The exit code is 0 when all of them connected, else that of the first server that did not. With continue_on_error: false in the config " +
-			"the first failure ends the others.",
-		Example: "  mcphud status\n  mcphud status github\n  mcphud status --config ci/mcp.json --format json",
+			"the first failure ends the others.\n\n" +
+			"--metrics FILE also writes latency, errors and connections as OpenMetrics, for a collector of text files; --metrics HOST:PORT stays connected and serves " +
+			"them at /metrics. The UI does the same for what it does: mcphud --metrics 127.0.0.1:9464.",
+		Example: "  mcphud status\n  mcphud status github\n  mcphud status --config ci/mcp.json --format json\n" +
+			"  mcphud status --metrics mcp.prom\n  mcphud status --metrics 127.0.0.1:9464",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, names []string) error {
 			switch name := hiddenFlag(cmd); {
 			case name == "server":
@@ -39,9 +42,18 @@ func (a *app) statusCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.withFleet(ctx, cmd, statusOfAll, names...)
+			if a.o.metrics == "" {
+				return a.withFleet(ctx, cmd, statusOfAll, names...)
+			}
+			t, err := parseMetrics(a.o.metrics)
+			if err != nil {
+				return err
+			}
+			return a.withFleet(ctx, cmd, a.statusMetrics(t), names...)
 		}),
 	}
+	a.o.registerMetrics(c, "an address is served until you interrupt, and each scrape pings the servers")
+	return c
 }
 
 // statusRow is one server of status as JSON.

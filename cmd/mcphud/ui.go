@@ -84,6 +84,11 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 			return err
 		}
 	}
+	measured, err := a.uiMetrics(ctx, j, m, bridge)
+	if err != nil {
+		return err
+	}
+	defer measured()
 	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/openmetrics"
+	"github.com/mcphud/mcphud/session/toolset"
+)
+
+// metricsFlag is where OpenMetrics go.
+const metricsFlag = "metrics"
+
+// registerMetrics gives a command --metrics.
+func (o *options) registerMetrics(c *cobra.Command, then string) {
+	c.Flags().StringVar(&o.metrics, metricsFlag, "",
+		"write latency, errors and connections as OpenMetrics to `TARGET`: a file, which is replaced as a whole (- is stdout), or HOST:PORT of this machine to scrape; "+then)
+}
+
+// metricsTarget is a file, or an address.
+type metricsTarget struct {
+	file string
+	host string
+	port int
+}
+
+// parseMetrics reads FILE|ADDR. What ends in a colon and a number and has no slash is an address; a file of such a name is ./NAME.
+func parseMetrics(at string) (t metricsTarget, err error) {
+	host, port, split := net.SplitHostPort(at)
+	n, number := strconv.Atoi(port)
+	switch {
+	case split != nil || number != nil || strings.ContainsAny(at, `/\`):
+		t.file = at
+		return t, nil
+	case n < 0 || n > 65535:
+		return t, usageError(fmt.Sprintf("--%s is %q, whose port is not between 0 and 65535", metricsFlag, at), "give it as 127.0.0.1:9464, or name a file as ./NAME")
+	case host != "" && !listen.Loopback(host):
+		return t, usageError(fmt.Sprintf("--%s %s would show other machines, without authentication, which servers you use", metricsFlag, at),
+			"listen on 127.0.0.1, or write a file for the collector of that machine")
+	}
+	t.host, t.port = host, n
+	return t, nil
+}
+
+// standing is how the servers of m stand.
+func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.Server {
+	var all []openmetrics.Server
+	for _, s := range m.Servers() {
+		st := s.Status()
+		tools := 0
+		if known, ok := b.Status(s.Name()); ok {
+			tools = known.ToolCount
+		}
+		all = append(all, openmetrics.Server{
+			Name: s.Name(), State: string(st.State), Connected: st.State == session.Connected, Tools: tools, Latency: st.Latency, InFlight: len(st.Inflight), Connections: st.Conn,
+		})
+	}
+	return all
+}
+
+// pooled is how many connections a pool has.
+func pooled(p *toolset.Pool) func() openmetrics.Pool {
+	return func() openmetrics.Pool {
+		s := p.Stats()
+		return openmetrics.Pool{Active: s.ActiveConnections, Idle: s.IdleConnections, Limit: p.Limits().MaxConnections}
+	}
+}
+
+// writeMetrics replaces the file.
+func (a *app) writeMetrics(file string, x *openmetrics.Metrics) error {
+	if file == "-" {
+		_, err := stdout{a.out}.Write(x.Text())
+		return err
+	}
+	path, err := filepath.Abs(file)
+	if err == nil {
+		err = atomicfile.WriteMode(path, x.Text(), 0o644) // a collector of another user reads it
+	}
+	if err != nil {
+		return &failure.Error{Kind: failure.Usage, Message: "cannot write the metrics: " + err.Error(), Err: err, Next: "name a file in a folder that you can write to"}
+	}
+	return nil
+}
+
+// serveMetrics serves x at an address of this machine until stop. scraped, if not nil, is called before each answer.
+func (a *app) serveMetrics(ctx context.Context, t metricsTarget, x *openmetrics.Metrics, scraped func(context.Context)) (url string, stop func(), err error) {
+	lns, err := listen.Listen(ctx, t.host, t.port)
+	if err != nil {
+		return "", nil, &failure.Error{Kind: failure.Usage, Message: "cannot serve the metrics: " + err.Error(), Err: err, Next: "give another address; with port 0 a free one is chosen"}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)) // not every writer has deadlines
+		if scraped != nil {
+			scraped(r.Context())
+		}
+		x.ServeHTTP(w, r)
+	})
+	web := &http.Server{Handler: listen.Guard(mux), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	listen.Harden(web, 10*time.Second)
+	var serving sync.WaitGroup
+	for _, ln := range lns {
+		serving.Go(func() { _ = web.Serve(ln) }) // until it is closed
+	}
+	return "http://" + lns[0].Addr().String() + "/metrics", func() {
+		_ = web.Close() // whoever scrapes now comes again
+		serving.Wait()
+	}, nil
+}
+
+// metricsEvery is how often the UI writes the file.
+const metricsEvery = 15 * time.Second
+
+// uiMetrics says how the servers of the UI stand, until stop: at an address, or in a file, which has the last word afterwards.
+func (a *app) uiMetrics(ctx context.Context, j *journal.Journal, m *session.Manager, b *toolset.Bridge) (stop func(), err error) {
+	if a.o.metrics == "" {
+		return func() {}, nil
+	}
+	t, err := parseMetrics(a.o.metrics)
+	if err != nil {
+		return nil, err
+	}
+	if t.file == "-" {
+		return nil, usageError("--"+metricsFlag+" - does not apply to the UI, which has the terminal", "name a file or an address")
+	}
+	x := openmetrics.New(openmetrics.Options{Journal: j, Servers: func() []openmetrics.Server { return standing(m, b) }, Pool: pooled(b.Pool())})
+	if t.file == "" {
+		url, end, err := a.serveMetrics(ctx, t, x, nil)
+		if err != nil {
+			x.Close()
+			return nil, err
+		}
+		j.Append(journal.Entry{Kind: journal.State, Server: "mcphud", Note: "metrics at " + url}, nil)
+		return func() { end(); x.Close() }, nil
+	}
+	if err := a.writeMetrics(t.file, x); err != nil { // before anything is done
+		x.Close()
+		return nil, err
+	}
+	done := make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		tick := time.NewTicker(metricsEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = a.writeMetrics(t.file, x) // the last one says what is wrong
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		writing.Wait()
+		if err := a.writeMetrics(t.file, x); err != nil {
+			a.note("mcphud: " + err.Error())
+		}
+		x.Close()
+	}, nil
+}
