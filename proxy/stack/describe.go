@@ -57,6 +57,7 @@ func (f *File) Describe() (lines []string) {
 		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Headers: texts(s.Route["headers"])}
 		if s.Command == "" {
 			d.URL = s.URL
+			reached(&d, s.Route)
 		}
 		lines = append(lines, f.line(d))
 	}
@@ -76,11 +77,36 @@ func (f *File) Describe() (lines []string) {
 		for _, a := range list {
 			d.Args = append(d.Args, valueText(a))
 		}
+		reached(&d, r)
 		if d.Command != "" || d.URL != "" {
+			lines = append(lines, f.line(d))
+		}
+		urls, _ := r["urls"].([]any)
+		for _, u := range urls {
+			d.URL = valueText(u)
 			lines = append(lines, f.line(d))
 		}
 	}
 	return append(lines, own(routerName, "router", f.Router.Flags, f.Router.Env))
+}
+
+// reached fills in through whom a route reaches its agent, by what trust, and with which login.
+func reached(d *config.Server, r map[string]any) {
+	for key, to := range map[string]*string{"proxy": &d.Proxy, "ca": &d.CA, "clientCert": &d.ClientCert, "clientKey": &d.ClientKey} {
+		if r[key] != nil {
+			*to = valueText(r[key])
+		}
+	}
+	d.Insecure = r["insecure"] != nil && valueText(r["insecure"]) == "true"
+	if r["oauth"] == nil {
+		return
+	}
+	d.OAuth = &config.OAuth{}
+	for key, v := range texts(r["oauth"]) {
+		if to := d.OAuth.Text(key); to != nil {
+			*to = v
+		}
+	}
 }
 
 // texts is an object of strings as routing.json has it.
@@ -106,7 +132,11 @@ func (f *File) line(s config.Server) string {
 	out := s.Name + ":"
 	last := ""
 	for _, field := range f.expanded[s.Name].Describe(s) {
-		words := map[string]string{"runs": " ", "in": "; in ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given "}[field.Label]
+		words := map[string]string{
+			"runs": " ", "in": "; in ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given ",
+			"through": "; through ", "trusts": "; trusting ", "reads": "; reading ", "signs in at": "; login at ", "tokens from": "; tokens from ", "metadata at": "; login by ",
+			"identity at": "; identity of ",
+		}[field.Label]
 		if words == "" {
 			continue
 		}

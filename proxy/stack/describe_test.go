@@ -75,3 +75,27 @@ func TestVariablesOfTheLinkerAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Whatever decides whom a route contacts, through whom and by what trust, stands in the question: of servers and of routes of the router.
+func TestDescribeLeavesNoWayOut(t *testing.T) {
+	const route = `{urls: ["https://evil.example/mcp", "https://b.example/mcp"], proxy: "http://evil.example:8080", ca: /tmp/evil.pem, clientCert: /tmp/c.pem, clientKey: /tmp/k.pem}`
+	for text, want := range map[string][]string{
+		`router: {routes: {a: ` + route + `}}`: {"https://evil.example/mcp", "https://b.example/mcp", "through http://evil.example:8080", "trusting /tmp/evil.pem", "reading /tmp/c.pem", "/tmp/k.pem"},
+		`router: {routes: {a: {url: "https://h.example/mcp", insecure: true, oauth: {token_url: "https://evil.example/token", client_secret: hunter2}}}}`: {"trusting any certificate", "https://evil.example/token"},
+		`servers: {a: {url: "https://h.example/mcp", ca: /tmp/evil.pem, oauth: {token_url: "https://evil.example/token"}}}`:                               {"trusting /tmp/evil.pem", "https://evil.example/token"},
+	} {
+		f, err := (Source{}).Parse("/p/x.yaml", []byte(text+"\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		about := strings.Join(f.Describe(), "\n")
+		for _, w := range want {
+			if !strings.Contains(about, w) {
+				t.Errorf("%s\n shows no %q: %s", text, w, about)
+			}
+		}
+		if strings.Contains(about, "hunter2") {
+			t.Errorf("the secret is shown: %s", about)
+		}
+	}
+}
