@@ -21,7 +21,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 // maxSkew is how much the clock of a shared database may differ from ours before that is reported.
@@ -29,11 +28,7 @@ const maxSkew = 5 * time.Second
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.
 func (a *Agent) build() error {
-	open := store.Open
-	if a.o.StoreLater {
-		open = store.OpenLater
-	}
-	db, err := open(a.o.Store)
+	db, err := a.openStore()
 	if err != nil {
 		return err
 	}

@@ -86,8 +86,10 @@ type Options struct {
 	Entities []string
 	// Tools are offered beside those of the profile, and like them queued, checked by their input schemas, limited and traced.
 	Tools []server.ServerTool
-	Store string // database file, "" keeps everything in memory and writes nothing
-	// StoreLater makes Store only when there is something to keep.
+	// Store is a database file, which belongs to one running agent, or the URL of a database; "" keeps everything in memory and writes nothing.
+	Store string
+	// StoreLater makes Store only when there is something to keep. Where another agent has that file by then, it is one beside it: a
+	// second agent goes on, with what it keeps by itself.
 	StoreLater bool
 
 	// Queue is NATS with JetStream, through which agents of one Name share their calls; the zero value is a queue in memory.

@@ -136,7 +136,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.kb, "kb", nil, "search the files of this `DIR` instead of the built-in texts; TENANT=DIR for that tenant alone (repeatable); AGENT_KB")
 	f.StringVar(&s.root, "root", "", "let read_file and list_dir read this `DIR`; without it there are no such tools")
 	f.StringArrayVar(&s.entities, "entities", nil, "add the entities of this `FILE` of JSON lines to lookup_entity; TENANT=FILE for a tenant other than default (repeatable)")
-	f.StringVar(&s.store, "store", "", "keep tasks, agents, entities and tenants in this `FILE` (default: one file per port in the state folder), or at postgres://USER@HOST/DATABASE, which agents may share, with PGPASSWORD; AGENT_STORE")
+	f.StringVar(&s.store, "store", "", "keep tasks, agents, entities and tenants in this `FILE`, which one agent at a time has (default: one file per port in the state folder), or at postgres://USER@HOST/DATABASE, which agents may share, with PGPASSWORD; AGENT_STORE")
 	f.StringVar(&s.name, "name", "", "report this `NAME` in serverInfo")
 	f.StringVar(&s.token, "token", "", "require this bearer `TOKEN` of callers; AGENT_TOKEN keeps it out of process listings")
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")

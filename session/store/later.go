@@ -15,7 +15,10 @@ import (
 
 // OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in
 // memory, and nothing is on disk. A file that is there already is opened at once, and so is PostgreSQL.
-func OpenLater(path string) (*DB, error) {
+func OpenLater(path string) (*DB, error) { return OpenLaterAt(path, nil) }
+
+// OpenLaterAt is OpenLater where at says, once, which file it becomes when it is not there yet; nil for path.
+func OpenLaterAt(path string, at func() (string, error)) (*DB, error) {
 	if _, err := os.Stat(path); path == "" || Remote(path) || !errors.Is(err, fs.ErrNotExist) {
 		return Open(path)
 	}
@@ -23,10 +26,10 @@ func OpenLater(path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	l := &later{path: path, driver: bare.Driver()}
+	l := &later{path: path, at: at, driver: bare.Driver()}
 	_ = bare.Close() // nothing was opened
 	db := sql.OpenDB(l)
-	l.ready = func() { limit(db, path) }
+	l.ready = func() { limit(db, l.path) }
 	limit(db, "")
 	return &DB{DB: db}, nil
 }
@@ -38,7 +41,8 @@ func Derived(ctx context.Context) context.Context { return context.WithValue(ctx
 
 // later is a connector: to memory, and to the file once there is one.
 type later struct {
-	path   string
+	path   string                 // does not change once file is set
+	at     func() (string, error) // nil once it was asked
 	driver driver.Driver
 	ready  func() // lifts the limit of one connection
 
@@ -126,6 +130,13 @@ func (m *memory) move(ctx context.Context) error {
 		return nil
 	}
 	l := m.of
+	if l.at != nil { // memory has one connection
+		path, err := l.at()
+		if err != nil {
+			return err
+		}
+		l.path, l.at = path, nil
+	}
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return fmt.Errorf("store: create the folder: %w", err)
 	}
