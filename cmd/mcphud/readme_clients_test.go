@@ -18,7 +18,7 @@ import (
 // manualClient is a client of the manual, written to a file: command runs it.
 func manualClient(t *testing.T, language string) (command []string) {
 	t.Helper()
-	m := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)```").FindAllStringSubmatch(agentsrv.README, -1)
+	m := regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```").FindAllStringSubmatch(agentsrv.README, -1)
 	if len(m) != 1 {
 		t.Fatalf("the manual has %d clients in %s", len(m), language)
 	}
