@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -132,7 +133,10 @@ func explain(ctx context.Context, err error) *failure.Error {
 	if c.Kind == "" {
 		c.Kind = failure.Usage
 		var path *os.PathError
-		if !errors.As(err, &path) {
+		switch {
+		case errors.Is(err, syscall.ENOSPC):
+			c.Next = "make room on the disk"
+		case !errors.As(err, &path):
 			c.Next = "if this looks like a bug in mcphud, please report it"
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite" // the driver "sqlite"
@@ -163,14 +164,49 @@ func Busy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
 }
 
-// Explained is err, with what to do about it if it tells that the file at path is damaged or not a database.
+// Explained is err, with what to do about it if it tells that the file at path is damaged or not a database, or its disk full, which is
+// syscall.ENOSPC.
 func Explained(path string, err error) error {
 	var already *damaged
 	var e *sqlite.Error
-	if path == "" || errors.As(err, &already) || !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CORRUPT && e.Code()&0xff != lib.SQLITE_NOTADB {
+	if path == "" || errors.As(err, &already) || errors.Is(err, syscall.ENOSPC) || !errors.As(err, &e) {
 		return err
 	}
-	return &damaged{path, err}
+	switch e.Code() & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return &damaged{path, err}
+	case lib.SQLITE_FULL:
+		return &diskFull{path, err}
+	case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN: // of which a full disk is one cause
+		if noRoom(filepath.Dir(path)) {
+			return &diskFull{path, err}
+		}
+	}
+	return err
+}
+
+// diskFull is the error of a file whose disk has no room.
+type diskFull struct {
+	path string
+	err  error
+}
+
+func (d *diskFull) Error() string {
+	var e *sqlite.Error
+	errors.As(d.err, &e) // it is of the driver; what was being done says less than that
+	return "store: no space left on the disk of " + d.path + "; make room, or name another file: " + e.Error()
+}
+
+func (d *diskFull) Unwrap() []error { return []error{d.err, syscall.ENOSPC} }
+
+// noRoom reports whether a folder takes no more: 64 kB are tried, which is about what SQLite needs at once.
+func noRoom(dir string) bool {
+	f, err := os.CreateTemp(dir, ".room.*")
+	if err == nil {
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return errors.Is(err, syscall.ENOSPC)
 }
 
 // private makes the file before SQLite does, so that it never is readable for others, its journals neither.

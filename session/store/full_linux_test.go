@@ -1,0 +1,39 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// SQLite calls a full disk an I/O error where it cannot make its shared memory.
+func TestFullDiskOnOpen(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=128k"); err != nil {
+		t.Skip("no file system of a few pages here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	fill, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = fill.Write(make([]byte, 4096))
+	}
+	_ = fill.Close() // it is full
+	path := filepath.Join(dir, "a.db")
+	db, err := Open(path)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `CREATE TABLE a (b)`)
+		err = errors.Join(Explained(path, err), db.Close())
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+}
