@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // tokenOf is the token with which a process was started.
@@ -64,5 +66,49 @@ func TestX7b_AuthOffIsLoud(t *testing.T) {
 	ownProcess(t, "ping", "--url", u.Servers[0].Routed).ok(t)
 	if !strings.Contains(u.log(), "warning: auth is off: every program and user of this machine may call a;") || tokenOf(t, u.Processes[0].PID) != "" {
 		t.Error(u.log())
+	}
+}
+
+// The UI of the demo calls the agents directly, by their tokens, and shows and records none of them.
+func TestX7b_TheDemoHidesItsTokens(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, "demo", "--linear", "--journal", "traffic.jsonl")
+	mark := fmt.Sprintf("MCPHUD_TEST_STACK=hidden%d", time.Now().UnixNano())
+	cmd.Env = append(cmd.Env, mark, "XDG_RUNTIME_DIR="+cmd.Dir, "TMPDIR="+cmd.Dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &served{t: t} // as something that may be read while it is written
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	say := func(line, want string) {
+		t.Helper()
+		_, _ = in.Write([]byte(line + "\n"))
+		await(t, want, func() bool { return strings.Contains(out.log(), want) })
+	}
+	await(t, "the demo", func() bool { return strings.Contains(out.log(), "reset_counter") })
+	tokens := map[string]bool{}
+	for _, pid := range marked(t, mark) {
+		if token := tokenOf(t, pid); token != "" {
+			tokens[token] = true
+		}
+	}
+	say(":doctor", "the entry has an Authorization header, and the server took it")
+	say(":stack", "everything (ready)")
+	say(":traffic", "tools/list #2 ok")
+	_, _ = in.Write([]byte("q\n"))
+	_ = in.Close()
+	_ = cmd.Wait()
+	recorded := contents(filepath.Join(cmd.Dir, "traffic.jsonl"))
+	if len(tokens) != 3 || !strings.Contains(recorded, "Bearer ***") {
+		t.Errorf("%d tokens, %.500s", len(tokens), recorded)
+	}
+	for token := range tokens {
+		if strings.Contains(out.log()+recorded, token) {
+			t.Error("a token is shown or recorded")
+		}
 	}
 }
