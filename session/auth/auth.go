@@ -73,9 +73,14 @@ func (a *Authorizer) change() {
 
 // use makes c the credentials in use and keeps them. That they cannot be kept is said, and no reason not to use them.
 func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
+	a.creds.Store(c)
+	return a.save(ctx, c)
+}
+
+// save keeps credentials that are in use now.
+func (a *Authorizer) save(ctx context.Context, c *Credentials) error {
 	a.fresh.Store(true)
 	a.ended.Store(nil)
-	a.creds.Store(c)
 	a.mu.Lock()
 	a.loaded, a.challenge = true, nil
 	a.mu.Unlock()

@@ -154,17 +154,19 @@ func (t *talk) renew(ctx context.Context) error {
 		}
 		n.Token = tok
 	}
-	if t.creds.Load() != c {
+	if t.forgotten(ctx, c) {
+		return fmt.Errorf("%w: another program has logged out meanwhile", errNobody)
+	}
+	if !t.creds.CompareAndSwap(c, &n) {
 		return nil // somebody has logged in, or out, meanwhile
 	}
 	if err != nil {
 		why := text.Clip(err.Error(), 400)
 		t.ended.Store(&why)
-		t.creds.Store(&n)
 		_ = t.opts.Store.Put(ctx, n) // err says more
 		return err
 	}
-	if bad := t.use(ctx, &n); bad != nil {
+	if bad := t.save(ctx, &n); bad != nil {
 		t.flow.note("the token is good, and could not be kept in %s: %s", t.opts.Store.Where(), mask.Text(bad.Error()))
 	}
 	return nil

@@ -352,6 +352,39 @@ func TestForgottenElsewhere(t *testing.T) {
 	}
 }
 
+// leaving is a store from which another program removes everything after some looks.
+type leaving struct {
+	auth.Store
+	looks atomic.Int32
+}
+
+func (l *leaving) Find(ctx context.Context, resource string) ([]auth.Credentials, error) {
+	found, err := l.Store.Find(ctx, resource)
+	if l.looks.Add(-1) == 0 {
+		for _, c := range found {
+			err = errors.Join(err, l.Delete(ctx, c.Key))
+		}
+	}
+	return found, err
+}
+
+// A logout by another program while the token is being renewed holds: the new token does not come back into the store.
+func TestForgottenWhileRenewing(t *testing.T) {
+	store := &leaving{Store: auth.NewMemory()}
+	r := at(t, authtest.Memory(t, authtest.Knobs{}), auth.Options{Store: store}, nil).open()
+	r.goesOn()
+	before := len(r.Issuer.Calls("/token"))
+	store.looks.Store(2) // for a newer token, and whether it is there still
+	r.off.Store(int64(59*time.Minute + 45*time.Second))
+	err := r.call("echo")
+	if found, bad := store.Find(t.Context(), ""); bad != nil || len(found) != 0 || r.s.Authorizer().Status().LoggedIn {
+		t.Errorf("it came back: %+v %v; the call ended with %v", found, bad, err)
+	}
+	if len(r.Issuer.Calls("/token")) != before+1 {
+		t.Errorf("%d token requests, not 1", len(r.Issuer.Calls("/token"))-before)
+	}
+}
+
 // A client that the authorization server has forgotten registers anew, once.
 func TestForgottenRegistration(t *testing.T) {
 	r := public(t, authtest.Knobs{}).open()
