@@ -117,7 +117,7 @@ func (r Result) Noise() int { return len(r.Differences) + r.More - r.real - r.gu
 // Unexplained reports whether a difference counts: another run may show that it says nothing.
 func (r Result) Unexplained() bool { return !r.Same() }
 
-// Guessed are the places of differences that are a Guess, as far as they are listed, at most n. The whole value is no place.
+// Guessed are the places of differences that are a Guess, as far as they are listed, at most n. The whole value is not one of them.
 func (r Result) Guessed(n int) (pointers []string) {
 	for _, d := range r.Differences {
 		if at := d.Pointer + d.Within; d.Class == Guess && at != "" && len(pointers) < n && !slices.Contains(pointers, at) {

@@ -42,8 +42,7 @@ var table = []Rule{
 	},
 	{
 		ID: "result-and-error", Severity: Error, By: Sender, Title: "answer with both a result and an error", spec: secResponses, on: onBad, check: checkBoth,
-		Why: "some clients report a failure, others a success, for the same call",
-		Fix: "Send either result or error.",
+		Why: "some clients report a failure, others a success, for the same call", Fix: "Send either result or error.",
 	},
 	{
 		ID: "no-result", Severity: Error, By: Sender, Title: "answer with neither result nor error", spec: secResponses, on: onBad, check: checkNeither,
@@ -52,8 +51,7 @@ var table = []Rule{
 	},
 	{
 		ID: "id-null", Severity: Error, By: Sender, Title: "id null", spec: secRequests, on: onBad, check: checkNullID,
-		Why: "nobody can tell which request it belongs to",
-		Fix: "Give requests a string or an integer as id, and repeat it in the answer.",
+		Why: "nobody can tell which request it belongs to", Fix: "Give requests a string or an integer as id, and repeat it in the answer.",
 	},
 	{
 		ID: "id-missing", Severity: Error, By: Sender, Title: "result without an id", spec: secResponses, on: onBad, check: checkMissingID,
@@ -62,8 +60,7 @@ var table = []Rule{
 	},
 	{
 		ID: "id-type", Severity: Error, By: Sender, Title: "id that is neither string nor integer", spec: secRequests, on: onBad | onRequest, check: checkIDType,
-		Why: "clients in typed languages cannot decode the message",
-		Fix: "Use a string or an integer as id.",
+		Why: "clients in typed languages cannot decode the message", Fix: "Use a string or an integer as id.",
 	},
 	{
 		ID: "message-shape", Severity: Error, By: Sender, Title: "object that is not a JSON-RPC message", spec: secMessages, on: onBad, check: checkShape,
@@ -97,13 +94,11 @@ var table = []Rule{
 	},
 	{
 		ID: "id-unknown", Severity: Error, By: Sender, Title: "answer to a request that nobody made", spec: secResponses, on: onAnswer, check: checkUnknownID,
-		Why: "the answer is dropped, and the request that it was meant for times out",
-		Fix: "Answer requests only, with their id.",
+		Why: "the answer is dropped, and the request that it was meant for times out", Fix: "Answer requests only, with their id.",
 	},
 	{
 		ID: "answer-twice", Severity: Error, By: Sender, Title: "second answer to a request", spec: secResponses, on: onAnswer, check: checkDuplicateAnswer,
-		Why: "the second answer is dropped, or taken for that of another request",
-		Fix: "Send one answer to each request.",
+		Why: "the second answer is dropped, or taken for that of another request", Fix: "Send one answer to each request.",
 	},
 	{
 		ID: "answer-late", Severity: Note, By: Sender, Title: "answer to a cancelled request", spec: secCancel, on: onAnswer, check: checkLate,
@@ -112,8 +107,7 @@ var table = []Rule{
 	},
 	{
 		ID: "unanswered", Severity: Warning, By: Receiver, Title: "request without an answer", spec: secResponses, on: onEnd, check: checkUnanswered,
-		Why: "the caller waits until its timeout",
-		Fix: "Answer every request, with an error if need be.",
+		Why: "the caller waits until its timeout", Fix: "Answer every request, with an error if need be.",
 	},
 	{
 		ID: "early-request", Severity: Error, By: Client, Title: "request before initialize", Last: rev2511, spec: secInit, on: onRequest, check: checkEarly,
@@ -148,8 +142,7 @@ var table = []Rule{
 	},
 	{
 		ID: "wrong-direction", Severity: Error, By: Sender, Title: "method of the other side", spec: secSchema, on: onCall, check: checkDirection,
-		Why: "the other side has nothing that could answer it",
-		Fix: "Send only what the specification defines for your side.",
+		Why: "the other side has nothing that could answer it", Fix: "Send only what the specification defines for your side.",
 	},
 	{
 		ID: "method-unknown", Severity: Note, By: Sender, Title: "method that no revision has", spec: secSchema, on: onCall, check: checkUnknownMethod,
@@ -182,8 +175,7 @@ var table = []Rule{
 	},
 	{
 		ID: "logging-capability", Severity: Error, By: Server, Title: "log message without the capability", spec: secLogging, on: onNotification, check: checkLogging,
-		Why: "clients that looked at the capability do not show the message",
-		Fix: "Declare the capability logging.",
+		Why: "clients that looked at the capability do not show the message", Fix: "Declare the capability logging.",
 	},
 	{
 		ID: "log-level", Severity: Warning, By: Server, Title: "log message below the chosen level", spec: secLogLevel, on: onNotification, check: checkLevel,
@@ -216,8 +208,7 @@ var table = []Rule{
 	},
 	{
 		ID: "ping-result", Severity: Warning, By: Sender, Title: "answer to ping that is not empty", Last: rev2511, spec: secPing, on: onResult, check: checkPing,
-		Why: "clients that check the result take the server for broken",
-		Fix: "Answer ping with an empty object.",
+		Why: "clients that check the result take the server for broken", Fix: "Answer ping with an empty object.",
 	},
 	{
 		ID: "progress-token", Severity: Error, By: Sender, Title: "progress for a token that nobody gave", spec: secProgress, on: onNotification, check: checkToken,
@@ -231,18 +222,15 @@ var table = []Rule{
 	},
 	{
 		ID: "progress-order", Severity: Error, By: Sender, Title: "progress that does not increase", spec: secProgressFlow, on: onNotification, check: checkIncrease,
-		Why: "a bar goes back or stands still, and users take the call for stuck",
-		Fix: "Make progress grow with each notification.",
+		Why: "a bar goes back or stands still, and users take the call for stuck", Fix: "Make progress grow with each notification.",
 	},
 	{
 		ID: "token-reused", Severity: Error, By: Sender, Title: "progress token that is in use", spec: secProgressFlow, on: onRequest, check: checkTokenReused,
-		Why: "progress of two calls cannot be told apart",
-		Fix: "Give each request a progress token of its own, for example its id.",
+		Why: "progress of two calls cannot be told apart", Fix: "Give each request a progress token of its own, for example its id.",
 	},
 	{
 		ID: "cursor-loop", Severity: Error, By: Server, Title: "pages without an end", spec: secPagesResponse, on: onResult, check: checkCursorLoop,
-		Why: "clients that read all pages never come to an end",
-		Fix: "Give a new cursor with each page, and none with the last.",
+		Why: "clients that read all pages never come to an end", Fix: "Give a new cursor with each page, and none with the last.",
 	},
 	{
 		ID: "cursor-invented", Severity: Warning, By: Client, Title: "cursor that the server did not give", spec: secPages, on: onRequest, check: checkCursor,
@@ -311,8 +299,7 @@ var table = []Rule{
 	},
 	{
 		ID: "discover", Severity: Error, By: Server, Title: "server/discover is not implemented", First: revModern, spec: secDiscover, on: onError, check: checkDiscover,
-		Why: "clients of the revision begin with it, and take the server for one of an earlier era",
-		Fix: "Implement server/discover.",
+		Why: "clients of the revision begin with it, and take the server for one of an earlier era", Fix: "Implement server/discover.",
 	},
 	{
 		ID: "tool-name", Severity: Warning, By: Server, Title: "tool name that breaks the rules", First: rev2511, spec: secToolNames, on: onResult, check: checkToolName,
@@ -321,8 +308,7 @@ var table = []Rule{
 	},
 	{
 		ID: "tool-twice", Severity: Warning, By: Server, Title: "two tools of one name", spec: secTool, on: onResult, check: checkToolTwice,
-		Why: "only one of the two can be called, and which one depends on the client",
-		Fix: "Give each tool a name of its own.",
+		Why: "only one of the two can be called, and which one depends on the client", Fix: "Give each tool a name of its own.",
 	},
 	{
 		ID: "header-mark", Severity: Error, By: Server, Title: "x-mcp-header that is not allowed", First: revModern, spec: secHeaderMarks, on: onResult, check: checkHeaderMarks,
@@ -350,8 +336,7 @@ var table = []Rule{
 	},
 	{
 		ID: "base64", Severity: Error, By: Server, Title: "binary data that is not base64", spec: secOutput, on: onResult, check: checkBase64,
-		Why: "clients cannot decode the picture, sound or file",
-		Fix: "Encode data and blob as standard base64, with padding.",
+		Why: "clients cannot decode the picture, sound or file", Fix: "Encode data and blob as standard base64, with padding.",
 	},
 	{
 		ID: "elicit-secret", Severity: Error, By: Server, Title: "form that asks for a secret", First: rev2506, spec: secElicit, on: onRequest, check: checkSecret,
@@ -380,13 +365,11 @@ var table = []Rule{
 	},
 	{
 		ID: "error-reserved", Severity: Error, By: Server, Title: "error code that is reserved", First: revModern, spec: secErrors, on: onError, check: checkReservedCode,
-		Why: "JSON-RPC or a later revision may give the code another meaning",
-		Fix: "Take codes of your own from outside -32768 to -32000.",
+		Why: "JSON-RPC or a later revision may give the code another meaning", Fix: "Take codes of your own from outside -32768 to -32000.",
 	},
 	{
 		ID: "error-legacy", Severity: Note, By: Server, Title: "error code without a meaning", First: revModern, spec: secErrors, on: onError, check: checkLegacyCode,
-		Why: "clients know no meaning of the code",
-		Fix: "Take codes of your own from outside -32768 to -32000.",
+		Why: "clients know no meaning of the code", Fix: "Take codes of your own from outside -32768 to -32000.",
 	},
 	{
 		ID: "unknown-tool-result", Severity: Warning, By: Server, Title: "unknown tool as a failure of the tool", spec: secToolErrors, on: onResult, check: checkUnknownAsResult,
@@ -482,8 +465,7 @@ var table = []Rule{
 	},
 	{
 		ID: "http-accepted-body", Severity: Error, By: Server, Title: "202 with a body", First: rev2503, spec: secSend, on: onStatus, check: checkAcceptedBody,
-		Why: "clients do not read it, and a connection with unread bytes cannot be used again",
-		Fix: "Send no body with 202 Accepted.",
+		Why: "clients do not read it, and a connection with unread bytes cannot be used again", Fix: "Send no body with 202 Accepted.",
 	},
 	{
 		ID: "http-error-status", Severity: Error, By: Server, Title: "HTTP status that contradicts the error", First: revModern, spec: secRPCStatus, on: onError, check: checkErrorStatus,
