@@ -12,6 +12,7 @@ import (
 // A replica that is killed takes none of its tasks along: others run them, or say that they are interrupted, which takes them some
 // seconds to know.
 func TestTasksOutliveTheReplicaThatTookThem(t *testing.T) {
+	long(t, "TestTasks")
 	t.Parallel()
 	url := natstest.Run(t).URL
 	flags := []string{"--queue", url, "--rate-limit", "0", "--concurrency", "4", "--ephemeral"}

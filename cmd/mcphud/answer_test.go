@@ -30,11 +30,13 @@ func newAsker(t *testing.T) asker {
 func (a asker) each(t *testing.T, f func(t *testing.T, call func(words ...string) outcome)) {
 	for _, era := range eras {
 		t.Run("http "+era, func(t *testing.T) {
+			t.Parallel()
 			f(t, func(words ...string) outcome {
 				return mcphud(t, append([]string{"tools", "call", "--format", "json", "--url", a.http, "--protocol", era}, words...)...)
 			})
 		})
 		t.Run("stdio "+era, func(t *testing.T) {
+			t.Parallel()
 			f(t, func(words ...string) outcome {
 				args := append([]string{"tools", "call", "--format", "json", "--protocol", era, "-e", asMain + "=1"}, words...)
 				return mcphud(t, append(args, ownAgent(t, "everything")...)...)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/budget"
 )
 
 // ranBefore lists what of a project ran, by the name that it was started by and its arguments.
@@ -135,7 +137,10 @@ func TestNothingOfOthersRunsBeforeTrust(t *testing.T) {
 		}
 	}
 
-	for _, command := range append(slices.Clone(commandNames), "./evil", "./tools/node-evil", "tools/../evil", "../"+filepath.Base(dir)+"/evil", filepath.Join(dir, "evil")) {
+	for i, command := range append(slices.Clone(commandNames), "./evil", "./tools/node-evil", "tools/../evil", "../"+filepath.Base(dir)+"/evil", filepath.Join(dir, "evil")) {
+		if i%4 != 0 && !budget.All() { // each is three processes
+			continue
+		}
 		manifest, err := json.Marshal(map[string]any{
 			"manifest_version": "0.3", "name": "notes", "version": "1.0.0", "description": "x", "author": map[string]any{"name": "Ann"},
 			"server":        map[string]any{"type": "node", "entry_point": "server/run", "mcp_config": map[string]any{"command": command, "args": []string{"x"}}},

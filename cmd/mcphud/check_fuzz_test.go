@@ -34,6 +34,7 @@ func findings(t *testing.T, report []byte) (found []string, r check.Report) {
 
 // TestCheckFuzzFindsNothingInTheDemo: the tools whose schemas say what they take do as they say.
 func TestCheckFuzzFindsNothingInTheDemo(t *testing.T) {
+	long(t, "TestCheckFuzzFindsInjectedFaults")
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	found, r := fuzzed(t, "--runs", "20", "--allow", "*", "--only", "add,echo,log,search_knowledge_base,lookup_entity", "--url", url)

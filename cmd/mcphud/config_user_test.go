@@ -92,14 +92,14 @@ func TestUserConfigRedacts(t *testing.T) {
 	t.Parallel()
 	url := faketest.HTTP(t, behave.Good, behave.Fault{}).URL
 	cmd, _ := withConfig(t, "redaction: {names: [X-Corp-*, pin], patterns: ['corp_[0-9a-f]{4}']}\n",
-		"raw", "tools/list", `{"pin":"4711","note":"corp_00ff","plain":"kept"}`, "--url", url, "-H", "X-Corp-Id: 0815", "--journal", "j.jsonl")
+		"raw", "tools/list", `{"pin":"4711-2580-1379","note":"corp_00ff","plain":"kept"}`, "--url", url, "-H", "X-Corp-Id: 0815-X-0815", "--journal", "j.jsonl")
 	dir := cmd.Dir
 	finish(t, cmd)
 	b, err := os.ReadFile(filepath.Join(dir, "j.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"4711", "corp_00ff", "0815"} {
+	for _, secret := range []string{"4711-2580-1379", "corp_00ff", "0815-X-0815"} {
 		if strings.Contains(string(b), secret) {
 			t.Errorf("%s is in the journal", secret)
 		}

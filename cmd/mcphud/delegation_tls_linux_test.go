@@ -30,6 +30,7 @@ func (u *upRun) through(t *testing.T, token, message string) outcome {
 // The router of a stack serves HTTPS with a certificate that nobody vouches for and that is for other names. Agents call each
 // other through it, commands name agents behind it, and it is the only one that is trusted.
 func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
+	long(t, "TestR15_X7_AgentsOfAStackCallEachOther")
 	const token = "t0p-secret-value"
 	own := certtest.Make(t, &x509.Certificate{}, nil, "nobody.example")
 	t.Setenv("STACK_TOKEN", token)
@@ -131,6 +132,7 @@ func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 
 // What cannot be is said before anything is served, and as config explain says it.
 func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
+	long(t, "TestRouterUsage")
 	t.Parallel()
 	own := certtest.SelfSigned(t)
 	for i, c := range []struct{ env, yaml, says string }{
@@ -165,6 +167,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 
 // ROUTER_HOST tells the router itself where to listen: what agents make of its scheme has to be so.
 func TestTLS_C1_TheRouterAndTheSchemeOfItsHost(t *testing.T) {
+	long(t, "TestRouterUsage")
 	t.Parallel()
 	own := certtest.SelfSigned(t)
 	secure := []string{"--tls-cert", own.Cert, "--tls-key", own.Key}

@@ -57,6 +57,7 @@ func TestDemoKilledLeavesNothing(t *testing.T) {
 
 // What does not start is said on the screen, which is the one with its log.
 func TestDemoSaysWhatDoesNotStart(t *testing.T) {
+	long(t, "TestDemo")
 	t.Parallel()
 	s, _ := demoUI(t, asBroken+"=router")
 	s.shows("router cannot start")

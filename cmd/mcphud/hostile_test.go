@@ -77,6 +77,7 @@ func shown(t *testing.T, args ...string) string {
 
 // TestHostileTextInLinearMode is the same for the UI without a screen.
 func TestHostileTextInLinearMode(t *testing.T) {
+	long(t, "TestHostileTextOnATerminal")
 	t.Parallel()
 	cmd := command(t, fake(t, behave.HostileText, "--linear")...)
 	var in strings.Builder

@@ -13,6 +13,7 @@ import (
 
 // The login at an identity provider is one of mcphud, and the Inspector's command line uses it by the client's file.
 func TestInspectorUsesAnIdentityProvider(t *testing.T) {
+	long(t, "TestInspectorUsesStoredLogins")
 	t.Parallel()
 	srv := authtest.Start(t, authtest.Knobs{Other: func(r *http.Request) string {
 		if r.PostForm.Get("assertion") == "" {

@@ -82,6 +82,7 @@ func TestOpenServingPackage(t *testing.T) {
 // A process that does not listen is said to run without an answer, not to be no MCP server, and it is gone afterwards; doctor says the
 // same, and does not want of one that listens that the end of its input ends it.
 func TestServingPackageThatDoesNotListen(t *testing.T) {
+	long(t, "TestOpenServingPackage")
 	dir := t.TempDir()
 	host, port := ownPort(t)
 	agent := command(t, "agent")

@@ -46,6 +46,7 @@ func TestR19_RouterOverStdio(t *testing.T) {
 
 // A router whose input ends lets a package runner finish, and says what it waits for.
 func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
+	long(t, "TestR19_RouterOverStdio")
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a POSIX shell")

@@ -83,6 +83,7 @@ func TestTasksOfOtherCommands(t *testing.T) {
 
 // TestTaskInJSONLines: in the jsonl format each state of a task is a line, the result the last.
 func TestTaskInJSONLines(t *testing.T) {
+	long(t, "TestTasks")
 	t.Parallel()
 	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	for _, era := range eras {

@@ -176,6 +176,7 @@ func (c *tracedCall) whole(tree *trace.Tree, agents int) string {
 
 // Where there is no trace, the command says why, and fails.
 func TestTraceWithoutTraceContext(t *testing.T) {
+	long(t, "TestTraceOfCallsOfAnyLength")
 	runtimeDir(t)
 	tm := teamOf(t, nil, "demo")
 	for args, want := range map[string]string{"--traceparent=none": "sends no trace context", `--meta=traceparent=nonsense`: "no valid trace context"} {

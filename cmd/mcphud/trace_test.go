@@ -78,6 +78,7 @@ func collector(t *testing.T) (url string, spans func() []collected) {
 
 // One trace goes from the client through router, agent and router to the other agent, each span the parent of the next.
 func TestO5_OneTraceThroughAllOfThem(t *testing.T) {
+	long(t, "TestTraceOfCallsOfAnyLength")
 	t.Parallel()
 	sink, spans := collector(t)
 	env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + sink}

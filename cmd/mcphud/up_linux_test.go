@@ -125,6 +125,7 @@ func TestUp(t *testing.T) {
 
 // The router of a stack serves HTTPS with a certificate that nobody vouches for, and writes requests down.
 func TestUpOverTLS(t *testing.T) {
+	long(t, "TestUp")
 	t.Parallel()
 	own := certtest.SelfSigned(t)
 	log := filepath.Join(t.TempDir(), "audit.jsonl")

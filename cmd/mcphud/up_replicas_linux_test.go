@@ -10,6 +10,7 @@ import (
 
 // Replicas stand behind one route, and one that dies is missed by nobody.
 func TestUpRunsReplicas(t *testing.T) {
+	long(t, "TestUp")
 	t.Parallel()
 	u := stackOf(t, "agents: {one: {replicas: 2, ephemeral: true}}\nauth: off\nrouter: {}\n", "mcphud.stack.yaml")
 	if len(u.Servers) != 2 || len(u.Processes) != 3 || u.Servers[0].Name != "one-1" || u.Servers[1].Name != "one-2" || u.Servers[0].URL == u.Servers[1].URL ||
