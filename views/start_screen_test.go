@@ -136,7 +136,7 @@ func TestAChildThatFloodsStderrWhileStarting(t *testing.T) {
 	app := starting(t, s)
 	begin := time.Now()
 	app.Press("1").View("servers").Press("2").View("tools")
-	if took := time.Since(begin); took > 20*time.Second {
+	if took := time.Since(begin); took > 20*time.Second && !racing { // the race detector makes reading slow, which says nothing of keys
 		t.Errorf("two keys took %v", took)
 	}
 	state(app, session.Connected)
