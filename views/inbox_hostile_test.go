@@ -227,7 +227,7 @@ func longConversation(t *testing.T, params []byte) (slowest time.Duration) {
 	}
 	slowest = r.send(tui.SessionChanged{})
 	_, took := r.until("▌ many words")
-	time.Sleep(500 * time.Millisecond) // keys that were typed before the question came are no answer, see tui.Grace
+	time.Sleep(500 * time.Millisecond) // keys that were typed before the question came do not answer it, see tui.Grace
 	slowest = max(slowest, took, r.press("enter"))
 	_, took = r.until("Your answer")
 	_, late := r.until("▌ many words")

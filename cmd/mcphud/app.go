@@ -158,7 +158,7 @@ func (a *app) addOthers(root *cobra.Command) {
 		hideInherited(server)
 	}
 	hideInherited(mock)
-	hideInherited(tap, append([]string{"journal", "linear"}, networkFlags...)...)
+	hideInherited(tap, append([]string{"journal", "journal-raw", "linear"}, networkFlags...)...)
 	hideInherited(ps)
 	for _, sub := range tap.Commands() {
 		hideInherited(sub)
@@ -176,7 +176,7 @@ func (a *app) addOthers(root *cobra.Command) {
 	for _, c := range []*cobra.Command{status, examine, doctor, trace} {
 		a.o.expected.register(c)
 	}
-	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
+	hideInherited(demo, "connect-timeout", "header", "journal", "journal-raw", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
 	hideExplain(config)
 	hideEntryFlags(root)
 	a.supervisable(agent)

@@ -30,7 +30,7 @@ type fleet struct {
 }
 
 // fleetFlags are the flags that make sense for all servers at once.
-var fleetFlags = []string{"config", "connect-timeout", "timeout", "max-timeout", "max-frame", "meta", "journal"}
+var fleetFlags = []string{"config", "connect-timeout", "timeout", "max-timeout", "max-frame", "meta", "journal", "journal-raw"}
 
 // withFleet runs f on the servers of the configs, or on those that are named, of which none is connected yet, and closes everything. What children write
 // to stderr is not passed on: nobody could tell whose it is. The error of one that failed has the end of it.

@@ -17,8 +17,10 @@ import (
 	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/redact"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // oneShot is how long a stdio server may take to exit after a headless command: together less than the 60 ms within which a
@@ -87,7 +89,17 @@ func (a *app) sessionOptions(set config.Settings) (session.Options, error) {
 
 // journal opens the journal, with its file if there is one. done closes it, and returns the error of its file.
 func (a *app) journal() (j *journal.Journal, done func() error, err error) {
-	j = journal.New(journal.Options{File: a.o.journal})
+	o := journal.Options{File: a.o.journal}
+	switch {
+	case o.File == "" && a.o.journalRaw:
+		return nil, nil, usageError("--journal-raw goes with --journal FILE", "name the file, or leave --journal-raw out")
+	case o.File == "":
+	case a.o.journalRaw:
+		a.note("mcphud: " + safe.Line(o.File, 300) + " keeps messages as they are, with every secret in them")
+	default:
+		o.Keep = redact.NewKeeper().Change
+	}
+	j = journal.New(o)
 	wrong := func(err error) error {
 		if err == nil {
 			return nil

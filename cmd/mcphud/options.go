@@ -40,6 +40,7 @@ type options struct {
 	noHistory           bool
 	modelURL, modelName string
 	logLevel, journal   string
+	journalRaw          bool
 	maxFrame            size
 	meta                metadata
 	traceparent         string // one of traceparents
@@ -93,6 +94,7 @@ func (o *options) register(root *cobra.Command) {
 	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
 	f.StringVar(&o.journal, "journal", "", "record all traffic in `FILE` (JSON lines, secrets masked)")
+	f.BoolVar(&o.journalRaw, "journal-raw", false, "with --journal, keep messages as they are, secrets too")
 	f.BoolVar(&o.noHistory, "no-history", false, "keep no calls for mcphud history; MCPHUD_HISTORY=off")
 	o.maxFrame = config.DefaultMaxFrame
 	f.Var(&o.maxFrame, "max-frame", "largest message to accept, such as 64MiB")
@@ -112,7 +114,7 @@ func (o *options) register(root *cobra.Command) {
 	grouped(f, groupHTTP, slices.Concat([]string{"transport", "header"}, networkFlags, []string{"no-browser"})...)
 	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
-	grouped(f, groupOutput, "format", "log-level", "journal", "no-history", "linear")
+	grouped(f, groupOutput, "format", "log-level", "journal", "journal-raw", "no-history", "linear")
 	grouped(f, groupSafety, "read-only", "yes")
 	for name, values := range map[string][]string{"transport": transports, "protocol": protocols, "format": formats, "log-level": levels} {
 		// The error would be an unknown flag.

@@ -20,7 +20,7 @@ import (
 
 // tapHTTP is a reverse proxy for one HTTP server, whose traffic tap sees.
 func (a *app) tapHTTP(ctx context.Context, cmd *cobra.Command, server, name string, port int) error {
-	for _, flag := range []string{"format", "journal", "linear", "filter"} {
+	for _, flag := range []string{"format", "journal", "journal-raw", "linear", "filter"} {
 		if cmd.Flags().Changed(flag) {
 			return usageError("--"+flag+" does not apply with --http: the traffic is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}

@@ -136,7 +136,8 @@ func of(m session.Made) entry {
 	}
 	e.Arguments = keep(m.Arguments, rule, "/arguments")
 	e.Meta = keep(m.Meta, secret.Rule{}, "/meta")
-	e.judge(m)
+	rule = rule.After(m.Arguments)
+	e.judge(m, rule)
 	if n := len(m.Reply.Result); n > 0 {
 		result := []byte(m.Reply.Result)
 		if n <= maxResult {
@@ -150,7 +151,7 @@ func of(m session.Made) entry {
 }
 
 // judge says how the call went.
-func (e *entry) judge(m session.Made) {
+func (e *entry) judge(m session.Made, rule secret.Rule) {
 	var f *failure.Error
 	switch {
 	case m.Err == nil && m.Reply.Ongoing:
@@ -173,7 +174,7 @@ func (e *entry) judge(m session.Made) {
 		if errors.As(m.Err, &f) {
 			message = f.Message
 		}
-		e.Message = text.Clip(mask.Text(message), maxText)
+		e.Message = text.Clip(rule.Clean(message), maxText)
 	}
 }
 

@@ -151,7 +151,10 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	unnamed := made("u", `{}`, `{}`)
 	unnamed.Server = config.OfCommand("server", "--token", "hunter2", "--api-key=hunter2")
 	unnamed.Server.Env = map[string]string{"X": "hunter2"}
-	keep(t, h, made("a", `{"list":[{"api_key":"hunter2"}],"text":"Bearer hunter2hunter2"}`, `{"content":[{"type":"text","text":"{\"password\":\"hunter2\"}"}],"structuredContent":{"secret":"hunter2"}}`),
+	repeated := made("e", `{"api_key":"hunter2","n":{"token":["hunter22"]}}`, `{"content":[{"type":"text","text":"you are hunter2, and hunter22 too"}],"structuredContent":{"said":{"it":"hunter2!"}}}`)
+	refused := made("r", `{"api_key":"hunter2"}`, ``)
+	refused.Err = errors.New("no such user: hunter2")
+	keep(t, h, repeated, refused, made("a", `{"list":[{"api_key":"hunter2"}],"text":"Bearer hunter2hunter2"}`, `{"content":[{"type":"text","text":"{\"password\":\"hunter2\"}"}],"structuredContent":{"secret":"hunter2"}}`),
 		withSchema, meta, uri, failed, unnamed)
 	if err := errors.Join(h.Err(), h.Close()); err != nil {
 		t.Fatal(err)
@@ -171,7 +174,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	}
 	h = New(h.Path(), Usual)
 	defer h.Close()
-	want := []string{"", "", "/uri", "/meta/com.example~1token", "/arguments/pin", "/arguments/list/0/api_key /arguments/text"}
+	want := []string{"", "", "/uri", "/meta/com.example~1token", "/arguments/pin", "/arguments/list/0/api_key /arguments/text", "/arguments/api_key", "/arguments/api_key /arguments/n/token"}
 	for i, c := range all(t, h, Query{}) {
 		if got := strings.Join(c.Secrets, " "); got != want[i] {
 			t.Errorf("%s: secrets %q, want %q", c.Target, got, want[i])

@@ -56,7 +56,11 @@ func (w *writer) file() bool {
 		w.buf = fmt.Appendf(w.buf, "{\"missing\":%d}\n", gap)
 	}
 	for i := range w.batch {
-		w.buf = AppendLine(w.buf, w.lines[i], w.batch[i].body)
+		e, body := w.lines[i], w.batch[i].body
+		if j.opts.Keep != nil {
+			e, body = j.opts.Keep(e, body)
+		}
+		w.buf = AppendLine(w.buf, e, body)
 		w.batch[i].body = nil
 	}
 	_, err := f.Write(w.buf)

@@ -126,7 +126,10 @@ type Options struct {
 	Entries int    // entries whose metadata is kept; 0 means 1,000,000; rounded up to a block of 512
 	Disk    int64  // bytes of spilled bodies kept on disk; 0 means 2 GiB
 	Dir     string // where temporary files go; "" means os.TempDir()
-	File    string // also append every entry to this file as JSONL, mode 0600, secrets masked
+	File    string // also append every entry to this file as JSONL, mode 0600; secrets of everything but messages are masked
+	// Keep changes what goes to File, such as to take secrets out of messages; nil leaves it. It is called for one entry after the other, on a
+	// goroutine of the journal, and must not modify the body.
+	Keep func(Entry, []byte) (Entry, []byte)
 }
 
 const (

@@ -73,9 +73,9 @@ func nextWord(b []byte, name string) (word []byte, rest string) {
 
 var (
 	// An authorization scheme and what follows it, with the quote that may end it.
-	scheme = regexp.MustCompile(`(?i)\b(?:(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{6,}=*"?)|(token)[ \t]+([A-Za-z0-9._~+/-]{16,}=*"?))`)
+	scheme = regexp.MustCompile(`(?i)\b(?:((?:bearer|basic)(?:[ \t]+(?:bearer|basic))?)[ \t]+([A-Za-z0-9._~+/-]{6,}=*"?)|(token)[ \t]+([A-Za-z0-9._~+/-]{16,}=*"?))`)
 	// What well-known services' tokens, JWTs among them, look like.
-	tokenPattern = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
+	tokenPattern = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
 	// A private key in PEM, whole or cut.
 	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
 	// NAME=value and --name=value; NAME: value of a header.
@@ -163,8 +163,9 @@ func mayHaveScheme(s string) bool {
 
 // credentials is what scheme found, without the secret.
 func credentials(m string) string {
-	name, token, _ := strings.Cut(strings.ReplaceAll(m, "\t", " "), " ")
-	token = strings.TrimLeft(token, " ")
+	m = strings.ReplaceAll(m, "\t", " ")
+	at := strings.LastIndexByte(m, ' ') // the name can be there twice
+	name, token := strings.TrimRight(m[:at], " "), m[at+1:]
 	if param, ok := strings.CutSuffix(token, `="`); ok && strings.Trim(param, "_abcdefghijklmnopqrstuvwxyz") == "" {
 		return m // a parameter of a challenge: Bearer resource_metadata="…"
 	}
@@ -172,7 +173,7 @@ func credentials(m string) string {
 }
 
 // tokenPrefixes are what tokenPattern's matches begin with. Looking for them first takes a tenth of its time.
-var tokenPrefixes = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "AKIA", "ASIA", "AIza", "npm_", "hf_", "eyJ"}
+var tokenPrefixes = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "rk_", "xox", "AKIA", "ASIA", "AIza", "npm_", "hf_", "eyJ"}
 
 // hideTokens hides what has the shape of a well-known token.
 func hideTokens(s string) string {

@@ -87,13 +87,13 @@ func name(in *jsontext.Decoder) bool {
 // text is a string without what is secret in it; one that is JSON itself is looked into.
 func (r Rule) text(s string) (clean string, hidden bool) {
 	if t := strings.TrimSpace(s); len(t) > 1 && (t[0] == '{' || t[0] == '[') {
-		if out, places, err := (Rule{names: r.names}).hide([]byte(t)); err == nil {
+		if out, places, err := (Rule{names: r.names, sent: r.sent}).hide([]byte(t)); err == nil {
 			if len(places) == 0 {
 				return s, false
 			}
 			return string(out), true
 		}
 	}
-	clean = mask.Text(s)
+	clean = r.Clean(s)
 	return clean, clean != s
 }

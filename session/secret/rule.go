@@ -5,7 +5,10 @@ package secret
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
@@ -15,6 +18,20 @@ import (
 type Rule struct {
 	names map[string]bool // of members that the schema marks
 	whole bool            // it marks something that no member's name leads to
+	sent  []string        // texts that are secret wherever they are
+}
+
+// shortest is the length of a text that is looked for elsewhere: what is shorter comes by chance.
+const shortest = 6
+
+// After is the rule for what comes back after values were sent: what is secret in these is secret wherever it is repeated.
+func (r Rule) After(values ...[]byte) Rule {
+	r.sent = slices.Clone(r.sent)
+	for _, v := range values {
+		r.sent = append(r.sent, r.secrets(v, r.whole, 0)...)
+	}
+	slices.SortFunc(r.sent, func(a, b string) int { return len(b) - len(a) }) // one that has another in it first
+	return r
 }
 
 // maxDepth is how deep schemas and values are looked into. What is below goes as a whole.
@@ -148,4 +165,47 @@ func (r Rule) Text(s string) bool {
 		}
 	}
 	return false
+}
+
+// Names are the names of members that the schema marks; whole says that it marks something that no name leads to.
+func (r Rule) Names() (names []string, whole bool) {
+	return slices.Sorted(maps.Keys(r.names)), r.whole
+}
+
+// secrets are the texts in a value that are secret by the name of a member; all is set within one.
+func (r Rule) secrets(value []byte, all bool, depth int) (out []string) {
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 || depth > maxDepth {
+		return nil
+	}
+	switch value[0] {
+	case '{':
+		_ = jsonrpc.Members(value, func(name string, member []byte) bool {
+			out = append(out, r.secrets(member, all || r.named(name), depth+1)...)
+			return true
+		})
+	case '[':
+		_ = jsonrpc.Elements(value, func(item []byte) bool {
+			out = append(out, r.secrets(item, all, depth+1)...)
+			return true
+		})
+	default:
+		s, ok := jsonrpc.String(value)
+		if !ok {
+			s = string(value)
+		}
+		if all && len(s) >= shortest {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Clean is a text without what is secret in it.
+func (r Rule) Clean(s string) string {
+	clean := mask.Text(s)
+	for _, v := range r.sent {
+		clean = strings.ReplaceAll(clean, v, mask.Hidden)
+	}
+	return clean
 }

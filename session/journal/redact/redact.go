@@ -65,6 +65,7 @@ type Taken struct {
 	Places  map[string]int // how often where: "/params/arguments/password", "http head", "stderr"
 	seen    bool           // in the entry that is being changed
 	name    string         // of its placeholders
+	asked   bool           // by name or path, by the user
 }
 
 // The rules that are always there, by index.
@@ -75,7 +76,8 @@ const (
 )
 
 const (
-	shortest  = 8       // bytes of a value that is looked for elsewhere too
+	shortest  = 6       // bytes of a secret that is looked for elsewhere too
+	shortish  = 8       // bytes of another value that a rule of the user's takes out
 	longest   = 4 << 10 // bytes of one
 	maxFound  = 200_000
 	maxPlaces = 100
@@ -92,6 +94,7 @@ func New(rules Rules) (*Redactor, error) {
 			return nil, fmt.Errorf("key %q has no letter or digit", k)
 		}
 		n := r.rule("key "+k, k)
+		r.rules[n].asked = true
 		r.keys[plain(k)] = n
 		r.keyed = append(r.keyed, pattern{regexp.MustCompile(`(?i)(?:^|[^\w-])["']?` + regexp.QuoteMeta(k) + `["']?\s*[:=]\s*(\[[a-z0-9-]+-[0-9]+\]|"[^"]*"|'[^']*'|[^\s&;,"'}\]]+)`), n})
 	}
@@ -104,6 +107,7 @@ func New(rules Rules) (*Redactor, error) {
 			parts[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
 		}
 		r.paths = append(r.paths, path{parts, r.rule("path "+p, parts[len(parts)-1])})
+		r.rules[len(r.rules)-1].asked = true
 	}
 	for i, v := range rules.Values {
 		if v == "" {
@@ -240,7 +244,11 @@ func (r *Redactor) take(rule int, v string) string {
 		}
 	}
 	if r.learns {
-		if len(v) >= shortest && len(v) <= longest && len(r.found.values) < maxFound {
+		least := shortest
+		if t.asked {
+			least = shortish
+		}
+		if len(v) >= least && len(v) <= longest && len(r.found.values) < maxFound {
 			r.found.add(v)
 		}
 		return v
