@@ -60,30 +60,38 @@ type order struct {
 	sure check.Confidence
 	re   *regexp.Regexp
 	any  []string // of which re needs one, in lower case: looking for them takes a hundredth of the time
+	// denies says that the pattern has its own "do not"; any other is void in a clause that denies it.
+	denies bool
 }
 
 // orders are matched against texts in which blanks are single and nothing is hidden.
 var orders = sync.OnceValue(func() []order {
 	o := func(rule string, sure check.Confidence, words, re string) order {
-		return order{rule, sure, regexp.MustCompile(`(?i)` + re), strings.Split(words, " ")}
+		return order{rule: rule, sure: sure, re: regexp.MustCompile(`(?i)` + re), any: strings.Split(words, " ")}
 	}
+	denies := func(o order) order { o.denies = true; return o }
 	const (
-		user = `(?:the |your |any )?(?:end[- ])?users?\b`
-		loot = `(?:conversation|chat|message)(?:'s)? (?:history|log|transcript)|(?:entire|full|whole|complete) (?:conversation|chat|prompt|context)|system prompt|ssh keys?|private keys?|api keys?|access tokens?|credentials|passwords|environment variables|~/\.|id_rsa|/etc/passwd|/etc/shadow|\.aws/|\.env\b|\.ssh/|mcp\.json|claude_desktop_config`
+		never   = `\b(?:do not|don't|never|must not|should not|without) (?:ever |directly |explicitly )?`
+		theUser = `(?:the|your) (?:end[- ])?users?\b`
+		user    = `(?:the |your |any )?(?:end[- ])?users?\b`
+		loot    = `(?:conversation|chat|message)(?:'s)? (?:history|log|transcript)|(?:entire|full|whole|complete) (?:conversation|chat|prompt|context)|system prompt|ssh keys?|private keys?|api keys?|access tokens?|credentials|passwords|environment variables|~/\.|id_rsa|/etc/passwd|/etc/shadow|\.aws/|\.env\b|\.ssh/|mcp\.json|claude_desktop_config`
 	)
 	return []order{
 		o("overrides-instructions", check.Likely, "instruction prompt rules directions guidelines guardrails polic restrictions", `\b(?:ignore|disregard|forget|override|bypass|discard)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|existing|other|system|safety|your|all|any|these)(?: \w+){0,2} (?:instructions?|prompts?|rules|directions|guidelines|guardrails|polic(?:y|ies)|restrictions)\b`),
 		o("overrides-instructions", check.Likely, "you", `\b(?:you are now|from now on,? you (?:are|must|will|should))\b`),
-		o("hides-from-user", check.Likely, "user", `\b(?:do not|don't|never|must not|should not|without) (?:ever )?(?:tell|telling|inform|informing|mention|mentioning|notify|notifying|alert|alerting|reveal|revealing|disclose|disclosing|let|letting|warn|warning)(?: \w+){0,6}? `+user),
+		denies(o("hides-from-user", check.Likely, "user", never+`(?:tell|telling|inform|informing|warn|warning)(?: \w+){0,3}? `+user)),
+		denies(o("hides-from-user", check.Likely, "user", never+`(?:notify|notifying|alert|alerting)(?: \w+){0,3}? `+theUser)),
+		denies(o("hides-from-user", check.Likely, "user", never+`(?:tell|telling|mention|mentioning|reveal|revealing|disclose|disclosing|show|showing|report|reporting|say|explain)(?: [^\s.!?;]+){0,10}? to `+user)),
+		denies(o("hides-from-user", check.Likely, "user", never+`(?:let|letting|allow|allowing) `+user+` (?:to )?(?:know|see (?:this|that|it|what)|notice|find out|learn|suspect|realiz|realis|become aware|be aware)`)),
 		o("hides-from-user", check.Likely, "user", `\b(?:hide|hidden|conceal|concealed|keep|secret) (?:\w+ ){0,4}from `+user),
-		o("hides-from-user", check.Likely, "user", `\b(?:the )?user (?:must|should|does|need|do) ?(?:not|n't) (?:\w+ )?(?:know|see|notice|be told|be aware|find out)\b`),
-		o("collects-secrets", check.Likely, "history log transcript conversation chat prompt context key token credential password environment ~/ id_rsa /etc/ .aws .env .ssh mcp.json claude_desktop", `\b(?:send|pass|forward|upload|post|include|attach|append|copy|put|insert|leak|exfiltrate|provide|share|supply)\b[^.!?\n]{0,60}\b(?:as|in|into|to|with|via|through)\b[^.!?\n]{0,60}(?:`+loot+`)`),
-		o("collects-secrets", check.Likely, "history log transcript conversation chat prompt context key token credential password environment ~/ id_rsa /etc/ .aws .env .ssh mcp.json claude_desktop", `\b(?:send|pass|forward|upload|post|include|attach|append|copy|put|insert|leak|exfiltrate|supply)\b (?:\w+ ){0,3}(?:the |your |all |any |its |his |her |their |user's |users' )(?:\w+ ){0,3}(?:`+loot+`)[^.!?\n]{0,60}\b(?:as|in|into|to|with|via|through)\b`),
+		denies(o("hides-from-user", check.Likely, "user", `\b(?:the )?user (?:must|should|does|need|do) ?(?:not|n't) (?:\w+ )?(?:know|see|notice|be told|be aware|find out)\b`)),
+		o("collects-secrets", check.Likely, "history log transcript conversation chat prompt context key token credential password environment ~/ id_rsa /etc/ .aws .env .ssh mcp.json claude_desktop", `\b(?:send|pass|forward|upload|post|include|attach|append|copy|put|insert|leak|exfiltrate|provide|share|supply)\b[^.!?\n]{0,60}\b(?:as|in|into|to|with|via|through)\b[^.!?\n]{0,60}(`+loot+`)`),
+		o("collects-secrets", check.Likely, "history log transcript conversation chat prompt context key token credential password environment ~/ id_rsa /etc/ .aws .env .ssh mcp.json claude_desktop", `\b(?:send|pass|forward|upload|post|include|attach|append|copy|put|insert|leak|exfiltrate|supply)\b (?:\w+ ){0,3}(?:the |your |all |any |its |his |her |their |user's |users' )(?:\w+ ){0,3}(`+loot+`)[^.!?\n]{0,60}\b(?:as|in|into|to|with|via|through)\b`),
 		o("collects-secrets", check.Likely, "history log transcript conversation chat prompt context key token credential password environment ~/ id_rsa /etc/ .aws .env .ssh mcp.json claude_desktop", `\b(?:read|open|cat|load|get|fetch)\b (?:\w+ ){0,4}['"`+"`"+`]?(?:~/\.ssh|~/\.aws|~/\.cursor|~/\.config|~/\.env|\S*id_rsa|/etc/passwd|/etc/shadow|\S*claude_desktop_config|~/\S*mcp\.json)`),
 		o("system-markup", check.Likely, "< [ #", `</?(?:system|system[-_ ]?prompt|assistant|admin|developer)>|<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?INST\]|<</?SYS>>|\[SYSTEM(?: MESSAGE| PROMPT)?\]|^#+ ?system(?: prompt)?:`),
 		o("important-markup", check.Possible, "<", `</?(?:important|critical|secret|hidden|instructions?|mandatory|urgent)>`),
 		o("comes-first", check.Likely, "tool", `\b(?:before|prior to) (?:using|calling|invoking|running|executing) (?:any|all|every|each|other)(?: \w+){0,2} tools?\b`),
 		o("comes-first", check.Likely, "tool", `\b(?:always|must)\b(?: \w+){0,3} (?:call|use|invoke|run) this tool (?:first|before (?:any|every|each|all|other))`),
-		o("comes-first", check.Likely, "tool", `\b(?:instead of|rather than|never use|do not use|don't use) (?:any |all |the )?(?:other|another|built-in|native|competing)(?: \w+){0,2} tools?\b`),
+		denies(o("comes-first", check.Likely, "tool", `\b(?:instead of|rather than|never use|do not use|don't use) (?:any |all |the )?(?:other|another|built-in|native|competing)(?: \w+){0,2} tools?\b`)),
 	}
 })

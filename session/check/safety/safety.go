@@ -207,7 +207,7 @@ func (x *examination) orders(s str, plain string) {
 		if done[o.rule] || !slices.ContainsFunc(o.any, func(w string) bool { return strings.Contains(low, w) }) {
 			continue
 		}
-		m := o.re.FindStringIndex(plain)
+		m := o.find(plain)
 		if m == nil {
 			continue
 		}
