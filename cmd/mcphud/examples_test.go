@@ -44,7 +44,7 @@ var exampleCodes = map[string]int{
 }
 
 // lasting are examples that go on until they are interrupted, by what they begin with.
-var lasting = regexp.MustCompile(`^mcphud (agent|router|up|mock|tap|resources subscribe)\b`)
+var lasting = regexp.MustCompile(`^mcphud (agent|router|up|mock|tap|resources subscribe|status --metrics \S+:\d+)\b`)
 
 // ending are those of lasting's commands that end by themselves.
 var ending = regexp.MustCompile(`^mcphud (tap (un)?wrap|tap -- )`)
@@ -226,6 +226,9 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 	}
 	if slices.Contains([]string{"mcphud agent", "mcphud router", "mcphud mock"}, strings.Join(words[:min(2, len(words))], " ")) && !slices.Contains(args, "--port") {
 		args = append(args, "--port", "0") // what else listens on this machine is none of the example's business
+	}
+	if i := slices.Index(args, "--"+metricsFlag); i >= 0 {
+		args[i+1] = strings.Replace(args[i+1], ":9464", ":0", 1)
 	}
 	cmd := w.command(t, home, args...)
 	cmd.Env = append(cmd.Env, env...)
