@@ -99,7 +99,7 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 		if f.whole {
 			f.env, f.err = jsonrpc.Scan(body)
 		}
-		f.rev = c.rev
+		f.rev = c.spoken(e.Dir)
 		ck.run(&f, onBad)
 		if q := c.sides[other(e.Dir)].pending[e.ID]; q != nil {
 			q.over = true // it was answered, after a fashion

@@ -69,7 +69,8 @@ func (ck *Checker) status(f *frame) {
 		for _, p = range c.posts {
 		}
 	}
-	f.rev, f.modern = c.rev, c.rev == revModern
+	f.rev = c.spoken(f.Dir)
+	f.modern = f.rev == revModern
 	if p == nil {
 		if f.Peer == 0 {
 			clear(c.posts)

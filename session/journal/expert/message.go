@@ -54,7 +54,7 @@ func (ck *Checker) request(f *frame) {
 	c := f.c
 	meta := jsonrpc.Get(f.env.Params, "_meta")
 	q := &request{
-		seq: f.Seq, id: f.ID, method: f.Method, target: f.Tool, rev: c.rev,
+		seq: f.Seq, id: f.ID, method: f.Method, target: f.Tool, rev: c.spoken(f.Dir),
 		token: tokenOf(meta),
 		paged: paged(f.Method),
 		task:  jsonrpc.Get(f.env.Params, "task") != nil,
@@ -144,7 +144,8 @@ func small(raw []byte) []byte {
 // notification checks a notification.
 func (ck *Checker) notification(f *frame) {
 	c := f.c
-	f.rev, f.modern = c.rev, c.rev == revModern
+	f.rev = c.spoken(f.Dir)
+	f.modern = f.rev == revModern
 	ck.run(f, onNotification)
 	switch f.Method {
 	case "notifications/tools/list_changed":
@@ -174,7 +175,7 @@ func (ck *Checker) answer(f *frame) {
 	c := f.c
 	side := &c.sides[other(f.Dir)]
 	q := side.pending[f.ID]
-	f.req, f.rev = q, c.rev
+	f.req, f.rev = q, c.spoken(f.Dir)
 	if q != nil {
 		f.rev, f.modern, f.Method = q.rev, q.modern, q.method
 		f.Tool = q.target

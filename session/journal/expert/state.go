@@ -178,6 +178,15 @@ func newConn(k connKey, s *server) *conn {
 	return &conn{key: k, server: s, level: -1, listens: map[string]*listen{}, posts: map[uint64]*post{}, said: map[string]bool{}}
 }
 
+// spoken is the revision by which one side's messages are judged. That of the other era, which a client only asked for, is not that of a
+// server until it has answered in it.
+func (c *conn) spoken(by journal.Dir) string {
+	if by == journal.In && c.rev == revModern && !c.modern && !c.server.modern {
+		return ""
+	}
+	return c.rev
+}
+
 // once is true the first time.
 func (c *conn) once(what string) bool {
 	if c.said[what] || len(c.said) >= maxSaid {
