@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -93,6 +95,11 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	}
 	t.log.finish()
 	r.observations()
+	if r.unknown = slices.Compact(r.unknown); len(r.unknown) > 0 {
+		rec.Figures(check.Figures{Value: map[string][]string{"unknown": r.unknown}, Notes: []string{
+			"tried without learning anything, for good requests failed, or the answer was late or an internal error: " + strings.Join(r.unknown, ", "),
+		}})
+	}
 	if matches(s.o.Rules, suiteFailed) && s.o.Suite != nil {
 		return s.o.Suite.run(ctx, t, r, eras)
 	}

@@ -147,12 +147,18 @@ func (p *probe) needs(at ...string) error {
 	return skip("the server does not declare " + strings.Join(at, "."))
 }
 
+// internal is the error of a server that could not do what it was asked, for a reason of its own.
+const internal = -32603
+
 // refused says what is wrong with an answer that should be an error with one of some codes. With another code it is less.
 func refused(a answer, what string, codes ...int64) error {
 	if a.env.Error == nil {
 		return violated("%s: %s, not an error", what, a.summary())
 	}
 	code := a.code()
+	if code == internal {
+		return unknown("%s: %s, which does not say why", what, a.summary())
+	}
 	for _, c := range codes {
 		if code == c {
 			return nil
@@ -167,6 +173,9 @@ func refused(a answer, what string, codes ...int64) error {
 
 // answered says what is wrong with an answer that should be a result.
 func answered(a answer, what string) error {
+	if a.code() == internal {
+		return unknown("%s: %s, which does not say why", what, a.summary())
+	}
 	if a.result() == nil {
 		return violated("%s: %s, not a result", what, a.summary())
 	}

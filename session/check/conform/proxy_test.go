@@ -48,6 +48,13 @@ func (x *turn) count(what string) int {
 	return x.s.n[what]
 }
 
+// did reports whether it was called with what.
+func (x *turn) did(what string) bool {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	return x.s.n[what] > 0
+}
+
 // change makes the agent wrong in one way. It returns false where the request goes to the agent as it is by then.
 type change func(x *turn) bool
 
@@ -164,17 +171,29 @@ func everything(t *testing.T) http.Handler {
 // tried is what a run of some rules found, against the agent with a change.
 func tried(t *testing.T, agent http.Handler, how change, protocol string, rules ...string) *check.Report {
 	t.Helper()
+	return triedWithin(t, agent, how, protocol, 20*time.Second, rules...)
+}
+
+// triedWithin is tried with a time to wait for answers.
+func triedWithin(t *testing.T, agent http.Handler, how change, protocol string, wait time.Duration, rules ...string) *check.Report {
+	t.Helper()
 	c := &changed{agent: agent, how: how, s: state{n: map[string]int{}}}
 	web := httptest.NewServer(c)
 	t.Cleanup(func() {
 		web.CloseClientConnections()
 		web.Close()
 	})
-	return examined(t, config.Server{Name: "agent", URL: web.URL + "/mcp", Transport: config.HTTP, Protocol: protocol}, func() { c.on.Store(true) }, rules...)
+	cfg := config.Server{Name: "agent", URL: web.URL + "/mcp", Transport: config.HTTP, Protocol: protocol}
+	return examinedWithin(t, cfg, func() { c.on.Store(true) }, wait, rules...)
 }
 
 // examined is a run against a server whose tools that take their time are not called.
 func examined(t *testing.T, cfg config.Server, begin func(), rules ...string) *check.Report {
+	t.Helper()
+	return examinedWithin(t, cfg, begin, 20*time.Second, rules...)
+}
+
+func examinedWithin(t *testing.T, cfg config.Server, begin func(), wait time.Duration, rules ...string) *check.Report {
 	t.Helper()
 	_, s := sessiontest.Open(t, session.Options{}, cfg)
 	o, err := check.Take(t.Context(), s)
@@ -185,7 +204,7 @@ func examined(t *testing.T, cfg config.Server, begin func(), rules ...string) *c
 		return it.Name == "sleep" || it.Name == "failing_job" || it.Name == "protocol_error_job"
 	})
 	begin()
-	section, err := New(Options{Rules: rules, Wait: 20 * time.Second, leave: 200 * time.Millisecond})
+	section, err := New(Options{Rules: rules, Wait: wait, leave: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

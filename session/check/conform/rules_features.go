@@ -189,7 +189,7 @@ func tryPrompts(p *probe) error {
 	if err := p.needs("prompts"); err != nil {
 		return err
 	}
-	tried := 0
+	tried, failed := 0, error(nil)
 	for _, it := range p.sub.Prompts {
 		if it.Name == "" || tried == maxTried {
 			continue
@@ -205,21 +205,23 @@ func tryPrompts(p *probe) error {
 		if err != nil {
 			return fmt.Errorf("prompt %s: %w", it.Name, err)
 		}
-		if c := a.code(); a.result() == nil && len(args) == 0 && (a.frame == nil || c == -32601 || c == -32602 || c == -32603) {
+		if c := a.code(); a.result() == nil && len(args) == 0 && (a.frame == nil || c == -32601 || c == -32602) {
 			return violated("prompts/get of %s: %s", it.Name, a.summary())
+		} else if c == internal {
+			failed = unknown("prompts/get of %s: %s, which does not say why", it.Name, a.summary())
 		}
 	}
 	if tried == 0 {
 		return skip("there are no prompts")
 	}
-	return nil
+	return failed
 }
 
 func tryResources(p *probe) error {
 	if err := p.needs("resources"); err != nil {
 		return err
 	}
-	tried := 0
+	tried, failed := 0, error(nil)
 	for _, it := range p.sub.Resources {
 		if it.URI == "" || tried == maxTried {
 			continue
@@ -229,14 +231,16 @@ func tryResources(p *probe) error {
 		if err != nil {
 			return fmt.Errorf("resource %s: %w", it.URI, err)
 		}
-		if a.result() == nil && a.code() != -32021 {
+		if a.code() == internal {
+			failed = unknown("resources/read of %s: %s, which does not say why", it.URI, a.summary())
+		} else if a.result() == nil && a.code() != -32021 {
 			return violated("resources/read of %s: %s", it.URI, a.summary())
 		}
 	}
 	if tried == 0 {
 		return skip("there are no resources")
 	}
-	return nil
+	return failed
 }
 
 func tryTools(p *probe) error {
@@ -399,8 +403,14 @@ func tryCancel(p *probe) error {
 		done <- err
 	}()
 	if !c.isModern() { // in the modern era the end of the stream is what cancels
-		if a, err := p.exchange(cancel); err != nil || a.status/100 == 5 {
+		a, err := p.exchange(cancel)
+		if err != nil || a.status/100 == 5 {
 			<-done
+		}
+		if err != nil {
+			return violated("a cancellation: %v", err)
+		}
+		if a.status/100 == 5 {
 			return violated("a cancellation: %s", a.summary())
 		}
 	}
@@ -415,6 +425,9 @@ func tryCancel(p *probe) error {
 func tryProgress(p *probe) error {
 	name, args, err := p.tool(nil)
 	if err != nil {
+		return err
+	}
+	if err := p.good("tools/call", calling(name, args, "")); err != nil {
 		return err
 	}
 	c := p.conn

@@ -369,10 +369,7 @@ func tryGet(p *probe) error {
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodGet, nil, nil)
 	if err != nil {
-		if ctx.Err() != nil {
-			return violated("GET is not answered, not even by a status line")
-		}
-		return err
+		return p.conn.timed(ctx, err, "GET")
 	}
 	defer resp.Body.Close()
 	p.lines = append(p.lines, "> GET", fmt.Sprintf("< %s, Content-Type %q", resp.Status, resp.Header.Get("Content-Type")))
@@ -441,7 +438,7 @@ func tryResumption(p *probe) error {
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodGet, nil, set("Last-Event-ID", last))
 	if err != nil {
-		return violated("GET with Last-Event-ID %q: %v", last, err)
+		return violated("GET with Last-Event-ID %q: %v", last, p.conn.timed(ctx, err, "GET"))
 	}
 	defer resp.Body.Close()
 	p.lines = append(p.lines, "> GET with Last-Event-ID "+last, "< "+resp.Status)

@@ -277,9 +277,7 @@ func tryExtraMembers(p *probe) error {
 	if !p.conn.isModern() {
 		method = "ping"
 	}
-	if known := p.lists(); len(known) > 0 {
-		method = known[0]
-	}
+	method = p.listOr(method)
 	a, err := p.call(method, `{"_meta":{"com.example/mcphud":{"a":[1]}}}`)
 	if err != nil {
 		return err

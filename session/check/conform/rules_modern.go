@@ -170,11 +170,22 @@ func tryMetaRequired(p *probe) error {
 
 func tryStateless(p *probe) error {
 	p.conn.settled, p.conn.offered = true, p.sub.Capabilities
-	method := p.listOr("server/discover")
+	method := "server/discover"
+	if all := p.declares(); len(all) > 0 {
+		method = all[0]
+	}
 	a, err := p.call(method, "")
-	if err != nil {
+	if err != nil || a.result() != nil {
 		return err
 	}
+	first := p.conn
+	if p.conn, err = p.fresh(); err != nil {
+		return err
+	}
+	if err := p.good(method, ""); err != nil { // also with an earlier request
+		return err
+	}
+	p.conn = first
 	return answered(a, method+" as the first message")
 }
 
@@ -200,8 +211,8 @@ func tryServerInfo(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, method); err != nil {
-		return err
+	if a.result() == nil {
+		return skip(method + " is not answered, which is another rule: " + a.summary())
 	}
 	if jsonrpc.Get(a.result(), "_meta", "io.modelcontextprotocol/serverInfo") == nil {
 		return violated("the result of %s has no serverInfo in _meta", method)
@@ -261,6 +272,9 @@ func (p *probe) acknowledged(filter string) (params []byte, err error) {
 	env, _ := jsonrpc.Scan(first)
 	if env.Error != nil {
 		e := answer{env: env}
+		if e.code() == internal {
+			return nil, unknown("subscriptions/listen: %s, which does not say why", e.summary())
+		}
 		if e.code() == -32601 {
 			return nil, skip("the server has no subscriptions")
 		}

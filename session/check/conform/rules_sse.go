@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"errors"
 	"path"
 	"strings"
 
@@ -42,6 +43,10 @@ func tryOnlySSE(p *probe) error {
 		t.close()
 		if err == nil && a.result() != nil {
 			return nil
+		}
+		var silent *silence
+		if errors.As(err, &silent) {
+			return err
 		}
 		what := post.url.Path + ": "
 		if err != nil {

@@ -58,7 +58,7 @@ func tryStdout(p *probe) error {
 	if err := c.open(p.ctx); err != nil {
 		return err
 	}
-	for _, m := range append(p.lists(), nobody) {
+	for _, m := range append(p.declares(), nobody) {
 		if _, err := p.call(m, "{}"); err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ var trips = map[string]struct {
 		return x.is("ping") && x.env.ID == nil && x.say(200, "application/json", `{"jsonrpc":"2.0","id":5,"result":{}}`)
 	}},
 	"extra-members": {how: where("mcphudUnknown", failing(-32602))},
-	"concurrent":    {how: on("ping", func(x *turn) bool { return x.count("ping") == 10 && x.swap(`"id":`, `"id":99`) })},
+	"concurrent":    {how: on("ping", func(x *turn) bool { return x.count("ping")%10 == 0 && x.swap(`"id":`, `"id":99`) })},
 
 	"version-supported": {how: on("initialize", func(x *turn) bool {
 		return x.count("") > 1 && x.swap(`"protocolVersion":"2025-11-25"`, `"protocolVersion":"2025-06-18"`)
@@ -92,7 +92,7 @@ var trips = map[string]struct {
 	"discovery":                 {protocol: modern, how: on("server/discover", swapping(modern, "2027-01-01"))},
 	"version-refused":           {protocol: modern, how: where(absurd, saying(`{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}`))},
 	"meta-required":             {protocol: modern, how: func(x *turn) bool { return x.env.ID != nil && !x.has("clientCapabilities") && x.result("{}") }},
-	"stateless":                 {protocol: modern, how: on("tools/list", failing(-32600))},
+	"stateless":                 {protocol: modern, how: func(x *turn) bool { return x.is("tools/list") && x.count("tools/list")%2 == 1 && x.fail(-32600) }},
 	"removed-methods":           {protocol: modern, how: on("ping", saying("{}"))},
 	"server-info":               {protocol: modern, how: on("tools/list", swapping("io.modelcontextprotocol/serverInfo", "com.example/info"))},
 	"log-level-refused":         {protocol: modern, how: resending(`logLevel":"mcphud"`, `logLevel":"error"`)},
@@ -131,15 +131,17 @@ var trips = map[string]struct {
 	"unknown-resource":   {protocol: modern, how: where(missing, saying(`{"resultType":"complete","contents":[],"ttlMs":0,"cacheScope":"private"}`))},
 	"unknown-prompt":     {how: where(missing, saying(`{"messages":[]}`))},
 	"missing-argument":   {how: where(`"arguments":{}`, saying(`{"messages":[]}`))},
-	"prompts-rendered":   {how: on("prompts/get", failing(-32603))},
-	"resources-read":     {how: on("resources/read", failing(-32603))},
+	"prompts-rendered":   {how: on("prompts/get", failing(-32602))},
+	"resources-read":     {how: on("resources/read", failing(-32602))},
 	"tools-answer":       {how: on("tools/call", saying("{}"))},
-	"completion":         {how: on("completion/complete", failing(-32603))},
+	"completion":         {how: on("completion/complete", failing(-32602))},
 	"completion-refused": {how: where(missing, saying(`{"completion":{"values":[]}}`))},
-	"log-level-set":      {how: on("logging/setLevel", failing(-32603))},
+	"log-level-set":      {how: on("logging/setLevel", failing(-32602))},
 	"log-level-invalid":  {how: where(`"mcphud"}`, saying("{}"))},
-	"subscribe":          {how: on("resources/subscribe", failing(-32603))},
-	"cancel-survived":    {how: on("ping", failing(-32603))},
+	"subscribe":          {how: on("resources/subscribe", failing(-32602))},
+	"cancel-survived": {how: func(x *turn) bool {
+		return x.is("notifications/cancelled") && x.count("cancelled") == 0 || x.is("ping") && x.did("cancelled") && x.fail(-32600)
+	}},
 	"progress": {how: where("mcphud-token", func(x *turn) bool {
 		return x.events("", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}}`, "", x.framed(`{"content":[]}`))
 	})},
@@ -163,7 +165,7 @@ var trips = map[string]struct {
 	"accept-order": {how: func(x *turn) bool {
 		return strings.HasPrefix(x.r.Header.Get("Accept"), "text/event-stream,") && x.say(406, "text/plain", "")
 	}},
-	"header-case": {how: on("ping", status(406))},
+	"header-case": {how: on("ping", func(x *turn) bool { return x.count("ping")%2 == 0 && x.say(406, "text/plain", "") })},
 	"stream-ends": {
 		how: on("ping", func(x *turn) bool {
 			x.events("", x.framed("{}"))
@@ -222,7 +224,7 @@ var trips = map[string]struct {
 			return x.is("initialize") && x.swap(`"tasks":`, `"experimental":`) || x.is("tasks/get") && x.fail(-32601)
 		},
 	},
-	"task-list": {how: on("tasks/list", failing(-32603))},
+	"task-list": {how: on("tasks/list", failing(-32602))},
 	"task-life": {how: func(x *turn) bool {
 		return x.is("tools/call") && x.has(`"task"`) && x.result(`{"task":{"taskId":"a","status":"completed"}}`) || x.is("tools/list") && x.swap(`"name":"add"`, `"execution":{"taskSupport":"optional"},"name":"add"`)
 	}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
@@ -21,6 +22,7 @@ type run struct {
 	revision string
 	shared   *conn // nil where the next rule needs a new one
 	done     int
+	unknown  []string // rules that were tried, and nothing was learned
 }
 
 // begin goes on with another revision.
@@ -40,30 +42,6 @@ func (r *run) end() {
 // place is where findings of a revision are.
 func place(revision string) check.Place { return check.Place{Kind: check.OfServer, Name: revision} }
 
-// skip is why a rule cannot be tried.
-type skip string
-
-func (s skip) Error() string { return string(s) }
-
-// broken is a rule that does not hold.
-type broken struct {
-	severity check.Severity // where it is not the rule's
-	own      bool
-	message  string
-}
-
-func (b *broken) Error() string { return b.message }
-
-// violated says how a rule does not hold.
-func violated(format string, args ...any) error {
-	return &broken{message: fmt.Sprintf(format, args...)}
-}
-
-// merely is violated with a severity of its own.
-func merely(s check.Severity, format string, args ...any) error {
-	return &broken{severity: s, own: true, message: fmt.Sprintf(format, args...)}
-}
-
 // try tries a rule and records how it went.
 func (r *run) try(ctx context.Context, u *rule) {
 	if !u.in(r.revision) || !matches(r.only, u.ID) {
@@ -74,8 +52,38 @@ func (r *run) try(ctx context.Context, u *rule) {
 		r.rec.Skipped(id, at, "about "+u.on.String()+" only, and the server is reached by "+r.kind)
 		return
 	}
-	p := &probe{run: r, ctx: ctx, rule: u}
 	began := time.Now()
+	p, err := r.once(ctx, u)
+	if ctx.Err() != nil {
+		return
+	}
+	severity := p.severity(err)
+	if breach(err) && (u.alone || severity == check.Error) {
+		p, severity, err = r.repeated(ctx, u, p, err)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	switch {
+	case err == nil:
+		r.rec.Passed(id, at, time.Since(began))
+	case !breach(err):
+		why := because(err)
+		if strings.HasPrefix(why, notKnown) {
+			r.unknown = append(r.unknown, u.ID)
+		}
+		r.rec.Skipped(id, at, why)
+	default:
+		f := check.Finding{
+			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.section(r.revision)), Repro: p.again(), Sure: sure(err),
+		}
+		r.rec.At(severity, id, f)
+	}
+}
+
+// once tries a rule, and ends what it opened.
+func (r *run) once(ctx context.Context, u *rule) (*probe, error) {
+	p := &probe{run: r, ctx: ctx, rule: u}
 	err := r.guarded(p)
 	for _, c := range p.opened {
 		c.close()
@@ -83,28 +91,34 @@ func (r *run) try(ctx context.Context, u *rule) {
 	if p.spoilt && r.shared != nil {
 		r.end()
 	}
-	if ctx.Err() != nil {
-		return
+	return p, err
+}
+
+// repeated tries a rule that did not hold once more, on a connection on which nothing was said: a verdict must not depend on what was tried
+// before, nor on the moment. One of a connection of its own has had no good request before it, so that one is made now.
+func (r *run) repeated(ctx context.Context, u *rule, p *probe, err error) (*probe, check.Severity, error) {
+	severity := p.severity(err)
+	r.end()
+	if u.alone {
+		c := r.connection(r.revision)
+		refused := c.open(ctx)
+		c.close()
+		if refused != nil {
+			return p, severity, unknown("a good handshake after it failed as well: %v", refused)
+		}
 	}
-	var why skip
-	if errors.As(err, &why) {
-		r.rec.Skipped(id, at, string(why))
-		return
+	if severity != check.Error {
+		return p, severity, err
 	}
-	if err == nil {
-		r.rec.Passed(id, at, time.Since(began))
-		return
-	}
-	f := check.Finding{Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.section(r.revision)), Repro: p.again()}
-	var b *broken
+	again, second := r.once(ctx, u)
+	var c *uncontrolled
 	switch {
-	case errors.As(err, &b) && b.own:
-		r.rec.At(b.severity, id, f)
-	case errors.As(err, &b):
-		r.rec.Add(id, f)
-	default: // the server died or hung
-		r.rec.At(check.Error, id, f)
+	case breach(second):
+		return again, again.severity(second), second
+	case errors.As(second, &c): // it does not even answer what it answered before
+		return p, severity, err
 	}
+	return p, check.Info, &broken{message: err.Error() + " (once: on a new connection it was not so)", once: true}
 }
 
 // guarded makes a connection for a rule that shares one, and tries it. Whatever happens to that connection is known afterwards.
@@ -120,8 +134,12 @@ func (r *run) guarded(p *probe) error {
 				return fmt.Errorf("the server cannot be connected to any more: %w", err)
 			}
 			r.shared = c
+			p.lines = append(p.lines, c.begun...)
 		}
 		p.conn = r.shared
+		if err := p.control(); err != nil {
+			return err
+		}
 	} else {
 		p.conn = p.another()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -67,6 +68,7 @@ type conn struct {
 	pipe     *pipe  // nil over HTTP, and before the first message
 	ids      int
 	leave    time.Duration              // for the process to exit by itself when its input ends; 0 is hardly any
+	begun    []string                   // the handshake, as evidence
 	offered  json.RawMessage            // capabilities of the server
 	quiet    atomic.Bool                // what is said is wrong on purpose: nobody checks the answers
 	enough   func(frames [][]byte) bool // of a stream; nil where its first response is. Set by the rule that the connection belongs to
@@ -98,7 +100,9 @@ func (c *conn) open(ctx context.Context) error {
 
 // initialize asks for a revision, and takes what the server answers.
 func (c *conn) initialize(ctx context.Context, revision string) (answer, error) {
-	a, err := c.exchange(ctx, jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision)))
+	frame := jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision))
+	a, err := c.exchange(ctx, frame)
+	c.begins(frame, a)
 	if err != nil {
 		return a, err
 	}
@@ -111,8 +115,18 @@ func (c *conn) initialize(ctx context.Context, revision string) (answer, error) 
 }
 
 func (c *conn) initialized(ctx context.Context) error {
-	_, err := c.deliver(ctx, jsonrpc.NewNotification("notifications/initialized", nil))
+	frame := jsonrpc.NewNotification("notifications/initialized", nil)
+	_, err := c.deliver(ctx, frame)
+	c.begins(frame, answer{})
 	return err
+}
+
+// begins keeps a part of the handshake.
+func (c *conn) begins(frame []byte, a answer) {
+	c.begun = append(c.begun, line(journal.Out, frame))
+	if a.frame != nil {
+		c.begun = append(c.begun, line(journal.In, a.frame))
+	}
 }
 
 // discovers reports whether the server answers in the modern era.
@@ -120,7 +134,9 @@ func (c *conn) discovers(ctx context.Context) (bool, error) {
 	c.settled = true
 	ctx, cancel := context.WithTimeout(ctx, min(c.t.patience, 3*time.Second))
 	defer cancel()
-	a, err := c.exchange(ctx, c.request("server/discover", nil))
+	frame := c.request("server/discover", nil)
+	a, err := c.exchange(ctx, frame)
+	c.begins(frame, a)
 	if err != nil {
 		return false, err
 	}

@@ -1,0 +1,116 @@
+package conform
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+)
+
+// why is what a run says of a rule that it did not learn anything from.
+func why(r *check.Report, id string) string {
+	for _, s := range r.Sections {
+		for _, o := range s.Outcomes {
+			if o.Verdict == check.Skipped && o.Rule == Name+"/"+id {
+				return o.Why
+			}
+		}
+	}
+	return ""
+}
+
+// A list that fails by itself is one fault at most, whatever rules vary a request for it.
+func TestFailuresOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	for _, protocol := range []string{rev2511, modern} {
+		for _, code := range []int{-32603, -32000} {
+			failing := func(x *turn) bool { return strings.HasSuffix(x.env.Method, "/list") && x.fail(code) }
+			r := tried(t, agent, failing, protocol, "extra-members", "version-refused", "stateless", "params-absent", "cursor-*", "list-order", "pages-end", "server-info",
+				"log-level-refused", "declared-lists", "header-method", "header-version", "meta-required")
+			got := map[string]bool{}
+			for _, f := range r.Findings {
+				got[f.ID] = true
+			}
+			delete(got, Name+"/server-info") // server/discover of a server may lack it
+			want := 0
+			if code != -32603 {
+				want = 1 // declared-lists: nothing was varied there
+			}
+			if len(got) != want || want == 1 && !got[Name+"/declared-lists"] {
+				t.Errorf("%s, %d: %v", protocol, code, got)
+			}
+			if protocol == rev2511 && !strings.HasPrefix(why(r, "cursor-refused"), notKnown) {
+				t.Errorf("%s, %d: %q", protocol, code, why(r, "cursor-refused"))
+			}
+		}
+	}
+}
+
+// That nothing came in time, or an internal error, says nothing about what was tried.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	slow := func(x *turn) bool {
+		select {
+		case <-x.r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+		return true
+	}
+	for id, how := range map[string]change{
+		"initialize-unknown-capability": where("mcphudUnknown", slow),
+		"method-not-found":              on(nobody, slow),
+		"log-level-invalid":             where(`"mcphud"}`, failing(-32603)),
+		"resources-read":                on("resources/read", failing(-32603)),
+		"prompts-rendered":              on("prompts/get", failing(-32603)),
+		"get":                           func(x *turn) bool { return x.r.Method == "GET" && slow(x) },
+	} {
+		r := triedWithin(t, agent, how, rev2511, 300*time.Millisecond, id)
+		if len(r.Findings) > 0 || !strings.HasPrefix(why(r, id), notKnown) || !strings.Contains(strings.Join(r.Sections[1].Notes, "\n"), id) {
+			t.Errorf("%s: %+v %+v", id, r.Findings, r.Sections[1])
+		}
+	}
+}
+
+// An error is seen twice, the second time on a connection of its own, all frames of which are its evidence.
+func TestErrorsAreRepeated(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	r := tried(t, agent, on(nobody, func(x *turn) bool { return x.count(nobody) == 1 && x.result("{}") }), rev2511, "method-not-found")
+	if len(r.Findings) != 1 || r.Findings[0].Severity != check.Info || r.Findings[0].Sure != check.Possible {
+		t.Errorf("once: %+v", r.Findings)
+	}
+	r = tried(t, agent, on(nobody, saying("{}")), rev2511, "method-not-found")
+	if len(r.Findings) != 1 || r.Findings[0].Severity != check.Error {
+		t.Fatalf("always: %+v", r.Findings)
+	}
+	lines := strings.Split(r.Findings[0].Evidence, "\n")
+	var sent []string
+	for _, l := range lines {
+		if rest, ok := strings.CutPrefix(l, "> "); ok {
+			sent = append(sent, rest)
+		}
+	}
+	if len(sent) != 4 || !strings.Contains(sent[0], `"initialize"`) || !strings.Contains(sent[1], "notifications/initialized") || !strings.Contains(sent[2], "ping") || !strings.Contains(sent[3], nobody) {
+		t.Errorf("evidence %q", lines)
+	}
+}
+
+// A server that takes any revision once it was asked properly is found by the rule alone as well.
+func TestVerdictsDoNotDependOnOrder(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	how := func(x *turn) bool {
+		if !x.has(absurd) {
+			return x.is("tools/list") && x.count("good") == 0
+		}
+		return x.did("good") && x.result(`{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}`)
+	}
+	r := tried(t, agent, how, modern, "version-refused")
+	if !finds(r, "version-refused") || !slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return strings.Contains(f.Evidence, "tools/list {}") }) {
+		t.Errorf("%+v %+v", r.Findings, r.Sections)
+	}
+}
