@@ -29,9 +29,7 @@ func TestConformanceClient(t *testing.T) {
 		for _, scenario := range revision.ClientScenarios(t) {
 			for name, flags := range ways {
 				t.Run(revision.Name+"/"+scenario+"/"+name, func(t *testing.T) {
-					if strings.HasPrefix(scenario, peertest.WithLogin) { // others are about times
-						t.Parallel()
-					}
+					t.Parallel()
 					file := filepath.Join(t.TempDir(), "journal")
 					client := command(t, append(flags, "conformance", "--journal", file)...)
 					revision.RunClient(t, scenario, strings.Join(client.Args, " "), client.Env...)

@@ -16,9 +16,6 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// WithLogin begins the names of the scenarios in which a client logs in.
-const WithLogin = "auth/"
-
 // ClientScenarios are the names of the scenarios for clients: those that the revision requires, those that it runs without scoring, and
 // those of extensions.
 func (r Revision) ClientScenarios(t testing.TB) []string {
