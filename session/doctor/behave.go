@@ -168,9 +168,9 @@ func (r *run) rules(s *Step) {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s: %s (%d×): %s", g.Rule.ID, g.Rule.Title, n, first.Evidence)
+		line := fmt.Sprintf("%s: %s: %s (%d×): %s", g.Rule.Severity, g.Rule.ID, g.Rule.Title, n, first.Evidence)
 		if g.Rule.Severity == expert.Note {
-			s.add("note: " + line)
+			s.add(line)
 			continue
 		}
 		fix := s.Fix

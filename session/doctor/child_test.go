@@ -86,7 +86,7 @@ func TestDeclaredAndNotImplemented(t *testing.T) {
 	t.Parallel()
 	r := diagnose(t, faketest.Stdio(t, behave.Liar))
 	fails(t, r, "capabilities", failure.Protocol, "resources/list is declared, and fails", "prompts/list is declared, and fails")
-	want(t, r, "rules", doctor.Warning, "capability-empty")
+	want(t, r, "rules", doctor.Warning, "warning: capability-empty: ")
 	want(t, diagnose(t, faketest.Stdio(t, behave.Bare)), "capabilities", doctor.Warning, "tools/list is answered, and tools is not declared")
 }
 

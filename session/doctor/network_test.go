@@ -29,7 +29,7 @@ func TestAHealthyServerOverHTTP(t *testing.T) {
 		if mode == behave.Good {
 			healthy(t, r)
 		} else {
-			want(t, r, "rules", doctor.Warning, "http-error-status", "-32601 with HTTP status 200")
+			want(t, r, "rules", doctor.Warning, ": http-error-status", "-32601 with HTTP status 200")
 		}
 		want(t, r, "dns", doctor.Skipped, "it is an address")
 		want(t, r, "tcp", doctor.OK, "127.0.0.1:")

@@ -49,7 +49,7 @@ func newLog() *log {
 // observed reports whether a rule about recorded traffic is one of the section: about servers, and not tried by a rule of ours.
 func observed(r *expert.Rule) bool {
 	switch r.ID {
-	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused":
+	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused", "capability-empty":
 		return false
 	}
 	return r.By == expert.Server || r.By == expert.Sender

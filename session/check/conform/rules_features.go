@@ -35,7 +35,7 @@ var features = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "missing-argument", Severity: check.Warning, Title: "does not refuse a prompt without an argument that it requires",
+			ID: "missing-argument", Severity: check.Warning, Title: "does not refuse a prompt without an argument that it requires with -32602",
 			Why: "the model is given a prompt with a hole in it", Fix: "answer prompts/get without a required argument with the error -32602",
 		},
 		spec: [2]string{"server/prompts#error-handling", "server/prompts#error-handling"}, try: tryMissingArgument,
@@ -70,7 +70,7 @@ var features = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "completion-refused", Severity: check.Warning, Title: "completes for a prompt that does not exist",
+			ID: "completion-refused", Severity: check.Warning, Title: "does not refuse to complete for a prompt that does not exist with -32602",
 			Why: "the client does not notice that it is wrong", Fix: "answer completion/complete for an unknown prompt with the error -32602",
 		},
 		first: rev2503, spec: [2]string{"server/utilities/completion#error-handling", "server/utilities/completion#error-handling"}, try: tryCompletionRefused,
@@ -84,7 +84,7 @@ var features = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "log-level-invalid", Severity: check.Warning, Title: "takes a log level that does not exist",
+			ID: "log-level-invalid", Severity: check.Warning, Title: "does not refuse a log level that does not exist with -32602",
 			Why: "the client does not notice that it is wrong", Fix: "answer logging/setLevel with an unknown level with the error -32602",
 		},
 		last: rev2511, spec: [2]string{"server/utilities/logging#error-handling", ""}, try: tryLevelInvalid,

@@ -12,21 +12,21 @@ const validation = "basic/transports/streamable-http#server-validation"
 var mirrored = []rule{
 	{
 		Rule: check.Rule{
-			ID: "header-version", Severity: check.Error, Title: "serves a request whose MCP-Protocol-Version differs from the body, or is not there",
+			ID: "header-version", Severity: check.Error, Title: "does not refuse a request whose MCP-Protocol-Version differs from the body, or is not there, with -32020",
 			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
 		},
 		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderVersion,
 	},
 	{
 		Rule: check.Rule{
-			ID: "header-method", Severity: check.Error, Title: "serves a request whose Mcp-Method differs from the body, or is not there",
+			ID: "header-method", Severity: check.Error, Title: "does not refuse a request whose Mcp-Method differs from the body, or is not there, with -32020",
 			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
 		},
 		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderMethod,
 	},
 	{
 		Rule: check.Rule{
-			ID: "header-name", Severity: check.Error, Title: "serves a request whose Mcp-Name differs from the body, or is not there",
+			ID: "header-name", Severity: check.Error, Title: "does not refuse a request whose Mcp-Name differs from the body, or is not there, with -32020",
 			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
 		},
 		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderName,

@@ -26,7 +26,7 @@ const (
 var streamable = []rule{
 	{
 		Rule: check.Rule{
-			ID: "origin", Severity: check.Error, Title: "serves web pages from elsewhere",
+			ID: "origin", Severity: check.Error, Title: "does not refuse web pages from elsewhere with status 403",
 			Why: "any page that a user visits can call the server, by DNS rebinding also where it listens on this machine only", Fix: "check the Origin header of each request, and refuse others than your own with status 403",
 		},
 		first: rev2503, spec: [2]string{"basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"}, on: overHTTP, try: tryOrigin,
@@ -110,7 +110,7 @@ var streamable = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "version-header", Severity: check.Error, Title: "serves a request with an MCP-Protocol-Version that does not exist",
+			ID: "version-header", Severity: check.Error, Title: "does not refuse an MCP-Protocol-Version that does not exist with status 400",
 			Why: "both sides go on with different revisions in mind", Fix: "refuse an unknown MCP-Protocol-Version with status 400",
 		},
 		first: rev2506, last: rev2511, spec: [2]string{"basic/transports#protocol-version-header", ""}, on: overHTTP, try: tryVersionHeader,

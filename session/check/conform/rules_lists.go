@@ -12,7 +12,7 @@ import (
 var lists = []rule{
 	{
 		Rule: check.Rule{
-			ID: "declared-lists", Severity: check.Error, Title: "declares a capability and does not answer its list",
+			ID: "declared-lists", Severity: check.Error, Title: "declares a capability and does not have its list",
 			Why: "clients show an error for what they were promised", Fix: "answer the list, empty where there is nothing, or leave the capability out",
 		},
 		spec: [2]string{"basic/lifecycle#capability-negotiation", "server/tools#capabilities"}, try: tryDeclared,

@@ -34,14 +34,14 @@ var messages = []rule{
 	{
 		Rule: check.Rule{
 			ID: "parse-error", Severity: check.Warning, Title: "does not answer what is not JSON with -32700",
-			Why: "whoever sent it waits for ever", Fix: "answer a message that cannot be parsed with the error -32700 and no id, and go on",
+			Why: "whoever sent it does not learn that it was cut off", Fix: "answer a message that cannot be parsed with the error -32700 and no id, and go on",
 		},
 		spec: [2]string{"basic", "basic#error-codes"}, try: tryParseError,
 	},
 	{
 		Rule: check.Rule{
 			ID: "invalid-request", Severity: check.Warning, Title: "does not answer an object that is not a request with -32600",
-			Why: "whoever sent it waits for ever", Fix: "answer an object without a method with the error -32600, and go on",
+			Why: "whoever sent it does not learn what is wrong with it", Fix: "answer an object without a method with the error -32600, and go on",
 		},
 		spec: [2]string{"basic", "basic#error-codes"}, try: tryInvalidRequest,
 	},

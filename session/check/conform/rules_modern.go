@@ -27,7 +27,7 @@ var perRequest = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "meta-required", Severity: check.Error, Title: "serves a request whose _meta lacks what it must say",
+			ID: "meta-required", Severity: check.Error, Title: "does not refuse a request whose _meta lacks what it must say with -32602",
 			Why: "it guesses what the client can do", Fix: "refuse a request without clientCapabilities in _meta with the error -32602, over HTTP with status 400",
 		},
 		first: modern, spec: [2]string{"", "basic#meta"}, try: tryMetaRequired,
@@ -55,7 +55,7 @@ var perRequest = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "log-level-refused", Severity: check.Warning, Title: "does not refuse a log level that does not exist",
+			ID: "log-level-refused", Severity: check.Warning, Title: "does not refuse a log level that does not exist with -32602",
 			Why: "the client waits for messages that never come", Fix: "answer an unknown io.modelcontextprotocol/logLevel with the error -32602",
 		},
 		first: modern, spec: [2]string{"", "server/utilities/logging#error-handling"}, try: tryModernLevel,

@@ -21,21 +21,21 @@ var sessions = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "session-absent", Severity: check.Info, Title: "serves a request of a session without its id",
+			ID: "session-absent", Severity: check.Info, Title: "does not refuse a request of a session without its id with status 400",
 			Why: "whoever can reach the server is in somebody's session", Fix: "answer a request without Mcp-Session-Id with status 400, where sessions are used",
 		},
 		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionAbsent,
 	},
 	{
 		Rule: check.Rule{
-			ID: "session-unknown", Severity: check.Error, Title: "serves a request with a session id that it never gave",
+			ID: "session-unknown", Severity: check.Error, Title: "does not refuse a session id that it never gave with status 404",
 			Why: "clients do not notice that their session is over", Fix: "answer an unknown Mcp-Session-Id with status 404",
 		},
 		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionUnknown,
 	},
 	{
 		Rule: check.Rule{
-			ID: "session-delete", Severity: check.Error, Title: "does not end a session, or serves one that was ended",
+			ID: "session-delete", Severity: check.Error, Title: "does not end a session, or does not refuse one that was ended with status 404",
 			Why: "what a user left stays open for whoever has the id", Fix: "answer DELETE with a status of 2xx and later requests with 404, or DELETE with 405",
 		},
 		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionDelete,

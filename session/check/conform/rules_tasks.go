@@ -33,7 +33,7 @@ var tasks = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "task-list", Severity: check.Error, Title: "declares a list of tasks and does not have it",
+			ID: "task-list", Severity: check.Error, Title: "declares a list of tasks and does not have it as the revision says",
 			Why: "clients show an error for what they were promised", Fix: "answer tasks/list with tasks, and an unknown cursor with the error -32602",
 		},
 		first: rev2511, last: rev2511, spec: [2]string{taskText + "#listing-tasks", ""}, try: tryTaskList,
@@ -47,21 +47,21 @@ var tasks = []rule{
 	},
 	{
 		Rule: check.Rule{
-			ID: "task-forbidden", Severity: check.Warning, Title: "makes a task of a tool that does not allow it",
+			ID: "task-forbidden", Severity: check.Warning, Title: "does not refuse to make a task of a tool that does not allow it with -32601",
 			Why: "clients are told that it cannot be one", Fix: "answer a tool without execution.taskSupport that is called as a task with the error -32601",
 		},
 		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskForbidden,
 	},
 	{
 		Rule: check.Rule{
-			ID: "task-required", Severity: check.Error, Title: "serves a tool without a task that requires one",
+			ID: "task-required", Severity: check.Error, Title: "does not refuse a tool without a task that requires one with -32601",
 			Why: "clients wait for it as for any other call", Fix: "answer a tool with taskSupport required that is called without a task with the error -32601",
 		},
 		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskRequired,
 	},
 	{
 		Rule: check.Rule{
-			ID: "task-capability", Severity: check.Error, Title: "serves tasks to clients that do not know the extension",
+			ID: "task-capability", Severity: check.Error, Title: "does not refuse tasks of a client without the extension with -32021",
 			Why: "the client cannot read the answer", Fix: "refuse tasks/get of a client without the extension with the error -32021 and data.requiredCapabilities",
 		},
 		first: modern, spec: [2]string{"", "basic#meta"}, try: tryTaskCapability,

@@ -114,3 +114,31 @@ func TestVerdictsDoNotDependOnOrder(t *testing.T) {
 		t.Errorf("%+v %+v", r.Findings, r.Sections)
 	}
 }
+
+// Where an answer that is an error with another code trips a rule, its title must not say that there was none.
+func TestTitlesSayWhatIsSeen(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	for id, c := range map[string]struct {
+		protocol string
+		how      change
+	}{
+		"log-level-invalid":  {rev2511, where(`"mcphud"}`, failing(-32000))},
+		"missing-argument":   {rev2511, where(`"arguments":{}`, failing(-32000))},
+		"completion-refused": {rev2511, where(missing, failing(-32000))},
+		"task-forbidden":     {rev2511, where(`"task":`, failing(-32602))},
+		"invalid-request":    {rev2511, where("mcphud-invalid", failing(-32601))},
+		"session-unknown":    {rev2511, func(x *turn) bool { return x.is("ping") && x.count("ping") > 1 && x.say(410, "text/plain", "") }},
+		"meta-required":      {modern, func(x *turn) bool { return x.env.ID != nil && !x.has("clientCapabilities") && x.fail(-32000) }},
+		"header-method": {modern, func(x *turn) bool {
+			return x.r.Header.Get("Mcp-Method") == "prompts/get" && x.is("tools/list") && x.fail(-32602)
+		}},
+		"log-level-refused": {modern, where(`logLevel":"mcphud"`, failing(-32000))},
+		"task-capability":   {modern, on("tasks/get", failing(-32602))},
+	} {
+		r := tried(t, agent, c.how, c.protocol, id)
+		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Rule.Title, "does not refuse") && !strings.Contains(r.Findings[0].Rule.Title, "does not answer") {
+			t.Errorf("%s: %+v", id, r.Findings)
+		}
+	}
+}

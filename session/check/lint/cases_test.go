@@ -193,7 +193,7 @@ func cases() []ruleCase {
 		{"lint/instructions-blank", `{"instructions":" \n"}`, "/instructions", `{"instructions":"Read first."}`, nil},
 		{"lint/instructions-too-long", `{"instructions":"` + long(2049) + `"}`, "/instructions", `{"instructions":"` + long(2048) + `"}`, nil},
 		{"lint/capability-type", `{"capabilities":{"logging":true}}`, "/capabilities/logging", `{"capabilities":{"logging":{}}}`, nil},
-		{"lint/capability-empty", `{"capabilities":{"tools":{}}}`, "/capabilities/tools", `{"capabilities":{"tools":{}},"tools":[` + one() + `]}`, nil},
+		{"lint/capability-without-items", `{"capabilities":{"tools":{}}}`, "/capabilities/tools", `{"capabilities":{"tools":{}},"tools":[` + one() + `]}`, nil},
 		{"lint/extension-name", `{"capabilities":{"extensions":{"tasks":{}}}}`, "/capabilities/extensions/tasks", `{"capabilities":{"extensions":{"a.b/tasks":{}}}}`, nil},
 	}}
 	var out []ruleCase

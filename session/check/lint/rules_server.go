@@ -73,7 +73,7 @@ var serverRules = []rule{
 		Source: sdkTypes, Read: read, Clients: []string{"typescript-sdk", "python-sdk", "go-sdk"},
 	}},
 	{Rule: check.Rule{
-		ID: "lint/capability-empty", Severity: check.Info, Title: "declares a capability and has nothing of it", Why: "clients ask for lists that are empty", Fix: "leave the capability out unless the list can grow",
+		ID: "lint/capability-without-items", Severity: check.Info, Title: "declares a capability and has nothing of it", Why: "clients ask for lists that are empty", Fix: "leave the capability out unless the list can grow",
 		Source: specTypes, Read: read,
 	}},
 	{Rule: check.Rule{

@@ -78,7 +78,7 @@ func (e *examiner) capabilities() {
 	for _, d := range declared {
 		empty := len(e.o.Items(d.kind)) == 0 && (d.kind != offer.Resources || len(e.o.Templates) == 0)
 		if v.Get(d.name).IsSet() && empty && e.o.Failed[d.kind] == nil {
-			e.add("lint/capability-empty", found{pointer: "/capabilities/" + d.name, message: "the list of " + d.name + " is empty"})
+			e.add("lint/capability-without-items", found{pointer: "/capabilities/" + d.name, message: "the list of " + d.name + " is empty"})
 		}
 	}
 }

@@ -203,6 +203,8 @@ func checkNotImplemented(f *frame) string {
 	switch f.Method {
 	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result":
 		return "" // what is named may want to be asked in another way
+	case "resources/templates/list":
+		return "" // no capability says that there are templates
 	}
 	if n := needs(f.Method, f.rev); n != "" && has(f.c.caps[journal.In], n) {
 		return fmt.Sprintf("/error/code: -32601 for %s, with the capability %s", f.Method, n)

@@ -159,7 +159,7 @@ var table = []Rule{
 		Fix: "Look at the server's capabilities before the request; or declare the capability in the server.",
 	},
 	{
-		ID: "capability-empty", Severity: Error, By: Server, Title: "capability declared and not implemented", spec: secCapabilities, on: onError, check: checkNotImplemented,
+		ID: "capability-empty", Severity: Warning, By: Server, Title: "capability declared and not implemented", spec: secCapabilities, on: onError, check: checkNotImplemented,
 		Why: "clients offer the feature to their users, and it fails when it is used",
 		Fix: "Implement the method, or do not declare the capability.",
 	},

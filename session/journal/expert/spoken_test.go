@@ -28,3 +28,20 @@ func TestOnlyTheRevisionThatIsSpoken(t *testing.T) {
 		}
 	}
 }
+
+// No capability says that a server has templates: one that lists resources may not know the method.
+func TestTemplatesNeedNoList(t *testing.T) {
+	const hello = "@ hello 2025-06-18 {'resources':{}}\n"
+	const refusal = "< {'id':1,'error':{'code':-32601,'message':'x'}}"
+	for method, want := range map[string]int{"resources/templates/list": 0, "resources/list": 1} {
+		n := 0
+		for _, f := range check(t, hello+"> {'id':1,'method':'"+method+"'}\n"+refusal) {
+			if f.Rule.ID == "capability-empty" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d findings, want %d", method, n, want)
+		}
+	}
+}
