@@ -151,11 +151,15 @@ func (w *walker) unknown(n *node, name string) {
 	if strings.HasPrefix(name, "x-") || len(name) < 4 || len(name) > 40 {
 		return
 	}
+	best, near := "", 3
 	for _, k := range known {
-		if d := text.Edits(strings.ToLower(name), strings.ToLower(k)); d == 0 || d == 1 && len(k) > 4 || d == 2 && len(k) > 8 {
-			w.add("lint/keyword-misspelled", n, name, fmt.Sprintf("%s is not a keyword; %s is", name, k))
-			return
+		d := text.Edits(strings.ToLower(name), strings.ToLower(k))
+		if d < near && (d == 0 || d == 1 && len(k) > 4 || d == 2 && len(k) > 8) { // the nearest, not the first that is near
+			best, near = k, d
 		}
+	}
+	if best != "" {
+		w.add("lint/keyword-misspelled", n, name, fmt.Sprintf("%s is not a keyword; %s is", name, best))
 	}
 }
 

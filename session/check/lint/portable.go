@@ -90,8 +90,12 @@ func (w *walker) describes(v *schema.Value) string {
 		return d
 	}
 	if r := v.Get("$ref"); r.Kind() == schema.String {
-		if to, state := w.resolve(r.Text()); state == here {
-			return to.Get("description").Text()
+		to, state := w.resolve(r.Text())
+		if state != here {
+			to = w.anchored(strings.TrimPrefix(r.Text(), "#"))
+		}
+		if d := to.Get("description").Text(); d != "" {
+			return d
 		}
 	}
 	for _, k := range []string{"anyOf", "oneOf", "allOf"} {
@@ -102,6 +106,34 @@ func (w *walker) describes(v *schema.Value) string {
 		}
 	}
 	return ""
+}
+
+// anchored is the part of the schema that has a name as its $anchor, nil for none.
+func (w *walker) anchored(name string) *schema.Value {
+	if w.anchors == nil {
+		w.anchors = map[string]*schema.Value{}
+		w.collect(w.root, 0)
+	}
+	return w.anchors[name]
+}
+
+func (w *walker) collect(v *schema.Value, depth int) {
+	if v.Kind() != schema.Object || depth > maxDepth {
+		return
+	}
+	if a := v.Get("$anchor").Text(); a != "" {
+		w.anchors[a] = v
+	}
+	for _, m := range v.Members() {
+		switch h := holds(m.Name); {
+		case h == one || h == oneOrList && m.Value.Kind() != schema.Array:
+			w.collect(m.Value, depth+1)
+		case h != 0:
+			for _, k := range m.Value.Members() {
+				w.collect(k.Value, depth+1)
+			}
+		}
+	}
 }
 
 func keyFits(name string) bool {

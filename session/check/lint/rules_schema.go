@@ -41,7 +41,7 @@ var schemaRules = []rule{
 		Source: core + "#section-6.4", Read: read,
 	}},
 	{Rule: check.Rule{
-		ID: "lint/pattern-portability", Severity: check.Info, Title: "has a pattern that engines with linear time cannot compile", Why: "validators in Go and Rust have no look-around or back-references, and skip or refuse it", Fix: "say it without look-around, or in the description",
+		ID: "lint/pattern-portability", Severity: check.Info, Title: "has a pattern that not every engine compiles", Why: "validators in Go and Rust lack parts of ECMA-262's syntax, and skip or refuse it", Fix: "say it in a syntax that all have, or in the description",
 		Source: core + "#section-6.4", Read: read,
 	}},
 	{Rule: check.Rule{

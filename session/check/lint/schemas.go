@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,7 +142,8 @@ func (w *walker) pattern(n *node, key, p string) {
 		w.add("lint/pattern-portability", n, key, fmt.Sprintf("a pattern of %d bytes: more than is compiled here", len(p)))
 		return
 	}
-	if _, err := regexp.Compile(strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p)); err == nil {
+	_, refused := regexp.Compile(strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p))
+	if refused == nil {
 		return
 	}
 	if _, err := regexp2.Compile(p, regexp2.ECMAScript|regexp2.Unicode); err != nil {
@@ -149,7 +152,40 @@ func (w *walker) pattern(n *node, key, p string) {
 			return
 		}
 	}
-	w.add("lint/pattern-portability", n, key, text.Clip(p, 60)+" needs an engine that backtracks")
+	w.add("lint/pattern-portability", n, key, text.Clip(p, 60)+": "+unportable(p, refused))
+}
+
+// unportable is why Go's engine, and others like it, do not have a pattern that ECMA-262 has.
+func unportable(p string, err error) string {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
+		return text.Clip(err.Error(), 120)
+	}
+	switch e.Code {
+	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
+		for _, ahead := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+			if strings.HasPrefix(e.Expr, ahead) {
+				return "needs look-around, which engines without backtracking do not have"
+			}
+		}
+	case syntax.ErrInvalidEscape:
+		if strings.HasPrefix(e.Expr, `\k`) || len(e.Expr) > 1 && e.Expr[1] >= '1' && e.Expr[1] <= '9' {
+			return "needs back-references, which engines without backtracking do not have"
+		}
+		return "the escape " + text.Clip(e.Expr, 20) + " is not one in Go and Rust"
+	case syntax.ErrInvalidRepeatSize:
+		return "Go repeats at most 1000 times, and not " + text.Clip(e.Expr, 30)
+	case syntax.ErrMissingBracket:
+		return "the empty class " + emptyClass(p) + " begins a longer one in Go and Rust"
+	}
+	return "Go's syntax does not have it: " + e.Code.String()
+}
+
+func emptyClass(p string) string {
+	if strings.Contains(p, "[^]") {
+		return "[^]"
+	}
+	return "[]"
 }
 
 // impossible finds demands that exclude each other.

@@ -72,15 +72,16 @@ func holds(keyword string) int {
 
 // walker goes through one schema.
 type walker struct {
-	e      *examiner
-	at     string // pointer to the root
-	root   *schema.Value
-	input  bool // it is an inputSchema, which providers see
-	nodes  int
-	stop   bool
-	refs   []ref
-	ids    map[string]bool // $id and $anchor
-	strict strictSize
+	e       *examiner
+	at      string // pointer to the root
+	root    *schema.Value
+	input   bool // it is an inputSchema, which providers see
+	nodes   int
+	stop    bool
+	refs    []ref
+	ids     map[string]bool          // $id and $anchor
+	anchors map[string]*schema.Value // filled when the first is looked for
+	strict  strictSize
 }
 
 type ref struct {
