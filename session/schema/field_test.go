@@ -116,7 +116,7 @@ func TestFieldKeywords(t *testing.T) {
 		{`{"minimum":1}`, `number (at least 1)`},
 		{`{"type":"string","minLength":1,"maxLength":9,"pattern":"^a","format":"email"}`, `string (1 to 9 characters) (matches ^a) (format email)`},
 		{`{"type":"string","contentEncoding":"base64"}`, `string (contentEncoding base64)`},
-		{`{"pattern":"(?=a)"}`, "string (matches (?=a)) note=pattern (?=a) is not checked: Go's syntax, which checks it here, does not have it (invalid or unsupported Perl syntax: `(?=`)"},
+		{`{"pattern":"(?=a)"}`, "string (matches (?=a)) note=pattern (?=a) is not checked: it is not in the syntax of Go, which checks it here (invalid or unsupported Perl syntax: `(?=`)"},
 		{`{"type":"array","minItems":1,"maxItems":3,"uniqueItems":true}`, `array (1 to 3 items) (no two items the same)`},
 		{`{"type":"array","contains":{"type":"string"},"minContains":2}`, `array (at least 2 items matching a value of type string)`},
 		{`{"type":"object","minProperties":1,"propertyNames":{"pattern":"^a"}}`, `object (at least 1 property) (keys: matching ^a)`},

@@ -14,7 +14,7 @@ func compilePattern(src string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(translate(src))
 	if err != nil {
-		return nil, fmt.Errorf("Go's syntax, which checks it here, does not have it (%s)", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf("it is not in the syntax of Go, which checks it here (%s)", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return re, nil
 }
