@@ -91,6 +91,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 			r.try(ctx, &table[i])
 			r.done++
 		}
+		r.folded()
 		r.end()
 	}
 	t.log.finish()

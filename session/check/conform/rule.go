@@ -95,8 +95,29 @@ var known = sync.OnceValue(func() []*check.Rule {
 			Source: r.Section(""), Read: read,
 		})
 	}
+	all = append(all, &check.Rule{
+		ID: Name + "/" + sdkHabits, Severity: check.Info, Title: "answers wrong requests as its SDK does", Why: "clients cannot tell their own fault from one of the server; most servers of an SDK do the same",
+		Fix: "use a newer SDK, or tell those who make it; --rule with its name shows each by itself", Source: expert.Site + modern + "/basic#error-codes", Read: read,
+	})
 	return append(all, suiteRules()...)
 })
+
+// sdkHabits is the rule that stands for those that an author who takes an SDK cannot keep: they say nothing of this server.
+const sdkHabits = "sdk-habits"
+
+// habit reports whether a rule is one of those.
+func habit(id string) bool {
+	switch id {
+	case "parse-error", "invalid-request", "invalid-params", "cursor-refused", "unknown-tool", "log-level-invalid":
+		return true
+	}
+	return false
+}
+
+// asked reports whether a rule is tried: it was asked for, or stands behind the one that was.
+func asked(globs []string, id string) bool {
+	return matches(globs, id) || habit(id) && matches(globs, sdkHabits)
+}
 
 // matches reports whether a rule was asked for: by its whole id, or by what follows the section.
 func matches(globs []string, id string) bool {

@@ -22,7 +22,9 @@ type run struct {
 	revision string
 	shared   *conn // nil where the next rule needs a new one
 	done     int
-	unknown  []string // rules that were tried, and nothing was learned
+	unknown  []string        // rules that were tried, and nothing was learned
+	habits   []check.Finding // of the SDK, in this revision
+	habitual []string        // the rules that they are of
 }
 
 // begin goes on with another revision.
@@ -44,7 +46,7 @@ func place(revision string) check.Place { return check.Place{Kind: check.OfServe
 
 // try tries a rule and records how it went.
 func (r *run) try(ctx context.Context, u *rule) {
-	if !u.in(r.revision) || !matches(r.only, u.ID) {
+	if !u.in(r.revision) || !asked(r.only, u.ID) {
 		return
 	}
 	id, at := Name+"/"+u.ID, place(r.revision)
@@ -77,8 +79,30 @@ func (r *run) try(ctx context.Context, u *rule) {
 		f := check.Finding{
 			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.section(r.revision)), Repro: p.again(), Sure: sure(err),
 		}
+		if habit(u.ID) && severity != check.Error && matches(r.only, sdkHabits) {
+			r.habits = append(r.habits, f)
+			r.habitual = append(r.habitual, u.ID)
+			return
+		}
 		r.rec.At(severity, id, f)
 	}
+}
+
+// folded reports the habits of the SDK that were seen in a revision, in one line.
+func (r *run) folded() {
+	if len(r.habits) > 0 {
+		f := check.Finding{Place: place(r.revision), Message: strings.Join(r.habitual, ", ")}
+		var all []string
+		for _, h := range r.habits {
+			all = append(all, h.Message)
+		}
+		for _, h := range r.habits {
+			all = append(all, "", h.Evidence)
+		}
+		f.Evidence = strings.Join(all, "\n")
+		r.rec.Add(Name+"/"+sdkHabits, f)
+	}
+	r.habits, r.habitual = nil, nil
 }
 
 // once tries a rule, and ends what it opened.

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -140,5 +141,29 @@ func TestTitlesSayWhatIsSeen(t *testing.T) {
 		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Rule.Title, "does not refuse") && !strings.Contains(r.Findings[0].Rule.Title, "does not answer") {
 			t.Errorf("%s: %+v", id, r.Findings)
 		}
+	}
+}
+
+// What each server of an SDK does is one line, unless somebody asks for it; one on which a server dies is not.
+func TestHabitsOfSDKs(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	how := func(x *turn) bool {
+		return where("mcphud-invalid", saying("{}"))(x) || where(missing, saying(`{"content":[]}`))(x) || where(`"name":5`, saying(`{"content":[]}`))(x)
+	}
+	r := tried(t, agent, how, rev2511, "sdk-habits")
+	if len(r.Findings) != 1 || r.Findings[0].ID != Name+"/sdk-habits" || r.Findings[0].Severity != check.Info || r.Findings[0].Message != "invalid-params, invalid-request, unknown-tool" ||
+		!strings.Contains(r.Findings[0].Evidence, "mcphud-invalid") {
+		t.Errorf("%+v", r.Findings)
+	}
+	for _, rules := range [][]string{{"invalid-request", "unknown-tool"}, {"invalid-*", "unknown-tool"}} {
+		r = tried(t, agent, how, rev2511, rules...)
+		if !finds(r, "invalid-request") || !finds(r, "unknown-tool") || finds(r, "sdk-habits") {
+			t.Errorf("%q: %+v", rules, r.Findings)
+		}
+	}
+	dies := where(missing, func(*turn) bool { panic(http.ErrAbortHandler) })
+	if r = tried(t, agent, dies, rev2511, "sdk-habits"); len(r.Findings) != 1 || r.Findings[0].ID != Name+"/unknown-tool" || r.Findings[0].Severity != check.Error {
+		t.Errorf("%+v", r.Findings)
 	}
 }
