@@ -122,7 +122,7 @@ var (
 // hints compares annotations with what the name and the description begin with.
 func (x *examination) hints(at check.Place, it offer.Item) {
 	hint := func(name string) string { return string(jsonrpc.Get(it.Annotations, name)) }
-	verb := firstWord(it.Name)
+	verb := firstWord(prefixes.Replace(it.Name))
 	said := firstWord(it.Description)
 	does := func(verbs []string) (string, bool) {
 		for _, v := range verbs {
@@ -148,10 +148,14 @@ func (x *examination) hints(at check.Place, it offer.Item) {
 			contradicts(check.Error, "readOnlyHint", "true", why, check.Likely)
 		} else if why, ok := does(changes); ok {
 			contradicts(check.Warning, "readOnlyHint", "true", why, check.Likely)
+		} else if why := acts(verb, it.Description); why != "" {
+			contradicts(check.Warning, "readOnlyHint", "true", why, check.Possible)
 		}
 	} else if hint("destructiveHint") == "false" {
 		if why, ok := does(destroys); ok {
 			contradicts(check.Warning, "destructiveHint", "false", why, check.Likely)
+		} else if why := speaks(it.Description, ruins()); why != "" {
+			contradicts(check.Warning, "destructiveHint", "false", why, check.Possible)
 		}
 	}
 	if hint("openWorldHint") == "false" {
@@ -163,6 +167,65 @@ func (x *examination) hints(at check.Place, it offer.Item) {
 			}
 		}
 	}
+}
+
+var (
+	// prefixes are what servers put before the verb of all their tools.
+	prefixes = strings.NewReplacer("API-", "", "api_", "", "api-", "", "mcp_", "", "mcp-", "")
+	// acting are verbs that change something wherever they are told to; running may well only read.
+	acting  = []string{"set", "reset", "click", "type", "press", "approve", "transfer", "pay", "sync", "mark", "toggle"}
+	running = []string{"run", "execute", "exec", "eval", "shell", "bash"}
+	ruins   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\boverwrites?\b|\b(?:cannot|can't) be undone\b|\birreversibl[ey]\b|\bpermanently (?:delete|remove|erase)s?\b|\btransfers? (?:money|funds)\b`)
+	})
+	writes = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:DELETE|DROP|INSERT|UPDATE|TRUNCATE)\b|(?i:\bmarks? (?:\w+ ){1,3}as (?:read|seen|done)\b)|(?i:\b(?:any|arbitrary) (?:sql|command|code|script)s?\b)`)
+	})
+	onlyReads = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)read[- ]?only|\bselects?\b|without (?:changing|side effects)|does not (?:change|modify|write)|dry[- ]run|\bsandbox|\bquer(?:y|ies)\b`)
+	})
+)
+
+// acts is why a tool is not read-only, "" where it may be.
+func acts(verb, about string) string {
+	if slices.Contains(acting, verb) || slices.Contains(running, verb) && !onlyReads().MatchString(about) {
+		return "its name begins with " + verb
+	}
+	if why := speaks(about, ruins()); why != "" {
+		return why
+	}
+	return speaks(about, writes())
+}
+
+// speaks is what a description says of itself, unless it is denied there.
+func speaks(about string, of *regexp.Regexp) string {
+	plain := strings.Join(strings.Fields(text.Cut(about, 4<<10)), " ")
+	for _, m := range of.FindAllStringIndex(plain, 10) {
+		if !forbidden(plain, m[0]) {
+			return `its description says "` + plain[m[0]:m[1]] + `"`
+		}
+	}
+	return ""
+}
+
+// careless is a default that does harm where the parameter is left out.
+func careless(name string, def []byte, it offer.Item) bool {
+	switch skeletonWords(name) {
+	case "confirm", "confirmed", "force", "yes", "approve", "approved", "skipconfirmation", "autoapprove", "iamsure":
+		return string(def) == "true"
+	}
+	s, ok := jsonrpc.String(def)
+	if !ok {
+		return false
+	}
+	low := strings.ToLower(strings.TrimSpace(s))
+	verb := firstWord(prefixes.Replace(it.Name))
+	switch low {
+	case "/", "~", "c:\\", "c:/", "*":
+		return slices.Contains(destroys, verb) || slices.Contains(running, verb)
+	}
+	return strings.Contains(low, "rm -rf") || strings.Contains(low, "drop table") || strings.HasPrefix(low, "/etc/shadow") || strings.HasPrefix(low, "/etc/passwd") ||
+		strings.HasPrefix(low, "~/.ssh") || strings.HasPrefix(low, "~/.aws")
 }
 
 // firstWord is the first word of a name or text, in lower case.
@@ -177,12 +240,18 @@ func firstWord(s string) string {
 }
 
 var whole = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:full|entire|complete|whole|verbatim)(?: \w+)? (?:conversation|chat history|chat log|system prompt|message history|context window)|\b(?:your|the) system prompt\b|\b(?:list of )?all (?:the )?(?:other )?tools (?:that are |you have )?(?:available|access)`)
+	return regexp.MustCompile(`(?i)\b(?:full|entire|complete|whole|verbatim)(?: \w+)? (?:conversation|chat history|chat log|system prompt|message history|context window)|\b(?:your|the) system prompt\b|\b(?:all|every) (?:the )?(?:earlier|previous|prior|past|preceding) (?:messages?|turns?)\b|\b(?:list of )?all (?:the )?(?:other )?tools (?:that are |you have )?(?:available|access)`)
 })
 
 // parameters looks for those that ask for what is not the tool's business.
 func (x *examination) parameters(at check.Place, it offer.Item) {
 	_ = jsonrpc.Members(jsonrpc.Get(it.InputSchema, "properties"), func(name string, prop []byte) bool { // anything else has none
+		if def := jsonrpc.Get(prop, "default"); careless(name, def, it) {
+			x.add("dangerous-default", check.Finding{
+				Place: with(at, "/inputSchema/properties/"+schema.EscapeToken(name)+"/default"), Sure: check.Likely, Message: "the default of " + shown(text.Clip(name, 60)) + " is " + shown(text.Clip(string(def), 60)),
+				Evidence: shown(string(def)),
+			})
+		}
 		why := ""
 		switch strings.ReplaceAll(skeletonWords(name), " ", "") {
 		case "conversation", "conversationhistory", "chathistory", "messagehistory", "systemprompt", "fullcontext", "fullconversation", "previousmessages", "toolslist", "availabletools", "chainofthought",

@@ -35,6 +35,9 @@ func table() []*check.Rule {
 		r("names-foreign-tool", check.Warning, "speaks of a tool of another server", "a server can change how another one is used, without being called itself", "speak of tools of your own only", poison),
 		r("asks-for-context", check.Warning, "a parameter asks for the conversation, the prompt or the tools", "a model fills in what is asked for, and the server learns what nobody meant to tell it", "ask for what the tool needs", poison),
 		r("hidden-text", check.Error, "has text that people do not see", "models read tag characters and variation selectors, which no screen shows", visible, unicode),
+		r("hidden-comment", check.Warning, "has a comment that tells the model something", "screens that render Markdown do not show it, and models read it", "say it where people see it, or leave it out", poison),
+		r("sends-elsewhere", check.Warning, "tells the model to send something to an address of its own", "what the user works on reaches somebody whom nobody chose", plain, poison),
+		r("dangerous-default", check.Warning, "a parameter's default is what nobody should leave out by mistake", "a model that leaves it out deletes, confirms or reads what nobody asked for", "require the parameter, or let the harmless value be the default", trust),
 		r("invisible-characters", check.Warning, "has invisible characters", "they make two names look the same, and hide words from filters", visible, unicode),
 		r("reordered-text", check.Error, "has characters that turn the direction of text", "people read something else than what models read", visible, unicode),
 		r("terminal-escapes", check.Error, "has control characters", "a terminal obeys them: it hides text, rewrites the screen, or copies to the clipboard", visible, unicode),
@@ -62,6 +65,7 @@ type order struct {
 	any  []string // of which re needs one, in lower case: looking for them takes a hundredth of the time
 	// denies says that the pattern has its own "do not"; any other is void in a clause that denies it.
 	denies bool
+	mild   bool // what it matches may well be harmless: a warning
 }
 
 // orders are matched against texts in which blanks are single and nothing is hidden.
@@ -70,6 +74,7 @@ var orders = sync.OnceValue(func() []order {
 		return order{rule: rule, sure: sure, re: regexp.MustCompile(`(?i)` + re), any: strings.Split(words, " ")}
 	}
 	denies := func(o order) order { o.denies = true; return o }
+	mild := func(o order) order { o.mild = true; return o }
 	const (
 		never   = `\b(?:do not|don't|never|must not|should not|without) (?:ever |directly |explicitly )?`
 		theUser = `(?:the|your) (?:end[- ])?users?\b`
@@ -93,5 +98,18 @@ var orders = sync.OnceValue(func() []order {
 		o("comes-first", check.Likely, "tool", `\b(?:before|prior to) (?:using|calling|invoking|running|executing) (?:any|all|every|each|other)(?: \w+){0,2} tools?\b`),
 		o("comes-first", check.Likely, "tool", `\b(?:always|must)\b(?: \w+){0,3} (?:call|use|invoke|run) this tool (?:first|before (?:any|every|each|all|other))`),
 		denies(o("comes-first", check.Likely, "tool", `\b(?:instead of|rather than|never use|do not use|don't use) (?:any |all |the )?(?:other|another|built-in|native|competing)(?: \w+){0,2} tools?\b`)),
+		o("comes-first", check.Likely, "call use invoke run", `\b(?:call|use|invoke|run) this(?: tool)? (?:first,? )?(?:before|prior to) (?:any|every|each|all|other)\b`),
+		o("comes-first", check.Likely, "call use invoke run", `\b(?:always|must)\b(?: \w+){0,3} (?:call|use|invoke|run) this(?: tool)? (?:first )?(?:at|in) the (?:start|beginning) of (?:any|every|each|all|a|the) (?:new )?(?:conversation|chat|session|task|turn)s?\b`),
+		o("overrides-instructions", check.Likely, "everything anything", `\b(?:ignore|disregard|forget)\b (?:everything|anything)(?: that)? (?:you (?:were|are|have been|had been) (?:told|taught|given|asked|instructed)|(?:said |written )?(?:above|before|so far))\b`),
+		mild(o("overrides-instructions", check.Possible, "instruction prompt rule", `\bnew system (?:instructions?|prompt|rules?)\b(?: ?:|$|\.)`)),
+		mild(denies(o("hides-from-user", check.Possible, "mention reveal disclose talk", never+`(?:mention|reveal|disclose|talk about) (?:this|that|it)(?: (?:to|in) (?:anyone|anybody|your \w+|the \w+))? ?(?:[.!;]|$)`))),
+		o("hidden-comment", check.Likely, "<!-- [//]:", `(?:<!--|\[//\]: ?#)[^>]{0,400}?\b(?:assistant|model|llm|you must|you should|always|never|ignore|do not|forward|send|include|call)\b`),
+		o("sends-elsewhere", check.Likely, "@", `\b(?:send|forward|bcc|cc|mail|email)\b (?:\w+ ){0,2}(?:cop(?:y|ies)|everything|all|it|them|this|results?|contents?|messages?|files?)\b[^.!?\n]{0,40}\bto [\w.+-]+@[\w-]+\.\w`),
+		mild(o("overrides-instructions", check.Possible, "anweisung regeln vorgaben", `\b(?:ignoriere|vergiss|missachte)\b[^.!?\n]{0,40}\b(?:anweisung|regeln|vorgaben)`)),
+		mild(o("overrides-instructions", check.Possible, "instructions instrucciones", `\b(?:ignore[zr]|oublie[zrs]?|ignora|olvida)\b[^.!?\n]{0,40}\b(?:instructions|instrucciones)\b`)),
+		mild(o("overrides-instructions", check.Possible, "忽略 无视 無視 忘记", `(?:忽略|无视|無視|忘记)[^。\n]{0,20}(?:指令|指示|说明|规则|規則|提示)|(?:指示|命令|ルール)を(?:すべて)?無視`)),
+		mild(denies(o("hides-from-user", check.Possible, "nutzer anwender", `\b(?:sage?|verrate?|erwähne?|zeige?|teile?)\b[^.!?\n]{0,40}(?:nutzer|anwender)\w*[^.!?\n]{0,20}\b(?:nicht|nichts|niemals)\b|\b(?:sage?|verrate?|erwähne?|zeige?|teile?)\b[^.!?\n]{0,20}\b(?:nicht|nichts|niemals)\b[^.!?\n]{0,20}(?:nutzer|anwender)`))),
+		mild(denies(o("hides-from-user", check.Possible, "utilisateur usuario", `\bne (?:\w+ )?(?:dis|dites|révèle[zs]?|mentionne[zs]?|montre[zs]?|parle[zs]?)\b[^.!?\n]{0,40}utilisateur|\bno (?:\w+ ){0,2}(?:digas?|reveles?|menciones?|muestres?)\b[^.!?\n]{0,40}usuario`))),
+		mild(denies(o("hides-from-user", check.Possible, "用户 用戶 ユーザー", `(?:不要|别|勿|不得|不能)(?:告诉|告知|让|向|通知)[^。\n]{0,6}用[户戶]|ユーザーには?[^。\n]{0,8}(?:言わ|伝え|知らせ)な`))),
 	}
 })

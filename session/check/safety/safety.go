@@ -194,7 +194,7 @@ func (x *examination) text(s str) {
 		return
 	}
 	plain := strings.Join(strings.Fields(visible), " ")
-	if strings.Contains(plain, " ") || strings.ContainsAny(plain, "<[#") {
+	if strings.ContainsAny(plain, " <[#") || len(plain) > 24 || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x2e80 }) {
 		x.orders(s, plain)
 	}
 }
@@ -202,6 +202,14 @@ func (x *examination) text(s str) {
 // orders looks for what tells a model what to do.
 func (x *examination) orders(s str, plain string) {
 	done := map[string]bool{}
+	x.ordersOf(s, plain, done, "")
+	for _, other := range disguised(plain) {
+		x.ordersOf(s, other, done, "in disguise, ")
+	}
+	x.foreignTools(s, plain, done)
+}
+
+func (x *examination) ordersOf(s str, plain string, done map[string]bool, how string) {
 	low := strings.ToLower(plain)
 	for _, o := range orders() {
 		if done[o.rule] || !slices.ContainsFunc(o.any, func(w string) bool { return strings.Contains(low, w) }) {
@@ -212,8 +220,17 @@ func (x *examination) orders(s str, plain string) {
 			continue
 		}
 		done[o.rule] = true
-		x.add(o.rule, check.Finding{Place: s.at, Sure: o.sure, Message: quoteOf(plain[m[0]:m[1]]), Evidence: shown(around(plain, m[0], m[1]))})
+		f := check.Finding{Place: s.at, Sure: o.sure, Message: how + quoteOf(plain[m[0]:m[1]]), Evidence: shown(around(plain, m[0], m[1]))}
+		if o.mild {
+			x.r.At(check.Warning, "safety/"+o.rule, f)
+		} else {
+			x.add(o.rule, f)
+		}
 	}
+}
+
+// foreignTools looks for the names of other servers' tools.
+func (x *examination) foreignTools(s str, plain string, done map[string]bool) {
 	if len(x.foreign) == 0 {
 		return
 	}
