@@ -145,23 +145,28 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		return err
 	}
 	child := c.traits.Child
-	if child != nil && e.Detail == "" {
-		e.Detail = child.Stderr()
-	}
-	switch {
-	case e.Kind == failure.Timeout && e.Remedy == failure.RaiseConnectTimeout: // it says already what did not come in time
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	late := e.Kind == failure.Timeout && e.Remedy == failure.RaiseConnectTimeout // it says already what did not come in time
+	if !late && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		late = true
 		e.Kind = failure.Timeout
 		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.cfg.ConnectLimit())
 		e.Next, e.Remedy = "check that this is an MCP server, or give it more time", failure.RaiseConnectTimeout
-	case e.Kind == failure.ChannelClosed && child != nil:
+	}
+	if child == nil {
+		return e
+	}
+	why, ended := child.Reason(), e.Kind == failure.ChannelClosed
+	if e.Detail == "" || ended {
+		e.Detail = strings.Join(why.Shown, "\n")
+	}
+	switch {
+	case late:
+		e.Reason = why.Why() // it may wait for what it cannot reach
+	case ended:
 		e.Kind = failure.SpawnFailed
 		e.Message += " before it answered"
-		cause := child.Diagnose()
-		e.Remedy, e.Object = cause.Remedy, cause.Object
-		if advice := cause.Advice(); advice != "" {
-			e.Next = advice
-		} else if e.Detail == "" { // else what it wrote says more
+		e.Reason, e.Remedy, e.Object = why.Why(), why.Remedy, why.Object
+		if e.Next = why.Advice(); e.Next == "" {
 			e.Next = "run the command by itself to see what is wrong"
 		}
 	}

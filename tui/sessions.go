@@ -86,7 +86,7 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 			return strings.TrimPrefix(strings.TrimPrefix(e.Error(), r.title+": "), r.name+": ")
 		}
 		if r.err = own(st.Err); st.State != session.NeedsLogin { // which says it, and did not fail
-			r.reason = own(brief(st.Err))
+			r.reason = own(errors.New(failure.Why(st.Err)))
 		}
 	}
 	if r.transport == "" {
@@ -117,20 +117,6 @@ func presentedText(c *session.Client) string {
 		return "advertises " + cmp.Or(strings.Join(names, ", "), "nothing")
 	}
 	return "as " + c.Name()
-}
-
-// brief is an error without the advice, and without what the server said where that takes more than a line.
-func brief(err error) error {
-	var e *failure.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	c := *e
-	c.Next = ""
-	if strings.Contains(strings.TrimSpace(c.Detail), "\n") {
-		c.Detail = ""
-	}
-	return &c
 }
 
 // software is what a server calls itself, "" where that is not in a few bytes.

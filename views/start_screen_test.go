@@ -103,9 +103,9 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 			if view == "servers" {
 				app.Whole().HasNot("1 for the servers")
 			}
-			shows(app, pane, "exited with status 1", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "E set MY_TOKEN and start again",
+			shows(app, pane, "✗ slow: the variable MY_TOKEN is missing", "exited with status 1 before it answered", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "E set MY_TOKEN and start again",
 				"In the shell: mcphud -e MY_TOKEN=…")
-			app.Status().Has("exited with status 1 before it answered")
+			app.Status().Has("✗ the variable MY_TOKEN is missing")
 			app.Press("E")
 			if got := app.State().Prompt; got != "MY_TOKEN: " {
 				t.Errorf("the prompt is %q", got)

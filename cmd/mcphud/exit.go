@@ -170,7 +170,7 @@ func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 			}
 		}
 	}
-	put("error: ", e.Message)
+	put("error: ", e.What())
 	field := func(name, value string) {
 		if strings.TrimRight(value, "\r\n") != "" {
 			put(fmt.Sprintf("  %-7s ", name), value)

@@ -94,7 +94,7 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 		if row.ServerStatus = got.ServerStatus; !tried {
 			row.ServerStatus, _ = f.Status(s.Name)
 		}
-		row.Error = mask.Text(row.Error)
+		row.Error, row.Reason = mask.Text(row.Error), mask.Text(row.Reason)
 		if got.err != nil && row.Error == "" { // of the list of tools, say
 			row.Error = mask.Text(got.err.Error())
 		}

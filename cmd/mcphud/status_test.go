@@ -36,10 +36,10 @@ func writeConfig(t *testing.T, extra string, servers ...[2]string) string {
 
 type statusReport struct {
 	Servers []struct {
-		Name, State, Error string
-		Connected, Enabled bool
-		ToolCount          int     `json:"tool_count"`
-		LatencyMs          float64 `json:"latency_ms"`
+		Name, State, Error, Reason string
+		Connected, Enabled         bool
+		ToolCount                  int     `json:"tool_count"`
+		LatencyMs                  float64 `json:"latency_ms"`
 	}
 	Pool struct {
 		TotalServers, ActiveConnections, IdleConnections int
@@ -94,14 +94,14 @@ func TestS15_StatusStopsAtTheFirstFailure(t *testing.T) {
 	file := writeConfig(t, "  continue_on_error: false\n", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o := mcphud(t, "status", "--config", file, "--connect-timeout", "2m", "--format", "json")
 	r := o.status(t)
-	if o.code != exitUnreachable || !strings.Contains(r.Servers[0].Error, "another server failed") || !strings.Contains(r.Servers[1].Error, "exited") {
+	if o.code != exitUnreachable || !strings.Contains(r.Servers[0].Error, "another server failed") || !strings.Contains(r.Servers[1].Error, "exited") || r.Servers[1].Reason != "/etc/fakemcp.conf does not exist" {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	if e := o.errorLine(t); e.Kind != "SpawnFailed" {
 		t.Errorf("the error is of kind %s", e.Kind)
 	}
 	o = mcphud(t, "tools", "list", "--all", "--config", file, "--connect-timeout", "2m", "--format", "json")
-	if o.code != exitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"starting: `) {
+	if o.code != exitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"/etc/fakemcp.conf does not exist (starting: `) {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	on := writeConfig(t, "", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})

@@ -14,6 +14,8 @@ type Cause struct {
 	Next   string // what to do about it
 	Remedy failure.Remedy
 	Object string // what the remedy is about: the variable, the folder
+
+	at []int // the lines that say it, the main one first
 }
 
 // Advice is what happened and what to do about it, in a line.
@@ -35,7 +37,7 @@ type known struct {
 var causes = []known{
 	{lazy(`\benv: .{0,4}\b([\w./-]+)(\\r|\r|\^M)`), "the script's first line ends in CR LF, so that its program $1 is not found", "save the script with LF line ends"},
 	{lazy(`bad interpreter: (\S+)(\^M|\r)`), "the script's first line ends in CR LF, so that its program $1 is not found", "save the script with LF line ends"},
-	{lazy(`(?i)cannot connect to the docker daemon|docker daemon is not running|dockerDesktopLinuxEngine|failed to connect to the docker API`), "the Docker daemon is not running", "start Docker, then start again"},
+	{lazy(`(?i)cannot connect to the docker daemon|docker daemon is not running|dockerDesktopLinuxEngine|connect ENOENT \S*/docker\.sock|failed to connect to the docker API`), "the Docker daemon is not running", "start Docker, then start again"},
 	{lazy(`(?i)permission denied while trying to connect to the docker`), "this user may not use the Docker daemon", "add the user to the group docker, and log in again"},
 	{lazy(`(?i)pull access denied for ([\w./:-]+)|manifest for ([\w./:-]+) not found`), "there is no image $1, or it wants a login", "check the image's name, or run docker login"},
 	{lazy(`(?i)exec format error|cannot execute binary file|bad CPU type in executable`), "a program is for another processor or system", "install the build for this machine"},
@@ -44,6 +46,7 @@ var causes = []known{
 	{lazy(`(?i)(unable to get (?:local )?issuer certificate|self.signed certificate(?: in certificate chain)?|SELF_SIGNED_CERT_IN_CHAIN|CERTIFICATE_VERIFY_FAILED|UnknownIssuer)`), "a certificate is not trusted ($1)", "name your company's CA file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE in the server's environment"},
 	{lazy(`(?i)npm err(?:or)?!? 404\b.*https?://[^/\s]+/(\S+)`), "the npm registry has no package $1", "check the package's name and version in the arguments"},
 	{lazy(`(?i)npm err(?:or)?!? code E404`), "the npm registry has no such package", "check the package's name and version in the arguments"},
+	{lazy(`(?i)No matching version found for (\S+?)\.?$`), "the npm registry has no such version: $1", "check the version after the @ in the arguments"},
 	{lazy(`(?i)npm err(?:or)?!? code (ETARGET)`), "the npm registry has no such version of the package", "check the version after the @ in the arguments"},
 	{lazy(`(?i)npm err(?:or)?!? code (E401|E403|ENEEDAUTH)`), "the npm registry refused the request ($1)", "run npm login, or check the token in .npmrc"},
 	{lazy(`(?i)npm err(?:or)?!? (?:code |errno )?(ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET|ENETUNREACH|ERR_SOCKET_TIMEOUT)`), "npm cannot reach its registry ($1)", "check the network, the proxy and npm's setting registry"},
@@ -55,23 +58,24 @@ var causes = []known{
 	{lazy(`(?:Could not find|cannot find) module '((?:/|[A-Za-z]:\\)[^']+\.[cm]?[jt]s)'`), "the file $1 does not exist", "correct the path in the arguments"},
 	{lazy(`Cannot find module '((?:/|[A-Za-z]:\\)[^']+)'`), "the file $1 does not exist", "correct the path in the arguments, or build the server"},
 	{lazy(`Cannot find (?:module|package) '([^']+)'`), "the module $1 is missing", "install it where the server is (npm install)"},
-	{lazy(`ModuleNotFoundError: No module named '([^']+)'`), "the Python module $1 is missing", "install it into the Python that the command runs"},
+	{lazy(`(?:ModuleNotFoundError|python[\d.]*(?:\.exe)?): No module named '?([\w.-]+)`), "the Python module $1 is missing", "install it into the Python that the command runs"},
 	{lazy(`(ImportError: [^\r\n]{1,160})`), "a Python module cannot be imported ($1)", "install the versions of its packages that the server asks for"},
 	{lazy(`can't open file '([^']+)'`), "the file $1 does not exist", "correct the path in the arguments"},
 	{lazy(`Error: spawn (\S+) ENOENT`), "the server starts the program $1, which is not found", "install it, or extend PATH in the server's environment"},
 	{lazy(`(?:^|: )(?:line )?\d*:? ?([\w./@+-]+): (?:command )?not found$`), "the program $1 is not found", "install it, give its full path, or extend PATH"},
 	{lazy(`EADDRINUSE[^\d]*(?:[\d.]+|::)*:(\d+)`), "port $1 is in use", "end the program that listens there, or give the server another port"},
 	{lazy(`(?i)\b(?:address already in use|EADDRINUSE)\b`), "a port is in use", "end the program that listens there, or give the server another port"},
+	{lazy(`ECONNREFUSED (\S+:\d+)|[Cc]onnection refused[^\r\n]{0,40}?\b((?:[\w-]+\.)*[\w-]+:\d{2,5})\b`), "nothing listens at $1", "start what the server connects to, or name another address"},
 	{lazy(`EACCES: permission denied, \w+ '([^']+)'|PermissionError: \[Errno 13\] [^']*'([^']+)'|(?:^|: )((?:/|\./)[^:\s]+): Permission denied`), "no permission for $1", "change who may use it, or name another path"},
 	{lazy(`(?i)\b(EACCES|permission denied)\b`), "no permission ($1)", "change who may use the file, or run it as another user"},
-	{lazy(`ENOENT: no such file or directory, \w+ '([^']+)'|FileNotFoundError: \[Errno 2\] [^']*'([^']+)'|(?:stat|open|lstat|chdir) ((?:/|\./)[^:\s]+): no such file`), "$1 does not exist", "correct the path in the arguments or the environment"},
+	{lazy(`ENOENT: no such file or directory, \w+ '([^']+)'|FileNotFoundError: \[Errno 2\] [^']*'([^']+)'|(?:stat|open|lstat|chdir) ((?:/|\./)[^:\s]+): [Nn]o such file`), "$1 does not exist", "correct the path in the arguments or the environment"},
 	{lazy(`(?i)(heap out of memory|MemoryError|out of memory)`), "the server ran out of memory", "give it more, or start it by itself to see why"},
 }
 
 // named finds a line that says why.
 func named(lines []string) Cause {
 	for _, k := range causes {
-		for _, l := range lines {
+		for i, l := range lines {
 			m := k.line().FindStringSubmatch(text.Cut(l, 2000))
 			if m == nil {
 				continue
@@ -79,10 +83,10 @@ func named(lines []string) Cause {
 			object := ""
 			for _, g := range m[1:] {
 				if object == "" {
-					object = strings.TrimSpace(text.Clip(g, 200))
+					object = strings.ReplaceAll(strings.TrimSpace(text.Clip(g, 200)), "%2f", "/") // as npm writes the name of a package
 				}
 			}
-			return Cause{What: strings.ReplaceAll(k.what, "$1", object), Next: k.next}
+			return Cause{What: strings.ReplaceAll(k.what, "$1", object), Next: k.next, at: []int{i}}
 		}
 	}
 	return Cause{}

@@ -17,7 +17,7 @@ func TestCausesThatStderrNames(t *testing.T) {
 		"server: error while loading shared libraries: libssl.so.1.1: cannot open shared object file: No such file or directory":               "the shared library libssl.so.1.1 is missing",
 		"server: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by server)":                                         "needs GLIBC_2.38",
 		"npm error code SELF_SIGNED_CERT_IN_CHAIN":                                                                                             "a certificate is not trusted",
-		"npm error code E404\nnpm error 404 Not Found - GET https://registry.example.com/@modelcontextprotocol%2fserver-filesytem - Not found": "no package @modelcontextprotocol%2fserver-filesytem",
+		"npm error code E404\nnpm error 404 Not Found - GET https://registry.example.com/@modelcontextprotocol%2fserver-filesytem - Not found": "no package @modelcontextprotocol/server-filesytem",
 		"npm error code ETARGET\nnpm error notarget No matching version found for zod@99.":                                                     "no such version",
 		"npm ERR! code E401":                              "the npm registry refused the request (E401)",
 		"npm error code ENOTFOUND\nnpm error network":     "npm cannot reach its registry (ENOTFOUND)",

@@ -20,7 +20,10 @@ var (
 	frameJS    = lazy(`^at .*:\d+(:\d+)?\)?( \{)?$`) // of a stack trace, which says less than what stands above it
 	npxFolder  = lazy(`[/\\]_npx[/\\][0-9a-f]{8,64}`)
 	noModule   = lazy(`MODULE_NOT_FOUND|Cannot find (module|package) `)
-	demands    = lazy(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror)\b`)
+	demands    = lazy(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror|no [\w ]{1,40} (was |were )?(provided|given|found|set|configured)|no (api[ _-]?|access )?(key|token)|not authenticated)\b`)
+	without    = lazy(`(?i)\bkeyless\b|\boptional\b`) // it goes on without it
+	credential = lazy(`(?i)\b(tokens?|keys?|apikey|secrets?|passwords?|credentials?|auth\w*|env|environment)\b`)
+	secretName = lazy(`TOKEN|KEY|SECRET|PASS|AUTH|CRED|PAT$|URL|HOST|ENDPOINT|USER|EMAIL|_ID$`)
 	variable   = lazy(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
 	anyName    = lazy(`\b[A-Z][A-Z0-9]{2,63}\b`)
 	inEnv      = lazy(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
@@ -36,14 +39,24 @@ func Of(lines []string) Cause {
 	for _, l := range lines {
 		missing = missing || noModule().MatchString(l)
 	}
-	for _, l := range lines {
+	for i, l := range lines {
 		if dir := npxCache(l); missing && dir != "" {
-			return Cause{"npx's cache is incomplete", "remove npx's incomplete cache and start again", failure.RemoveCache, dir}
+			return Cause{"npx's cache is incomplete", "remove npx's incomplete cache and start again", failure.RemoveCache, dir, []int{i}}
 		}
 	}
-	for _, l := range lines {
-		if name := wantedVariable(l); name != "" {
-			return Cause{"the variable " + name + " is missing", "set " + name + " and start again", failure.SetVariable, name}
+	silent := sayNothing(lines)
+	for _, warnings := range []bool{false, true} { // what is an error says more
+		for i, l := range lines {
+			if silent[i] || mild().MatchString(l) != warnings {
+				continue
+			}
+			if name, at := wantedVariable(lines[i:]); name != "" {
+				c := Cause{"the variable " + name + " is missing", "set " + name + " and start again", failure.SetVariable, name, []int{i}}
+				if at > 0 {
+					c.at = append(c.at, i+at)
+				}
+				return c
+			}
 		}
 	}
 	return named(lines)
@@ -68,19 +81,31 @@ func npxCache(line string) string {
 	return ""
 }
 
-// wantedVariable is the environment variable that a line says is missing.
-func wantedVariable(line string) string {
-	if !demands().MatchString(line) {
-		return ""
+// wantedVariable is the environment variable that the first line says is missing, and the line that names it: that line itself, or one of the
+// two after it where it says that a token or a key is missing ("No access token was provided.\nPass --token, or set X_TOKEN").
+func wantedVariable(lines []string) (name string, at int) {
+	line := lines[0]
+	if !demands().MatchString(line) || without().MatchString(line) {
+		return "", 0
 	}
 	names := variable()
 	if inEnv().MatchString(line) {
 		if name := first(variable(), line); name != "" {
-			return name
+			return name, 0
 		}
 		names = anyName()
 	}
-	return first(names, line)
+	if name := first(names, line); name != "" || !credential().MatchString(line) || mild().MatchString(line) {
+		return name, 0
+	}
+	for i, l := range lines[1:min(len(lines), 3)] {
+		for _, name := range variable().FindAllString(l, 8) {
+			if secretName().MatchString(name) && first(variable(), name) != "" {
+				return name, i + 1
+			}
+		}
+	}
+	return "", 0
 }
 
 func first(names *regexp.Regexp, line string) string {

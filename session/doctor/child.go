@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,7 +72,9 @@ func (r *run) failed(s *Step, err error) {
 	if errors.As(err, &e) {
 		for line := range strings.SplitSeq(e.Detail, "\n") {
 			if remote(r.server) {
-				s.add(line) // of a child it is what it wrote, which is a step of its own
+				s.add(line)
+			} else if strings.TrimSpace(line) != "" { // all of it is a step of its own
+				s.add("stderr: " + line)
 			}
 		}
 	}
@@ -117,16 +120,21 @@ func (r *run) stderr(s *Step) {
 			lines = append(lines, strings.ToValidUTF8(string(b), "\uFFFD"))
 		}
 	}
-	lines = lines[max(len(lines)-40, 0):]
-	cause := diagnosis.Of(lines)
-	show := slices.DeleteFunc(slices.Clone(lines), diagnosis.StackFrame)
-	show = show[max(len(show)-12, 0):]
+	cause := diagnosis.Explain(lines)
+	show := cause.Shown
+	if r.connected() || cause.Line == "" {
+		show = slices.DeleteFunc(lines, diagnosis.StackFrame)
+		show = show[max(len(show)-12, 0):]
+	}
 	switch {
 	case n == 0:
 		s.add("nothing was written")
-	case cause.What != "" && !r.connected():
-		s.fail(failure.SpawnFailed, cause.What, cause.Next)
+	case cause.Why() != "" && !r.connected() && r.step("spawn").Status == Failed:
+		s.fail(failure.SpawnFailed, cause.Why(), cmp.Or(cause.Next, diagnosis.Otherwise))
 		s.Remedy, s.Object = cause.Remedy, cause.Object
+		if cause.What == "" { // the line stands there already
+			show = slices.DeleteFunc(slices.Clone(show), func(l string) bool { return strings.TrimSpace(l) == cause.Line })
+		}
 	default:
 		s.add(fmt.Sprintf("%d lines", n))
 		if n == 1 {

@@ -231,7 +231,7 @@ func (s *Step) take(err error) {
 		s.fail(kind, err.Error(), "")
 		return
 	}
-	s.fail(e.Kind, e.Message, e.Next)
+	s.fail(e.Kind, e.What(), e.Next)
 	s.Remedy, s.Object = e.Remedy, e.Object
 }
 

@@ -39,6 +39,7 @@ type Error struct {
 	Stage   string          // what was being done: "starting", "connecting", "tools/call slow" …
 	Code    *int64          // the JSON-RPC error code, nil if there is none
 	Message string          // what happened; of a JSON-RPC error the server's own message
+	Reason  string          // why, in a line, where Message does not say it: what a child's stderr has of it; "" for nothing more
 	Data    json.RawMessage // the JSON-RPC error's data, or the result that asks for input; bytes as sent, nil if none
 	Asked   json.RawMessage // of NeedsInput: what was asked, a JSON array; nil if it is not known
 	Status  int             // the HTTP status, 0 if there is none
@@ -50,25 +51,76 @@ type Error struct {
 	Err     error           // the cause
 }
 
-// Error gives everything but Data in one line: server: stage: message (code …): detail; next.
+// Error gives everything but Data in one line: server: stage: message (code …): detail; next. With a reason: server: reason (stage: message):
+// detail; next.
 func (e *Error) Error() string {
 	var b strings.Builder
-	for _, s := range [...]string{e.Server, e.Stage} {
-		if s != "" {
-			b.WriteString(s + ": ")
-		}
+	if e.Server != "" {
+		b.WriteString(e.Server + ": ")
 	}
-	b.WriteString(e.Message)
+	what := e.Message
+	if e.Stage != "" {
+		what = e.Stage + ": " + what
+	}
+	if e.Reason != "" {
+		what = e.Reason + " (" + what + ")"
+	}
+	b.WriteString(what)
 	if e.Code != nil {
 		fmt.Fprintf(&b, " (code %d)", *e.Code)
 	}
-	if d := strings.TrimSpace(e.Detail); d != "" {
-		b.WriteString(": " + strings.Join(strings.FieldsFunc(d, func(r rune) bool { return r == '\n' || r == '\r' }), " | "))
+	if d := e.more(); len(d) > 0 {
+		b.WriteString(": " + strings.Join(d, " | "))
 	}
-	if e.Next != "" {
-		b.WriteString("; " + e.Next)
+	if next := e.advice(); next != "" {
+		b.WriteString("; " + next)
 	}
 	return b.String()
+}
+
+// What is what happened, for people: the reason first where there is one.
+func (e *Error) What() string {
+	if e.Reason == "" {
+		return e.Message
+	}
+	return e.Reason + " (" + e.Message + ")"
+}
+
+// more is the lines of Detail, without the reason in front of them.
+func (e *Error) more() []string {
+	lines := strings.FieldsFunc(strings.TrimSpace(e.Detail), func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) > 0 && e.Reason != "" && strings.TrimSpace(lines[0]) == e.Reason {
+		lines = lines[1:]
+	}
+	return lines
+}
+
+// advice is Next without the reason, where both stand beside each other.
+func (e *Error) advice() string {
+	if e.Reason == "" {
+		return e.Next
+	}
+	return strings.TrimPrefix(e.Next, e.Reason+": ")
+}
+
+// Why is why something failed, in a line for where there is no room for more: the reason, or what happened. Whose failure it is and what
+// to do about it stand beside it.
+func Why(err error) string {
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &e):
+		return err.Error()
+	case e.Reason != "":
+		return e.Reason
+	}
+	c := *e
+	c.Server, c.Next = "", ""
+	if strings.Contains(strings.TrimSpace(c.Detail), "\n") {
+		c.Detail = ""
+	}
+	return c.Error()
 }
 
 // Unwrap returns the cause.

@@ -63,3 +63,22 @@ func TestSurfacesNameWhatTheyHaveForARemedy(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A reason stands first everywhere, and once.
+func TestReasonsStandFirst(t *testing.T) {
+	e := &Error{
+		Kind: SpawnFailed, Server: "s", Stage: "initialize", Message: "it exited", Reason: "no key", Detail: "no key\nbye", Next: "no key: set it",
+	}
+	if got, want := e.Error(), "s: no key (initialize: it exited): bye; set it"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Why(e); got != "no key" {
+		t.Errorf("why is %q", got)
+	}
+	if got := string(e.JSON()); !strings.Contains(got, `"reason":"no key"`) {
+		t.Error(got)
+	}
+	if got := Why(&Error{Server: "s", Stage: "initialize", Message: "it exited", Next: "wait"}); got != "initialize: it exited" {
+		t.Errorf("without a reason it is %q", got)
+	}
+}

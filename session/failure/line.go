@@ -13,6 +13,7 @@ func (e *Error) JSON() []byte {
 		Kind    Kind            `json:"kind"`
 		Code    *int64          `json:"code"`
 		Message string          `json:"message"`
+		Reason  string          `json:"reason,omitempty"`
 		Cause   *string         `json:"cause"`
 		Status  *int            `json:"status"`
 		URL     *string         `json:"url"`
@@ -21,7 +22,7 @@ func (e *Error) JSON() []byte {
 	}
 	said := *e
 	said.Code, said.Detail = nil, ""
-	b := body{Kind: e.Kind, Code: e.Code, Message: said.Error(), Asked: e.Asked}
+	b := body{Kind: e.Kind, Code: e.Code, Message: said.Error(), Reason: e.Reason, Asked: e.Asked}
 	var causes []string
 	if d := strings.TrimSpace(e.Detail); d != "" {
 		causes = append(causes, d)

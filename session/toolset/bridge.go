@@ -40,6 +40,7 @@ type ServerStatus struct {
 	Requests  uint64        `json:"requests"`   // over all connections
 	Failed    uint64        `json:"failed"`     // of them
 	Error     string        `json:"error,omitempty"`
+	Reason    string        `json:"reason,omitempty"` // why, in a line; "" where it did not fail
 	// Clashes are tools that are not registered, because another server's tool has the same full name.
 	Clashes []string `json:"clashes,omitempty"`
 }
@@ -345,7 +346,7 @@ func (b *Bridge) status(s *session.Session) ServerStatus {
 		ToolCount: len(b.registry.ListByServer(s.Name())), LatencyMs: float64(st.Latency.Microseconds()) / 1000,
 	}
 	if st.Err != nil {
-		v.Error = st.Err.Error()
+		v.Error, v.Reason = st.Err.Error(), failure.Why(st.Err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,9 +15,8 @@ import (
 
 const (
 	stderrLine = 64 << 10 // longer lines are journalled in pieces
-	stderrKeep = 40       // lines kept to find a reason in
-	stderrShow = 10       // lines of them in error messages
-	stderrClip = 500      // bytes of each of them
+	stderrShow = 10       // last lines shown of one that is starting still, or had answered
+	stderrClip = 500      // bytes of each line that is kept
 )
 
 // stderrLog journals what a child writes to stderr, line by line, and remembers the end of it.
@@ -53,29 +52,33 @@ func (l *stderrLog) line(line []byte) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) == stderrKeep {
+	if len(l.kept) == diagnosis.Lines {
 		l.kept = append(l.kept[:0], l.kept[1:]...)
 	}
 	l.kept = append(l.kept, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// last is the end of stderr, at most ten lines, without the stack frames of JavaScript.
-func (l *stderrLog) last() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	show := make([]string, 0, len(l.kept))
-	for _, line := range l.kept {
-		if !diagnosis.StackFrame(line) {
-			show = append(show, line)
-		}
-	}
-	return strings.Join(show[max(len(show)-stderrShow, 0):], "\n")
-}
-
-// diagnose finds a reason in what was kept.
-func (l *stderrLog) diagnose() diagnosis.Cause {
+// reason finds in what was kept why the child became no server.
+func (l *stderrLog) reason() diagnosis.Reason {
 	l.mu.Lock()
 	kept := slices.Clone(l.kept)
 	l.mu.Unlock()
-	return diagnosis.Of(kept) // looks at files, for which what the child writes must not wait
+	return diagnosis.Explain(kept) // looks at files, for which what the child writes must not wait
+}
+
+// last is the end of stderr, without the stack frames of JavaScript.
+func (l *stderrLog) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	show := make([]string, 0, stderrShow)
+	for _, line := range slices.Backward(l.kept) {
+		if !diagnosis.StackFrame(line) {
+			show = append(show, line)
+		}
+		if len(show) == stderrShow {
+			break
+		}
+	}
+	slices.Reverse(show)
+	return strings.Join(show, "\n")
 }

@@ -338,12 +338,12 @@ func (s *stdio) Stderr() string {
 	return s.errs.last()
 }
 
-// Diagnose looks for a reason in what the child wrote to stderr last.
-func (s *stdio) Diagnose() diagnosis.Cause {
+// Reason is why the child became no server, as its stderr has it.
+func (s *stdio) Reason() diagnosis.Reason {
 	if s.errs == nil {
-		return diagnosis.Cause{}
+		return diagnosis.Reason{}
 	}
-	return s.errs.diagnose()
+	return s.errs.reason()
 }
 
 // Traits has the child.

@@ -62,8 +62,8 @@ type Child interface {
 	PID() int
 	// Stderr is the last lines that it wrote to stderr.
 	Stderr() string
-	// Diagnose is the cause that the last lines of stderr name, the zero Cause for none.
-	Diagnose() diagnosis.Cause
+	// Reason is why it became no server, as its stderr has it; the zero Reason if it wrote nothing.
+	Reason() diagnosis.Reason
 	// Ignored reports whether it exited without having read all that it was sent. Only then is it sure that it did not
 	// exit because of what it read.
 	Ignored() bool

@@ -71,17 +71,24 @@ func (l *Details) needsLogin(name string, s *session.Session, st session.Status)
 
 // failed is an attempt that failed, or a connection that was lost.
 func (l *Details) failed(srv config.Server, st session.Status) {
-	said, err, name := "", st.Err, MissingVariable(st)
+	said, ended, err, name := "", "", st.Err, MissingVariable(st)
 	var e *failure.Error
 	if errors.As(err, &e) && srv.Command != "" {
 		c := *e
 		said, c.Detail = c.Detail, ""
-		if name != "" || said != "" && c.Remedy == "" { // a key below does it, or what to read stands there
+		if name != "" || said != "" && c.Remedy == "" && c.Reason == "" { // a key below does it, or what to read stands there
 			c.Next, c.Remedy = "", ""
+		}
+		if c.Reason != "" { // first; how it ended stands below
+			c.Stage, c.Message, c.Reason, c.Next = "", c.Reason, "", strings.TrimPrefix(c.Next, c.Reason+": ")
+			ended = (&failure.Error{Stage: e.Stage, Message: e.Message}).Error()
 		}
 		err = &c
 	}
 	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), "")...)
+	if ended != "" {
+		l.Lines = append(l.Lines, paragraphs(l.th, l.w, l.th.Muted, safe.Text(ended), "")[1:]...)
+	}
 	l.command(srv)
 	if name != "" {
 		l.key("E", "set "+name+" and start again")
