@@ -97,7 +97,7 @@ var known = sync.OnceValue(func() []*check.Rule {
 	}
 	all = append(all, &check.Rule{
 		ID: Name + "/" + sdkHabits, Severity: check.Info, Title: "answers wrong requests as its SDK does", Why: "clients cannot tell their own fault from one of the server; most servers of an SDK do the same",
-		Fix: "use a newer SDK, or tell those who make it; --rule with its name shows each by itself", Source: expert.Site + modern + "/basic#error-codes", Read: read,
+		Fix: "use a newer SDK, or tell those who make it; each is shown by itself where it is asked for by name", Source: expert.Site + modern + "/basic#error-codes", Read: read,
 	})
 	return append(all, suiteRules()...)
 })
