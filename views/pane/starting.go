@@ -60,12 +60,21 @@ func (l *Details) starting(name string, srv config.Server, st session.Status) {
 // needsLogin is a server that answered, and wants to know who asks.
 func (l *Details) needsLogin(name string, s *session.Session, st session.Status) {
 	th := l.th
-	l.paragraph(th.Login, tui.Locked.Glyph()+" "+name+" wants a login.")
+	known := s.Authorizer().Known()
+	ch, what, does := known.Challenge, " wants a login.", "log in, and see every step of it"
+	bare := ch != nil && ch.Metadata == "" && !known.LoggedIn && s.Config().OAuth == nil // nothing says that there is a login
+	if bare {
+		what, does = " wants credentials; its answer names no place to log in.", "look for a login all the same"
+	}
+	l.paragraph(th.Login, tui.Locked.Glyph()+" "+name+what)
+	if bare {
+		l.paragraph(th.Text, `Give it a token or an API key in a header of its configuration, or in the shell: -H "Authorization: Bearer …"`)
+	}
 	var e *failure.Error
-	if errors.As(st.Err, &e) && (e.Detail != "" || s.Authorizer().Known().LoggedIn) {
+	if errors.As(st.Err, &e) && (e.Detail != "" || known.LoggedIn) {
 		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Detail: e.Detail}))
 	}
-	l.key("L", "log in, and see every step of it")
+	l.key("L", does)
 	l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
 }
 
