@@ -98,7 +98,7 @@ func TestX7b_TheDemoHidesItsTokens(t *testing.T) {
 	}
 	say(":doctor", "the entry has an Authorization header, and the server took it")
 	say(":stack", "everything (ready)")
-	say(":traffic", "tools/list #2 ok")
+	say(":traffic", "tools/list #") // whatever number it has
 	_, _ = in.Write([]byte("q\n"))
 	_ = in.Close()
 	_ = cmd.Wait()
