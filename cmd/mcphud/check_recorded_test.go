@@ -85,7 +85,7 @@ func TestCheckSafetyResults(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "calls.jsonl")
 	call := command(t, "tools", "call", "settings", "--url", url, "--journal", file, "--journal-raw") // a journal has no secrets otherwise
-	call.Env = append(call.Env, noHistory+"=") // which isolate turned off
+	call.Env = append(call.Env, noHistory+"=")                                                        // which isolate turned off
 	if o := finish(t, call); o.code != 0 {
 		t.Fatal(o.stderr)
 	}
