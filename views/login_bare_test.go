@@ -4,13 +4,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui/tuitest"
-	"github.com/mcphud/mcphud/views"
 )
 
 // A 401 that says nothing of a login is answered with a token or a key first; L stays below it.
@@ -21,8 +19,8 @@ func TestABare401OffersAKeyFirst(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(bare.Close)
-	app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(config.Server{Name: "keyed", Transport: config.HTTP, URL: bare.URL + "/mcp"}),
-		tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.Deadline(20*time.Second), tuitest.SessionOptions(withLogin(authtest.Start(t, authtest.Knobs{}))))
+	app := start(t, tuitest.Target(config.Server{Name: "keyed", Transport: config.HTTP, URL: bare.URL + "/mcp"}),
+		tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(authtest.Start(t, authtest.Knobs{}))))
 	state(app, session.NeedsLogin)
 	shows(app, "list", "◆ keyed wants credentials", "a token or an API key in a header", "Authorization: Bearer", "L look for a login all the same")
 	app.Pane("list").HasNot("wants a login")
