@@ -85,6 +85,9 @@ func (t *talk) failed(err error) error {
 	}
 	if steps := t.flow.Steps(); t.guess && len(steps) > 0 && steps[len(steps)-1].Name == StepRegister {
 		e = t.noLogin(err)
+		shown := *e
+		shown.Stage = "login"
+		t.flow.step(func(s *Step) { s.Err, s.Broken = &shown, nil }) // nobody said that there is an authorization server, so none broke a rule
 	}
 	e.Stage = "login"
 	if e.Next == "" {

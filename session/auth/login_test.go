@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -247,5 +248,26 @@ func TestLoginOfAWebSocket(t *testing.T) {
 	}
 	if calls := srv.Issuer.Calls("/authorize"); len(calls) != 1 || calls[0].Query.Get("resource") != srv.URL || !a.Status().LoggedIn {
 		t.Errorf("asked for %+v", calls)
+	}
+}
+
+// A server that refuses without a word about logins, as one that takes API keys does, has no authorization server that could break a rule:
+// the login says what to give it, also in its step.
+func TestLoginWhereNothingSaysHow(t *testing.T) {
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(bare.Close)
+	a := auth.New(config.Server{Name: "keyed", URL: bare.URL + "/mcp"}, auth.Options{})
+	err := a.Login(t.Context(), &authtest.Person{}, auth.LoginOptions{})
+	const want = "the server wants credentials, and nothing says where to get them by a login"
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Message != want || e.Remedy != failure.GiveHeader {
+		t.Fatalf("%v", err)
+	}
+	steps := a.Status().Flow.Steps()
+	if last := steps[len(steps)-1]; last.State != auth.Failed || last.Broken != nil || !strings.Contains(last.Err.Error(), want) {
+		t.Errorf("the step says %v, broken %+v", last.Err, last.Broken)
 	}
 }
