@@ -43,7 +43,7 @@ func TestFullNamesOfMistypedTools(t *testing.T) {
 			t.Errorf("exit %d, %s", o.code, o.stderr)
 		}
 	}
-	if o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "text"); !strings.Contains(o.out, "missing: broken: starting: ") {
+	if o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "text"); !strings.Contains(o.out, "missing: broken: /etc/fakemcp.conf does not exist (starting: ") {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 }
