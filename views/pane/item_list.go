@@ -400,6 +400,9 @@ func (p *ItemList) Coming(c *tui.Ctx) bool {
 		return true
 	case session.Connected:
 		l := c.Server.Listing(p.kind)
+		if l.Rev != p.Listing.Rev || c.Server.Name() != p.Server { // it came, and is not taken in yet
+			return true
+		}
 		return l.Loading || !l.Loaded && l.Err == nil && c.Server.Supports(p.kind.Method())
 	}
 	return false
