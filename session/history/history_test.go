@@ -30,17 +30,24 @@ func TestMain(m *testing.M) {
 		for i := range 50 {
 			h.Record(made("tool", fmt.Sprintf(`{"pid":%d,"i":%d}`, os.Getpid(), i), `{"content":[]}`))
 			time.Sleep(time.Millisecond)
+			seen(h.Err())
 		}
 		for h.Busy() {
 			time.Sleep(time.Millisecond)
+			seen(h.Err())
 		}
-		if err := h.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+		seen(h.Close())
 		os.Exit(0)
 	}
 	leaktest.Main(m)
+}
+
+// seen ends a writer at an error, which later calls that are kept would hide.
+func seen(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func made(tool, args, result string) session.Made {

@@ -114,10 +114,20 @@ func OpenFor(path string, wait time.Duration) (*DB, error) {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
 	limit(db, path)
-	if err := db.Ping(); err != nil {
+	if err := reach(db, wait); err != nil {
 		return nil, Explained(path, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close())))
 	}
 	return &DB{DB: db}, nil
+}
+
+// reach makes the first connection, which makes the file and its write-ahead log. SQLite waits for others at statements, but not at the
+// step to that log, see https://www.sqlite.org/c3ref/busy_handler.html, so that wait is ours.
+func reach(db *sql.DB, wait time.Duration) error {
+	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		if err := db.Ping(); !Busy(err) || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 const driverName = "sqlite"
