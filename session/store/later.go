@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
 // OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in
@@ -22,12 +21,11 @@ func OpenLaterAt(path string, at func() (string, error)) (*DB, error) {
 	if _, err := os.Stat(path); path == "" || Remote(path) || !errors.Is(err, fs.ErrNotExist) {
 		return Open(path)
 	}
-	bare, err := sql.Open(driverName, "") // for its driver; it opens nothing
+	own, err := sqliteDriver()
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	l := &later{path: path, at: at, driver: bare.Driver()}
-	_ = bare.Close() // nothing was opened
+	l := &later{path: path, at: at, driver: own}
 	db := sql.OpenDB(l)
 	l.ready = func() { limit(db, l.path) }
 	limit(db, "")
@@ -51,13 +49,13 @@ type later struct {
 }
 
 // Connect opens the file, or memory as long as there is none.
-func (l *later) Connect(context.Context) (driver.Conn, error) {
+func (l *later) Connect(ctx context.Context) (driver.Conn, error) {
 	l.mu.Lock()
 	file := l.file
 	l.mu.Unlock()
 	if file {
 		l.ready()
-		return l.driver.Open(dsn(l.path, 5*time.Second))
+		return (&files{l.driver, l.path, usualWait}).Connect(ctx)
 	}
 	c, err := l.driver.Open(dsn("", 0))
 	if err != nil {

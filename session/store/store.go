@@ -96,8 +96,11 @@ func Open(path string) (*DB, error) {
 	if Remote(path) {
 		return openPostgres(path)
 	}
-	return OpenFor(path, 5*time.Second)
+	return OpenFor(path, usualWait)
 }
+
+// usualWait is how long statements wait for other processes.
+const usualWait = 5 * time.Second
 
 // OpenFor is Open where statements wait at most so long for other processes.
 func OpenFor(path string, wait time.Duration) (*DB, error) {
@@ -109,25 +112,16 @@ func OpenFor(path string, wait time.Duration) (*DB, error) {
 			return nil, err
 		}
 	}
-	db, err := sql.Open(driverName, dsn(path, wait))
+	own, err := sqliteDriver()
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
+	db := sql.OpenDB(&files{own, path, wait})
 	limit(db, path)
-	if err := reach(db, wait); err != nil {
+	if err := db.Ping(); err != nil {
 		return nil, Explained(path, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close())))
 	}
 	return &DB{DB: db}, nil
-}
-
-// reach makes the first connection, which makes the file and its write-ahead log. SQLite waits for others at statements, but not at the
-// step to that log, see https://www.sqlite.org/c3ref/busy_handler.html, so that wait is ours.
-func reach(db *sql.DB, wait time.Duration) error {
-	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
-		if err := db.Ping(); !Busy(err) || time.Now().After(end) {
-			return err
-		}
-	}
 }
 
 const driverName = "sqlite"
