@@ -23,7 +23,6 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/leaktest"
@@ -75,8 +74,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() && os.Getenv(programEnv) == "" {
-		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // most tests wait for other processes; one with the race detector has enough to do
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && os.Getenv(programEnv) != "" {
+		_ = f.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // less than others: the programs have the race detector
 	}
 	home, err := isolate()
 	if err != nil {

@@ -5,12 +5,17 @@
 package leaktest
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/budget"
 )
 
 // Wait is how long goroutines get to end.
@@ -21,6 +26,7 @@ func Main(m *testing.M, ignored ...goleak.Option) { os.Exit(Run(m, ignored...)) 
 
 // Run is [Main] for who has more to do before the exit, with the code that it returns.
 func Run(m *testing.M, ignored ...goleak.Option) int {
+	widen()
 	code := m.Run()
 	if code != 0 {
 		return code
@@ -30,6 +36,15 @@ func Run(m *testing.M, ignored ...goleak.Option) int {
 		return 1
 	}
 	return 0
+}
+
+// widen lets more tests run beside each other than there are processors, unless the command line says how many: most of those that are
+// parallel wait for a time, a child or a socket. With the race detector the processors have enough to do, and what is measured is alone.
+func widen() {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() && os.Getenv(budget.EnableEnv) == "" {
+		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // a number
+	}
 }
 
 // Check fails t if anything that it starts from now on outlives it and the cleanups that come after this.

@@ -15,6 +15,9 @@ func Node(t testing.TB) string {
 // Chromium is a browser that can be driven without a screen. testdata/chromium/install installs it on Debian and Ubuntu.
 func Chromium(t testing.TB) string {
 	t.Helper()
+	if os.Getenv(RequireEnv) != "required" { // nobody installed it for this, and the tests of a page are the slowest of all
+		t.Skip("a browser is started where " + RequireEnv + "=required says so")
+	}
 	return program(t, "run testdata/chromium/install", "chromium", "chromium-browser", "google-chrome")
 }
 
