@@ -369,7 +369,7 @@ func (l *linear) show(asked bool) {
 		if old := l.states[r.name]; old != r.state {
 			l.states[r.name] = r.state
 			if old != "" || r.state != session.Disconnected {
-				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.title+": "+string(r.state)+" "+r.err), 0))
+				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.title+": "+r.called+" "+r.err), 0))
 			}
 		}
 	}

@@ -15,6 +15,24 @@ func WantsLogin(s *session.Session) bool {
 	return s.Status().State == session.NeedsLogin || a != nil && a.Refused() != nil
 }
 
+// Unnamed is whether a server refused us and its answer names no place to log in, as one that takes API keys does.
+func Unnamed(s *session.Session) bool {
+	a := s.Authorizer()
+	if a == nil || s.Config().OAuth != nil {
+		return false
+	}
+	known := a.Known()
+	return known.Challenge != nil && known.Challenge.Metadata == "" && !known.LoggedIn
+}
+
+// StateWord is what the state of a server is called.
+func StateWord(s *session.Session, st session.Status) string {
+	if st.State == session.NeedsLogin && Unnamed(s) {
+		return "Needs a key"
+	}
+	return string(st.State)
+}
+
 // loginAction leads to the login screen from everywhere, and starts the login where the server wants one.
 func loginAction() Action {
 	return Action{

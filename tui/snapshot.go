@@ -31,6 +31,7 @@ type serverRow struct {
 	title              string // what it is called
 	transport, version string
 	state              session.State
+	called             string // the state in a word or three
 	detail             string // countdown or reason
 	err                string // all of it
 	reason             string // what of it the status bar says
@@ -53,7 +54,7 @@ func (r *serverRow) mark(t *Theme) string {
 
 // word is the state with its countdown.
 func (r *serverRow) word() string {
-	s := string(r.state)
+	s := r.called
 	if r.detail != "" {
 		s += " " + r.detail
 	}

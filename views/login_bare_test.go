@@ -24,4 +24,8 @@ func TestABare401OffersAKeyFirst(t *testing.T) {
 	state(app, session.NeedsLogin)
 	shows(app, "list", "◆ keyed wants credentials", "a token or an API key in a header", "Authorization: Bearer", "L look for a login all the same")
 	app.Pane("list").HasNot("wants a login")
+	app.Whole().HasNot("Needs login")
+	app.Whole().Has("◆ Needs a key")
+	app.Press("1").View("servers").Pane("list").Has("Needs a key")
+	app.Whole().HasNot("Needs login")
 }

@@ -22,7 +22,7 @@ func (r serverRows) Len() int { return len(r.v.all) }
 func (r serverRows) Row(i, w int) string {
 	th, s := r.c.Theme, r.v.all[i]
 	srv, st := s.Config(), s.Status()
-	glyph, word, style := pane.StateMark(th, srv, st)
+	glyph, word, style := pane.StateMark(th, s, st)
 	name := r.v.Query.Highlight(safe.Line(s.Title(), 200), th.Text, th.Match)
 	out := pane.Column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pane.Pad(word, 12))
 	what := pane.Target(srv)

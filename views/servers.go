@@ -465,7 +465,7 @@ func (v *servers) place(src config.Source) string {
 
 // stateWord is the state of a server as the list has it.
 func stateWord(c *tui.Ctx, s *session.Session) string {
-	_, word, _ := pane.StateMark(c.Theme, s.Config(), s.Status())
+	_, word, _ := pane.StateMark(c.Theme, s, s.Status())
 	return word
 }
 
@@ -482,7 +482,10 @@ func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 		if err := cmp.Or[error](s.Config().Problem, st.Err); err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(err.Error(), 1000))
 		}
-		if st.State == session.NeedsLogin {
+		switch {
+		case st.State == session.NeedsLogin && tui.Unnamed(s):
+			fmt.Fprintln(w, "  it names no place to log in: give it a token or an API key in a header of its configuration")
+		case st.State == session.NeedsLogin:
 			fmt.Fprintln(w, "  "+c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")
 		}
 		if st.Retired != "" {

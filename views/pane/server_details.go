@@ -18,8 +18,8 @@ import (
 )
 
 // StateMark is a server's state as glyph, word and colour.
-func StateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word string, style paint.Style) {
-	health := tui.HealthOf(st.State)
+func StateMark(th *tui.Theme, s *session.Session, st session.Status) (glyph, word string, style paint.Style) {
+	health, srv := tui.HealthOf(st.State), s.Config()
 	switch {
 	case srv.Problem != nil:
 		return tui.Unhealthy.Glyph(), "cannot start", th.Error
@@ -28,7 +28,7 @@ func StateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word
 	case st.Retired != "":
 		return health.Glyph(), "closed", health.Style(th)
 	}
-	return health.Glyph(), string(st.State), health.Style(th)
+	return health.Glyph(), tui.StateWord(s, st), health.Style(th)
 }
 
 // Target is what a server runs or contacts, secrets masked.
@@ -63,7 +63,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	th := c.Theme
 	srv, st := s.Config(), s.Status()
 	l := NewDetails(th, w)
-	glyph, word, style := StateMark(th, srv, st)
+	glyph, word, style := StateMark(th, s, st)
 	state, began := glyph+" "+word, since(st)
 	if paint.Width(state+" "+began) > w-labelWidth && began != "" {
 		l.Styled("state", style.S(state))

@@ -61,8 +61,8 @@ func (l *Details) starting(name string, srv config.Server, st session.Status) {
 func (l *Details) needsLogin(name string, s *session.Session, st session.Status) {
 	th := l.th
 	known := s.Authorizer().Known()
-	ch, what, does := known.Challenge, " wants a login.", "log in, and see every step of it"
-	bare := ch != nil && ch.Metadata == "" && !known.LoggedIn && s.Config().OAuth == nil // nothing says that there is a login
+	what, does := " wants a login.", "log in, and see every step of it"
+	bare := tui.Unnamed(s)
 	if bare {
 		what, does = " wants credentials; its answer names no place to log in.", "look for a login all the same"
 	}
