@@ -59,7 +59,7 @@ func TestBadCall(t *testing.T) {
 		"no answer":  {good, "wait", []string{"✗ good: tools/call wait: no answer within 3s", "raise the timeout"}, false},
 		"crash": {
 			good, "crash",
-			[]string{"✗ good: tools/call crash: the server exited with status 2", "crashed on purpose", "reconnect"},
+			[]string{"✗ good: fakemcp: fatal error: crashed on purpose (tools/call crash: the server exited with status 2)", "reconnect"},
 			true,
 		},
 		"oversize frame": {small, "big", []string{"✗ good: tools/call big: ", "100000 bytes", "raise the limit"}, false},

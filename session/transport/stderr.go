@@ -26,6 +26,7 @@ type stderrLog struct {
 
 	mu   sync.Mutex
 	kept []string
+	late int // how many of kept, the last ones, came after the child's last output
 }
 
 func (l *stderrLog) run(r io.Reader) {
@@ -56,6 +57,22 @@ func (l *stderrLog) line(line []byte) {
 		l.kept = append(l.kept[:0], l.kept[1:]...)
 	}
 	l.kept = append(l.kept, strings.ToValidUTF8(s, "\uFFFD"))
+	l.late = min(l.late+1, diagnosis.Lines)
+}
+
+// outlived notes that the child went on after what it wrote so far: none of that is why it ended.
+func (l *stderrLog) outlived() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.late = 0
+}
+
+// lastWords finds why the child ended in what it wrote after its last output.
+func (l *stderrLog) lastWords() diagnosis.Reason {
+	l.mu.Lock()
+	late := slices.Clone(l.kept[len(l.kept)-l.late:])
+	l.mu.Unlock()
+	return diagnosis.Explain(late)
 }
 
 // reason finds in what was kept why the child became no server.

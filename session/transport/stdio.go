@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,6 +175,12 @@ func (s *stdio) end(err error) {
 	}
 }
 
+// heard notes that the child wrote something.
+func (s *stdio) heard() {
+	s.read.Store(true)
+	s.errs.outlived()
+}
+
 // finish makes writers give up.
 func (s *stdio) finish() { s.overOne.Do(func() { close(s.over) }) }
 
@@ -182,7 +189,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	defer close(s.ended)
 	eof, errEOF := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = newLineReader(s.cfg.MaxFrame, in).run(noting{s.stdout, &s.read}) // an end by error is an end; the process says why
+		_ = newLineReader(s.cfg.MaxFrame, in).run(noting{s.stdout, s.heard}) // an end by error is an end; the process says why
 		close(eof)
 	}()
 	go func() {
@@ -242,7 +249,13 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if f := s.fault.Load(); f != nil && !gone(*f) {
 		msg = (*f).Error()
 	}
-	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"})
+	e := &failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"}
+	if code := s.proc.ExitCode(); !closedOutput && code > 0 && code < 128 { // it ended of its own accord, and not well
+		why := s.errs.lastWords()
+		e.Reason, e.Remedy, e.Object = why.Why(), why.Remedy, why.Object
+		e.Next = cmp.Or(why.Cause.Advice(), e.Next)
+	}
+	in.Lost(e)
 }
 
 // gone says that a write failed because the child does not read any more, or has ended, which closes its input: how it ended says
@@ -281,16 +294,16 @@ func (s *stdio) signal(strength int32, sig process.Signal) {
 	s.proc.Signal(sig)
 }
 
-// noting is a reader that notes that something was read.
+// noting is a reader that says when something was read.
 type noting struct {
 	io.Reader
-	any *atomic.Bool
+	note func()
 }
 
 func (r noting) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
 	if n > 0 {
-		r.any.Store(true)
+		r.note()
 	}
 	return n, err
 }

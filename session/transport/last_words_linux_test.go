@@ -1,0 +1,53 @@
+package transport
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// A server that ends after it answered says why in what it writes from then on; what it complained of before, it lived on with. One that a
+// signal ends, or that ends well, did not end because of what it wrote.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ last, want string }{
+		"an error":     {`echo "Error: connect ECONNREFUSED 127.0.0.1:5432" >&2; exit 1`, "nothing listens at 127.0.0.1:5432"},
+		"nothing":      {`exit 1`, ""},
+		"a good end":   {`echo "Error: bye" >&2; exit 0`, ""},
+		"a signal":     {`echo "Error: bye" >&2; kill -9 $$`, ""},
+		"only a frame": {`echo "    at Timeout._onTimeout (/s.js:4:57)" >&2; exit 1`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := `echo "Error: a cache that is not there" >&2; read one; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; read two; ` + row.last
+			j := journal.New(journal.Options{Dir: t.TempDir()})
+			t.Cleanup(func() { _ = j.Close() })
+			s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{Journal: j, Server: "srv", Conn: 1}, nil, GracePeriod{})
+			t.Cleanup(func() { _ = s.Close() })
+			got := &received{news: make(chan struct{}, 1)}
+			if err := s.Start(t.Context(), got); err != nil {
+				t.Fatal(err)
+			}
+			for !strings.Contains(s.Stderr(), "cache") { // it is read beside what the child answers
+				time.Sleep(time.Millisecond)
+			}
+			if err := s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":1,"method":"one"}`)}); err != nil {
+				t.Fatal(err)
+			}
+			got.await(t, "the answer", func() bool { return len(got.frames) == 1 })
+			if err := s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":2,"method":"two"}`)}); err != nil {
+				t.Fatal(err)
+			}
+			got.await(t, "the end", func() bool { return got.lost != nil })
+			var e *failure.Error
+			if !errors.As(got.lost, &e) || e.Kind != failure.ChannelClosed || e.Reason != row.want {
+				t.Errorf("%v; the reason is %q, want %q", got.lost, e.Reason, row.want)
+			}
+		})
+	}
+}
