@@ -183,6 +183,11 @@ func (t *task) forward(frame []byte) error {
 	switch {
 	case host != nil:
 		err = host.Send(frame)
+		if err != nil && !claimed && e.Kind == jsonrpc.Notification { // it may have become a task meanwhile, which ends the stream
+			t.mu.Lock()
+			claimed = t.claimed
+			t.mu.Unlock()
+		}
 		if claimed && err != nil { // the next tasks/result gets the questions
 			return nil
 		}

@@ -272,3 +272,23 @@ func TestQ6_ProgressOfATaskIsItsStatusMessage(t *testing.T) {
 		t.Errorf("modern, when it ended: %v", got)
 	}
 }
+
+// A tool that tells much all the while does not fail because its call became a task in the middle of a notification.
+func TestQ6_ACallThatTellsMuchBecomesATask(t *testing.T) {
+	r := newRig(t, options{tasks: Options{TaskAfter: 5 * time.Millisecond}})
+	became := 0
+	for range 10 {
+		a := r.tool(tasking, "chatty", map[string]any{"n": 5000}, "_meta", map[string]any{"progressToken": "p"})
+		id, ok := a.Result["taskId"].(string)
+		if !ok {
+			continue // it was faster
+		}
+		became++
+		if got := r.detail(id, "completed", "failed"); got["status"] != "completed" {
+			t.Errorf("%v", got)
+		}
+	}
+	if became == 0 {
+		t.Error("no call became a task")
+	}
+}
