@@ -28,12 +28,14 @@ const askProperties = `"agent_uri":{"type":"string","minLength":1,"maxLength":10
 "prompt":{"type":"string","minLength":1,"maxLength":100000,"description":"What to ask"},
 "user_id":{"type":"string","description":"Who asks; whose agent a bare name means"},
 "session_id":{"type":"string","description":"A name for the conversation, for traces"},
-"model":{"type":"string","description":"Model to ask instead of the configured one"}`
+"model":{"type":"string","description":"Model to ask instead of the configured one"},
+` + historyProperty
 
 const (
 	askInput    = `{"type":"object","properties":{"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agents and knowledge to use"},` + askProperties + `},"required":["agent_uri","tenant_id","prompt"]}`
-	streamInput = `{"type":"object","properties":{"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agents and knowledge to use; the caller's own if left out"},` + askProperties + `},"required":["agent_uri","prompt"]}`
-	askOutput   = `{"type":"object","properties":{
+	streamInput = `{"type":"object","properties":{"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agents and knowledge to use; the caller's own if left out"},` + askProperties + `,
+"calls":{"type":"boolean","description":"Also tell of each call on the way, in mcphud/call of the _meta of progress messages"}},"required":["agent_uri","prompt"]}`
+	askOutput = `{"type":"object","properties":{
 "status":{"type":"string"},
 "response":{"type":"object","properties":{"answer":{"type":"string"},"confidence":{"type":["number","null"]},"tags":{"type":"array","items":{"type":"string"}}},"description":"Valid against the agent's output_schema; system agents answer with answer, confidence and tags"},
 "trace_id":{"type":"string"},
@@ -42,7 +44,7 @@ const (
 )
 
 func (r *Registry) askTools() []server.ServerTool {
-	return []server.ServerTool{
+	tools := []server.ServerTool{
 		kit.Tool("ask_agent", "Ask an agent",
 			"Runs an agent on a prompt. A configured model answers, else the client's own by sampling, else system agents quote the knowledge base; the result's model says which.",
 			kit.Additive, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -54,6 +56,9 @@ func (r *Registry) askTools() []server.ServerTool {
 				return r.ask(ctx, req, true)
 			}, streamInput, askOutput),
 	}
+	// As a task it would end its stream in the middle of the answer. Who wants a task has ask_agent.
+	tools[1].Tool.Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}
+	return tools
 }
 
 // question is one call of ask_agent.
@@ -70,6 +75,8 @@ type question struct {
 	User    string `json:"user_id"`
 	Session string `json:"session_id"`
 	Model   string `json:"model"`
+	History []said `json:"history"`
+	Calls   bool   `json:"calls"` // whether the client wants to know what is called on the way
 }
 
 // answer is what a back end found: JSON that fits the agent's schema, and who said so.
@@ -147,6 +154,9 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 		return kit.Invalid("prompt", fmt.Sprintf("has more than %d characters", maxPrompt))
 	case caller.User != "" && q.User != "" && caller.User != q.User:
 		return kit.Invalid("user_id", "is not the token's user; use that user's id")
+	}
+	if err := q.checkHistory(); err != nil {
+		return err
 	}
 	ref, ok := parseReference(q.Agent)
 	if !ok {

@@ -32,7 +32,7 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 	defer cancel()
 	asked := cmp.Or(q.Model, r.chat.Model.Name)
 	tools := r.offer(q.agent)
-	talk := []chat.Message{chat.Says("system", q.agent.instructions()), chat.Says("user", q.Prompt)}
+	talk := append([]chat.Message{chat.Says("system", q.agent.instructions())}, q.talk()...)
 	repaired := false
 	start := time.Now()
 	for range maxRounds {
@@ -137,8 +137,12 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []chat.ToolCa
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
+			ended := q.began(c.Function.Name, c.Function.Arguments)
 			result, err := r.callTool(ctx, q, c.Function)
-			if err != nil {
+			if err == nil {
+				ended(result, false)
+			} else {
+				ended(err.Error(), true)
 				result = "error: " + err.Error()
 			}
 			out[i] = chat.Says("tool", text.Clip(result, maxToolText))

@@ -80,13 +80,21 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 	if r.o.Search == nil {
 		return extracted{}, refuse(extractive, "no model configured, and no knowledge base for %s to quote", q.agent.FullName)
 	}
-	hits, err := r.o.Search(ctx, q.tenant, text.Clip(q.Prompt, 1000), searched)
+	query := text.Clip(q.Prompt, 1000)
+	arguments, err := kit.Marshal(map[string]any{"query": query, "limit": searched})
 	if err != nil {
+		return extracted{}, err
+	}
+	ended := q.began("search_knowledge_base", string(arguments))
+	hits, err := r.o.Search(ctx, q.tenant, query, searched)
+	if err != nil {
+		ended("the search failed", true)
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
 		}
 		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: cannot search the knowledge base; see the server's log: %w", err)
 	}
+	ended(inLines(hits), false)
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < minScore })
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(btoi(a.Base == q.agent.Prefer), btoi(b.Base == q.agent.Prefer)), -cmp.Compare(a.Score, b.Score))
@@ -117,6 +125,16 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 	}
 	x.Answer = b.String()
 	return x, nil
+}
+
+// inLines is what a search found, in a line for each passage.
+func inLines(hits []Hit) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d passages", len(hits))
+	for _, h := range hits {
+		fmt.Fprintf(&b, "\n%.3f %s <%s>", h.Score, h.Title, h.Source)
+	}
+	return b.String()
 }
 
 func btoi(b bool) int {

@@ -96,6 +96,8 @@ type reply struct {
 		Data    map[string]any
 	}
 	progress []string
+	counts   []float64
+	steps    []step
 	raw      string
 }
 
@@ -171,13 +173,24 @@ func (r *rig) post(t *testing.T, who, version, method string, params map[string]
 		}
 		var n struct {
 			Method string
-			Params struct{ Message string }
+			Params struct {
+				Message  string
+				Progress float64
+				Meta     struct {
+					Call *step `json:"mcphud/call"`
+				} `json:"_meta"`
+			}
 		}
 		if err := json.Unmarshal([]byte(data), &n); err != nil {
 			t.Fatalf("%v: %s", err, data)
 		}
 		if n.Method == "notifications/progress" {
-			out.progress = append(out.progress, n.Params.Message)
+			out.counts = append(out.counts, n.Params.Progress)
+			if n.Params.Meta.Call == nil {
+				out.progress = append(out.progress, n.Params.Message)
+			} else {
+				out.steps = append(out.steps, *n.Params.Meta.Call)
+			}
 		}
 		if n.Method == "" {
 			if err := json.Unmarshal([]byte(data), &out); err != nil {

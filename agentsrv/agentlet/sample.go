@@ -100,9 +100,11 @@ func (q *question) sampling(content string, why error) mcp.CreateMessageParams {
 		return mcp.SamplingMessage{Role: role, Content: mcp.NewTextContent(s)}
 	}
 	p := mcp.CreateMessageParams{
-		Messages:     []mcp.SamplingMessage{say(mcp.RoleUser, q.Prompt)},
 		SystemPrompt: q.agent.instructions(),
 		MaxTokens:    maxSampled,
+	}
+	for _, m := range q.talk() {
+		p.Messages = append(p.Messages, say(mcp.Role(m.Role), *m.Content))
 	}
 	if why != nil {
 		p.Messages = append(p.Messages, say(mcp.RoleAssistant, text.Clip(content, maxToolText)), say(mcp.RoleUser, repair(why)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -20,25 +21,34 @@ type stream struct {
 	ctx  context.Context
 	req  mcp.CallToolRequest
 	sent strings.Builder
-	n    int // characters
+
+	mu    sync.Mutex // calls of one turn run at the same time; held while something is sent, for the order
+	at    int        // the progress: characters that were sent, and steps
+	calls int        // that were numbered
 }
 
 // write sends a text. The first one goes in two pieces, so that also a short answer is seen to come in pieces.
 func (s *stream) write(text string) error {
 	for text != "" {
 		n := maxPiece
-		if s.n == 0 {
+		if s.sent.Len() == 0 {
 			n = min(n, max(1, utf8.RuneCountInString(text)/2))
 		}
 		piece := cut(text, n)
-		s.n += utf8.RuneCountInString(piece)
 		s.sent.WriteString(piece)
-		if err := kit.Progress(s.ctx, s.req, float64(s.n), 0, piece); err != nil {
+		if err := s.send(piece); err != nil {
 			return err
 		}
 		text = text[len(piece):]
 	}
 	return nil
+}
+
+func (s *stream) send(piece string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at += utf8.RuneCountInString(piece)
+	return kit.Progress(s.ctx, s.req, float64(s.at), 0, piece)
 }
 
 // cut is the beginning of a text, of at most n runes, up to and with the last blank if there is one.

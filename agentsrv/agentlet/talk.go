@@ -1,0 +1,58 @@
+package agentlet
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/chat"
+)
+
+// maxHistory is how many messages of a conversation may come before a prompt. All together have the characters of maxPrompt.
+const maxHistory = 100
+
+// said is a message of the conversation that a prompt continues. Nothing is kept here between calls, so that the client sends it.
+type said struct {
+	Role    string `json:"role"` // user or assistant
+	Content string `json:"content"`
+}
+
+const historyProperty = `"history":{"type":"array","maxItems":100,"items":{"type":"object","properties":{"role":{"type":"string","enum":["user","assistant"]},"content":{"type":"string","minLength":1,"maxLength":100000}},"required":["role","content"]},` +
+	`"description":"What was said before, oldest first; a model answers the prompt as what follows it, and an answer that is quoted looks at the prompt alone"}`
+
+// checkHistory says what is wrong with the messages before a prompt.
+func (q *question) checkHistory() error {
+	if len(q.History) > maxHistory {
+		return kit.Invalid("history", fmt.Sprintf("has %d messages, more than %d", len(q.History), maxHistory))
+	}
+	n := utf8.RuneCountInString(q.Prompt)
+	for i, m := range q.History {
+		switch {
+		case m.Role != "user" && m.Role != "assistant":
+			return kit.Invalid("history", fmt.Sprintf("has a message whose role is neither user nor assistant, at index %d", i))
+		case m.Content == "":
+			return kit.Invalid("history", fmt.Sprintf("has a message without content, at index %d", i))
+		}
+		n += utf8.RuneCountInString(m.Content)
+	}
+	if n > maxPrompt {
+		return kit.Invalid("history", fmt.Sprintf("has more than %d characters together with the prompt; leave out the oldest messages", maxPrompt))
+	}
+	return nil
+}
+
+// talk is the conversation as a model gets it: what was said before, and the prompt. Answers stand there in the form that the
+// model is told to give, since it does as it sees.
+func (q *question) talk() []chat.Message {
+	var all []chat.Message
+	for _, m := range q.History {
+		content := m.Content
+		if m.Role == "assistant" {
+			if raw, ok := q.agent.wrap(content); ok && q.agent.check([]byte(content)) != nil {
+				content = string(raw)
+			}
+		}
+		all = append(all, chat.Says(m.Role, content))
+	}
+	return append(all, chat.Says("user", q.Prompt))
+}
