@@ -1,5 +1,5 @@
 // Package browser is what web pages get from the router: MCPBrowserClient.js, a client for agents without dependencies, and
-// a page at / that lists the agents and calls their tools with it.
+// a page at / that lists the agents, calls their tools with it, and talks with those that can be asked.
 package browser
 
 import (
@@ -42,6 +42,7 @@ func Routes(o Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		"/":                    file("page.html", "text/html; charset=utf-8", own),
 		"/browser/page.js":     file("page.js", "application/javascript", own),
+		"/browser/chat.js":     file("chat.js", "application/javascript", own),
 		"/browser/form.js":     file("form.js", "application/javascript", own),
 		"/browser/page.css":    file("page.css", "text/css; charset=utf-8", own),
 		"/MCPBrowserClient.js": file("MCPBrowserClient.js", "application/javascript", client),

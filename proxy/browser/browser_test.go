@@ -49,7 +49,7 @@ func TestB1_Served(t *testing.T) {
 
 // The client stands alone: it imports nothing, needs no WebSocket, and makes no code from text.
 func TestB4_ClientHasNoDependency(t *testing.T) {
-	for _, name := range []string{"MCPBrowserClient.js", "page.js", "form.js"} {
+	for _, name := range []string{"MCPBrowserClient.js", "page.js", "form.js", "chat.js"} {
 		source, err := os.ReadFile(filepath.Join("files", name))
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestB4_ClientHasNoDependency(t *testing.T) {
 			t.Errorf("%s imports %q", name, imports)
 		}
 		for _, i := range imports {
-			if !regexp.MustCompile(`from '/(MCPBrowserClient|browser/form)\.js';$`).MatchString(i) {
+			if !regexp.MustCompile(`from '/(MCPBrowserClient|browser/(form|chat))\.js';$`).MatchString(i) {
 				t.Errorf("%s imports %q", name, i)
 			}
 		}

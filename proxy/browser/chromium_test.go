@@ -194,3 +194,24 @@ func (p *page) shoot(file string) {
 		p.t.Error(err)
 	}
 }
+
+// look is what can be measured of how the page looks: its width, its background, and the texts that are hard to read.
+type look struct {
+	Wide  int64
+	Back  string
+	Ratio float64 // how many texts there are
+	Thin  []string
+}
+
+func (p *page) look() (look look) {
+	p.t.Helper()
+	p.eval(`(() => {
+	const light = (css) => { const [r, g, b] = css.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+	const behind = (node) => { for (; node; node = node.parentElement) { const c = getComputedStyle(node).backgroundColor; if (!/, 0\)|transparent/.test(c)) return c; } return 'rgb(255,255,255)'; };
+	const texts = [...document.querySelectorAll('body *')].filter((n) => n.checkVisibility() && [...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) && n.tagName !== 'NOSCRIPT');
+	const thin = texts.filter((n) => ratio(getComputedStyle(n).color, behind(n)) < 4.5).map((n) => n.tagName + ' ' + n.textContent.slice(0, 40));
+	return { wide: document.documentElement.scrollWidth, back: getComputedStyle(document.body).backgroundColor, ratio: texts.length, thin };
+})()`, &look)
+	return look
+}

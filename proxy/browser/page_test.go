@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,18 +196,11 @@ func TestB6_E2EPage(t *testing.T) {
 
 // Where a token is wanted the page asks for it, and keeps it to itself.
 func TestB6_E2EToken(t *testing.T) {
-	target, err := url.Parse(agent(t, agentsrv.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	forward := forwarder(t, agent(t, agentsrv.Options{}))
 	mux := http.NewServeMux()
 	for path, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return []browser.Agent{{Name: "secret"}} }}) {
 		mux.Handle(path, h)
 	}
-	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Header.Del("Origin") // was judged by the guard
-	}}
 	mux.Handle("/mcps/secret/", http.StripPrefix("/mcps/secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer open sesame" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -239,20 +228,13 @@ func TestB6_E2EToken(t *testing.T) {
 
 // What goes wrong is gone from the page once it works again, and a call that was left leaves nothing under another tool.
 func TestB6_E2EComesBack(t *testing.T) {
-	target, err := url.Parse(agent(t, agentsrv.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	forward := forwarder(t, agent(t, agentsrv.Options{}))
 	var agentAway, routerAway atomic.Bool
 	agentAway.Store(true)
 	mux := http.NewServeMux()
 	for path, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return []browser.Agent{{Name: "a"}, {Name: "b"}} }}) {
 		mux.Handle(path, h)
 	}
-	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Header.Del("Origin") // was judged by the guard
-	}}
 	for _, name := range []string{"a", "b"} {
 		mux.Handle("/mcps/"+name+"/", http.StripPrefix("/mcps/"+name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if agentAway.Load() {
@@ -347,20 +329,7 @@ func TestB6_E2ELooks(t *testing.T) {
 			p.fill("a", "40")
 			p.fill("b", "2")
 			p.call()
-			var look struct {
-				Wide  int64
-				Back  string
-				Ratio float64
-				Thin  []string
-			}
-			p.eval(`(() => {
-				const light = (css) => { const [r, g, b] = css.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-				const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
-				const behind = (node) => { for (; node; node = node.parentElement) { const c = getComputedStyle(node).backgroundColor; if (!/, 0\)|transparent/.test(c)) return c; } return 'rgb(255,255,255)'; };
-				const texts = [...document.querySelectorAll('body *')].filter((n) => n.checkVisibility() && [...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) && n.tagName !== 'NOSCRIPT');
-				const thin = texts.filter((n) => ratio(getComputedStyle(n).color, behind(n)) < 4.5).map((n) => n.tagName + ' ' + n.textContent.slice(0, 40));
-				return { wide: document.documentElement.scrollWidth, back: getComputedStyle(document.body).backgroundColor, ratio: texts.length, thin };
-			})()`, &look)
+			look := p.look()
 			if look.Wide > width {
 				t.Errorf("%s at %d: the page is %d wide", scheme, width, look.Wide)
 			}

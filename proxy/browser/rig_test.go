@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"io"
+	"log"
 	"maps"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -100,6 +103,28 @@ func serve(t *testing.T, agents map[string]string) string {
 		t.Fatal(err)
 	}
 	return u.Scheme + "://" + u.Host
+}
+
+// forwarder passes requests on to an agent. Each is read to its end before that: what reads it otherwise, while the answer of a quick agent
+// is written already, finds it closed and breaks the answer off.
+func forwarder(t *testing.T, agent string) http.Handler {
+	t.Helper()
+	target, err := url.Parse(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Origin") // was judged by the guard
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		forward.ServeHTTP(w, r)
+	})
 }
 
 // get asks for a page, and returns the answer with its whole body.

@@ -1,6 +1,7 @@
-// The page at /: lists the router's agents, calls their tools, gets their prompts and reads their resources with
+// The page at /: lists the router's agents, calls their tools, gets their prompts, reads their resources and talks with them over
 // MCPBrowserClient. What an agent says is shown as text, never as markup.
 import { MCPBrowserClient, createAgentClient } from '/MCPBrowserClient.js';
+import { converse, partners } from '/browser/chat.js';
 import { buildForm, element } from '/browser/form.js';
 
 const MAX_TOOLS = 300; // that are shown at a time; the filter finds the others
@@ -13,8 +14,11 @@ let token = '';
 let client = null;
 const ALL = '*'; // in place of an agent's name, which cannot have it
 
-let kind = 'tools'; // that is listed
-let items = { tools: [], prompts: [], resources: [] }; // each {key, name, title, description, mark, schema, uri, template}
+let kind = location.hash === '#chat' ? 'chat' : 'tools'; // that is listed
+let tools = []; // as the agent defines them
+let lacking = ''; // why there is nobody to talk to, '' while that is not known
+let partner = ''; // the URI of whom was talked with last
+let items = { tools: [], prompts: [], resources: [], chat: [] }; // each {key, name, title, description, mark, schema, uri, template}
 let chosen = null; // the item that is shown
 const approved = new Set(); // destructive tools that are not asked about again
 let readForm = () => ({});
@@ -106,6 +110,7 @@ async function open(name) {
     const { serverInfo, protocolVersion, capabilities } = await opened.connect();
     const all = capabilities?.tools ? await opened.listTools() : [];
     if (client !== opened) return; // another agent was chosen meanwhile
+    tools = all;
     items.tools = all.map(toolItem);
     $('server').textContent = [introduced(serverInfo, name), serverInfo?.version, '· MCP', protocolVersion].filter(Boolean).join(' ').slice(0, 200);
     showItems();
@@ -114,12 +119,13 @@ async function open(name) {
       capabilities?.prompts ? opened.listPrompts() : [],
       capabilities?.resources ? opened.listResources() : [],
       capabilities?.resources ? opened.listResourceTemplates().catch(() => []) : [], // servers may have none
+      listPartners(),
     ]);
     if (client !== opened) return;
     items.prompts = prompts.map(promptItem);
     items.resources = [...resources.map(resourceItem), ...templates.map(templateItem)];
     showItems();
-    if (!chosen && items[kind].length) show(items[kind][0]);
+    if (!chosen && items[kind].length && kind !== 'chat') show(items[kind][0]);
   } catch (error) {
     if (client !== opened) return;
     if (error.status === 401) $('login').hidden = false;
@@ -160,8 +166,35 @@ function templateItem({ uriTemplate, name, title, description, mimeType }) {
   };
 }
 
+// listPartners finds whom one can talk with. What is shown stays, if that is still there.
+async function listPartners() {
+  const asked = client;
+  const server = $('agents').value;
+  const found = server === ALL ? { items: [], why: 'A conversation is with one agent: choose one above.' } : await partners(asked, server, tools);
+  if (client !== asked) return;
+  items.chat = found.items;
+  lacking = found.why;
+  if (kind !== 'chat') return;
+  const now = items.chat.find(({ uri }) => uri === (chosen?.uri ?? partner));
+  if (chosen && now) {
+    chosen = now;
+    converse(placeOf(now));
+  } else show(now ?? items.chat[0] ?? null);
+  showItems();
+}
+
+function placeOf(item) {
+  const refused = (error, server) => {
+    $('login').hidden = false;
+    notice(`${server}: ${explain(error)}`);
+  };
+  return { item, server: $('agents').value, client: () => client, refused };
+}
+
 function empty() {
-  items = { tools: [], prompts: [], resources: [] };
+  tools = [];
+  lacking = '';
+  items = { tools: [], prompts: [], resources: [], chat: [] };
   show(null);
   showItems();
 }
@@ -176,15 +209,16 @@ function showItems() {
       button.item = item;
       button.addEventListener('click', () => {
         show(item);
-        $('title').focus();
+        $(kind === 'chat' ? 'say' : 'title').focus();
       });
       return element('li', {}, button);
     }),
   );
   const more = found.length > MAX_TOOLS ? `, the first ${MAX_TOOLS} shown` : '';
-  $('count').textContent = `${wanted ? `${found.length} of ` : ''}${all.length} ${kind}${more}`;
+  $('count').textContent = `${wanted ? `${found.length} of ` : ''}${all.length} ${kind === 'chat' ? 'agents' : kind}${more}`;
+  $('make').hidden = kind !== 'chat' || !all.length || all.some(({ made }) => made) || !creator();
   for (const button of $('kinds').children) button.setAttribute('aria-pressed', String(button.value === kind));
-  $('filter').placeholder = `Filter ${kind}`;
+  $('filter').placeholder = `Filter ${kind === 'chat' ? 'agents' : kind}`;
   mark();
 }
 
@@ -195,6 +229,11 @@ function mark() {
   }
 }
 
+// creator is the tool that makes agents, if there is one.
+function creator() {
+  return items.tools.find(({ name }) => name === 'create_agent');
+}
+
 const VERBS = { tools: 'Call', prompts: 'Get', resources: 'Read' };
 
 function show(item) {
@@ -202,9 +241,15 @@ function show(item) {
   running = null; // how it ends belongs to nothing that is shown
   busy(false, '');
   chosen = item;
-  $('tool').hidden = !item;
+  const talking = kind === 'chat';
+  $('tool').hidden = !item || talking;
+  $('nobody').hidden = !talking || Boolean(item) || !lacking;
+  $('lacking').textContent = lacking;
+  $('nobody').lastElementChild.hidden = !creator();
+  converse(talking && item ? placeOf(item) : null);
   $('result').replaceChildren();
-  if (item) {
+  if (talking) partner = item?.uri ?? partner;
+  else if (item) {
     $('title').textContent = item.name;
     $('description').textContent = String(item.description ?? item.title ?? '');
     $('run').textContent = VERBS[kind];
@@ -402,6 +447,13 @@ function ask({ message, requestedSchema }, signal) {
 
 // ---- the page
 
+function change(to) {
+  kind = to;
+  $('filter').value = '';
+  show(items[kind].find(({ uri }) => kind === 'chat' && uri === partner) ?? items[kind][0] ?? null);
+  showItems();
+}
+
 $('agents').addEventListener('change', () => {
   open($('agents').value);
   refresh();
@@ -413,11 +465,16 @@ $('again').addEventListener('click', () => {
 $('filter').addEventListener('input', showItems);
 $('kinds').addEventListener('click', ({ target }) => {
   if (!target.value || target.value === kind) return;
-  kind = target.value;
-  $('filter').value = '';
-  show(items[kind][0] ?? null);
-  showItems();
+  change(target.value);
+  if (kind === 'chat' && client) listPartners(); // there may be more by now
 });
+for (const button of document.querySelectorAll('button.create')) {
+  button.addEventListener('click', () => {
+    change('tools');
+    show(creator() ?? null);
+    $('title').focus();
+  });
+}
 $('call').addEventListener('submit', call);
 $('call').addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) $('call').requestSubmit(); // Enter alone is a new line
