@@ -363,6 +363,31 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// A kill at any moment leaves the file whole, with all that was in it before.
+func TestKilledWhileItWrites(t *testing.T) {
+	dir, kills, before := t.TempDir(), 0, 0
+	for i := range 30 {
+		cmd := exec.Command(os.Args[0], fmt.Sprint("p", i))
+		cmd.Env = append(os.Environ(), asWriter+"="+dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(time.Duration(i)*2*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		if err := cmd.Wait(); err != nil {
+			kills++
+		}
+		late.Stop()
+		now := len(find(t, Open(File, dir), "")) // which fails where the file is damaged
+		if now < before {
+			t.Fatalf("round %d: %d credentials are left of %d", i, now, before)
+		}
+		before = now
+	}
+	if kills < 5 {
+		t.Errorf("only %d were killed", kills)
+	}
+}
+
 // Who renews a token keeps other processes from renewing the same one, and from nothing else.
 func TestLockKeepsOthersOut(t *testing.T) {
 	dir, key := t.TempDir(), auth.Key{Resource: "https://mcp.example.com/mcp", Issuer: "https://login.example.com"}
