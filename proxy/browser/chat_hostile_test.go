@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/browser"
@@ -16,7 +17,7 @@ import (
 // evil is a server of 2026-07-28 that breaks what ask_agent_stream promises: the first question gets nonsense on the way and an
 // answer that is none, the second an answer in plain words without a piece before.
 func evil(t *testing.T, asked chan<- string) http.HandlerFunc {
-	n := 0
+	var n atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			ID     json.RawMessage
@@ -54,7 +55,7 @@ func evil(t *testing.T, asked chan<- string) http.HandlerFunc {
 			_, _ = io.WriteString(w, answer(fmt.Sprintf(`"contents":[{"uri":"x://1","text":%s}]`, text)))
 		case "tools/call":
 			asked <- string(in.Params.Arguments)
-			if n++; n > 1 {
+			if n.Add(1) > 1 {
 				_, _ = io.WriteString(w, answer(`"content":[{"type":"text","text":"Just words."}]`))
 				return
 			}
