@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -42,6 +43,7 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f = closable(t, f)
 	s := &ptyRun{t: t, f: f}
 	read := make(chan struct{})
 	go func() {
@@ -63,6 +65,19 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 	})
 	s.signal = func(sig os.Signal) { _ = cmd.Process.Signal(sig) }
 	return s
+}
+
+// closable is a pseudo terminal that a Close takes away while somebody reads it: a read that blocks would keep it.
+func closable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err == nil {
+		err = errors.Join(f.Close(), syscall.SetNonblock(fd, true))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "terminal")
 }
 
 func (s *ptyRun) Write(p []byte) (int, error) {

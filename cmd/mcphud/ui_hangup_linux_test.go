@@ -1,0 +1,31 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// A terminal that is closed, or a connection to it that is lost, ends the UI and the server that it started.
+func TestUIEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	mark := "MCPHUD_TEST_HANGUP=" + filepath.Base(t.TempDir()) + time.Now().Format("150405.000000000")
+	s := startUIWith(t, []string{mark}, fake(t, behave.Good)...)
+	s.shows("rpc_error")
+	if n := len(marked(t, mark)); n < 2 {
+		t.Fatalf("%d processes, want the UI and its server", n)
+	}
+	if err := s.f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	await(t, "both to be gone", func() bool { return len(marked(t, mark)) == 0 })
+	if took := time.Since(began); took > 10*time.Second { // a loaded machine's second
+		t.Errorf("it took %v", took)
+	}
+	if code := s.exit(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
