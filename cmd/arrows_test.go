@@ -75,7 +75,7 @@ var arrows = map[string]string{
 	"session/journal/trace":       "journal jsonrpc mask text",
 	"session/journal/journaltest": "journal",
 	"session/jsonrpc":             "",
-	"session/leaktest":            "",
+	"session/leaktest":            "budget",
 	"session/limit":               "jsonrpc",
 	"session/listen":              "",
 	"session/listen/porttest":     "",

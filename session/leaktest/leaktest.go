@@ -26,7 +26,7 @@ func Main(m *testing.M, ignored ...goleak.Option) { os.Exit(Run(m, ignored...)) 
 
 // Run is [Main] for who has more to do before the exit, with the code that it returns.
 func Run(m *testing.M, ignored ...goleak.Option) int {
-	widen()
+	beside()
 	code := m.Run()
 	if code != 0 {
 		return code
@@ -38,9 +38,9 @@ func Run(m *testing.M, ignored ...goleak.Option) int {
 	return 0
 }
 
-// widen lets more tests run beside each other than there are processors, unless the command line says how many: most of those that are
+// beside lets more tests run beside each other than there are processors, unless the command line says how many: most of those that are
 // parallel wait for a time, a child or a socket. With the race detector the processors have enough to do, and what is measured is alone.
-func widen() {
+func beside() {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() && os.Getenv(budget.EnableEnv) == "" {
 		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0))) // a number
