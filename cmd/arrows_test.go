@@ -106,7 +106,7 @@ var arrows = map[string]string{
 	"session/text":                "",
 	"session/toolset":             "session config failure offer rpc text",
 	"session/transport":           "backoff certs config diagnosis failure journal jsonrpc listen mask process sse text",
-	"tui":                         "session session/atomicfile session/changes session/failure session/journal session/jsonrpc session/rpc session/text themes tui/paint tui/picture tui/safe tui/widget",
+	"tui":                         "session session/atomicfile session/changes session/failure session/journal session/jsonrpc session/mask session/rpc session/text themes tui/paint tui/picture tui/safe tui/widget",
 	"session/userconfig":          "config mask text",
 	"session/yamlfile":            "config jsonrpc",
 	"tui/form":                    "session/schema session/text tui/paint tui/safe tui/widget",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // maxRecall bounds the history of the `:` line.
@@ -72,7 +73,8 @@ func (r *recall) add(line string) {
 	r.lines = r.lines[max(0, len(r.lines)-maxRecall):]
 }
 
-// save writes the history; it is called once, when the program ends.
+// save writes the history, without what looks like a secret: a token that was pasted at the wrong place is none for good. It is called
+// once, when the program ends.
 func (r *recall) save() error {
 	if r.file == "" || len(r.lines) == 0 {
 		return nil
@@ -80,5 +82,5 @@ func (r *recall) save() error {
 	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(r.file, []byte(strings.Join(r.lines, "\n")+"\n"))
+	return atomicfile.Write(r.file, []byte(mask.Log(strings.Join(r.lines, "\n")+"\n")))
 }
