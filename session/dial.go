@@ -56,17 +56,12 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		if s.auth != nil {
 			s.auth.Journal(tap)
 		}
-		t, err := transport.New(kind, cfg, tap, opts)
-		if err != nil {
-			return nil, err
-		}
-		c, err := s.connect(ctx, t, pin, era)
-		if errors.Is(err, errRestart) {
+		c, err := s.dialOnce(ctx, kind, tap, opts, pin, era)
+		var again bool
+		if again, err = s.auth.Started(ctx, cfg, err); again {
 			tap.Conn = s.nextConn()
-			if t, err = transport.New(kind, cfg, tap, opts); err != nil {
-				return nil, err
-			}
-			c, err = s.connect(ctx, t, pin, Legacy)
+			c, err = s.dialOnce(ctx, kind, tap, opts, pin, era)
+			_, err = s.auth.Started(ctx, cfg, err)
 		}
 		if err == nil {
 			return c, nil
@@ -81,6 +76,27 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		}
 	}
 	return nil, first
+}
+
+// dialOnce makes one connection by a transport of this kind, or by two where a child has to be started once more.
+func (s *Session) dialOnce(ctx context.Context, kind string, tap transport.Tap, opts transport.Options, pin string, era Era) (*conn, error) {
+	cfg, err := s.auth.Given(ctx, s.Config())
+	if err != nil {
+		return nil, err
+	}
+	t, err := transport.New(kind, cfg, tap, opts)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.connect(ctx, t, pin, era)
+	if !errors.Is(err, errRestart) {
+		return c, err
+	}
+	tap.Conn = s.nextConn()
+	if t, err = transport.New(kind, cfg, tap, opts); err != nil {
+		return nil, err
+	}
+	return s.connect(ctx, t, pin, Legacy)
 }
 
 // olderTransport reports whether a refused POST means that the server may speak HTTP+SSE.

@@ -84,5 +84,5 @@ func (s *Session) SetURL(url string) bool {
 	return stale
 }
 
-// Authorizer has the credentials for the server; nil for servers that are not reached over HTTP, and where Options.Auth is not set.
+// Authorizer has the credentials for the server; nil for those that have no login, and where Options.Auth is not set.
 func (s *Session) Authorizer() *auth.Authorizer { return s.auth }

@@ -81,7 +81,7 @@ func newSession(cfg config.Server, opts *Options, changed func(), unique func(*S
 		watches: map[string]*watch{}, meta: opts.Meta,
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	if opts.Auth != nil && cfg.URL != "" {
+	if opts.Auth != nil && (cfg.URL != "" || cfg.NeedsToken()) {
 		s.auth = auth.New(cfg, *opts.Auth)
 		s.auth.OnChange(s.notifyChange)
 	}
@@ -430,7 +430,7 @@ type Options struct {
 	Patient bool
 	// Transport is what all transports of the manager's servers get.
 	Transport transport.Options
-	// Auth is how to log in at servers over HTTP; nil for not at all.
+	// Auth is how to log in: at servers over HTTP, and for commands that are started with a token. nil for not at all.
 	Auth *auth.Options
 	// Serve answers requests of servers before roots and Pending do: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.

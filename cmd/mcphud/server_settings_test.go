@@ -68,7 +68,7 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 	list := command(t, "servers", "list", "--format", "text")
 	list.Dir, list.Env = cmd.Dir, cmd.Env
 	listed := finish(t, list)
-	for _, want := range []string{"oauth has no effect on a command", `unknown key "surprise"`, "max_connections: not a number; it is ignored"} {
+	for _, want := range []string{"oauth has no effect: it says nothing of where", `unknown key "surprise"`, "max_connections: not a number; it is ignored"} {
 		if all := strings.Join(problems, "\n"); !strings.Contains(all, want) {
 			t.Errorf("explain lacks %q:\n%s", want, all)
 		}

@@ -1,8 +1,9 @@
 // Package auth is OAuth 2.1 as MCP wants it, the client's side: it turns a 401 or 403 into a token or a typed error.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 //
-// An Authorizer belongs to one server. What needs nobody (attaching a token, refreshing it, grants of machines) it does by
-// itself, in the transport. What needs a person is a Login, which a surface starts after an error with failure.LogIn.
+// An Authorizer belongs to one server: at a URL, which is sent the token in each request, or a command, which is started with it. What
+// needs nobody (attaching a token, refreshing it, grants of machines) it does by itself, in the transport. What needs a person is a
+// Login, which a surface starts after an error with failure.LogIn.
 package auth
 
 import (
@@ -34,7 +35,8 @@ type Options struct {
 // Authorizer has the credentials for one server, and gets them. It implements transport.Authorizer. Safe for concurrent use.
 type Authorizer struct {
 	server config.Server
-	url    *url.URL // of the server
+	url    *url.URL // of the server; nil for a command
+	keptAs string   // the resource of its credentials; "" for none
 	opts   Options
 	people Store   // has logins at identity providers, also where what is got by them is not kept
 	given  bool    // the configuration has an Authorization header, which is left alone
@@ -48,6 +50,9 @@ type Authorizer struct {
 	proof  atomic.Pointer[prover]      // of the key that the token in use is bound to
 	nonce  atomic.Pointer[string]      // that the server wants in the next DPoP proof
 	renewing
+
+	badToken atomic.Pointer[string] // the token that a command was started with, and said is not good; nil for none
+	wanted   atomic.Bool            // a command could not be started for want of a login
 
 	reading sync.Mutex // held by who reads the store, which may wait for a keychain
 
@@ -80,6 +85,7 @@ func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
 // save keeps credentials that are in use now.
 func (a *Authorizer) save(ctx context.Context, c *Credentials) error {
 	a.fresh.Store(true)
+	a.wanted.Store(false)
 	a.ended.Store(nil)
 	a.mu.Lock()
 	a.loaded, a.challenge = true, nil

@@ -20,7 +20,7 @@ import (
 // ahead is how long before its end a token is refreshed.
 const ahead = 30 * time.Second
 
-// New makes the authorizer of a server over HTTP. Nothing is read or sent before the first request.
+// New makes the authorizer of a server over HTTP, or of a command that needs a token. Nothing is read or sent before the first request.
 func New(server config.Server, o Options) *Authorizer {
 	people := o.Store
 	if o.Store == nil || server.OAuth.ByMachine() { // a person's login at this server is not for the program, nor the other way round
@@ -39,6 +39,14 @@ func New(server config.Server, o Options) *Authorizer {
 	if u, _, err := config.Endpoint(server.URL); err == nil {
 		a.url = u
 	}
+	a.keptAs = ResourceOf(server)
+	return a
+}
+
+// Kept is the authorizer of whatever has these credentials, to forget them.
+func Kept(c Credentials, o Options) *Authorizer {
+	a := New(config.Server{Name: c.Resource, URL: c.Resource}, o)
+	a.keptAs = c.Resource
 	return a
 }
 
@@ -125,10 +133,10 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	a.mu.Lock()
 	loaded := a.loaded
 	a.mu.Unlock()
-	if loaded || a.url == nil {
+	if loaded || a.keptAs == "" {
 		return a.creds.Load(), nil
 	}
-	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	found, err := a.opts.Store.Find(ctx, a.keptAs)
 	found = slices.DeleteFunc(found, func(c Credentials) bool { return c.Token.ID != "" }) // of the identity provider at this URL, not for it
 	switch {
 	case ctx.Err() != nil:

@@ -58,7 +58,9 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 
 	t.flow.begin(StepAuthorize)
 	q := url.Values{"client_id": {client.ID}, "redirect_uri": {client.Redirect}}
-	q.Set("resource", d.audience)
+	if d.audience != "" {
+		q.Set("resource", d.audience)
+	}
 	if t.proof != nil {
 		q.Set("dpop_jkt", t.proof.thumbprint()) // RFC 9449 section 10
 	}
@@ -79,9 +81,11 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 	t.flow.end(Done, nil)
 
 	t.flow.begin(StepToken)
-	tok, err := t.token(ctx, m.at(m.Token), client, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {client.Redirect}, "code_verifier": {verifier}, "resource": {d.audience},
-	})
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {client.Redirect}, "code_verifier": {verifier}}
+	if d.audience != "" {
+		form.Set("resource", d.audience)
+	}
+	tok, err := t.token(ctx, m.at(m.Token), client, form)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
@@ -214,7 +215,11 @@ func (t *talk) web(to *url.URL) (*http.Client, error) {
 	if c.Transport = t.opts.HTTP; c.Transport != nil {
 		return c, nil
 	}
-	network, err := transport.NewNetwork(t.server)
+	server := t.server
+	if t.url == nil { // a command, or one whose entry is gone: reached as the environment says
+		server = config.Server{Name: server.Name, URL: origin(to)}
+	}
+	network, err := transport.NewNetwork(server)
 	if err != nil {
 		return nil, err
 	}
@@ -236,8 +241,22 @@ func (t *talk) web(to *url.URL) (*http.Client, error) {
 	return c, nil
 }
 
-// limit is the nearest that a server may send us to unasked: not nearer than itself.
-func (t *talk) limit() listen.Reach { return listen.ReachOf(t.url) }
+// limit is the nearest that a server may send us to unasked: not nearer than itself. A command sends nobody anywhere: what its
+// configuration names is allowed by that, and nothing near beside it.
+func (t *talk) limit() listen.Reach {
+	if t.url == nil {
+		return listen.Anywhere
+	}
+	return listen.ReachOf(t.url)
+}
+
+// who is the server in a question: its host, or the command's name.
+func (t *talk) who() string {
+	if t.url == nil {
+		return t.server.Name
+	}
+	return t.url.Host
+}
 
 // errNear is a name that stands for an address nearer than it may be.
 type errNear struct {
@@ -270,7 +289,7 @@ func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
 // ask lets the user judge an address that is nearer than the server.
 func (t *talk) ask(ctx context.Context, u *url.URL, by Party, what string) error {
 	if t.person != nil {
-		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.url.Host, u.Host, what))
+		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.who(), u.Host, what))
 		if err != nil {
 			return err
 		}

@@ -234,6 +234,8 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 			return nil, err
 		}
 		t.flow.end(Done, nil)
+	} else if t.url == nil {
+		return nil, &Violation{ByUser, "RFC 6749 section 3", "a command needs auth_url and token_url, or metadata_url, in its oauth block"}
 	} else {
 		if ch == nil {
 			if ch, err = t.probe(ctx); err != nil {
@@ -264,12 +266,12 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 	if !t.guess {
 		t.flow.edit(func() { t.flow.issuer = m.Issuer })
 	}
-	key := Key{Resource(t.url), m.Issuer}
+	key := Key{t.keptAs, m.Issuer}
 	scopes := t.scopes(ch, res, m, key)
 	if size := len(strings.Join(scopes, " ")); size > maxScopes {
 		return nil, &Violation{ByServer, "RFC 6749 section 3.3", fmt.Sprintf("it asks for %d scopes of %s, more than fit into the URL of a login", len(scopes), text.Bytes(int64(size)))}
 	}
-	return &discovery{m, key, scopes, audience(res, key), t.bound(ch, res, m)}, nil
+	return &discovery{m, key, scopes, t.audience(res), t.bound(ch, res, m)}, nil
 }
 
 // maxScopes bounds the scopes of a login, in bytes.
@@ -278,12 +280,15 @@ const maxScopes = 16 << 10
 // offline is the scope that brings a refresh token (OpenID Connect Core 1.0 section 11).
 const offline = "offline_access"
 
-// audience is what requests name as the resource (RFC 8707).
-func audience(res *resourceMetadata, key Key) string {
-	if res != nil {
+// audience is what requests name as the resource (RFC 8707); "" for a command, which has no URI.
+func (t *talk) audience(res *resourceMetadata) string {
+	switch {
+	case t.url == nil:
+		return ""
+	case res != nil:
 		return res.Resource
 	}
-	return key.Resource
+	return t.keptAs
 }
 
 // scopes are those to ask for: what the server's challenge names, else what the configuration does, else all that the resource knows, else none.

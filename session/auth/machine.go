@@ -31,9 +31,16 @@ var wireGrants = map[string]string{config.GrantClient: grantClient, config.Grant
 // configured are the hosts that the configuration names: they may be nearer than the server looks, which may itself be a name of
 // this network.
 func (a *Authorizer) configured() map[string]bool {
-	near := map[string]bool{a.url.Host: true}
+	near := map[string]bool{}
+	if a.url != nil {
+		near[a.url.Host] = true
+	}
 	if o := a.server.OAuth; o != nil {
-		for _, s := range []string{o.AuthURL, o.TokenURL, o.IDPIssuer, o.IDPTokenURL} {
+		named := []string{o.AuthURL, o.TokenURL, o.IDPIssuer, o.IDPTokenURL}
+		if a.url == nil {
+			named = append(named, o.MetadataURL)
+		}
+		for _, s := range named {
 			if u, err := url.Parse(s); err == nil && u.Host != "" {
 				near[u.Host] = true
 			}
@@ -148,7 +155,9 @@ func (t *talk) grant(ctx context.Context, to endpoint, client *Client, scopes []
 		t.flow.begin(StepToken)
 		form.Set("assertion", jag)
 	}
-	form.Set("resource", audience)
+	if audience != "" {
+		form.Set("resource", audience)
+	}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}

@@ -71,7 +71,7 @@ func (a *Authorizer) renewable(c *Credentials) bool {
 
 // adopt uses what another process has got since, and kept.
 func (a *Authorizer) adopt(ctx context.Context) bool {
-	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	found, err := a.opts.Store.Find(ctx, a.keptAs)
 	if err != nil && len(found) == 0 {
 		return false // a login may help
 	}

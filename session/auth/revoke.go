@@ -50,7 +50,7 @@ func (a *Authorizer) drop(ctx context.Context) (found []Credentials, err error) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	found, err = a.opts.Store.Find(ctx, Resource(a.url))
+	found, err = a.opts.Store.Find(ctx, a.keptAs)
 	if len(found) > 0 {
 		err = nil // what cannot be read can be deleted
 	}

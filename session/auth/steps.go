@@ -13,7 +13,7 @@ var asks = map[string]struct{ text, section string }{
 	StepExchange:  {"change the ID token, at the identity provider, into an ID-JAG for the authorization server of the resource", "RFC 8693, Enterprise-Managed Authorization (SEP-990)"},
 	StepRefresh:   {"change the refresh token into a new token for the same resource", "RFC 6749 section 6, OAuth 2.1 section 4.3"},
 	StepRevoke:    {"tell the authorization server that the tokens are not needed any more", "RFC 7009"},
-	StepRetry:     {"send again what was refused, with the token in the Authorization header", "RFC 6750 section 2.1"},
+	StepRetry:     {"send again what was refused, with the token in the Authorization header; a command is started with it in its environment", "RFC 6750 section 2.1"},
 }
 
 // Plan are the steps of a login by a person, none of which has begun.

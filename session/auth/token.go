@@ -185,6 +185,8 @@ func (t *talk) token(ctx context.Context, to endpoint, c *Client, form url.Value
 		tok.Type, tok.Proof = "DPoP", t.proof.der
 	case bound:
 		return Token{}, &Violation{ByIssuer, "RFC 9449 section 5", "it gave a token that is bound to a key, and was shown none"}
+	case t.url == nil: // how it is used is the command's business
+		tok.Type = commandType(got.Type)
 	case !strings.EqualFold(got.Type, "Bearer"):
 		return Token{}, &Violation{ByIssuer, "RFC 6749 section 7.1", fmt.Sprintf("token_type is %q, which is not known here", text.Clip(got.Type, 60))}
 	case t.proof != nil:
@@ -192,6 +194,9 @@ func (t *talk) token(ctx context.Context, to endpoint, c *Client, form url.Value
 	}
 	if got.Scope != nil {
 		tok.Scopes = strings.Fields(*got.Scope)
+		if t.url == nil { // Slack and GitHub write commas
+			tok.Scopes = strings.FieldsFunc(*got.Scope, func(r rune) bool { return r == ',' || r == ' ' })
+		}
 	}
 	const forever = 10 * 365 * 24 * time.Hour
 	if s, err := strconv.ParseFloat(string(bytes.Trim(got.Seconds, `"`)), 64); err == nil && s > 0 && s < forever.Seconds() {

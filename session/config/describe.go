@@ -95,6 +95,9 @@ func Describe(s Server) []Field {
 		for _, f := range a.files() {
 			add("reads", quote(f))
 		}
+		if sent.NeedsToken() {
+			add("gets token", strings.Join(sent.TokenVariables(), ", "))
+		}
 	}
 	return out
 }

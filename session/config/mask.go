@@ -19,7 +19,7 @@ func (s Server) Masked() Server {
 	if s.OAuth != nil {
 		s.OAuth = s.OAuth.masked(s.hide)
 	}
-	s.secrets = nil
+	s.secrets, s.token = nil, ""
 	sent.origin.show(sent, &s)
 	return s
 }

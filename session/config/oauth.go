@@ -236,12 +236,10 @@ func (e *entry) oauth(n node) {
 
 // checkOAuth refuses a grant that nobody knows, and looks for files beside the entry's own.
 func (e *entry) checkOAuth() {
+	e.checkCommandLogin()
 	a := e.OAuth
 	if a == nil {
 		return
-	}
-	if at := e.at["oauth"]; e.Command != "" {
-		e.doc.warnAt(at[0], at[1], "server %q: oauth has no effect on a command: a login is for a url; give a command its token by env", clip(e.Name))
 	}
 	if a.Grant != "" && !slices.Contains(OAuthGrants(), a.Grant) {
 		e.problem("oauth.grant", "%q is not a grant; write %s", clip(a.Grant), strings.Join(OAuthGrants(), ", "))

@@ -58,7 +58,7 @@ func TestC4_LoginsOfEveryDialect(t *testing.T) {
 func TestC4_LoginsWithoutEffect(t *testing.T) {
 	_, warnings := loadOne(t, "mcp.yaml", "servers:\n  s:\n    command: x\n    headersHelper: y\n    oauth: {client_id: a, colour: red, clientId: b}\n")
 	all := fmt.Sprint(warnings)
-	for _, want := range []string{":5:27: server \"s\": unknown key \"colour\" of oauth is ignored", ":5:40: server \"s\": oauth has both client_id and clientId", ":5:12: server \"s\": oauth has no effect on a command", ":4:20: server \"s\": headersHelper has no effect on a command"} {
+	for _, want := range []string{":5:27: server \"s\": unknown key \"colour\" of oauth is ignored", ":5:40: server \"s\": oauth has both client_id and clientId", ":5:12: server \"s\": oauth has no effect: it says nothing of where", ":4:20: server \"s\": headersHelper has no effect on a command"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in %s", want, all)
 		}

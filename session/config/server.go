@@ -114,6 +114,8 @@ type Server struct {
 	// secrets are values of variables named like secrets that were expanded
 	// into some field, wherever it is; Masked hides them.
 	secrets []string
+	// token is that of a login, in Env; "" for none. See WithToken.
+	token string
 	// variables are the names of those that were expanded into some field.
 	variables []string
 	// origin is how the parts are shown that were made from what a publisher wrote; nil for none.

@@ -36,9 +36,17 @@ func (r *run) spawn(s *Step) {
 		s.Evidence = append([]string{fmt.Sprintf("started, process %d", r.session.Status().PID)}, s.Evidence...)
 	case failure.KindOf(r.err) == failure.SpawnFailed:
 		r.failed(s, r.err)
+	case unstarted(r.err):
+		s.skip("it is started with the token of a login, and there is none")
 	default: // the handshake says why
 		s.Evidence = append([]string{"started"}, s.Evidence...)
 	}
+}
+
+// unstarted is whether there was no token to start a command with.
+func unstarted(err error) bool {
+	var e *failure.Error
+	return errors.As(err, &e) && e.Kind == failure.OAuth && e.Stage == "authorizing"
 }
 
 // handshake waits for the answer to it, and says what was tried.

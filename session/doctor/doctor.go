@@ -139,6 +139,9 @@ func stagesOf(s config.Server) []stage {
 		{"stderr", "Standard error", anEntry, (*run).stderr},
 		{"stdout", "Standard output", anEntry, (*run).stdout},
 	}
+	if s.NeedsToken() {
+		middle = slices.Insert(middle, 4, stage{"oauth", "Login (OAuth)", anEntry, (*run).oauth})
+	}
 	if remote(s) {
 		middle = []stage{
 			{"proxy", "Proxy", anEntry, (*run).proxy},

@@ -38,6 +38,14 @@ func (r *run) oauth(s *Step) {
 			s.skip("the server asks for no login")
 		}
 		return
+	case !asked && a != nil && r.server.NeedsToken() && failure.KindOf(r.err) == failure.OAuth:
+		s.add(failure.Why(r.err), "its token is put into "+strings.Join(r.server.TokenVariables(), ", "))
+		if s.Object = r.server.Name; r.wantsLogin() {
+			s.Fix, s.Remedy = "log in", failure.LogIn
+		} else {
+			s.take(r.err)
+		}
+		return
 	case !asked:
 		s.skip("the server was not reached")
 		return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -86,7 +87,14 @@ func (t *Target) connect(ctx context.Context, cfg config.Server, o session.Optio
 		o.Transport.Via = h
 		c, owner = h, &h.session
 	} else {
-		tr, err := transport.New(kind, cfg, transport.Tap{}, o.Transport)
+		given := cfg
+		if cfg.NeedsToken() && o.Auth != nil {
+			var err error
+			if given, err = auth.New(cfg, *o.Auth).Given(ctx, cfg); err != nil {
+				return nil, err
+			}
+		}
+		tr, err := transport.New(kind, given, transport.Tap{}, o.Transport)
 		if err != nil {
 			return nil, err
 		}

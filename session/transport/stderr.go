@@ -23,6 +23,7 @@ const (
 type stderrLog struct {
 	tap  Tap
 	pass io.Writer
+	hide func([]byte) []byte // what is not to be read there
 
 	mu   sync.Mutex
 	kept []string
@@ -34,6 +35,7 @@ func (l *stderrLog) run(r io.Reader) {
 	for {
 		line, err := b.ReadSlice('\n')
 		if len(line) > 0 {
+			line = l.hide(line)
 			if l.pass != nil {
 				_, _ = l.pass.Write(line) // a terminal that is gone must not stop the server
 			}

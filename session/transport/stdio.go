@@ -138,7 +138,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	}
 	s.stdin, s.stdout = ourIn, ourOut
 	s.w = newLineWriter(ourIn, s.over, func(err error) { s.end(err) })
-	s.errs = &stderrLog{tap: s.tap, pass: s.stderr}
+	s.errs = &stderrLog{tap: s.tap, pass: s.stderr, hide: s.cfg.HideToken}
 	go s.supervise(in, ourErr)
 	return nil
 }

@@ -53,6 +53,8 @@ type Knobs struct {
 	// the nonces that the token endpoint and the server then want; "" for none.
 	DPoP                    bool
 	NonceToken, NonceServer string
+	// API makes it an authorization server of a web API, which knows nothing of resources and refuses who names one.
+	API bool
 	// Clock is how far the Date header of the authorization server is off.
 	Clock time.Duration
 

@@ -54,7 +54,10 @@ func issuer(k Knobs, at place) *Issuer {
 	i := &Issuer{dial: &dial{knobs: k}, clients: map[string]*registered{}, codes: map[string]*grant{}, access: map[string]*grant{}, refresh: map[string]*grant{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/oauth-authorization-server", i.metadata)
-	for path, h := range map[string]http.HandlerFunc{"/register": i.register, "/authorize": i.authorize, "/token": i.token, "/revoke": i.revoke} {
+	for path, h := range map[string]http.HandlerFunc{
+		"/register": i.register, "/authorize": i.authorize, "/token": i.token, "/revoke": i.revoke,
+		"/oauth/v2/authorize": i.authorize, "/api/oauth.v2.access": i.token, // as Slack calls them
+	} {
 		mux.HandleFunc(path, h)
 	}
 	base := at(i.calls.around(i.dial, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +198,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	case q.Get("response_type") != "code" || q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256":
 		back.Set("error", "invalid_request")
 		back.Set("error_description", "PKCE with S256 is a must")
-	case q.Get("resource") == "" && i.get().Identity == nil:
+	case i.get().API == q.Has("resource") && i.get().Identity == nil:
 		back.Set("error", "invalid_target")
 	default:
 		code := i.secret("code")

@@ -280,7 +280,11 @@ func (c *conn) dial(ctx context.Context) error {
 		return c.pipe.lost()
 	}
 	p := newPipe(c)
-	tr, err := transport.New(c.t.kind, c.t.cfg, transport.Tap{}, transport.Options{
+	cfg, err := c.t.sub.Session.Authorizer().Given(ctx, c.t.cfg)
+	if err != nil {
+		return err
+	}
+	tr, err := transport.New(c.t.kind, cfg, transport.Tap{}, transport.Options{
 		Auth: c.t.authorizer(), Exited: func(e transport.Exit) { p.exit = e }, GracePeriod: transport.GracePeriod{Input: c.leave},
 	})
 	if err == nil {
