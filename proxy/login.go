@@ -121,7 +121,7 @@ func (r *Router) login(route *routes.Route) *LoginStatus {
 	st := a.Status()
 	l := &LoginStatus{State: "logged out", Issuer: mask.URL(st.Issuer), Scopes: st.Scopes, Refresh: st.Refresh, Where: st.Where}
 	switch {
-	case st.Challenge != nil:
+	case a.Wanted():
 		l.State = needsLogin
 	case st.LoggedIn:
 		l.State = "logged in"

@@ -205,7 +205,7 @@ func TestRoutesOAuthSettings(t *testing.T) {
 		}
 	}
 	var e *failure.Error
-	if _, err := New(Options{Routes: writeRoutes(t, `{"routes":{"a":{"command":"x","oauth":{}}}}`), RoutesMust: true}); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "applies only to a route with a url") {
+	if _, err := New(Options{Routes: writeRoutes(t, `{"routes":{"a":{"command":"x","oauth":{}}}}`), RoutesMust: true}); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "must say where the login is") {
 		t.Error(err)
 	}
 }

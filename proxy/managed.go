@@ -134,7 +134,11 @@ func (m managed) Authorizer(route *routes.Route) *auth.Authorizer {
 // NeedsLogin reports whether an agent refuses requests until somebody logs in.
 func (m managed) NeedsLogin(agent string) bool {
 	a := m.authorizer(agent)
-	return a != nil && a.Status().Challenge != nil
+	if a == nil {
+		return false
+	}
+	_ = a.Status() // reads the store
+	return a.Wanted()
 }
 
 // Unhealthy is why the circuit breaker of an agent is open, "" if it is not.

@@ -12,19 +12,33 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // command is the way to an agent that is a process of the router's.
 func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
-	b := bridge.New(bridge.Options{
+	o := bridge.Options{
 		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
 		Logger: r.log, SideChannel: r.o.SideChannel, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
 		Caller: callerOf,
-	})
+	}
+	a := r.credentials(route)
+	if a != nil {
+		o.Given = func(ctx context.Context, as config.Server) (config.Server, error) {
+			as.OAuth = route.OAuth
+			return a.Given(ctx, as)
+		}
+		o.Judge = a.Judge
+	}
+	b := bridge.New(o)
 	r.bridges.Store(route.Name, b)
-	return command{b, func() { r.bridges.CompareAndDelete(route.Name, b) }}, nil
+	up := command{b, func() { r.bridges.CompareAndDelete(route.Name, b) }}
+	if a == nil {
+		return up, nil
+	}
+	return r.loggedIn(route, a, up), nil
 }
 
 // callerOf is who makes the request that a context belongs to.

@@ -22,12 +22,25 @@ import (
 
 // remote is the way to an agent at a URL.
 func (r *Router) remote(route *routes.Route) flow.Upstream {
+	if a := r.credentials(route); a != nil {
+		return r.loggedIn(route, a, r.reach(route, a))
+	}
+	return r.reach(route, nil)
+}
+
+// credentials are those for the agent of a route, which are in force from now on; nil for one without oauth.
+func (r *Router) credentials(route *routes.Route) *auth.Authorizer {
 	if route.OAuth == nil {
-		return r.reach(route, nil)
+		return nil
 	}
 	a := auth.New(route.Server(), r.o.Login)
 	r.logins.Store(route.Name, a)
-	return &authorized{Upstream: r.reach(route, a), agent: route.Name, log: r.log, forget: func() { r.logins.CompareAndDelete(route.Name, a) }}
+	return a
+}
+
+// loggedIn is the way to an agent that wants a login.
+func (r *Router) loggedIn(route *routes.Route, a *auth.Authorizer, up flow.Upstream) flow.Upstream {
+	return &authorized{Upstream: up, agent: route.Name, log: r.log, forget: func() { r.logins.CompareAndDelete(route.Name, a) }}
 }
 
 // reach is that with an authorizer, nil for none.

@@ -51,7 +51,7 @@ type Router struct {
 
 	stale   atomic.Pointer[error] // *stale is why the file as it is now is not in force as a whole; nil before it changed
 	merged  *aggregate.Server     // all agents as one; nil where an option has something else in its place
-	logins  sync.Map              // *auth.Authorizer of agents at a URL that have one, by name
+	logins  sync.Map              // *auth.Authorizer of agents that have one, by name
 	bridges bridges
 	links   *duplex.Server // clients with a connection of their own
 	port    atomic.Int32   // that it listens on, 0 before Start

@@ -49,5 +49,8 @@ func (b *Bridge) hide(s string) string {
 			s = strings.ReplaceAll(s, value, mask.Hidden)
 		}
 	}
+	if g := b.given.Load(); g != nil {
+		s = string(g.HideToken([]byte(s)))
+	}
 	return mask.Text(s)
 }

@@ -16,12 +16,14 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -39,6 +41,11 @@ type Options struct {
 	Shared  bool              // one process for all instead of one for each session
 	// Dial makes a connection to a server of the legacy era, in place of starting Command.
 	Dial func() (transport.Transport, error)
+
+	// Given completes what is started by what changes from start to start: the token of a login in Env. nil for nothing.
+	Given func(ctx context.Context, as config.Server) (config.Server, error)
+	// Judge hears how a process came up, nil or why it ended, and says what that means for the login that its token is of; nil for nothing.
+	Judge func(ended error) (means error, refused bool)
 
 	MaxFrame int64                 // bytes of one message, default 64 MiB
 	Max      int                   // processes at once, default 64
@@ -70,7 +77,8 @@ type Bridge struct {
 	o      Options
 	log    *slog.Logger
 	stderr *ring
-	life   context.Context // of what is not done for one request
+	given  atomic.Pointer[config.Server] // what was started last by Options.Given
+	life   context.Context               // of what is not done for one request
 	end    context.CancelFunc
 	wg     sync.WaitGroup // processes being ended
 

@@ -47,19 +47,28 @@ func newChild(ctx context.Context, b *Bridge, modern bool) (*child, error) {
 		b: b, modern: modern, common: modern || b.o.Shared, began: time.Now(), used: time.Now(), gone: make(chan struct{}), outbox: make(chan []byte, maxOutbox),
 		pending: map[uint64]*exchange{}, asks: map[string]*clientSession{}, sessions: map[*clientSession]struct{}{},
 	}
+	ctx, cancel := context.WithTimeout(ctx, shakeTimeout) // of the connecting only
+	defer cancel()
+	defer context.AfterFunc(b.life, cancel)()
 	if b.o.Dial != nil {
 		var err error
 		if c.t, err = b.o.Dial(); err != nil {
 			return nil, err
 		}
 	} else {
-		c.t = transport.NewStdio(config.Server{
+		cfg := config.Server{
 			Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
-		}, transport.Tap{}, b.stderr, b.o.Leave)
+		}
+		if b.o.Given != nil {
+			given, err := b.o.Given(ctx, cfg)
+			if err != nil {
+				return nil, err
+			}
+			b.given.Store(&given)
+			cfg = given
+		}
+		c.t = transport.NewStdio(cfg, transport.Tap{}, b.stderr, b.o.Leave)
 	}
-	ctx, cancel := context.WithTimeout(ctx, shakeTimeout) // of the connecting only
-	defer cancel()
-	defer context.AfterFunc(b.life, cancel)()
 	if err := c.t.Start(ctx, c); err != nil {
 		if b.o.Dial != nil {
 			_ = c.t.Close() // says nothing that err does not
@@ -130,10 +139,19 @@ func (c *child) die(err error) bool {
 
 // Lost is called by the transport when the process has ended by itself.
 func (c *child) Lost(err error) {
-	err = c.b.advised(err)
+	refused := false
+	if c.b.o.Judge != nil && !c.introduced.Load() {
+		err, refused = c.b.o.Judge(err)
+	}
+	if !refused { // else its advice is for whoever logs in
+		err = c.b.advised(err)
+	}
 	brief := err
 	if e := new(failure.Error); errors.As(err, &e) { // callers see how it ended, not what it wrote to stderr
 		brief = &failure.Error{Kind: e.Kind, Message: e.Message}
+		if refused {
+			brief = &failure.Error{Kind: e.Kind, Message: "the server says that its token is not good", Next: e.Next, Remedy: e.Remedy, Object: e.Object}
+		}
 	}
 	if c.die(brief) {
 		c.b.died(c, err)

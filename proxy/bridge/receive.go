@@ -29,7 +29,9 @@ func (c *child) frame(frame []byte) {
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		if x := c.take(env.ID); x != nil {
 			if c.modern || x.method == string(mcp.MethodInitialize) {
-				c.introduced.Store(c.introduced.Load() || env.Kind == jsonrpc.Response)
+				if env.Kind == jsonrpc.Response && !c.introduced.Swap(true) && c.b.o.Judge != nil {
+					_, _ = c.b.o.Judge(nil)
+				}
 			}
 			x.out.Put(message{pieces: replaced(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
 		}

@@ -87,7 +87,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 		out.Message = mask.Text(f.Message)
 	}
 	switch {
-	case e.Kind != failure.OAuth || route.Command != "":
+	case e.Kind != failure.OAuth || route.Command != "" && route.OAuth == nil:
 	case route.OAuth == nil:
 		out.Next = `register it with "oauth": {} to log in there`
 	case e.Remedy == failure.LogIn:
@@ -96,7 +96,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 	switch {
 	case route.Endpoint() != nil:
 		out.URL = mask.URL(route.Address())
-	case out.Kind == failure.ChannelClosed:
+	case out.Kind == failure.ChannelClosed && e.Kind != failure.OAuth:
 		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before responding", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)
 	}

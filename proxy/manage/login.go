@@ -194,8 +194,10 @@ func (s *Server) loginRoute(name string) (*routes.Route, error) {
 	switch {
 	case route == nil:
 		return nil, notFound(name)
-	case route.URL == nil:
-		return nil, usageError(http.StatusConflict, "%s has no url: nobody logs in there", name)
+	case route.URL == nil && route.Command == "":
+		return nil, usageError(http.StatusConflict, "%s has no url and no command: nobody logs in there", name)
+	case route.OAuth == nil && route.Command != "":
+		return nil, usageError(http.StatusConflict, "the route of %s has no oauth; add one with auth_url and token_url to log in for it", name)
 	case route.OAuth == nil:
 		return nil, usageError(http.StatusConflict, "the route of %s has no oauth; add \"oauth\": {} to log in there", name)
 	}

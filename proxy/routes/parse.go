@@ -227,9 +227,15 @@ func (t *Table) add(name string, v value, others ...string) {
 		network.fail("applies only to a route with a url")
 	case r.URL == nil && transport.d != nil:
 		transport.fail("applies only to a route with a url")
-	case r.OAuth != nil && r.URL == nil:
-		login.fail("applies only to a route with a url")
-	case r.OAuth != nil && (r.URL.User != nil || r.Headers["Authorization"] != nil):
+	case r.OAuth != nil && r.URL == nil && r.Command == "":
+		login.fail("applies only to a route with a url or a command")
+	case r.Command != "" && r.Server().CheckToken() != nil:
+		v.fail("cannot be: %v", r.Server().CheckToken())
+	case r.OAuth != nil && r.Command != "" && !r.Server().NeedsToken():
+		login.fail("of a command must say where the login is: give auth_url and token_url, or metadata_url, and a variable in env that is %s", config.TokenReference)
+	case r.OAuth != nil && r.Command != "" && (r.OAuth.DPoP || r.OAuth.Grant == config.GrantEnterprise):
+		login.fail("of a command cannot have dpop, or the grant %s", config.GrantEnterprise)
+	case r.OAuth != nil && r.URL != nil && (r.URL.User != nil || r.Headers["Authorization"] != nil):
 		login.fail("cannot be: the route has credentials in its headers or url; give one of both")
 	case r.Command == "":
 		for name, v := range ofCommand {

@@ -57,7 +57,7 @@ type Route struct {
 	Shared     bool // whether registrations in a bucket add upstreams to it
 	Disabled   bool
 	Headers    http.Header   // sent with each request, the only source of Cookie, and of Authorization without OAuth
-	OAuth      *config.OAuth // how to log in at a URL; nil for not at all
+	OAuth      *config.OAuth // how to log in, at a URL or for the token of a command; nil for not at all
 	Timeout    time.Duration // until the answer begins, and between two parts of an answer that is not an event stream
 	Stream     bool          // whether GET is forwarded
 	Methods    []string      // that may be called; nil for all
@@ -114,12 +114,15 @@ func (r *Route) Address() string {
 	}
 }
 
-// Server is the agent at a URL as a client has it in its configuration.
+// Server is the agent as a client has it in its configuration.
 func (r *Route) Server() config.Server {
 	s := config.Server{Name: r.Name, Transport: config.HTTP, URL: r.Address(), CA: r.CA, OAuth: r.OAuth, Headers: map[string]string{}}
 	s.Proxy, s.ClientCert, s.ClientKey, s.Insecure = r.Proxy, r.ClientCert, r.ClientKey, r.Insecure
 	for name, v := range r.Headers {
 		s.Headers[name] = v[0]
+	}
+	if r.Command != "" {
+		s.Transport, s.Command, s.Args, s.Env, s.Cwd = config.Stdio, r.Command, r.Args, r.Env, r.Cwd
 	}
 	return s
 }

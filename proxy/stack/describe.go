@@ -55,10 +55,11 @@ func (f *File) Describe() (lines []string) {
 	}
 	for _, s := range f.Servers {
 		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Headers: texts(s.Route["headers"])}
+		d.Launch = s.supervised()
 		if s.Command == "" {
 			d.URL = s.URL
-			reached(&d, s.Route)
 		}
+		reached(&d, s.Route)
 		lines = append(lines, f.line(d))
 	}
 	if f.Open {
@@ -134,7 +135,7 @@ func (f *File) line(s config.Server) string {
 	for _, field := range f.expanded[s.Name].Describe(s) {
 		words := map[string]string{
 			"runs": " ", "in": "; in ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given ",
-			"through": "; through ", "trusts": "; trusting ", "reads": "; reading ", "signs in at": "; login at ", "tokens from": "; tokens from ", "metadata at": "; login by ",
+			"through": "; through ", "trusts": "; trusting ", "reads": "; reading ", "signs in at": "; login at ", "gets token": "; token in ", "tokens from": "; tokens from ", "metadata at": "; login by ",
 			"identity at": "; identity of ",
 		}[field.Label]
 		if words == "" {

@@ -19,6 +19,7 @@ func TestDescribeShowsWhatWouldRun(t *testing.T) {
 		"numbers":          {`{command: sh, args: ['1'], env: {A: '2'}}`, `files: sh 1; with A=2`},
 		"no argument":      {`{command: sh, args: ['']}`, `files: sh ""`},
 		"secrets":          {`{command: x, args: [--token, hidden, --key=hidden], env: {API_KEY: "${TOKEN}", PLAIN: "Bearer ${TOKEN}; x"}}`, `files: x --token *** --key=***; with API_KEY=***, PLAIN="Bearer ***; x"; given TOKEN`},
+		"login":            {`{command: x, env: {T: "${oauth.token}"}, oauth: {auth_url: "https://a.example/x", token_url: "https://a.example/t"}}`, `files: x; with T="${oauth.token}"; login at https://a.example/x; tokens from https://a.example/t; token in T`},
 		"headers":          {`{url: "https://mcp.example/mcp", headers: {X-Plain: "${TOKEN}"}}`, `files: contact https://mcp.example/mcp; with header X-Plain: ***; given TOKEN`},
 	} {
 		f, err := source.Parse("/p/x.yaml", []byte("servers:\n  files: "+c.server+"\nrouter: false\n"))
