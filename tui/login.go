@@ -44,7 +44,7 @@ func loginAction() Action {
 			case c.Server == nil || c.app.actions.find("login") == nil:
 				return "no server is open"
 			case c.Server.Authorizer() == nil:
-				return "only servers over HTTP know a login"
+				return "it has no login: a command needs an oauth block for one"
 			}
 			return ""
 		},

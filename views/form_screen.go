@@ -96,7 +96,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Hinted: func(c *tui.Ctx) bool { return v.reply.WantsLogin() || tui.WantsLogin(c.Server) },
 			Disabled: func(c *tui.Ctx) string {
 				if c.Server == nil || c.Server.Authorizer() == nil {
-					return "only servers over HTTP know a login"
+					return "it has no login: a command needs an oauth block for one"
 				}
 				return ""
 			},

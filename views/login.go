@@ -191,7 +191,7 @@ func (v *login) cannotStart(c *tui.Ctx) string {
 	case c.Server == nil:
 		return "no server is open"
 	case c.Server.Authorizer() == nil:
-		return "only servers over HTTP know a login"
+		return "it has no login: a command needs an oauth block for one"
 	case v.st.Static:
 		return "the configuration has an Authorization header, which is used instead"
 	case v.run() != nil:

@@ -68,7 +68,7 @@ func (v *login) lines(c *tui.Ctx, w int) []string {
 	case s == nil:
 		return pane.Message(c.Theme, w, "No server is open.", "Press 1 for the servers.")
 	case s.Authorizer() == nil:
-		return pane.Message(c.Theme, w, safe.Line(s.Title(), 80)+" is not reached over HTTP: it knows no login.", "Press q to go back.")
+		return pane.Message(c.Theme, w, safe.Line(s.Title(), 80)+" has no login: it is not reached over HTTP, and has no oauth block.", "Press q to go back.")
 	}
 	if r := v.run(); r != nil && r.page.URL != "" && v.shows(at) {
 		v.waiting(c, l, r)

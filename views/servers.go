@@ -82,7 +82,7 @@ func (v *servers) noLogin(c *tui.Ctx) string {
 		return why
 	}
 	if v.selected().Authorizer() == nil {
-		return "only servers over HTTP know a login"
+		return "it has no login: a command needs an oauth block for one"
 	}
 	return ""
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +74,7 @@ func (a *app) authCommand() *cobra.Command {
 	return a.group("auth", "Log in to servers", login, status, logout, explain, a.authClientCommand())
 }
 
-// loginTarget makes a command's body from a function that is given the server that the command line names, which has to be one over HTTP.
+// loginTarget makes a command's body from a function that is given the server that the command line names, which has to be one with logins.
 func (a *app) loginTarget(f func(ctx context.Context, cmd *cobra.Command, s config.Server) error) func(*cobra.Command, []string) error {
 	return a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		s, err := a.httpTarget(cmd, args)
@@ -86,7 +88,7 @@ func (a *app) loginTarget(f func(ctx context.Context, cmd *cobra.Command, s conf
 // httpTarget is the server that the command line names.
 func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, error) {
 	s, err := a.anyTarget(cmd, args)
-	if err == nil && s.URL == "" {
+	if err == nil && s.URL == "" && !s.NeedsToken() {
 		err = notOverHTTP(s)
 	}
 	return s, err
@@ -104,7 +106,7 @@ func (a *app) anyTarget(cmd *cobra.Command, args []string) (config.Server, error
 }
 
 func notOverHTTP(s config.Server) error {
-	return usageError(s.Name+" is started by its command: only servers over HTTP have logins", "name one by its URL")
+	return usageError(s.Name+" is started by its command: only servers over HTTP have logins, and commands whose entry has an oauth block with auth_url and token_url", "name one by its URL, or add the block")
 }
 
 // logIn logs in, connects, and prints who the server is and what the login is for.
@@ -133,10 +135,17 @@ func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
 	}
 	st := l.Status()
 	report := struct {
-		Server any       `json:"server"`
-		Login  *loginRow `json:"login"`
-	}{map[string]any{"name": l.Name(), "url": mask.URL(st.URL), "protocolVersion": st.Version, "serverInfo": orNull(st.ServerInfo)}, nil}
-	rows := [][2]string{{"server", identity(st.ServerInfo)}, {"url", mask.URL(st.URL)}, {"protocol", st.Version}}
+		Server map[string]any `json:"server"`
+		Login  *loginRow      `json:"login"`
+	}{map[string]any{"name": l.Name(), "protocolVersion": st.Version, "serverInfo": orNull(st.ServerInfo)}, nil}
+	what, place := "url", mask.URL(st.URL)
+	if cfg := l.Config(); cfg.NeedsToken() {
+		what, place = "variables", strings.Join(cfg.TokenVariables(), ", ")
+		report.Server["variables"] = cfg.TokenVariables()
+	} else {
+		report.Server["url"] = place
+	}
+	rows := [][2]string{{"server", identity(st.ServerInfo)}, {what, place}, {"protocol", st.Version}}
 	if len(found) > 0 {
 		row := a.loginRow(found[0])
 		report.Login, rows = &row, append(rows, row.fields()...)
@@ -163,9 +172,5 @@ func resourceOf(s config.Server) string {
 	if issuer := s.OAuth.LogsInAt(); issuer != "" {
 		return auth.IdentityKey(issuer).Resource
 	}
-	u, _, err := config.Endpoint(s.URL)
-	if err != nil {
-		return s.URL
-	}
-	return auth.Resource(u)
+	return cmp.Or(auth.ResourceOf(s), s.URL)
 }

@@ -52,7 +52,7 @@ func (a *app) loginRow(c auth.Credentials) loginRow {
 	return row
 }
 
-// serversAt are the names of the servers of the configs that have a URL.
+// serversAt are the names of the servers of the configs whose login that is.
 func (a *app) serversAt(resource string) []string {
 	names := []string{}
 	set, _, err := a.o.load()
@@ -60,7 +60,7 @@ func (a *app) serversAt(resource string) []string {
 		return names // what is kept is shown nevertheless
 	}
 	for _, s := range set.Servers {
-		if s.URL != "" && resourceOf(s) == resource {
+		if at := resourceOf(s); at != "" && at == resource {
 			names = append(names, s.Name)
 		}
 	}
@@ -143,9 +143,9 @@ func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (k ke
 	switch {
 	case k.named && k.who == nil:
 		return k, nil
-	case k.who != nil && k.who.URL == "" && len(k.secrets) == 0 && len(k.who.Inputs) == 0:
+	case k.who != nil && resourceOf(*k.who) == "" && len(k.secrets) == 0 && len(k.who.Inputs) == 0:
 		return k, notOverHTTP(*k.who)
-	case k.who != nil && k.who.URL == "":
+	case k.who != nil && resourceOf(*k.who) == "":
 		return k, nil
 	case k.who != nil:
 		k.logins, err = logins.Store.Find(ctx, resourceOf(*k.who))
@@ -191,7 +191,7 @@ func (a *app) completeLogins(cmd *cobra.Command, args []string, _ string) ([]cob
 	found, _ := logins.Store.Find(cmd.Context(), "") // what can be read of it
 	var urls []cobra.Completion
 	for _, c := range found {
-		if mask.URL(c.Resource) == c.Resource {
+		if _, _, err := config.Endpoint(c.Resource); err == nil && mask.URL(c.Resource) == c.Resource { // a command is named by its name
 			urls = append(urls, cobra.CompletionWithDesc(c.Resource, "login by "+c.Issuer))
 		}
 	}
@@ -230,7 +230,7 @@ func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string)
 	}}); err != nil || who == nil || len(k.secrets) > 0 || slices.ContainsFunc(rows, func(r loginRow) bool { return r.LoggedIn }) {
 		return err
 	}
-	if who.URL == "" {
+	if resourceOf(*who) == "" {
 		return &failure.Error{Kind: failure.OAuth, Server: who.Name, Message: "no secrets are kept", Next: "they are asked for when it is started"}
 	}
 	return &failure.Error{Kind: failure.OAuth, Server: who.Name, URL: mask.URL(who.URL), Message: "not logged in", Next: "log in (" + a.loginCommand(*who, nil) + ")"}
@@ -265,14 +265,13 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 	}
 	forgotten, kept := []string{}, []stillGood{}
 	for _, c := range k.logins {
-		s := config.Server{Name: c.Resource, URL: c.Resource}
-		if who != nil {
-			s = *who
-		}
 		if slices.Contains(forgotten, c.Resource) {
 			continue // with all its issuers
 		}
-		login := auth.New(s, *a.login)
+		login := auth.Kept(c, *a.login)
+		if who != nil {
+			login = auth.New(*who, *a.login)
+		}
 		if err := login.Forget(ctx); err != nil {
 			if ctx.Err() != nil {
 				return errors.Join(errNotLoggedOut, ctx.Err())

@@ -71,8 +71,8 @@ func (l *Details) needsLogin(name string, s *session.Session, st session.Status)
 		l.paragraph(th.Text, `Give it a token or an API key in a header of its configuration, or in the shell: -H "Authorization: Bearer …"`)
 	}
 	var e *failure.Error
-	if errors.As(st.Err, &e) && (e.Detail != "" || known.LoggedIn) {
-		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Detail: e.Detail}))
+	if errors.As(st.Err, &e) && (e.Reason+e.Detail != "" || known.LoggedIn) {
+		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Reason: e.Reason, Detail: e.Detail}))
 	}
 	l.key("L", does)
 	l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
