@@ -96,7 +96,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 	switch {
 	case route.Endpoint() != nil:
 		out.URL = mask.URL(route.Address())
-	case out.Kind == failure.ChannelClosed && e.Kind != failure.OAuth:
+	case out.Kind == failure.ChannelClosed:
 		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before responding", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)
 	}
