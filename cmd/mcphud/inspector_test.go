@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // inspect runs one of the Inspector's command lines on a server.
@@ -29,6 +32,50 @@ func TestInspectorCallsATool(t *testing.T) {
 	if o := inspect(t, behave.Good, "--method", "tools/call", "--tool-name", "none"); o.code != exitTool || lastLine(o) != `{"error":{"code":"tool_not_found","message":"Tool 'none' not found on server."}}` {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
+}
+
+// Of what other clients may refuse --strict makes exit code 6, and only of the errors.
+func TestInspectorStrict(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		property, said string
+		code           int
+	}{
+		{`true`, `{"error":{"code":"schema_unportable","message":"1 tool schema portability error found (--strict)."}}`, 6},
+		{`{"type":["string","null"]}`, `0 errors, 1 warning across 1 tool.`, 0},
+		{`{"type":"string"}`, "", 0},
+	} {
+		url := listing(t, `{"name":"a","inputSchema":{"type":"object","properties":{"x":`+c.property+`}}}`)
+		o := finish(t, command(t, inspecting, url, "--method", "tools/list", "--strict"))
+		lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
+		if o.code != c.code || lines[len(lines)-1] != c.said {
+			t.Errorf("%s: exit %d, %s", c.property, o.code, o.stderr)
+		}
+		if o := finish(t, command(t, inspecting, url, "--method", "tools/list")); o.code != 0 {
+			t.Errorf("%s without --strict: exit %d, %s", c.property, o.code, o.stderr)
+		}
+	}
+}
+
+// listing is a server that lists one tool.
+func listing(t *testing.T, tool string) (url string) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		env, err := jsonrpc.Scan(b)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case err != nil || env.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		case env.Method == "initialize":
+			_, _ = w.Write(jsonrpc.NewResult(env.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"one","version":"1"}}`)))
+		case env.Method == "tools/list":
+			_, _ = w.Write(jsonrpc.NewResult(env.ID, []byte(`{"tools":[`+tool+`]}`)))
+		default:
+			_, _ = w.Write(jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, "no such method", nil))
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL + "/mcp"
 }
 
 func TestInspectorWritesResultsToFiles(t *testing.T) {

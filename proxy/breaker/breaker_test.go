@@ -90,6 +90,30 @@ func TestSection2_BreakerStates(t *testing.T) {
 	refused(time.Second) // the pauses begin anew
 }
 
+// What the documents promise of a breaker that nobody tuned: the tenth failure in a row opens it, for a second, then two, and so on up to 30.
+func TestSection2_UsualBreaker(t *testing.T) {
+	at := time.Unix(1000, 0)
+	b := New(Options{now: func() time.Time { return at }})
+	w := b.Wrap(&routes.Route{Name: "a"}, &upstream{err: errors.New("broken")})
+	ask := func() error {
+		_, err := w.RoundTrip(httptest.NewRequest(http.MethodPost, "/", nil))
+		return err
+	}
+	for i := range 10 {
+		if s := b.Status("a").State; s != Closed {
+			t.Fatalf("%s after %d failures", s, i)
+		}
+		_ = ask()
+	}
+	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+		if f, ok := jsonrpc.AsRequestError(ask()); !ok || b.Status("a").State != Open || f.RetryAfter != pause*time.Second {
+			t.Fatalf("%+v, want a pause of %d s", f, pause)
+		}
+		at = at.Add(pause * time.Second)
+		_ = ask() // the probe
+	}
+}
+
 func TestSection2_BreakerLetsOneProbeThrough(t *testing.T) {
 	at := time.Unix(1000, 0)
 	b := New(Options{Failures: 1, Pause: time.Second, now: func() time.Time { return at }})

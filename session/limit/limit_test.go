@@ -43,6 +43,35 @@ func TestX3_The101stCallOfAMinuteIsRefused(t *testing.T) {
 	}
 }
 
+// A call is named the time when the oldest one leaves the window, to the second in which it is the oldest one's last.
+func TestX3_RetryAfterOfTheOldestCall(t *testing.T) {
+	for _, c := range []struct{ gap, want time.Duration }{
+		{0, 61 * time.Second},
+		{time.Second, 60 * time.Second},
+		{59 * time.Second, 2 * time.Second},
+		{60 * time.Second, time.Second},
+		{60*time.Second + 999*time.Millisecond, time.Millisecond},
+		{61 * time.Second, 0},
+	} {
+		var at clock
+		l := newLimiter(at.now, 10)
+		if bad := l.Take("a", 2); bad != nil {
+			t.Fatal(bad)
+		}
+		at.move(c.gap)
+		if bad := l.Take("a", 2); bad != nil {
+			t.Fatal(bad)
+		}
+		var got time.Duration
+		if bad := l.Take("a", 2); bad != nil {
+			got = bad.RetryAfter
+		}
+		if got != c.want {
+			t.Errorf("%v after the first of two calls: wait %v, want %v", c.gap, got, c.want)
+		}
+	}
+}
+
 // Any 60 seconds hold at most the limit, whatever the pattern.
 func TestX3_NoMinuteHoldsMore(t *testing.T) {
 	var c clock

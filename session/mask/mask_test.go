@@ -34,6 +34,27 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// Each word that makes a name a secret's does so alone, in the middle of a name and in capitals; longer words that begin or end like it do not.
+func TestWordsOfSecrets(t *testing.T) {
+	for _, word := range strings.Fields("key keys auth authorization cookie pat pwd pass sig signature jwt bearer creds dsn assertion verifier token tokens secret password passphrase apikey accesskey privatekey credential credentials") {
+		for _, name := range []string{word, "my_" + word + "_1", "X-" + strings.ToUpper(word), "my" + strings.ToUpper(word[:1]) + word[1:]} {
+			if !Secret(name) {
+				t.Errorf("%s is taken for harmless", name)
+			}
+		}
+	}
+	for _, name := range strings.Fields("monkey keyboard author path pattern passenger signal cookies_allowed assert verify max_tokens minTokens count") {
+		if Secret(name) {
+			t.Errorf("%s is taken for a secret's", name)
+		}
+	}
+	for _, name := range []string{"max_tokens_token", "max-key", "tokens", "maximum_tokens"} {
+		if !Secret(name) {
+			t.Errorf("%s is taken for harmless", name)
+		}
+	}
+}
+
 func TestArgs(t *testing.T) {
 	got := Args([]string{"run", "--token", "abc", "--api-key=abc", "-H", "Authorization: Bearer abc", "-e", "MY_SECRET=abc", "--max-tokens", "100", "--key", "--verbose", "http://u:p@h/", "NAME=x"})
 	want := []string{"run", "--token", "***", "--api-key=***", "-H", "Authorization: Bearer ***", "-e", "MY_SECRET=***", "--max-tokens", "100", "--key", "--verbose", "http://***@h/", "NAME=x"}

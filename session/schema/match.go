@@ -6,7 +6,8 @@ import (
 )
 
 // matcher decides cheaply whether a value satisfies a subschema, for the conditions and variants of a form, on every
-// key press and without compiling anything. What it does not know (format, unevaluated keywords) it takes as satisfied;
+// key press and without compiling anything. What it does not know (format, patternProperties, propertyNames,
+// uniqueItems, unevaluated keywords) it takes as satisfied;
 // the verdict that counts is Validate's. Its steps are bounded, and when they run out the rest counts as satisfied too.
 type matcher struct {
 	s     *Schema

@@ -133,12 +133,31 @@ func TestServerRules(t *testing.T) {
 		{"capability-added prompts is declared", func(o *check.Offer) { o.Capabilities = []byte(`{"prompts":{},"tools":{"listChanged":true}}`) }},
 		{`capability-changed tools {"listChanged":true} → {}`, func(o *check.Offer) { o.Capabilities = []byte(`{"tools":{}}`) }},
 		{"", func(o *check.Offer) { o.Capabilities = []byte(` {"tools": {"listChanged" : true}}`) }},
-		{"", func(o *check.Offer) { o.Failed = map[offer.Kind]error{offer.Tools: errors.New("no answer")} }},
 	} {
 		after := tools(t, "")
 		c.change(&after)
 		if got := strings.Join(found(contract.Compare(contract.Of(&before), contract.Of(&after))), ";"); got != c.rule {
 			t.Errorf("%q, want %q", got, c.rule)
+		}
+	}
+}
+
+// A list that could not be read is not compared, whichever of the two it is: nothing was removed, and nothing added. The others are.
+func TestListsThatFailedAreNotCompared(t *testing.T) {
+	const tool, prompt = `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"p"}`
+	all := offered(t, tool, prompt, "", "")
+	part := offered(t, "", "", "", "")
+	part.Failed = map[offer.Kind]error{offer.Tools: errors.New("no answer")}
+	for _, c := range []struct {
+		before, after check.Offer
+		want          string
+	}{
+		{all, part, "prompt-removed was removed"},
+		{part, all, "prompt-added was added"},
+		{part, part, ""},
+	} {
+		if got := strings.Join(found(contract.Compare(contract.Of(&c.before), contract.Of(&c.after))), ";"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
