@@ -86,12 +86,17 @@ func (a *Agent) library() (*kb.Library, error) {
 	pages := func(ctx context.Context, document []byte) ([]string, error) {
 		return reader.Pages(ctx, document, pdfTime)
 	}
-	var embed *chat.Client
-	if m := a.o.Embeddings; m.URL != "" {
-		if embed, err = chat.New(m); err != nil {
+	var embed kb.Embedder
+	switch m := a.o.Embeddings; {
+	case m.URL != "":
+		c, err := chat.New(m)
+		if err != nil {
 			return nil, fmt.Errorf("the embeddings' API: %w", err)
 		}
-		a.closes = append(a.closes, func() error { embed.Close(); return nil })
+		a.closes = append(a.closes, func() error { c.Close(); return nil })
+		embed = kb.Endpoint(c)
+	case !a.o.FullText:
+		embed = kb.WordVectors()
 	}
 	open := func(tenant string) (*kb.KB, error) {
 		index := a.db

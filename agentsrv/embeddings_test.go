@@ -105,9 +105,37 @@ func meaningOfTenants(t *testing.T, store string) {
 	}
 }
 
-// Without a model for embeddings the tool says what it does: full-text search.
-func TestT3_SearchSaysThatItIsFullText(t *testing.T) {
+// Without an endpoint the built-in vectors of words compare meanings, and the tool and each answer say so.
+func TestT3b_SearchSaysWhatFoundIt(t *testing.T) {
 	_, cs := serve(t, Options{RateLimit: -1})
+	for era, c := range cs {
+		if tools := string(c.result("tools/list", `{}`)); !strings.Contains(tools, "Hybrid search, by words and by built-in vectors of English words, over") {
+			t.Errorf("%s: the description does not say how it searches", era)
+		}
+		for args, want := range map[string][]string{
+			`"query":"cancel a call"`:                     {`"mode":"hybrid","vectors":"words"`, `"found":"both"`},
+			`"query":"hues and shapes seem ugly"`:         {`"mode":"hybrid","vectors":"words"`, `"found":"semantic"`, "Colours or layout look wrong"},
+			`"query":"hues and shapes","mode":"semantic"`: {`"mode":"semantic","vectors":"words"}`, `"found":"semantic"`},
+			`"query":"opaqe string nextcursr"`:            {`"vectors":"words"`, `{"word":"opaqe","as":["opaqu"]}`},
+			`"query":"cancel a call","mode":"full-text"`:  {`"mode":"full-text"}`, `"found":"lexical"`},
+			`"query":"工具 -32601"`:                         {`"mode":"full-text","note":"full-text only: the built-in word vectors have no word of the query"}`},
+		} {
+			got := c.call("search_knowledge_base", `{"tenant_id":"t",`+args+`}`).Content[0].Text
+			for _, w := range want {
+				if !strings.Contains(got, w) {
+					t.Errorf("%s: %s: no %s in %s", era, args, w, got)
+				}
+			}
+		}
+	}
+	if kb := string(jsonrpc.Get(page(t, cs["modern"], "/status"), "kb")); !strings.Contains(kb, `"embeddings":{"model":"mcphud-words-`) {
+		t.Errorf("%s", kb)
+	}
+}
+
+// Where meanings are not to be compared the tool says what it does: full-text search.
+func TestT3_SearchSaysThatItIsFullText(t *testing.T) {
+	_, cs := serve(t, Options{RateLimit: -1, FullText: true})
 	for era, c := range cs {
 		if tools := string(c.result("tools/list", `{}`)); !strings.Contains(tools, "Full-text search over") {
 			t.Errorf("%s: the description does not say how it searches", era)

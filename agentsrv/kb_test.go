@@ -39,14 +39,21 @@ func ready(t *testing.T, a *Agent) {
 
 // What the knowledge base of one tenant holds no other finds, reads, is quoted or gets as the correction of a misspelt word.
 func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
-	for name, store := range map[string]string{"in memory": "", "in a file": filepath.Join(t.TempDir(), "agent.db")} {
+	own := map[string]string{"acme": "The zeppelin launches", "globex": "The submarine dives", "other": "launches and dives of everybody"}
+	for name, o := range map[string]Options{
+		"in memory": {FullText: true}, "in a file": {FullText: true, Store: filepath.Join(t.TempDir(), "agent.db")},
+		"in memory, by word vectors": {}, "in a file, by word vectors": {Store: filepath.Join(t.TempDir(), "agent.db")},
+	} {
 		t.Run(name, func(t *testing.T) {
-			a, cs := serve(t, Options{Store: store, RateLimit: -1, KB: []string{
+			a, cs := serve(t, Options{Store: o.Store, FullText: o.FullText, RateLimit: -1, KB: []string{
 				"acme=" + folder(t, "plans.md", "# Plans\n\nThe zeppelin launches on the ninth of October.\n"),
 				"globex=" + folder(t, "plans.md", "# Plans\n\nThe submarine dives on the tenth of May.\n"),
 				folder(t, "house.md", "# House rules\n\nThe launches and dives of everybody are announced here.\n"),
 			}})
 			ready(t, a)
+			if !o.FullText {
+				meant(t, a)
+			}
 			for era, c := range cs {
 				search := func(tenant, query string) string {
 					return c.call("search_knowledge_base", fmt.Sprintf(`{"query":%q,"tenant_id":%q,"limit":20}`, query, tenant)).Content[0].Text
@@ -66,8 +73,13 @@ func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
 					{"acme", "announced", ""},
 				} {
 					got := search(q.tenant, q.query)
-					if q.finds == "" && !strings.Contains(got, `"count":0`) || !strings.Contains(got, q.finds) {
+					if o.FullText && q.finds == "" && !strings.Contains(got, `"count":0`) || !strings.Contains(got, q.finds) {
 						t.Errorf("%s: %s searches %s: %s", era, q.tenant, q.query, got)
+					}
+					for whose, text := range own {
+						if whose != q.tenant && !(whose == "other" && q.tenant == "default") && strings.Contains(got, text) {
+							t.Errorf("%s: %s searches %s and finds what %s has: %s", era, q.tenant, q.query, whose, got)
+						}
 					}
 				}
 				// Nobody learns from a score what others have.
@@ -116,7 +128,7 @@ func TestT3_PagesOfPDFDocuments(t *testing.T) {
 					}
 				}
 			}
-			text := c.call("search_knowledge_base", fmt.Sprintf(`{"query":%q,"tenant_id":"t"}`, query)).Content[0].Text
+			text := c.call("search_knowledge_base", fmt.Sprintf(`{"query":%q,"tenant_id":"t","mode":"full-text"}`, query)).Content[0].Text
 			if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Results) != 1 {
 				t.Fatalf("%s: %s: %s %v", era, query, text, err)
 			}

@@ -107,8 +107,11 @@ type Options struct {
 	Batch    bool       // offer the experimental method tools/call_batch
 	PageSize int        // items on one page of a list, 0 for all on one
 	Model    chat.Model // what ask_agent asks, if anything
-	// Embeddings is what search_knowledge_base searches by meaning with, if anything. It needs a Name.
+	// Embeddings is what search_knowledge_base searches by meaning with; the zero value stands for the vectors of words that the binary has.
+	// It needs a Name.
 	Embeddings chat.Model
+	// FullText has search_knowledge_base search by words alone, where Embeddings is the zero value.
+	FullText bool
 	// Router is through which call_agent reaches other agents.
 	Router agentclient.Options
 	OTLP   string         // base URL of an OTLP/HTTP collector, "" for none

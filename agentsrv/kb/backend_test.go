@@ -268,11 +268,11 @@ func TestBackendVectorsInTheDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := c.nearest(t.Context(), first.ix, v[0], base, 3)
+			got, err := c.nearest(t.Context(), first.ix, v[0], base, 3, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := memory.nearest(v[0], base, 3)
+			want := memory.nearest(v[0], base, 3, 0)
 			far := func(n near) bool { return n.cosine < 0.02 } // which bytes may take for nothing at all
 			got, want = slices.DeleteFunc(got, far), slices.DeleteFunc(want, far)
 			if len(got) != len(want) {

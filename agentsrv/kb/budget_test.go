@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
 	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/store/pgtest"
@@ -164,6 +168,52 @@ func hybridSearch(t *testing.T, db *store.DB, what string) {
 	slices.Sort(alone)
 	t.Logf("median %v of which the endpoint %v", took[50], alone[50])
 	budget.Beyond(t, what+", p99 against the endpoint alone", took[98], alone[98], 50*time.Millisecond)
+}
+
+// The built-in vectors of words: what it takes to read them, and to search 1,000 passages with them, beside a search by words alone.
+func TestBudgetWordVectors(t *testing.T) {
+	budget.Skip(t)
+	whole, err := os.ReadFile(filepath.Join("wordvec", "words.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	known, err := wordvec.Read(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	t.Logf("the word vectors take %d kB beside their file of %d kB", (after.HeapAlloc-before.HeapAlloc)/1000, len(whole)/1000)
+	budget.Ceiling(t, "word vectors read", budget.Median(func() { known, err = wordvec.Read(whole) }), 20*time.Millisecond)
+	runtime.KeepAlive(known)
+
+	r := rand.New(rand.NewPCG(1, 2))
+	words := corpusWords(t)
+	k := open(t, Options{DB: database(t), Dir: t.TempDir(), Key: "x/", Embed: WordVectors()})
+	ix, err := k.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, chunks := library(r, words, 100)
+	if err := errors.Join(ix.put(t.Context(), 1, files, chunks), ix.vocabulary(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	k.update(func(s *State) { s.Chunks = 1000 })
+	t.Logf("1,000 passages embedded in %v", budget.Time(func() { err = k.Embed(t.Context()) }))
+	if err != nil || k.State().Embeddings.Vectors != 1000 {
+		t.Fatal(err, k.State())
+	}
+	queries := questions(r, words, 100)
+	took := make([]time.Duration, len(queries))
+	for i, q := range queries {
+		took[i] = budget.Median(func() { results(t, k, q, SearchOptions{Limit: 20}) })
+	}
+	slices.Sort(took)
+	t.Logf("median %v", took[50])
+	budget.Ceiling(t, "search in 1,000 passages with word vectors, p99", took[98], 20*time.Millisecond)
 }
 
 // corpusWords are the words of the corpus, the commonest first.

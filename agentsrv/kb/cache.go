@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
 	"github.com/mcphud/mcphud/session/store"
 )
 
@@ -26,11 +27,12 @@ type hash [hashSize]byte
 type cache struct {
 	db          *store.DB
 	base, model string
+	cheap       bool   // the model makes again what was forgotten at no cost
 	pgvector    string // the schema of that extension, quoted, "" where it is not used
 }
 
 func openCache(ctx context.Context, db *store.DB, ix *index, base, model string) (*cache, error) {
-	c := &cache{db: db, base: base, model: model}
+	c := &cache{db: db, base: base, model: model, cheap: strings.HasPrefix(model, wordvec.Prefix)}
 	err := db.Migrate(ctx, "kb_vectors", cacheSchema)
 	if err == nil {
 		err = c.extend(ctx, ix)
@@ -106,9 +108,14 @@ func (c *cache) drop(ctx context.Context) error {
 	return err
 }
 
-// prune forgets what other models made, and embeddings of texts that no passage has any more.
+// prune forgets what other models made, unless that was paid for and what takes its place was not, and embeddings of texts that no passage
+// has any more.
 func (c *cache) prune(ctx context.Context, gone []hash) error {
-	if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model <> ?`, c.base, c.model); err != nil {
+	query := `DELETE FROM kb_vector WHERE base = ? AND model <> ?`
+	if c.cheap {
+		query += ` AND model LIKE '` + wordvec.Prefix + `%'`
+	}
+	if _, err := c.db.ExecContext(ctx, query, c.base, c.model); err != nil {
 		return err
 	}
 	for len(gone) > 0 {

@@ -56,6 +56,8 @@ func (k *KB) embedding() {
 		var again <-chan time.Time
 		if err == nil {
 			n = 0
+		} else if k.local() {
+			k.o.Log.Error("knowledge base: searches are by words alone", "error", err) // what failed fails again
 		} else if k.run.Err() == nil {
 			wait := backoff.Wait(n, k.firstPass, longestPass)
 			k.o.Log.Warn("knowledge base: embeddings are incomplete, and searches by meaning with them", "error", err, "retry_in", text.Duration(wait))
@@ -90,7 +92,7 @@ func (k *KB) refresh(ctx context.Context) error {
 	if err != nil || k.cacheDB(ix).Dialect() != store.Postgres {
 		return err
 	}
-	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model.Name)
+	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model())
 	if err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (k *KB) embedAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model.Name)
+	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model())
 	if err != nil {
 		return err
 	}
@@ -260,7 +262,7 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 				dims = len(v)
 			}
 			if v != nil && len(v) != dims {
-				return errors.Join(fmt.Errorf("%s %w: %d and %d", k.model(), errDims, dims, len(v)), c.drop(ctx))
+				return errors.Join(fmt.Errorf("%s %w: %d and %d", k.o.Embed.Name(), errDims, dims, len(v)), c.drop(ctx))
 			}
 		}
 		if err := c.put(ctx, hashes, got); err != nil {
@@ -274,7 +276,7 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 			}
 		}
 	}
-	k.o.Log.Info("knowledge base: embeddings are up to date", "made", done, "model", k.o.Embed.Model.Name, "duration_ms", time.Since(start).Milliseconds())
+	k.o.Log.Info("knowledge base: embeddings are up to date", "made", done, "model", k.o.Embed.Model(), "duration_ms", time.Since(start).Milliseconds())
 	return k.loadVectors(ctx, ix, c, texts)
 }
 
@@ -327,8 +329,10 @@ func (k *KB) ask(ctx context.Context, texts []string) (got [][]float32, err erro
 			return got, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case k.local():
+			return nil, err
 		case n >= embedTries:
-			return nil, fmt.Errorf("%s %w", k.model(), err)
+			return nil, fmt.Errorf("%s %w", k.o.Embed.Name(), err)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,7 +1,7 @@
 // Package kb is the agent's knowledge base: full-text search (SQLite FTS5, ranked by BM25, with a trigram pass that
 // forgives typos) over the text files and PDF documents of a folder, or over a corpus about the protocol and this program that the binary
-// brings along. With a model for embeddings it also searches by meaning, and makes one rank of both. What it finds can be read as
-// resources.
+// brings along. With embeddings, by the vectors of words that the binary has or by a model that an endpoint has, it also searches by meaning,
+// and makes one rank of both. What it finds can be read as resources.
 package kb
 
 import (
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -28,8 +27,8 @@ type Options struct {
 	Dir string
 	// Key tells this base from others whose embeddings, or index, are in the same DB.
 	Key string
-	// Embed makes embeddings of passages and queries; nil searches the text alone. It stays the caller's to close.
-	Embed *chat.Client
+	// Embed makes embeddings of passages and queries; nil searches the text alone.
+	Embed Embedder
 	// Pages is the text of a PDF document, page by page. Nil leaves such documents out, as do errors.
 	Pages func(ctx context.Context, document []byte) ([]string, error)
 	// Log receives the progress of indexing, and files that could not be read; nil discards it.
@@ -89,7 +88,7 @@ func New(o Options) (*KB, error) {
 	}
 	k.state.Ready = o.Dir == "" // the first search loads all of the corpus
 	if o.Embed != nil {
-		k.state.Embeddings.Model = o.Embed.Model.Name
+		k.state.Embeddings.Model = o.Embed.Model()
 	}
 	if o.Dir != "" {
 		root, err := os.OpenRoot(o.Dir)
@@ -102,10 +101,13 @@ func New(o Options) (*KB, error) {
 	return k, nil
 }
 
-// Start indexes Dir in the background, and then makes embeddings; with neither it does nothing, since the corpus is loaded by the first
-// search.
+// local tells whether embeddings are made in this process.
+func (k *KB) local() bool { return k.o.Embed != nil && k.o.Embed.Kind() == ByWords }
+
+// Start indexes Dir in the background, and then makes embeddings; for the corpus it only asks an endpoint for them, since the first search
+// does the rest.
 func (k *KB) Start() {
-	if k.root == nil && k.o.Embed == nil {
+	if k.root == nil && (k.o.Embed == nil || k.local()) {
 		return
 	}
 	k.mu.Lock()
@@ -216,9 +218,9 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	return ix, nil
 }
 
-// cacheDB is where embeddings are kept: the store, also those of the corpus, whose index is in memory.
+// cacheDB is where embeddings are kept: the store, also those of the corpus, whose index is in memory, if an endpoint made them.
 func (k *KB) cacheDB(ix *index) *store.DB {
-	if k.o.DB != nil {
+	if k.o.DB != nil && (k.root != nil || !k.local()) {
 		return k.o.DB
 	}
 	return ix.db

@@ -76,7 +76,10 @@ func (l *Library) Load(ctx context.Context) error {
 // Tools is search_knowledge_base.
 func (l *Library) Tools() []server.ServerTool {
 	how := "Full-text search"
-	if l.shared.o.Embed != nil {
+	switch {
+	case l.shared.local():
+		how = "Hybrid search, by words and by built-in vectors of English words,"
+	case l.shared.o.Embed != nil:
 		how = "Hybrid search, by words and by meaning,"
 	}
 	return []server.ServerTool{kit.Tool("search_knowledge_base", "Search the knowledge base",

@@ -75,7 +75,7 @@ func listed(n int, at func(int) float32) string {
 }
 
 // nearest is vectors.nearest in the database.
-func (c *cache) nearest(ctx context.Context, ix *index, q []float32, base string, n int) ([]near, error) {
+func (c *cache) nearest(ctx context.Context, ix *index, q []float32, base string, n int, least float32) ([]near, error) {
 	rows, err := c.db.QueryContext(ctx, `SELECT c.id, c.hash, 1 - (v.embedding OPERATOR(`+c.pgvector+`.<=>) q.q) AS cosine
 		FROM (SELECT CAST(? AS `+c.pgvector+`.vector) AS q) q, kb_vector v JOIN kb_chunk c ON c.hash = v.hash JOIN kb_file d ON d.id = c.file
 		WHERE c.kb = ? AND v.base = ? AND v.model = ? AND (CAST(?5 AS TEXT) = '' OR d.base = ?5) ORDER BY v.embedding OPERATOR(`+c.pgvector+`.<=>) q.q LIMIT ?6`,
@@ -91,7 +91,7 @@ func (c *cache) nearest(ctx context.Context, ix *index, q []float32, base string
 		if err := rows.Scan(&one.id, &raw, &one.cosine); err != nil {
 			return nil, err
 		}
-		if one.cosine <= 0 {
+		if !(one.cosine > least) { // nor is what is none, of a passage all whose numbers are 0
 			break
 		}
 		one.tag = tagOf(raw)

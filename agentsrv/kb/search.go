@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -62,9 +63,17 @@ type Hit struct {
 
 // Results are what a search found.
 type Results struct {
-	Hits []Hit  // the best first
-	Mode string // FullText, Semantic or Hybrid: what was done, which is less than what was asked for where Note says why
-	Note string // why meaning counts for nothing, or not for all passages; "" where it is as asked for
+	Hits    []Hit   // the best first
+	Mode    string  // FullText, Semantic or Hybrid: what was done, which is less than what was asked for where Note says why
+	Vectors string  // ByWords or ByEndpoint: what made the embeddings that were compared; "" for FullText
+	Fuzzy   []Fuzzy // the words of the query that no passage has
+	Note    string  // why meaning counts for nothing, or not for all passages; "" where it is as asked for
+}
+
+// Fuzzy is a word that was looked for as those that it may be a typing error of.
+type Fuzzy struct {
+	Word string   `json:"word"`
+	As   []string `json:"as"`
 }
 
 // Search finds the passages that answer query best. Library decides who may search this base; tenant is only named in
@@ -75,7 +84,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 		var end func(error)
 		attributes := map[string]string{"search.engine": k.engine(), "mcp.tenant_id": tenant}
 		if k.o.Embed != nil && o.Mode != FullText {
-			attributes["search.embeddings"] = text.Clip(k.o.Embed.Model.Name, 100)
+			attributes["search.embeddings"] = text.Clip(k.o.Embed.Model(), 100)
 		}
 		ctx, end = k.o.Trace(ctx, "search.vector", attributes)
 		defer func() { end(err) }()
@@ -92,6 +101,9 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	if k.o.Embed != nil && o.Mode != FullText {
 		depth = fuseDepth
 	}
+	if o.Mode != FullText {
+		k.ready(ctx)
+	}
 	meaning := k.meaning(ctx, query, o) // asks while the words are looked up
 	terms, byWords, err := ix.lexical(ctx, query, o.Base, k.State().Chunks, depth)
 	byMeaning := meaning()
@@ -102,7 +114,13 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 		return r, err
 	}
 	r.Mode, r.Note = FullText, byMeaning.note
+	for _, t := range terms {
+		if len(t.near) > 0 && o.Mode != Semantic {
+			r.Fuzzy = append(r.Fuzzy, Fuzzy{t.word, t.near})
+		}
+	}
 	if byMeaning.done {
+		r.Vectors = k.o.Embed.Kind()
 		if r.Mode = Hybrid; o.Mode == Semantic {
 			r.Mode, byWords = Semantic, nil
 		}
@@ -152,7 +170,7 @@ func (ix *index) terms(ctx context.Context, query string, chunks int) (terms []t
 		}
 		return true
 	})
-	telling := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return common[w] })
+	telling := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return wordvec.Common(w) })
 	if len(telling) == 0 {
 		telling = all
 	}

@@ -53,6 +53,17 @@ func (k *KB) meaning(ctx context.Context, query string, o SearchOptions) func() 
 	}
 }
 
+// ready makes the embeddings of the corpus at the first search that looks at them, where no endpoint is asked for them.
+func (k *KB) ready(ctx context.Context) {
+	if k.root != nil || !k.local() || k.vectors.Load() != nil || k.State().Embeddings.Err != "" {
+		return
+	}
+	// Whoever asked first may give up; what is made here is for everybody.
+	if err := k.Embed(context.WithoutCancel(ctx)); err != nil {
+		k.o.Log.Error("knowledge base: searches are by words alone", "error", err)
+	}
+}
+
 // nearest asks for the embedding of a query, and finds what is nearest to it.
 func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semantics {
 	ctx, cancel := context.WithTimeoutCause(ctx, k.queryTime, errSlow)
@@ -61,17 +72,21 @@ func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semant
 	switch {
 	case err != nil && context.Cause(ctx) == errSlow:
 		k.rest.Store(time.Now().Add(restTime).UnixNano())
-		return semantics{note: fmt.Sprintf("full-text only: %s did not answer within %s", k.model(), text.Duration(k.queryTime))}
+		return semantics{note: fmt.Sprintf("full-text only: %s did not answer within %s", k.o.Embed.Name(), text.Duration(k.queryTime))}
 	case err != nil:
-		return semantics{note: fmt.Sprintf("full-text only: %s %v", k.model(), err)}
+		return semantics{note: fmt.Sprintf("full-text only: %s %v", k.o.Embed.Name(), err)}
 	case len(got[0]) != v.dims:
 		k.doubt()
-		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.model(), len(got[0]), v.dims)}
+		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.o.Embed.Name(), len(got[0]), v.dims)}
 	}
 	s := semantics{done: true}
+	least := k.o.Embed.Least()
+	if !slices.ContainsFunc(got[0], func(x float32) bool { return x != 0 }) {
+		return semantics{note: fmt.Sprintf("full-text only: %s have no word of the query", k.o.Embed.Name())}
+	}
 	if v.in == nil {
-		s.near = v.nearest(got[0], base, fuseDepth)
-	} else if s.near, err = v.in.nearest(ctx, v.of, got[0], base, fuseDepth); err != nil {
+		s.near = v.nearest(got[0], base, fuseDepth, least)
+	} else if s.near, err = v.in.nearest(ctx, v.of, got[0], base, fuseDepth, least); err != nil {
 		k.o.Log.Error("knowledge base: search by meaning failed", "error", err)
 		return semantics{note: "full-text only: the database cannot search by meaning now"}
 	}
@@ -81,15 +96,17 @@ func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semant
 	return s
 }
 
-// model is how messages call what makes embeddings.
-func (k *KB) model() string { return k.o.Embed.Name(k.o.Embed.Model.Name) }
-
 // fuse makes one rank of two: each passage counts by its places in them, and not by scores, which cannot be compared.
 func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage, byMeaning []near, limit int) ([]passage, error) {
+	answered := 0.
+	if len(byWords) > 0 {
+		answered = byWords[0].Score
+	}
+	share, even := k.o.Embed.Share(answered)
 	at := map[int64]int{}
 	for i := range byWords {
 		at[byWords[i].id] = i
-		byWords[i].Score = 1 / float64(fuseRank+1+i) / (2. / (fuseRank + 1))
+		byWords[i].Score = (1 - share) * (even + 1) / (even + 1 + float64(i))
 	}
 	var missing []int64
 	for _, n := range byMeaning {
@@ -122,7 +139,7 @@ func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage
 			p.Found = "both"
 			fallthrough
 		default:
-			p.Score += 1 / float64(fuseRank+place) / (2. / (fuseRank + 1))
+			p.Score += share * (even + 1) / (even + float64(place))
 		}
 	}
 	byWords = slices.DeleteFunc(byWords, func(p passage) bool { return p.Score <= 0 })

@@ -98,7 +98,7 @@ func (m *meanings) set(f func()) {
 }
 
 // client asks m for embeddings by a model.
-func (m *meanings) client(t *testing.T, model string) *chat.Client {
+func (m *meanings) client(t *testing.T, model string) Embedder {
 	t.Helper()
 	m.dims = max(m.dims, 64)
 	s := httptest.NewServer(m)
@@ -108,7 +108,7 @@ func (m *meanings) client(t *testing.T, model string) *chat.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c
+	return Endpoint(c)
 }
 
 // meant opens a base whose passages have embeddings.

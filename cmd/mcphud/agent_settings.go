@@ -159,7 +159,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var((*webURL)(&s.modelURL), "model-url", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
 	f.StringVar(&s.model, "model", "", "request the model of this `NAME` from it; AGENT_MODEL")
 	f.Var((*webURL)(&s.embedURL), "embeddings-url", "search the knowledge base by meaning too, with embeddings of the OpenAI-compatible API at this `URL` (default: --model-url) and the key in AGENT_EMBEDDINGS_KEY; AGENT_EMBEDDINGS_URL")
-	f.StringVar(&s.embed, "embeddings-model", "", "make them with the model of this `NAME`; without it the knowledge base is searched by words alone; AGENT_EMBEDDINGS_MODEL")
+	f.StringVar(&s.embed, "embeddings-model", "", "make them with the model of this `NAME`; without it built-in vectors of English words make them, and off searches by words alone; AGENT_EMBEDDINGS_MODEL")
 	f.StringVar(&s.modelVia.Proxy, "model-proxy", "", "reach the API of the model, and that of the embeddings, through the proxy at `URL`, or none; AGENT_MODEL_PROXY keeps a password out of process listings")
 	f.StringVar(&s.modelVia.CA, "model-ca", "", "trust both by the certificates in this PEM `FILE` instead of the system's; AGENT_MODEL_CA")
 	f.StringVar(&s.modelVia.ClientCert, "model-client-cert", "", "show both the client certificate in this PEM `FILE`; AGENT_MODEL_CLIENT_CERT")

@@ -232,3 +232,33 @@ func TestA4_ToolsOfTheSettingsFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The model off, from wherever, has the knowledge base searched by words alone.
+func TestT3b_EmbeddingsOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args  []string
+		env   map[string]string
+		file  string
+		off   bool
+		model string
+		wrong string
+	}{
+		{},
+		{args: []string{"--embeddings-model", "off"}, off: true},
+		{env: map[string]string{"AGENT_EMBEDDINGS_MODEL": "off"}, off: true},
+		{file: "embeddingsModel: off\n", off: true},
+		{file: "embeddingsModel: off\nmodelUrl: http://127.0.0.1:1/v1\n", off: true},
+		{args: []string{"--embeddings-model", "nomic"}, file: "embeddingsModel: off\nmodelUrl: http://127.0.0.1:1/v1\n", model: "nomic"},
+		{args: []string{"--embeddings-model", "off", "--embeddings-url", "http://127.0.0.1:1/v1"}, wrong: "--embeddings-url makes no sense with --embeddings-model off"},
+	} {
+		s, _, _, failed := settled(t, append(c.args, "--ephemeral"), c.env, c.file)
+		o, err := s.options(slog.New(slog.DiscardHandler))
+		if (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) || failed != "" {
+			t.Errorf("%+v: %v %s", c, err, failed)
+		}
+		if err == nil && (o.FullText != c.off || o.Embeddings.Name != c.model) {
+			t.Errorf("%+v: %v, %q", c, o.FullText, o.Embeddings.Name)
+		}
+	}
+}
