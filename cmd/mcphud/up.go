@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,11 +83,36 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 	} else if err != nil {
 		return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see its output above, and correct " + r.what()}
 	}
+	a.awaitStarts(ctx, r)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err := a.summary(r); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return nil
+}
+
+const (
+	slowStart = 2 * time.Second  // after which it is said what is waited for
+	maxStart  = 30 * time.Second // of what the router starts; then it goes on in the background
+)
+
+// awaitStarts waits until what the router starts has started, for a while, so that the first list of everything has it.
+func (a *app) awaitStarts(ctx context.Context, r *stackRun) {
+	names := r.file.Started()
+	if len(names) == 0 {
+		return
+	}
+	slow := time.AfterFunc(slowStart, func() { a.note("waiting for " + strings.Join(names, ", ") + " to start, which may have to be downloaded first") })
+	defer slow.Stop()
+	ctx, cancel := context.WithTimeout(ctx, maxStart)
+	defer cancel()
+	missing := r.Whole(ctx, names)
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		a.note("warning: " + name + " is not in the list of everything yet: " + missing[name])
+	}
 }
 
 // note writes a line to stderr.

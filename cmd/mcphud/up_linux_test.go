@@ -104,10 +104,12 @@ func TestUp(t *testing.T) {
 
 	// A process that dies comes back where it was, and the router reaches it again.
 	first := u.Processes[0]
+	ready := "one          ready      at " + first.URL
+	before := strings.Count(u.log(), ready) // twice where the router had to listen elsewhere, which the agents are told
 	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the agent to come back", func() bool { return strings.Count(u.log(), "one          ready      at "+first.URL) == 2 })
+	await(t, "the agent to come back", func() bool { return strings.Count(u.log(), ready) > before })
 	if !strings.Contains(u.log(), "killed; next start in") {
 		t.Errorf("nothing says why: %s", u.log())
 	}
@@ -424,5 +426,23 @@ func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
 	}
 	if strings.Contains(o.out+o.stderr+u.log(), alpha) {
 		t.Error("the agent's token is told")
+	}
+}
+
+// What the router starts has started when everything is said to be ready, however long it takes, so that the first list has it; one that
+// cannot start is named, and nobody waits for it.
+func TestUpWaitsForWhatTheRouterStarts(t *testing.T) {
+	long(t, "TestUp")
+	t.Parallel()
+	slow := fmt.Sprintf("{command: sh, args: [-c, 'sleep 6; exec env -u %s %s=%s %s'], session: shared}", asMain, asServer, exampleServer, os.Args[0])
+	u := stackOf(t, "agents: {}\nservers:\n  slow: "+slow+"\n  bad: {command: sh, args: [-c, 'echo no such thing >&2; exit 3']}\nrouter: {}\n", "mcphud.stack.yaml", "--trust")
+	out := mcphud(t, "tools", "list", "--url", u.Aggregate, "--format", "text").ok(t)
+	if !strings.Contains(out, "search_repos") {
+		t.Errorf("the first list has no tool of what was started:\n%s", out)
+	}
+	for _, want := range []string{"waiting for slow, bad to start", "warning: bad is not in the list of everything yet: "} {
+		if !strings.Contains(u.log(), want) {
+			t.Errorf("it does not say %q: %s", want, u.log())
+		}
 	}
 }

@@ -91,6 +91,19 @@ func (e *ServerEntry) supervised() bool { return e.Command != "" && e.URL != "" 
 // Routed reports whether the router serves it. One that is disabled there is only started, such as a database.
 func (e *ServerEntry) Routed() bool { return valueText(e.Route["disabled"]) != "true" }
 
+// started reports whether the router starts it, on the first request that it is for.
+func (e *ServerEntry) started() bool { return e.Command != "" && e.URL == "" && e.Routed() }
+
+// Started names the servers that the router starts.
+func (f *File) Started() (names []string) {
+	for _, e := range f.Servers {
+		if e.started() {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
 // RouterEntry is the router of a File.
 type RouterEntry struct {
 	Port   int // 0 if the file has none
