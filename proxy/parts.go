@@ -20,7 +20,7 @@ import (
 // command is the way to an agent that is a process of the router's.
 func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
 	o := bridge.Options{
-		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
+		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Sandbox: route.Sandbox, Shared: route.Session == routes.Shared,
 		Logger: r.log, SideChannel: r.o.SideChannel, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
 		Caller: callerOf,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -31,6 +32,19 @@ func project(t *testing.T, trust *config.Trust, started *int) *tuitest.App {
 				return transport.NewMemory(server.NewStdioServer(basics.NewServer("")).Listen), true
 			}
 		}))
+}
+
+// The question says what the server's sandbox leaves it, and so does its page.
+func TestX5b_TrustQuestionNamesTheSandbox(t *testing.T) {
+	srv := config.Server{
+		Name: "theirs", Transport: config.Stdio, Command: "./do-it", Sandbox: &confine.Rules{Read: []string{"/data"}, Network: true},
+		Source: config.Source{File: filepath.Join(t.TempDir(), ".mcp.json"), Line: 3, Project: true},
+	}
+	trust := config.OpenTrust(t.TempDir())
+	app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Trust: trust})...), tuitest.Target(srv), tuitest.NoConnect(),
+		tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }))
+	app.View("servers").Pane("detail").Has("sandbox", "with network, reads /data")
+	app.Press("enter").Overlay("Start a server from this project?").Has("sandbox", "with network, reads /data")
 }
 
 // Nothing of a project file starts before the user saw what it runs and said

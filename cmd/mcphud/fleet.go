@@ -127,7 +127,7 @@ func (s seenServer) stopped(first error) bool {
 
 // targetFlags are those of the flags that name or shape one server and were given.
 func targetFlags(cmd *cobra.Command) (given []string) {
-	for _, name := range []string{"url", "agent", "server", "transport", "protocol", "log-level", "env", "cwd", "header", "root"} {
+	for _, name := range []string{"url", "agent", "server", "transport", "protocol", "log-level", "env", "cwd", "sandbox", "header", "root"} {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
 		}

@@ -147,6 +147,9 @@ func (a *app) openOffer(ctx context.Context, o *described.Offer, f *openFlags) e
 	if err != nil {
 		return &failure.Error{Kind: failure.Usage, Server: o.Name, Message: err.Error(), Err: err, Next: "give other values with --set KEY=VALUE"}
 	}
+	if err := a.o.sandbox.shut(&s); err != nil {
+		return err
+	}
 	lacks := o.Missing(s)
 	if !f.print { // which starts nothing
 		lacks = o.Lacks(ctx, s)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/persona"
 )
@@ -27,6 +28,7 @@ type options struct {
 	registry            string   // URL, by a command that has the flag
 	set                 []string // KEY=VALUE of inputs that a server declares
 	cwd, protocol       string
+	sandbox             sandboxFlag
 	proxy, ca           string
 	clientCert, key     string
 	insecure            bool
@@ -76,6 +78,8 @@ func (o *options) register(root *cobra.Command) {
 	f.Var(&choice{&o.transport, transports}, "transport", "talk to a URL over `TRANSPORT`: auto, http, sse or ws (experimental)")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
 	f.StringVar(&o.cwd, "cwd", "", "start the server in `DIR`")
+	f.Var(&o.sandbox, "sandbox", "shut the server in: no network, no files but its own and the system's programs; enforced by Linux; =`ALLOW` adds network, read=PATH or write=PATH (repeatable)")
+	f.Lookup("sandbox").NoOptDefVal = "true"
 	f.StringArrayVarP(&o.headers, "header", "H", nil, "send `\"Name: value\"` with every HTTP request, or to open a WebSocket (repeatable)")
 	f.StringArrayVar(&o.set, "set", nil, "give `KEY=VALUE` where the server's entry or description asks for KEY (repeatable)")
 	f.StringVar(&o.proxy, "proxy", "", "send requests through the proxy at `URL` (http, https, socks5), or none (default HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY)")
@@ -110,7 +114,7 @@ func (o *options) register(root *cobra.Command) {
 	o.registerMetrics(root, "in the UI, every 15 s and at the end")
 	grouped(root.Flags(), groupOutput, metricsFlag)
 	grouped(f, groupTarget, "url", "agent", "server", "config", "set", "protocol", "meta", "traceparent")
-	grouped(f, groupStdio, "env", "cwd", "root")
+	grouped(f, groupStdio, "env", "cwd", "sandbox", "root")
 	grouped(f, groupHTTP, slices.Concat([]string{"transport", "header"}, networkFlags, []string{"no-browser"})...)
 	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
@@ -120,6 +124,7 @@ func (o *options) register(root *cobra.Command) {
 		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = root.RegisterFlagCompletionFunc("sandbox", cobra.FixedCompletions([]string{confine.Network, confine.Read + "=", confine.Write + "="}, cobra.ShellCompDirectiveNoSpace))
 	_ = root.RegisterFlagCompletionFunc("answer", cobra.FixedCompletions(answerWords, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(persona.Names(), cobra.ShellCompDirectiveDefault))
 	_ = root.RegisterFlagCompletionFunc("capabilities", completeCapabilities)

@@ -256,6 +256,9 @@ func (a *app) entry(cmd *cobra.Command, s *config.Server) (err error) {
 			return err
 		}
 	}
+	if err := a.o.sandbox.shut(s); err != nil {
+		return err
+	}
 	if a.o.transport != "" {
 		s.Transport = a.o.transport
 	}

@@ -186,7 +186,7 @@ func (a *app) entryByFlags(cmd *cobra.Command, s *config.Server, command []strin
 		if s.URL == "" {
 			s.Transport = at.Transport
 		}
-		s.URL, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd = at.URL, "", nil, nil, "", ""
+		s.URL, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd, s.Sandbox = at.URL, "", nil, nil, "", "", nil
 	}
 	for _, field := range unset {
 		if err := unsetField(s, field); err != nil {
@@ -208,6 +208,8 @@ func unsetField(s *config.Server, field string) error {
 		s.Args = nil
 	case "cwd":
 		s.Cwd = ""
+	case "sandbox":
+		s.Sandbox = nil
 	case "envFile":
 		s.EnvFile = ""
 	case "headersHelper":

@@ -145,7 +145,7 @@ func (o *options) load() (config.Set, config.Options, error) {
 // fitting refuses flags for another kind of server than s is.
 func fitting(cmd *cobra.Command, s *config.Server) error {
 	stdio := s.Transport == config.Stdio
-	wrong := []string{"env", "cwd"}
+	wrong := []string{"env", "cwd", "sandbox"}
 	if stdio {
 		wrong = append([]string{"header", "transport"}, networkFlags...)
 	}
@@ -175,6 +175,9 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	}
 	if o.cwd != "" {
 		s.Cwd = o.cwd
+	}
+	if err := o.sandbox.shut(s); err != nil {
+		return err
 	}
 	if o.transport != "" {
 		s.Transport = o.transport

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -38,6 +39,7 @@ type Options struct {
 	Args    []string
 	Env     map[string]string // beside the few harmless variables that are inherited
 	Cwd     string            // "" for ours
+	Sandbox *confine.Rules    // what it may do; nil for all that we may
 	Shared  bool              // one process for all instead of one for each session
 	// Dial makes a connection to a server of the legacy era, in place of starting Command.
 	Dial func() (transport.Transport, error)

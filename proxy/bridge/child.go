@@ -57,7 +57,7 @@ func newChild(ctx context.Context, b *Bridge, modern bool) (*child, error) {
 		}
 	} else {
 		cfg := config.Server{
-			Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
+			Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, Sandbox: b.o.Sandbox, MaxFrame: b.o.MaxFrame,
 		}
 		if b.o.Given != nil {
 			given, err := b.o.Given(ctx, cfg)

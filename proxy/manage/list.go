@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -34,6 +35,7 @@ type listed struct {
 	Command  string            `json:"command,omitempty"`
 	Args     []string          `json:"args,omitempty"`
 	Cwd      string            `json:"cwd,omitempty"`
+	Sandbox  *confine.Rules    `json:"sandbox,omitempty"`
 	Session  routes.Mode       `json:"session,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
@@ -44,7 +46,7 @@ type listed struct {
 func listedOf(r *routes.Route, source string) listed {
 	l := listed{
 		Name: r.Name, Source: source, Status: session.Disconnected, Enabled: !r.Disabled, Upstream: r.Kind(), HostPort: r.HostPort, CA: r.CA,
-		Command: r.Command, Args: mask.Args(r.Args), Cwd: r.Cwd, Env: hidden(r.Env), Headers: hidden(r.Headers),
+		Command: r.Command, Args: mask.Args(r.Args), Cwd: r.Cwd, Sandbox: r.Sandbox, Env: hidden(r.Env), Headers: hidden(r.Headers),
 	}
 	if r.URL != nil {
 		l.URL = mask.URL(r.Address())

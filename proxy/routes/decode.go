@@ -102,12 +102,13 @@ func (v value) each(f func(key string, v value)) {
 	})
 }
 
-// object walks an object whose members are known; others are warned of. A null is as if it were not there.
+// object walks an object whose members are known; others are warned of. A null is as if it were not there, but for a
+// sandbox: whoever begins to write one does not want what none allows.
 func (v value) object(known map[string]func(value)) {
 	v.each(func(key string, m value) {
 		set, ok := known[key]
 		switch {
-		case ok && m.raw[0] != 'n':
+		case ok && (m.raw[0] != 'n' || key == "sandbox"):
 			set(m)
 		case !ok:
 			for _, k := range slices.Sorted(maps.Keys(known)) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -89,6 +91,8 @@ func ParseOne(text []byte) (*Route, error) {
 		return nil, root.d.warnings[0]
 	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
+	case r.Sandbox != nil && slices.ContainsFunc(append(slices.Clone(r.Sandbox.Read), r.Sandbox.Write...), func(p string) bool { return !filepath.IsAbs(p) }):
+		return nil, errors.New("sandbox names a relative path; it must be an absolute one")
 	case r.Registered || r.Shared:
 		return nil, errors.New("registered and shared apply only to a route of a file")
 	case r.OAuth != nil && !r.OAuth.Resolved():
@@ -154,7 +158,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession, Transport: Auto}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
-	var ca, transport, login, urls, network, certificate, shared value
+	var ca, transport, login, urls, network, certificate, shared, sandbox value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -185,6 +189,7 @@ func (t *Table) add(name string, v value, others ...string) {
 		"args":       command("args", func(v value) { r.Args = v.list() }),
 		"env":        command("env", func(v value) { r.Env = v.env() }),
 		"cwd":        command("cwd", func(v value) { r.Cwd = v.text() }),
+		"sandbox":    func(v value) { r.Sandbox, sandbox = v.sandbox(), v },
 		"session":    command("session", func(v value) { r.Session = v.mode() }),
 		"shared":     func(v value) { r.Shared, shared = v.bool(), v },
 		"disabled":   func(v value) { r.Disabled = v.bool() },
@@ -215,6 +220,8 @@ func (t *Table) add(name string, v value, others ...string) {
 		urls.fail("must agree in their scheme and user")
 	case r.Shared && (r.Command != "" || r.OAuth != nil):
 		shared.fail("cannot be with a command or oauth: others would be asked in its place")
+	case r.Sandbox != nil && r.Command == "":
+		sandbox.fail("applies only to a route with a command")
 	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
 		ca.fail("applies only to a route with an https url")
 	case (r.ClientCert != "" || r.ClientKey != "" || r.Insecure) && (r.URL == nil || r.URL.Scheme != "https"):
@@ -325,6 +332,38 @@ func (v value) oauth() *config.OAuth {
 	return o
 }
 
+// sandbox reads what a command may do. What is unknown in it is an error: it would not be enforced.
+func (v value) sandbox() *confine.Rules {
+	switch v.raw[0] {
+	case 't', 'f':
+		if v.bool() {
+			return &confine.Rules{}
+		}
+		return nil
+	case '{':
+	default:
+		v.fail("is %s; it must be true, false, or an object with read, write and network", kind(v.raw))
+		return nil
+	}
+	r := &confine.Rules{}
+	v.each(func(key string, v value) {
+		switch key {
+		case confine.Read:
+			r.Read = v.list()
+		case confine.Write:
+			r.Write = v.list()
+		case confine.Network:
+			r.Network = v.bool()
+		default:
+			v.fail("is nothing that a sandbox can enforce: it has read, write and network")
+		}
+	})
+	if err := r.Check(); err != nil {
+		v.fail("cannot be: %v", err)
+	}
+	return r
+}
+
 func (v value) mode() Mode {
 	m := Mode(v.text())
 	if m != PerSession && m != Shared {
@@ -409,6 +448,10 @@ func (t *Table) resolve(folder string) {
 		}
 		if r.OAuth != nil {
 			r.OAuth.Resolve(folder)
+		}
+		if r.Sandbox != nil {
+			home, _ := os.UserHomeDir() // without one, ~ is a name
+			r.Sandbox.Resolve(folder, home)
 		}
 		if r.Command != "" && r.Cwd != "" && !filepath.IsAbs(r.Cwd) {
 			r.Cwd = filepath.Join(folder, r.Cwd)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/fault"
 )
 
@@ -51,7 +52,8 @@ type Route struct {
 	Args    []string
 	Env     map[string]string // beside what a child always gets
 	Cwd     string
-	Session Mode // of a command
+	Sandbox *confine.Rules // of a command; nil for none
+	Session Mode           // of a command
 
 	Registered bool // its upstreams are those of the other routes of its name
 	Shared     bool // whether registrations in a bucket add upstreams to it

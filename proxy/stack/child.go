@@ -65,7 +65,7 @@ func (p *proc) spawn(port int) (*child, error) {
 		std[0] = nil // the null device
 	}
 	var err error
-	c.Process, err = process.Start(process.Spec{Path: path, Args: args, Env: env, Dir: s.Dir, Std: std})
+	c.Process, err = process.Start(process.Spec{Path: path, Args: args, Env: env, Dir: s.Dir, Std: std, Confine: s.Sandbox})
 	closeAll([]*os.File{ends[0], ends[3], ends[5]})
 	if err != nil {
 		closeAll([]*os.File{ends[1], ends[2], ends[4]})

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Foreign reports whether the file can make other code run than this program's: by a command, or by a variable of an agent
@@ -54,7 +56,7 @@ func (f *File) Describe() (lines []string) {
 		lines = append(lines, own(a.Name, "agent", a.Flags, a.Env))
 	}
 	for _, s := range f.Servers {
-		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Headers: texts(s.Route["headers"])}
+		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Sandbox: s.Sandbox, Headers: texts(s.Route["headers"])}
 		d.Launch = s.supervised()
 		if s.Command == "" {
 			d.URL = s.URL
@@ -74,6 +76,7 @@ func (f *File) Describe() (lines []string) {
 		d.Command, _ = r["command"].(string)
 		d.URL, _ = r["url"].(string)
 		d.Cwd, _ = r["cwd"].(string)
+		d.Sandbox = sandboxOf(r["sandbox"])
 		list, _ := r["args"].([]any)
 		for _, a := range list {
 			d.Args = append(d.Args, valueText(a))
@@ -110,6 +113,22 @@ func reached(d *config.Server, r map[string]any) {
 	}
 }
 
+// sandboxOf is the sandbox of a route as its file has it; nil for none, and for one that will be refused.
+func sandboxOf(v any) *confine.Rules {
+	if v == nil {
+		return nil
+	}
+	text, err := json.Marshal(map[string]any{"routes": map[string]any{"x": map[string]any{"command": "x", "sandbox": v}}})
+	if err != nil {
+		return nil
+	}
+	t, err := routes.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return t.Routes["x"].Sandbox
+}
+
 // texts is an object of strings as routing.json has it.
 func texts(v any) map[string]string {
 	m, _ := v.(map[string]any)
@@ -134,7 +153,7 @@ func (f *File) line(s config.Server) string {
 	last := ""
 	for _, field := range f.expanded[s.Name].Describe(s) {
 		words := map[string]string{
-			"runs": " ", "in": "; in ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given ",
+			"runs": " ", "in": "; in ", "sandbox": "; in a sandbox: ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given ",
 			"through": "; through ", "trusts": "; trusting ", "reads": "; reading ", "signs in at": "; login at ", "gets token": "; token in ", "tokens from": "; tokens from ", "metadata at": "; login by ",
 			"identity at": "; identity of ",
 		}[field.Label]

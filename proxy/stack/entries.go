@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // pathFlags are settings of an agent that name files or folders.
@@ -174,6 +177,8 @@ func (r *reader) server(name string, n config.Node) {
 			s.Env = r.env(m.Value, what+".env")
 		case "cwd":
 			s.Dir = r.path(m.Value, what+".cwd")
+		case "sandbox":
+			s.Sandbox = r.sandbox(name, m.Value)
 		case "url":
 			s.URL, s.port = r.text(m.Value, what+".url"), 0
 		case "ca":
@@ -191,6 +196,10 @@ func (r *reader) server(name string, n config.Node) {
 		r.fail(n, "%s has neither command nor url; give one of them, or both for a server that is to be started", what)
 	case s.Command != "" && (strings.HasPrefix(s.URL, "unix://") || strings.HasPrefix(s.URL, "http+unix://")):
 		r.fail(n, "%s.url is a socket, which a server that is started cannot be watched at; give an http or https URL", what)
+	case s.Sandbox != nil && s.Command == "":
+		r.fail(n, "%s.sandbox applies only to a server that is started by its command", what)
+	case s.Sandbox != nil && s.URL != "" && !s.Sandbox.Network:
+		r.fail(n, "%s.sandbox has no network, and the server is to listen at %s; write network: true", what, s.URL)
 	case s.URL == "":
 		reach = map[string]any{"command": s.Command}
 	}
@@ -238,6 +247,21 @@ func (r *reader) route(name string, n config.Node, reach map[string]any) map[str
 	return out
 }
 
+// sandbox reads what a server may do, as routing.json has it.
+func (r *reader) sandbox(name string, n config.Node) *confine.Rules {
+	value := r.value(n, name+".sandbox")
+	if err := checkRoutes(map[string]any{name: map[string]any{"command": "x", "sandbox": value}}); err != nil {
+		r.fail(n, "%v", err)
+		return nil
+	}
+	box := sandboxOf(value)
+	if box != nil {
+		home, _ := os.UserHomeDir() // without one, ~ is a name
+		box.Resolve(filepath.Dir(r.f.Path), home)
+	}
+	return box
+}
+
 // checkRoutes checks routes with the parser of routing.json.
 func checkRoutes(table map[string]any) error {
 	text, err := json.Marshal(map[string]any{"routes": table})
@@ -258,6 +282,15 @@ func (r *reader) absolutePaths(route any) any {
 		for _, key := range []string{"ca", "cwd"} {
 			if s, ok := m[key].(string); ok {
 				m[key] = r.beside(s)
+			}
+		}
+		box, _ := m["sandbox"].(map[string]any)
+		for _, key := range []string{confine.Read, confine.Write} {
+			list, _ := box[key].([]any)
+			for i, v := range list {
+				if s, ok := v.(string); ok {
+					list[i] = r.beside(s)
+				}
 			}
 		}
 		login, _ := m["oauth"].(map[string]any)

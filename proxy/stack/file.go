@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // FileName is the name of the stack file that is used by default.
@@ -71,6 +72,7 @@ type ServerEntry struct {
 	Args    []string
 	Env     map[string]string
 	Dir     string // absolute, "" for the file's own folder
+	Sandbox *confine.Rules
 	URL     string
 	Route   map[string]any
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/process"
 )
@@ -115,7 +116,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			p.Notes = append(p.Notes, missingCommand(e, dir)...)
 			continue
 		}
-		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.listens()})
+		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, Sandbox: e.Sandbox, URL: e.listens()})
 		all = append(all, e.Name)
 	}
 	p.Drain = cmp.Or(p.Drain, defaultDrain+drainMargin)
@@ -144,6 +145,11 @@ func missingCommand(e ServerEntry, dir string) []string {
 	}
 	if _, err := process.Lookup(e.Command, process.Filtered(e.Env), dir); err != nil {
 		return []string{fmt.Sprintf("warning: calls of %s will fail: %v", e.Name, noCommand(e.Command, dir, err))}
+	}
+	if e.Sandbox != nil {
+		if err := confine.Supported(); err != nil {
+			return []string{fmt.Sprintf("warning: calls of %s will fail: %v", e.Name, err)}
+		}
 	}
 	return nil
 }

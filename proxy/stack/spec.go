@@ -13,6 +13,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Kind is the role of a process.
@@ -35,6 +37,7 @@ type Spec struct {
 	Args    []string
 	Env     map[string]string // added to the few variables that every program gets; see process.Filtered
 	Dir     string            // working folder, "" for ours
+	Sandbox *confine.Rules    // what a Server may do; nil for all that we may
 
 	// Port is where an Agent or Router listens, 0 for any port. If it is taken another one is used, unless Fixed.
 	Port  int

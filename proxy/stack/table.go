@@ -96,6 +96,9 @@ func (t *table) routes() map[string]any {
 		if len(s.Env) > 0 {
 			r["env"] = s.Env
 		}
+		if s.Sandbox != nil {
+			r["sandbox"] = s.Sandbox
+		}
 		out[s.Name] = r
 	}
 	return out

@@ -16,7 +16,7 @@ func Of(k history.Call, file, name string) Call {
 	switch srv, ok := k.Server.Of(); {
 	case !k.Server.Unnamed:
 		c.Server = k.Server.Name
-	case !ok:
+	case !ok, srv.Sandbox != nil: // which such a file has no place for; without it, something else would be called
 	case srv.Command != "":
 		c.Command = append([]string{srv.Command}, srv.Args...)
 	default:

@@ -53,6 +53,7 @@ func (e *entry) check() {
 	}
 	e.noNUL("command", e.Command)
 	e.noNUL("cwd", e.Cwd)
+	e.checkSandbox()
 	for i, a := range e.Args {
 		e.noNUL(index("args", i), a)
 	}

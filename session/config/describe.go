@@ -57,6 +57,9 @@ func Describe(s Server) []Field {
 	if s.Command != "" {
 		add("runs", commandLine(append([]string{s.Command}, s.Args...)))
 		add("in", quoteNonEmpty(s.Cwd))
+		if s.Sandbox != nil {
+			add("sandbox", s.Sandbox.Describe(quote))
+		}
 	}
 	if len(s.HeadersHelper) > 0 {
 		add("runs", commandLine(s.HeadersHelper))

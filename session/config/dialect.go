@@ -70,7 +70,7 @@ func namedIn(folders []string, names ...string) func(string) bool {
 }
 
 // commonFields are the fields of an entry that every dialect may have.
-var commonFields = set("type", "transport", "command", "args", "env", "envFile", "cwd", "url", "launch", "headers", "headersHelper", "oauth",
+var commonFields = set("type", "transport", "command", "args", "env", "envFile", "cwd", "sandbox", "url", "launch", "headers", "headersHelper", "oauth",
 	"enabled", "disabled", "protocol", "roots", "timeout", "max_timeout", "connect_timeout", "max_frame", "auto_reconnect",
 	"proxy", "ca", "client_cert", "client_key", "insecure")
 

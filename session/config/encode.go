@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config/rewrite"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Encode is a server as a file of that dialect with one entry, and what that shape cannot say: each a field, and why. The values
@@ -127,6 +128,7 @@ func (s Server) fields(y *style) (all []said) {
 	add("command", s.Command, s.Command != "")
 	add("args", s.Args, len(s.Args) > 0)
 	add("cwd", s.Cwd, s.Cwd != "")
+	add("sandbox", s.Sandbox, s.Sandbox != nil)
 	add("url", s.URL, s.URL != "")
 	add("launch", true, s.Launch)
 	add("headers", s.Headers, len(s.Headers) > 0)
@@ -174,7 +176,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 		t.from = inShell
 	}
 	if s.Launch && y.names != nil { // with both it would start something that says nothing to it, or ask which is meant
-		s.Launch, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd = false, "", nil, nil, "", ""
+		s.Launch, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd, s.Sandbox = false, "", nil, nil, "", "", nil
 		t.lose("command", "%s does not start servers that serve a URL: start it yourself", d.program())
 	}
 	if y.own != nil {
@@ -234,6 +236,8 @@ func (y *style) value(t *translation, name, field string, v any) (any, bool) {
 			return rewrite.Object{{Key: "headers", Value: out}}, true
 		}
 		return out, true
+	case *confine.Rules:
+		return encodedSandbox(v, t), true
 	case *OAuth:
 		o := v.encoded(y, t)
 		return o, len(o) > 0
@@ -277,7 +281,7 @@ func (a *OAuth) encoded(y *style, t *translation) (o rewrite.Object) {
 
 // clone is a copy whose maps and lists are its own.
 func (s Server) clone() Server {
-	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
+	s.Args, s.Env, s.Headers, s.Sandbox = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers), s.Sandbox.Clone()
 	return s
 }
 

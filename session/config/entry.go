@@ -28,6 +28,7 @@ type entry struct {
 	declared []setup.Input   // what the file asks for
 	keys     []string        // variables that the program keeps the values of
 	base     string          // the folder that relative paths are below
+	home     string          // the user's
 }
 
 // problem flags the entry. field may be "".
@@ -78,7 +79,7 @@ func (r *reader) readEntry(name string, n node, src Source) *entry {
 }
 
 func (e *entry) field(key string, n node) {
-	if n.kind() == null {
+	if n.kind() == null && key != "sandbox" {
 		return // as if it were not there, in every dialect
 	}
 	e.note(key, n)
@@ -99,6 +100,8 @@ func (e *entry) field(key string, n node) {
 		e.envFile = e.string(key, n)
 	case "cwd":
 		e.Cwd = e.string(key, n)
+	case "sandbox":
+		e.sandbox(n)
 	case "url":
 		e.URL = e.string(key, n)
 	case "headers":
@@ -150,7 +153,7 @@ func merged(have, more map[string]string) map[string]string {
 }
 
 func (e *entry) transport(n node) {
-	known := set("type", "command", "args", "url", "launch", "headers", "cwd", "env", "proxy", "ca", "client_cert", "client_key", "insecure")
+	known := set("type", "command", "args", "url", "launch", "headers", "cwd", "env", "sandbox", "proxy", "ca", "client_cert", "client_key", "insecure")
 	for _, m := range n.members() {
 		if !known[m.key] {
 			e.unknown(m, "transport")
@@ -348,6 +351,9 @@ func (e *entry) finish() Server {
 	if e.Cwd != "" {
 		e.Cwd = e.below(e.Cwd)
 	}
+	if e.Sandbox != nil {
+		e.Sandbox.Resolve(e.base, e.home)
+	}
 	for _, file := range []*string{&e.CA, &e.ClientCert, &e.ClientKey} {
 		if *file != "" {
 			*file = e.below(*file)
@@ -389,6 +395,7 @@ func (e *entry) clone() *entry {
 	c.Args, c.Roots, c.HeadersHelper = slices.Clone(e.Args), slices.Clone(e.Roots), slices.Clone(e.HeadersHelper)
 	c.Env, c.Headers = maps.Clone(e.Env), maps.Clone(e.Headers)
 	c.problems = slices.Clone(e.problems)
+	c.Sandbox = e.Sandbox.Clone()
 	if e.OAuth != nil {
 		a := *e.OAuth
 		a.Scopes, a.Params = slices.Clone(a.Scopes), maps.Clone(a.Params)

@@ -182,6 +182,7 @@ func (e *entry) expander(o Options) *expander {
 			e.problem(field, "%s", msg)
 		}
 	}
+	e.home = o.Home
 	x.unset = func(field, variable, fix string) {
 		x.bad(field, "environment variable %s is not set; %s", clip(variable), fix)
 	}
@@ -203,6 +204,7 @@ func (e *entry) expand(o Options, given setup.Values) {
 		h[0] = filepath.Join(o.Home, h[0][2:])
 	}
 	e.Cwd = x.expand("cwd", e.Cwd)
+	e.expandSandbox(x)
 	e.URL = x.expand("url", e.URL)
 	e.Proxy = x.expand("proxy", e.Proxy)
 	e.CA = x.expand("ca", e.CA)

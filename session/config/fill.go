@@ -45,6 +45,9 @@ func (s Server) Fill(v setup.Values) Server {
 			*f[0] = *f[2]
 		}
 	}
+	if reflect.DeepEqual(s.Sandbox, was.Sandbox) {
+		out.Sandbox = is.Sandbox
+	}
 	if n := len(was.Roots); n <= len(s.Roots) {
 		out.Roots = append(is.Roots, s.Roots[n:]...)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/setup"
 )
 
@@ -69,7 +70,9 @@ type Server struct {
 	Env       map[string]string `json:"env,omitempty"`     // added to the inherited environment
 	EnvFile   string            `json:"envFile,omitempty"` // only with Options.Literal: else its variables are in Env
 	Cwd       string            `json:"cwd,omitempty"`     // "" = the working folder
-	URL       string            `json:"url,omitempty"`
+	// Sandbox shuts the process of Command in; nil lets it do all that the user may.
+	Sandbox *confine.Rules `json:"sandbox,omitempty"`
+	URL     string         `json:"url,omitempty"`
 	// Launch says that Command is started and serves the URL by itself, over HTTP or SSE. Without it a URL is served already.
 	Launch  bool              `json:"launch,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`

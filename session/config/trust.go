@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Fingerprint is a hash of everything that decides what starting s would run or contact, as its file has it: variables
@@ -38,8 +39,9 @@ func (s Server) fingerprint(presets ...string) string {
 		CA, Proxy, ClientCert, ClientKey string `json:",omitempty"`
 		Insecure, Launch                 bool   `json:",omitempty"`
 
-		Presets []string `json:",omitempty"`
-	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure, s.Launch, presets})
+		Presets []string       `json:",omitempty"`
+		Sandbox *confine.Rules `json:",omitempty"`
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure, s.Launch, presets, s.Sandbox})
 	if err != nil { // strings only: cannot happen
 		return ""
 	}

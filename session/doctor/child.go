@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func (r *run) spawn(s *Step) {
 	s.add("argv: " + r.commandLine())
 	if r.server.Cwd != "" {
 		s.add("in: " + r.server.Cwd)
+	}
+	if r.server.Sandbox != nil {
+		s.add("in a sandbox: " + r.server.Sandbox.Describe(strconv.Quote))
 	}
 	r.notify(s)
 	pid := 0

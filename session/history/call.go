@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
@@ -64,14 +65,15 @@ type Time struct{ time.Time }
 
 // Server is what is known of the server that was called.
 type Server struct {
-	Name      string   `json:"name"`
-	Unnamed   bool     `json:"unnamed,omitempty"` // nobody chose the name: it was given by its command or URL
-	Title     string   `json:"title,omitempty"`
-	Transport string   `json:"transport,omitempty"`
-	Command   string   `json:"command,omitempty"` // of an unnamed one
-	Args      []string `json:"args,omitempty"`
-	Cwd       string   `json:"cwd,omitempty"`
-	URL       string   `json:"url,omitempty"`
+	Name      string         `json:"name"`
+	Unnamed   bool           `json:"unnamed,omitempty"` // nobody chose the name: it was given by its command or URL
+	Title     string         `json:"title,omitempty"`
+	Transport string         `json:"transport,omitempty"`
+	Command   string         `json:"command,omitempty"` // of an unnamed one
+	Args      []string       `json:"args,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Sandbox   *confine.Rules `json:"sandbox,omitempty"`
+	URL       string         `json:"url,omitempty"`
 	// Partial says that it was called with something that is not kept, since it may be secret: variables, headers, parts of the
 	// command or the URL.
 	Partial  bool   `json:"partial,omitempty"`
@@ -87,7 +89,7 @@ func Identity(s config.Server) string {
 	id := "entry\x00" + s.Source.File + "\x00" + s.Name
 	if s.Unnamed {
 		where := s
-		where.Cwd = ""
+		where.Cwd, where.Sandbox = "", nil
 		id = "target\x00" + where.Fingerprint()
 		if dir := s.Local(); dir != "" {
 			id += "\x00" + dir
@@ -200,7 +202,7 @@ func ServerOf(cfg config.Server) Server {
 	clean := cfg.Masked()
 	s.Command, s.Args, s.URL = clean.Command, clean.Args, clean.URL
 	if cfg.Command != "" {
-		s.Cwd = cfg.WorkingDir()
+		s.Cwd, s.Sandbox = cfg.WorkingDir(), cfg.Sandbox.Clone()
 	}
 	s.Partial = len(cfg.Env)+len(cfg.Headers) > 0 || clean.Fingerprint() != cfg.Fingerprint()
 	return s
@@ -214,7 +216,7 @@ func (s Server) Of() (config.Server, bool) {
 		return config.Server{}, false
 	case s.Command != "":
 		c := config.OfCommand(s.Command, s.Args...)
-		c.Cwd = s.Cwd
+		c.Cwd, c.Sandbox = s.Cwd, s.Sandbox.Clone()
 		return c, true
 	}
 	return config.Server{Name: s.Name, Unnamed: true, Transport: cmp.Or(s.Transport, config.Auto), URL: s.URL}, s.URL != ""

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Spec describes a child. No shell is involved.
@@ -22,6 +24,8 @@ type Spec struct {
 	// Console leaves a child on Windows in our process group, so that a ctrl+c typed at the console reaches it. Elsewhere
 	// signals are forwarded to it; see [Process.Forward].
 	Console bool
+	// Confine shuts the child in, where it is not nil. Where the system cannot do that, it is not started.
+	Confine *confine.Rules
 }
 
 // Process is a child that leads its own process group. On Linux it is killed when this process ends, however that happens;
@@ -37,10 +41,15 @@ type Process struct {
 	gone   bool // reaped: its pid may be someone else's
 	killed bool // with its group
 	left   detached
+	done   func() // once it was reaped; nil for nothing
 }
 
 // Start starts a child. It must be reaped.
 func Start(s Spec) (*Process, error) {
+	done, err := s.confine()
+	if err != nil {
+		return nil, err
+	}
 	cmd := &exec.Cmd{
 		Path: s.Path, Args: append([]string{cmp.Or(s.Name, s.Path)}, s.Args...), Env: s.Env, Dir: s.Dir, SysProcAttr: childAttr(s.Console),
 	}
@@ -53,7 +62,7 @@ func Start(s Spec) (*Process, error) {
 	if s.Std[2] != nil {
 		cmd.Stderr = s.Std[2]
 	}
-	p := &Process{exited: make(chan struct{}), free: make(chan struct{}), reaped: make(chan struct{})}
+	p := &Process{exited: make(chan struct{}), free: make(chan struct{}), reaped: make(chan struct{}), done: done}
 	started := make(chan error)
 	go func() {
 		// The death signal is sent when the thread that started the child ends, so that thread must live as long.
@@ -78,9 +87,29 @@ func Start(s Spec) (*Process, error) {
 		p.wait(cmd)
 	}()
 	if err := <-started; err != nil {
+		if done != nil {
+			done()
+		}
 		return nil, err
 	}
 	return p, nil
+}
+
+// confine makes s one of a child that shuts itself in, where that is asked for. done is to be called once it has ended.
+func (s *Spec) confine() (done func(), err error) {
+	if s.Confine == nil {
+		return nil, nil
+	}
+	env := s.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	in, done, err := confine.Prepare(*s.Confine, confine.Program{Path: s.Path, Name: cmp.Or(s.Name, s.Path), Args: s.Args, Env: env, Dir: s.Dir})
+	if err != nil {
+		return nil, err
+	}
+	s.Path, s.Name, s.Args, s.Env = in.Path, in.Name, in.Args, in.Env
+	return done, nil
 }
 
 // PID is the child's process id, and that of its group.
@@ -180,6 +209,9 @@ func (p *Process) Reap() string {
 	}
 	p.left.release()
 	p.mu.Unlock()
+	if p.done != nil {
+		p.done()
+	}
 	return exitStatus(p.state)
 }
 

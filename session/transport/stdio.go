@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/process"
@@ -51,7 +52,7 @@ type stdio struct {
 	stderr     io.Writer // the child's stderr is copied there, nil for nowhere
 	grace      GracePeriod
 	serves     bool // it speaks at a URL, and nobody over its pipes; what it prints is logged
-	restricted bool // of our environment only what is not secret goes along
+	restricted bool // of our environment only what is not secret goes along, as in a sandbox
 
 	proc   *process.Process
 	stdin  *os.File
@@ -103,7 +104,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 		return err
 	}
 	env := process.Environment(s.cfg.Env)
-	if s.restricted {
+	if s.restricted || s.cfg.Sandbox != nil {
 		env = process.Filtered(s.cfg.Env)
 	}
 	path, err := process.Lookup(s.cfg.Command, env, s.cfg.Cwd)
@@ -130,7 +131,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	if s.serves {
 		std[1] = theirErr
 	}
-	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: std})
+	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: std, Confine: s.cfg.Sandbox})
 	shut(theirIn, theirOut, theirErr)
 	if err != nil {
 		shut(ourIn, ourOut, ourErr)
@@ -385,6 +386,11 @@ func spawnFailed(cfg config.Server, err error) *failure.Error {
 		Kind: failure.SpawnFailed, Stage: "starting", Err: err,
 		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, process.Reason(err)),
 		Next:    "check the command, its arguments and the working folder",
+	}
+	if unsupported := new(confine.UnsupportedError); errors.As(err, &unsupported) {
+		e.Next = "start it where the system can, or without the sandbox, if it may do all that you may"
+	} else if path := new(confine.PathError); errors.As(err, &path) {
+		e.Next = "make " + path.Path + ", or correct the list of the sandbox"
 	}
 	if errors.Is(err, process.ErrNotFound) {
 		e.Message = fmt.Sprintf("command %q not found", cfg.Command)

@@ -56,6 +56,15 @@ func target(srv config.Server) (words []string) {
 	if m.Cwd != "" {
 		words = append(words, "--cwd", safe.Quote(m.Cwd))
 	}
+	if m.Sandbox != nil {
+		for _, w := range m.Sandbox.Words() {
+			if w == "true" {
+				words = append(words, "--sandbox")
+			} else {
+				words = append(words, safe.Quote("--sandbox="+w))
+			}
+		}
+	}
 	words = append(words, network(m, [5]string{"--proxy", "--ca", "--client-cert", "--client-key", "--insecure"})...)
 	if m.Command == "" {
 		return append(words, "--url", safe.Quote(m.URL))

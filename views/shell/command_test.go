@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/confine"
 )
 
 // What a server named like a flag is not copied as an operand, and says why.
@@ -18,5 +19,20 @@ func TestInvocationRefusesFlags(t *testing.T) {
 	text, err := (Invocation{Verb: "tools call", Operands: []string{"it's"}, Flags: []string{"--args", "{}"}}).On(srv)
 	if want := `mcphud tools call 'it'\''s' --args '{}' --url http://127.0.0.1:1/mcp`; err != nil || text != want {
 		t.Errorf("copied %s, %v; want %s", text, err, want)
+	}
+}
+
+// What is copied starts the server in its sandbox again.
+func TestX5b_SandboxIsCopied(t *testing.T) {
+	srv := config.OfCommand("serve")
+	for want, rules := range map[string]*confine.Rules{
+		"mcphud -- serve":           nil,
+		"mcphud --sandbox -- serve": {},
+		`mcphud '--sandbox=read=/a b' --sandbox=network -- serve`: {Read: []string{"/a b"}, Network: true},
+	} {
+		srv.Sandbox = rules
+		if text, err := (Invocation{}).On(srv); err != nil || text != want {
+			t.Errorf("copied %s, %v; want %s", text, err, want)
+		}
 	}
 }

@@ -21,7 +21,8 @@ type server struct {
 	tools string // the rendered tools array, where the mode has a fixed one
 	big   string // the rendered text of Big
 
-	pids func() string // JSON of the process ids, for tool "pids"
+	pids  func() string // JSON of the process ids, for tool "pids"
+	reach func([]byte) string
 
 	mu        sync.Mutex
 	lists     int                           // tools/list answered
@@ -32,7 +33,7 @@ type server struct {
 
 // newServer renders what the mode needs.
 func newServer(mode Mode) *server {
-	s := &server{mode: mode, cancels: map[string]context.CancelFunc{}, pids: func() string { return "{}" }}
+	s := &server{mode: mode, cancels: map[string]context.CancelFunc{}, pids: func() string { return "{}" }, reach: func([]byte) string { return "nothing is reached" }}
 	switch mode {
 	case ManyTools:
 		s.tools = renderManyTools()

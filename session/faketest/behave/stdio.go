@@ -15,11 +15,12 @@ const outlive = 10 * time.Minute
 
 // Process is what a stdio server gets from the program around it.
 type Process struct {
-	In   io.Reader
-	Out  io.Writer
-	Err  io.Writer
-	Exit func(code int) // ends the process at once; in a test it may return
-	Fork func() string  // starts the child of mode Fork; returns the pids as a JSON object
+	In    io.Reader
+	Out   io.Writer
+	Err   io.Writer
+	Exit  func(code int)                // ends the process at once; in a test it may return
+	Reach func(arguments []byte) string // tool "reach", which is not listed: what came of reaching for things outside of the process
+	Fork  func() string                 // starts the child of mode Fork; returns the pids as a JSON object
 }
 
 // Stdio serves one connection until In ends and every call is over, and returns the exit code.
@@ -29,6 +30,9 @@ func Stdio(mode Mode, p Process) int {
 		return 3
 	}
 	s := newServer(mode)
+	if p.Reach != nil {
+		s.reach = p.Reach
+	}
 	if p.Fork != nil {
 		pids := p.Fork()
 		s.pids = func() string { return pids }

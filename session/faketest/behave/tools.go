@@ -133,6 +133,8 @@ func (s *server) plain(r request, a arguments) string {
 		return text(payloads())
 	case "pids":
 		return `{"content":[{"type":"text","text":` + quote(s.pids()) + `}],"structuredContent":` + s.pids() + `}`
+	case "reach":
+		return text(s.reach(r.Params.Arguments))
 	case "cancelled":
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -6,11 +6,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -36,7 +39,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "fakemcp: no mode %q; the modes are %v\n", mode, behave.Modes())
 		os.Exit(64)
 	}
-	p := behave.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Fork: pids}
+	p := behave.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Fork: pids, Reach: reach}
 	switch mode {
 	case behave.Fork:
 		p.Fork = fork
@@ -46,6 +49,37 @@ func main() {
 		time.Sleep(outlive) // only SIGKILL ends it sooner
 	}
 	os.Exit(behave.Stdio(mode, p))
+}
+
+// reach reads a file, writes one, and opens a connection, and says how each went.
+func reach(arguments []byte) string {
+	var want struct{ Read, Write, Dial string }
+	if err := json.Unmarshal(arguments, &want); err != nil {
+		return err.Error()
+	}
+	var said []string
+	say := func(what string, err error) {
+		how := "allowed"
+		if err != nil {
+			how = err.Error()
+		}
+		said = append(said, what+": "+how)
+	}
+	if want.Read != "" {
+		_, err := os.ReadFile(want.Read)
+		say("read", err)
+	}
+	if want.Write != "" {
+		say("write", os.WriteFile(want.Write, []byte("written"), 0o600))
+	}
+	if want.Dial != "" {
+		c, err := net.Dial("tcp", want.Dial)
+		if err == nil {
+			_ = c.Close()
+		}
+		say("dial", err)
+	}
+	return strings.Join(said, "\n")
 }
 
 // pids is the process ids without a child.
