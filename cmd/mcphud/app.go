@@ -163,7 +163,7 @@ func (a *app) addOthers(root *cobra.Command) {
 	for _, sub := range tap.Commands() {
 		hideInherited(sub)
 	}
-	hideInherited(open, "linear", "set", "proxy", "ca")
+	hideInherited(open, "linear", "set", "proxy", "ca", "sandbox")
 	for _, c := range registries.Commands() {
 		hideInherited(c, "proxy", "ca")
 	}

@@ -47,7 +47,7 @@ func (o *openFlags) register(c *cobra.Command) {
 
 // any is a flag that was given, "" for none.
 func (o *openFlags) any(c *cobra.Command) string {
-	for _, name := range []string{"registry", "package", "remote", "save", "print", "list", "set", "proxy", "ca"} {
+	for _, name := range []string{"registry", "package", "remote", "save", "print", "list", "set", "proxy", "ca", "sandbox"} {
 		if c.Flags().Changed(name) {
 			return name
 		}

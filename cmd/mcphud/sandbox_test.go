@@ -135,3 +135,36 @@ func TestX5b_SandboxDoesNotApply(t *testing.T) {
 		}
 	}
 }
+
+// What is published can be opened in a sandbox, which --print shows; servers add and edit write it, and take it away.
+func TestX5b_SandboxIsShownAndWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	description, file := filepath.Join(dir, "server.json"), filepath.Join(dir, "mcphud.yaml")
+	text := `{"name":"io.example/one","description":"d","version":"1.0.0","packages":[{"registryType":"npm","identifier":"one","version":"1.0.0","transport":{"type":"stdio"}}]}`
+	if err := os.WriteFile(description, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown := mcphud(t, "open", description, "--print", "--format", "text", "--sandbox=read=/data").ok(t)
+	if !strings.Contains(shown, "no network, reads /data") {
+		t.Error(shown)
+	}
+	if shown = mcphud(t, "open", description, "--print", "--format", "text").ok(t); strings.Contains(shown, "sandbox") {
+		t.Error(shown)
+	}
+	mcphud(t, "servers", "add", "one", "--to", file, "--sandbox=network", "--sandbox=write=/out", "--", "serve").ok(t)
+	if got := contents(file); !strings.Contains(got, "network: true") || !strings.Contains(got, "/out") {
+		t.Error(got)
+	}
+	mcphud(t, "servers", "edit", "one", "--config", file, "--sandbox=read=/more").ok(t)
+	if got := contents(file); !strings.Contains(got, "network: true") || !strings.Contains(got, "/more") {
+		t.Error(got)
+	}
+	if shown := mcphud(t, "servers", "list", "--config", file, "--format", "json").ok(t); !strings.Contains(shown, `"sandbox":{"read":["/more"],"write":["/out"],"network":true}`) {
+		t.Error(shown)
+	}
+	mcphud(t, "servers", "edit", "one", "--config", file, "--unset", "sandbox").ok(t)
+	if got := contents(file); strings.Contains(got, "sandbox") || !strings.Contains(got, "serve") {
+		t.Error(got)
+	}
+}

@@ -18,7 +18,7 @@ import (
 
 // entryFlags are the shared flags that say what is in an entry.
 var entryFlags = []string{
-	"env", "cwd", "header", "transport", "url", "proxy", "ca", "client-cert", "client-key", "insecure", "protocol", "timeout", "max-timeout", "connect-timeout", "max-frame", "config", "set",
+	"env", "cwd", "sandbox", "header", "transport", "url", "proxy", "ca", "client-cert", "client-key", "insecure", "protocol", "timeout", "max-timeout", "connect-timeout", "max-frame", "config", "set",
 }
 
 // changedServer is what servers add and its like print of one entry as JSON.

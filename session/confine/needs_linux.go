@@ -82,7 +82,7 @@ func program(path, home string) (paths []string) {
 	return existing(paths)
 }
 
-// script is a script and the folder of its package: that of the outermost node_modules, or the nearest with a manifest.
+// script is a script and the folder of its package: that of the outermost node_modules, or the nearest with a manifest, as bundles have one too.
 func script(path, home string) []string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func script(path, home string) []string {
 		return append(paths, before+"/node_modules")
 	}
 	for dir := filepath.Dir(real); own(dir, home); dir = filepath.Dir(dir) {
-		for _, manifest := range []string{"package.json", "pyproject.toml", "setup.py", "pyvenv.cfg"} {
+		for _, manifest := range []string{"package.json", "pyproject.toml", "setup.py", "manifest.json"} {
 			if _, err := os.Stat(filepath.Join(dir, manifest)); err == nil {
 				return append(paths, dir)
 			}
