@@ -22,7 +22,7 @@ func TestX5b_WhatAProgramConsistsOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put("package.json", "{}") // the home folder is no package
+	put("package.json", "{}") // the home folder is not a package
 	put("lib/x", "")
 	put("bin/mine", "")
 	put(".local/bin/tool", "")
