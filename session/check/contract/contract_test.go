@@ -66,7 +66,8 @@ func TestRules(t *testing.T) {
 	template := func(uri string) string { return `{"uriTemplate":"` + uri + `","name":"t"}` }
 	same := tool("")
 	big := strings.Repeat("x", 300<<10)
-	for _, c := range []struct{ rule, list, before, after, near string }{ // before → after trips, before → near does not
+	seen := map[string]bool{"not-locked": true, "recorded-calls-refused": true} // TestNotLocked, TestEvidence
+	for _, c := range []struct{ rule, list, before, after, near string }{       // before → after trips, before → near does not
 		{"tool-removed", "tools", same, "", tool(`,"title":"A"`)},
 		{"tool-added", "tools", "", same, ""},
 		{"parameter-removed", "tools", in(prop(`{}`)), in(`{"type":"object"}`), in(`{"type":"object","properties":{"p":{},"q":{}}}`)},
@@ -104,6 +105,7 @@ func TestRules(t *testing.T) {
 		{"template-removed", "templates", template("file:///{a}"), template("file:///{b}"), template("file:///{a}")},
 		{"template-added", "templates", template("file:///{a}"), template("file:///{b}"), template("file:///{a}")},
 	} {
+		seen[c.rule] = true
 		of := func(list string) *contract.Contract {
 			lists := map[string]string{c.list: list}
 			o := offered(t, lists["tools"], lists["prompts"], lists["resources"], lists["templates"])
@@ -120,24 +122,56 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s trips on something like it: %.500q", c.rule, got)
 		}
 	}
+	for _, c := range ofServers {
+		seen[strings.Fields(c.want)[0]] = true
+	}
+	for _, r := range (&contract.Section{}).Rules() {
+		if !seen[strings.TrimPrefix(r.ID, "contract/")] {
+			t.Errorf("%s has no row: a change that trips it, and one like it that does not", r.ID)
+		}
+	}
+}
+
+// ofServers are changes of a server itself: the one difference that is found, and a change like it that makes none of its kind.
+var ofServers = []struct {
+	want         string
+	change, near func(*check.Offer)
+}{
+	{
+		"instructions instructions changed: \"one\\ntwo\" → \"one\\nthree\"",
+		func(o *check.Offer) { o.Instructions = "one\nthree" },
+		func(o *check.Offer) { o.Version, o.Protocol = "2", "2025-06-18" },
+	},
+	{
+		"capability-removed tools is no longer declared",
+		func(o *check.Offer) { o.Capabilities = []byte(`{}`) },
+		func(o *check.Offer) { o.Capabilities = []byte(`{"tools":{}}`) },
+	},
+	{
+		"capability-added prompts is declared",
+		func(o *check.Offer) { o.Capabilities = []byte(`{"prompts":{},"tools":{"listChanged":true}}`) },
+		func(o *check.Offer) { o.Capabilities = []byte(`{"tools":{"listChanged":true,"prompts":{}}}`) },
+	},
+	{
+		`capability-changed tools {"listChanged":true} → {}`,
+		func(o *check.Offer) { o.Capabilities = []byte(`{"tools":{}}`) },
+		func(o *check.Offer) { o.Capabilities = []byte(` {"tools": {"listChanged" : true}}`) },
+	},
 }
 
 func TestServerRules(t *testing.T) {
 	before := tools(t, "")
-	for _, c := range []struct {
-		rule   string
-		change func(*check.Offer)
-	}{
-		{"instructions instructions changed: \"one\\ntwo\" → \"one\\nthree\"", func(o *check.Offer) { o.Instructions = "one\nthree" }},
-		{"capability-removed tools is no longer declared", func(o *check.Offer) { o.Capabilities = []byte(`{}`) }},
-		{"capability-added prompts is declared", func(o *check.Offer) { o.Capabilities = []byte(`{"prompts":{},"tools":{"listChanged":true}}`) }},
-		{`capability-changed tools {"listChanged":true} → {}`, func(o *check.Offer) { o.Capabilities = []byte(`{"tools":{}}`) }},
-		{"", func(o *check.Offer) { o.Capabilities = []byte(` {"tools": {"listChanged" : true}}`) }},
-	} {
+	changed := func(change func(*check.Offer)) string {
 		after := tools(t, "")
-		c.change(&after)
-		if got := strings.Join(found(contract.Compare(contract.Of(&before), contract.Of(&after))), ";"); got != c.rule {
-			t.Errorf("%q, want %q", got, c.rule)
+		change(&after)
+		return strings.Join(found(contract.Compare(contract.Of(&before), contract.Of(&after))), ";")
+	}
+	for _, c := range ofServers {
+		if got := changed(c.change); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		if got, rule := changed(c.near), strings.Fields(c.want)[0]; strings.Contains(got, rule+" ") {
+			t.Errorf("%s trips on something like it: %q", rule, got)
 		}
 	}
 }
@@ -248,6 +282,25 @@ func run(t *testing.T, s *contract.Section, o check.Offer) *check.Report {
 		t.Fatal(err)
 	}
 	return rep
+}
+
+// A lock that has no contract of the server compared nothing, and says so; one that has it under another name does not.
+func TestNotLocked(t *testing.T) {
+	o := tools(t, `{"name":"a","inputSchema":{"type":"object"}}`)
+	lock := &contract.Lock{}
+	if err := lock.Accept("elsewhere", contract.Of(&o)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"own": 0, "other": 1} {
+		o.Name = name
+		rep := run(t, &contract.Section{File: "mcphud.lock", Lock: lock}, o)
+		if len(rep.Findings) != want || want == 1 && (rep.Findings[0].ID != "contract/not-locked" || !strings.Contains(rep.Findings[0].Message, "nothing was compared")) {
+			t.Errorf("%s: %+v", name, rep.Findings)
+		}
+	}
+	if rep := run(t, &contract.Section{NoLock: true}, o); len(rep.Findings) != 0 {
+		t.Errorf("without a lock: %+v", rep.Findings)
+	}
 }
 
 const (

@@ -70,6 +70,7 @@ func TestRules(t *testing.T) {
 		instr      [2]int // words of the instructions, bad and good
 		severities check.Severity
 	}
+	seen := map[string]bool{}
 	for _, c := range []row{
 		{rule: "cost/over-budget", bad: plain(3), good: plain(1), budget: 60, severities: check.Error},
 		{rule: "cost/heavy-list", bad: plain(1000), good: plain(10), severities: check.Warning},
@@ -99,6 +100,7 @@ func TestRules(t *testing.T) {
 			severities: check.Warning,
 		},
 	} {
+		seen[c.rule] = true
 		t.Run(c.rule, func(t *testing.T) {
 			for i, tools := range [][]string{c.bad, c.good} {
 				sub := subject(t, tools...)
@@ -115,6 +117,9 @@ func TestRules(t *testing.T) {
 		})
 	}
 	for _, r := range (&Section{}).Rules() {
+		if !seen[r.ID] {
+			t.Errorf("%s has no row: tools that break it, and nearly the same that do not", r.ID)
+		}
 		if r.Title == "" || r.Why == "" || r.Fix == "" || !strings.HasPrefix(r.Source, "https://") || r.Read == "" {
 			t.Errorf("%+v", r)
 		}
