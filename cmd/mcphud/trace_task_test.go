@@ -65,6 +65,7 @@ type tracedCall struct {
 	long   float64
 	end    string // how it ends: "" well, "agent" at another agent, cancelled, timed out
 	router bool   // it goes through one
+	killed bool   // an agent that ran it was, and does not tell its end
 }
 
 func (c *tracedCall) check() {
@@ -149,7 +150,7 @@ func (c *tracedCall) whole(tree *trace.Tree, agents int) string {
 			}
 		case trace.Call:
 			agents--
-			if n.Attributes[trace.AttrTask] == trace.TaskRuns && c.end != "timed out" {
+			if n.Attributes[trace.AttrTask] == trace.TaskRuns && c.end != "timed out" && !c.killed {
 				flaw = "an agent goes on"
 			}
 		}

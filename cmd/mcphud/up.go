@@ -105,7 +105,9 @@ func (a *app) awaitStarts(ctx context.Context, r *stackRun) {
 	if len(names) == 0 {
 		return
 	}
-	slow := time.AfterFunc(slowStart, func() { a.note("waiting for " + strings.Join(names, ", ") + " to start, which may have to be downloaded first") })
+	slow := time.AfterFunc(slowStart, func() {
+		a.note("waiting for " + strings.Join(names, ", ") + " to start, which may have to be downloaded first")
+	})
 	defer slow.Stop()
 	ctx, cancel := context.WithTimeout(ctx, maxStart)
 	defer cancel()
