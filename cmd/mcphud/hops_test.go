@@ -164,6 +164,8 @@ func TestCallsAreExported(t *testing.T) {
 	tm := teamOf(t, nil, "demo")
 	mcphud(t, "tools", "call", "fail", "message=x", "--url", tm.agents["demo"].url)
 	mcphud(t, "tools", "call", "echo", "message=x", "--url", tm.router.url+"/mcps/demo/mcp").ok(t)
+	const long = 700 * time.Millisecond // a call that becomes a task meanwhile
+	mcphud(t, "tools", "call", "sleep", "seconds=0.7", "--url", tm.router.url+"/mcps/demo/mcp").ok(t)
 	named := func(name, tool string) (out collected) {
 		for _, s := range spans() {
 			if s.Name == name && (s.attr("mcp.tool.name") == tool || s.attr("gen_ai.tool.name") == tool) {
@@ -179,6 +181,13 @@ func TestCallsAreExported(t *testing.T) {
 	if !strings.EqualFold(router.ParentSpanID, call.SpanID) || !strings.EqualFold(router.TraceID, call.TraceID) || call.ParentSpanID != "" || call.attr("mcp.method.name") != "tools/call" || call.attr("gen_ai.operation.name") != "execute_tool" {
 		t.Errorf("%+v\n%+v", call, router)
 	}
+	if slept := named("tools/call sleep", "sleep"); slept.SpanID == "" || slept.took(t) < long {
+		t.Errorf("the call that became a task: %v %+v", slept.took(t), slept)
+	}
+	await(t, "what the agent did for it", func() bool {
+		ran := named("mcp.tool.call", "sleep")
+		return ran.SpanID != "" && ran.TraceID == named("tools/call sleep", "sleep").TraceID && ran.took(t) >= long
+	})
 	if failed := named("tools/call fail", "fail"); failed.attr("error.type") != "tool_error" {
 		t.Errorf("%+v", failed)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 type collected struct {
@@ -19,6 +21,19 @@ type collected struct {
 		Value struct{ StringValue string }
 	}
 	Events []struct{ Name, TimeUnixNano string }
+
+	StartTimeUnixNano, EndTimeUnixNano string
+}
+
+// took is how long a span lasted.
+func (c collected) took(t *testing.T) time.Duration {
+	t.Helper()
+	from, err := strconv.ParseInt(c.StartTimeUnixNano, 10, 64)
+	to, err2 := strconv.ParseInt(c.EndTimeUnixNano, 10, 64)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(to - from)
 }
 
 // steps are the names of the events, in the order of their times.
