@@ -123,6 +123,8 @@ func cases() []ruleCase {
 		{"lint/example-invalid", param(`"type":"string","pattern":"^a+$","examples":["a","b"]`), x + "/examples", param(`"type":"string","pattern":"^a+$","examples":["a","aa"]`), nil},
 		{"lint/enum-duplicate", param(`"type":"string","enum":["a","b","a"]`), x + "/enum", param(`"type":"string","enum":["a","b","A"]`), nil},
 		{"lint/enum-type", param(`"type":"string","enum":["a",1]`), x + "/enum", param(`"type":"string","enum":["a","1"]`), []string{"vscode"}},
+		{"lint/enum-excluded", param(`"type":"string","pattern":"^[a-z]+$","enum":["a","B"]`), x + "/enum", param(`"type":"string","pattern":"^[a-z]+$","enum":["a","b"]`), nil},
+		{"lint/pattern-explodes", param(`"type":"string","pattern":"^(a+)+$"`), x + "/pattern", param(`"type":"string","pattern":"^(a+b)+$"`), nil},
 		{"lint/pattern-invalid", param(`"type":"string","pattern":"a("`), x + "/pattern", param(`"type":"string","pattern":"^[\\p{L}\\d]+$"`), nil},
 		{"lint/pattern-portability", param(`"type":"string","pattern":"a(?!b)"`), x + "/pattern", param(`"type":"string","pattern":"a(?:b)\\u0041"`), nil},
 		{"lint/bounds-reversed", param(`"type":"integer","minimum":5,"maximum":4`), x + "/minimum", param(`"type":"integer","minimum":5,"maximum":5`), nil},

@@ -244,12 +244,35 @@ func TestContradictions(t *testing.T) {
 		`"type":"object","required":["a"],"properties":{"a":false}`:                                                     true,
 		`"allOf":[{"type":"string"},{"type":"integer"}]`:                                                                true, `"allOf":[{"type":"number"},{"type":"integer"}]`: false,
 		`"type":["string","null"],"const":null`: false, `"type":"integer","const":1.0`: false, `"type":"integer","const":1.5`: true,
+		`"type":"integer","exclusiveMinimum":4,"exclusiveMaximum":5`: true, `"type":"integer","exclusiveMinimum":4,"exclusiveMaximum":6`: false,
+		`"type":"integer","minimum":4.1,"maximum":4.9`: true, `"type":"number","exclusiveMinimum":4,"exclusiveMaximum":5`: false, `"type":"integer","minimum":4,"maximum":4`: false,
 		`"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{"type":"null"},"b":{"type":"null"}}`: false,
 	} {
 		r := examine(t, listed(t, param(keywords)), lint.Options{})
 		got := slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.ID == "lint/nothing-valid" })
 		if got != want {
 			t.Errorf("%s: %v %q", keywords, got, places(r))
+		}
+	}
+}
+
+// A value of enum is judged by all keywords beside it, and a repetition in a repetition is found where nothing parts the two.
+func TestEnumsAndRepetitions(t *testing.T) {
+	for keywords, want := range map[string]string{
+		`"type":"integer","enum":[1,7],"maximum":5`: "lint/enum-excluded", `"type":"integer","enum":[1,5],"maximum":5`: "", `"type":"integer","enum":[1,5],"minimum":1`: "",
+		`"type":"string","enum":["a","bb"],"maxLength":1`: "lint/enum-excluded", `"type":"integer","enum":[3,4],"multipleOf":2`: "lint/enum-excluded",
+		`"type":"string","pattern":"(a*)*"`: "lint/pattern-explodes", `"type":"string","pattern":"^(?:[a-z]+\\d*)+$"`: "lint/pattern-explodes", `"type":"string","pattern":"(x|(y+))*"`: "lint/pattern-explodes",
+		`"type":"string","pattern":"([a-z]{2,})+"`: "lint/pattern-explodes", `"type":"string","pattern":"^[a-z]+(-[a-z]+)*$"`: "", `"type":"string","pattern":"(a+){3}"`: "", `"type":"string","pattern":"(a?)+b"`: "",
+	} {
+		r := examine(t, listed(t, param(keywords)), lint.Options{})
+		got := ""
+		for _, f := range r.Findings {
+			if f.ID == "lint/enum-excluded" || f.ID == "lint/pattern-explodes" {
+				got = f.ID
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q: %q", keywords, got, want, places(r))
 		}
 	}
 }

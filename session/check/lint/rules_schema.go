@@ -37,6 +37,14 @@ var schemaRules = []rule{
 		Source: validation + "#section-6.1.2", Read: read,
 	}},
 	{Rule: check.Rule{
+		ID: "lint/enum-excluded", Severity: check.Warning, Title: "has a value in enum that its other keywords exclude", Why: "a model chooses it, and the call is refused", Fix: "correct the value, or the keyword",
+		Source: validation + "#section-6.1.2", Read: read,
+	}},
+	{Rule: check.Rule{
+		ID: "lint/pattern-explodes", Severity: check.Warning, Title: "has a pattern that can take time without end", Why: "engines that step back try each way to split a value between two repetitions: a few dozen characters stop a client or the server",
+		Fix: "repeat only one of the two, as in a+ for (a+)+", Source: core + "#section-6.4", Read: read,
+	}},
+	{Rule: check.Rule{
 		ID: "lint/pattern-invalid", Severity: check.Error, Title: "has a pattern that is not a regular expression", Why: "validators refuse the schema, or all values", Fix: "correct it: ECMA-262 is the syntax",
 		Source: core + "#section-6.4", Read: read,
 	}},

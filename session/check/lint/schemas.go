@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -81,6 +82,40 @@ func (w *walker) bounds(n *node) {
 			return
 		}
 	}
+	w.between(n)
+}
+
+// between finds bounds that no integer is between.
+func (w *walker) between(n *node) {
+	if types := typesOf(n.v); len(types) != 1 || types[0] != "integer" {
+		return
+	}
+	lo, hi, at := math.Inf(-1), math.Inf(1), [2]string{}
+	for i, key := range []string{"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"} {
+		b, ok := number(n.v.Get(key))
+		if !ok {
+			continue
+		}
+		switch key {
+		case "minimum":
+			b = math.Ceil(b)
+		case "exclusiveMinimum":
+			b = math.Floor(b) + 1
+		case "maximum":
+			b = math.Floor(b)
+		case "exclusiveMaximum":
+			b = math.Ceil(b) - 1
+		}
+		switch {
+		case i < 2 && b > lo:
+			lo, at[0] = b, key
+		case i >= 2 && b < hi:
+			hi, at[1] = b, key
+		}
+	}
+	if lo > hi {
+		w.add("lint/nothing-valid", n, at[0], fmt.Sprintf("no integer is between %s %s and %s %s", at[0], n.v.Get(at[0]).Literal(), at[1], n.v.Get(at[1]).Literal()))
+	}
 }
 
 // required compares what is required with what is described.
@@ -142,7 +177,11 @@ func (w *walker) pattern(n *node, key, p string) {
 		w.add("lint/pattern-portability", n, key, fmt.Sprintf("a pattern of %d bytes: more than is compiled here", len(p)))
 		return
 	}
-	_, refused := regexp.Compile(strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p))
+	plain := strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p)
+	if part := explodes(plain); part != "" {
+		w.add("lint/pattern-explodes", n, key, fmt.Sprintf("%s repeats what is repeated in it: %s", text.Clip(p, 60), text.Clip(part, 60)))
+	}
+	_, refused := regexp.Compile(plain)
 	if refused == nil {
 		return
 	}

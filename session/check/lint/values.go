@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/schema"
@@ -16,8 +17,8 @@ const maxExamples = 20
 
 // values validates the default and the examples of a schema by itself.
 func (w *walker) values(n *node) {
-	def, ex := n.v.Get("default"), n.v.Get("examples")
-	if !def.IsSet() && ex.Kind() != schema.Array {
+	def, ex, enum := n.v.Get("default"), n.v.Get("examples"), n.v.Get("enum")
+	if !def.IsSet() && ex.Kind() != schema.Array && enum.Kind() != schema.Array {
 		return
 	}
 	var s *schema.Schema
@@ -46,11 +47,35 @@ func (w *walker) values(n *node) {
 			w.add("lint/default-invalid", n, "default", fmt.Sprintf("%s: %s", text.Clip(string(def.JSON()), 60), text.Clip(why, 200)))
 		}
 	}
+	if enum.Kind() == schema.Array {
+		w.excluded(n, enum, problem)
+	}
 	if ex.Kind() == schema.Array {
 		for i, m := range ex.Members()[:min(ex.Len(), maxExamples)] {
 			if why := problem(m.Value); why != "" {
 				w.addAs("lint/example-invalid", n, "examples", fmt.Sprintf("example %d, %s: %s", i, text.Clip(string(m.Value.JSON()), 60), text.Clip(why, 200)), check.Certain)
 			}
+		}
+	}
+}
+
+// excluded finds values of enum that keywords beside type exclude; problem says why.
+func (w *walker) excluded(n *node, enum *schema.Value, problem func(*schema.Value) string) {
+	narrow := false
+	for _, k := range []string{"pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const"} {
+		narrow = narrow || n.v.Get(k).IsSet()
+	}
+	if !narrow {
+		return
+	}
+	types := typesOf(n.v)
+	for _, m := range enum.Members()[:min(enum.Len(), maxExamples)] {
+		if !ofTypes(m.Value, types) {
+			continue // another rule's
+		}
+		if why := problem(m.Value); why != "" {
+			w.add("lint/enum-excluded", n, "enum", fmt.Sprintf("%s: %s", text.Clip(string(m.Value.JSON()), 60), text.Clip(why, 200)))
+			return
 		}
 	}
 }
@@ -87,12 +112,7 @@ func quick(s, v *schema.Value) (done bool, why string) {
 	if !ofTypes(v, types) {
 		return true, fmt.Sprintf("is not of type %v", types)
 	}
-	if e := s.Get("enum"); e.Kind() == schema.Array {
-		for _, m := range e.Members() {
-			if schema.Equal(m.Value, v) {
-				return true, ""
-			}
-		}
+	if e := s.Get("enum"); e.Kind() == schema.Array && !slices.ContainsFunc(e.Members(), func(m schema.Member) bool { return schema.Equal(m.Value, v) }) {
 		return true, "is not in enum"
 	}
 	if f, ok := number(v); ok {
