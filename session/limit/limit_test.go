@@ -175,6 +175,49 @@ func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
 	}
 }
 
+// Requests that were made elsewhere count like those made here.
+func TestX3_CountsOfElsewhere(t *testing.T) {
+	var c clock
+	l := newLimiter(c.now, 10)
+	l.Add("a", 2)
+	c.move(time.Second)
+	if bad := l.Take("a", 3); bad != nil {
+		t.Errorf("the third of three: %v", bad)
+	}
+	if bad := l.Take("a", 3); bad == nil || bad.RetryAfter != 60*time.Second {
+		t.Errorf("the fourth of three: %+v", bad)
+	}
+	c.move(60 * time.Second)
+	for i, want := range []bool{true, true, false} {
+		if bad := l.Take("a", 3); (bad == nil) != want {
+			t.Errorf("call %d after the two went: %v", i+1, bad)
+		}
+	}
+	if bad := l.Take("b", 1); bad != nil {
+		t.Errorf("another tenant: %v", bad)
+	}
+}
+
+// A tenant whose request runs for long is in nobody's way: the one after it makes room.
+func TestX3_RoomBehindARunningTenant(t *testing.T) {
+	var c clock
+	l := newLimiter(c.now, 2)
+	slow, _ := l.Acquire("slow", 1)
+	_ = l.Take("idle", 1)
+	c.move(60 * time.Second)
+	if _, bad := l.Acquire("early", 1); bad != nil || l.meters.Contains("early") || !l.meters.Contains("idle") {
+		t.Errorf("a tenant was forgotten within its minute: %v, %v", bad, l.meters.Keys())
+	}
+	c.move(time.Second)
+	if _, bad := l.Acquire("new", 1); bad != nil || !l.meters.Contains("new") || !l.meters.Contains("slow") || l.meters.Contains("idle") {
+		t.Errorf("no room was made: %v, %v", bad, l.meters.Keys())
+	}
+	l.Release(slow)
+	if _, bad := l.Acquire("slow", 1); bad != nil {
+		t.Error(bad)
+	}
+}
+
 func TestX3_ARunningTenantIsNotForgotten(t *testing.T) {
 	var c clock
 	l := newLimiter(c.now, 3)

@@ -105,3 +105,19 @@ func TestChangesOfExplodingSchemas(t *testing.T) {
 		t.Errorf("%.300s", got)
 	}
 }
+
+// A constraint of which only its presence is understood narrows where it comes, widens where it goes, and may do both where it changes.
+func TestConstraintsOfAllKinds(t *testing.T) {
+	for kw, values := range map[string][2]string{
+		"not": {`{"type":"null"}`, `{"type":"string"}`}, "dependentRequired": {`{"a":["b"]}`, `{"a":["c"]}`}, "dependentSchemas": {`{"a":{"required":["b"]}}`, `{"a":{"required":["c"]}}`},
+		"dependencies": {`{"a":["b"]}`, `{"a":["c"]}`}, "unevaluatedProperties": {`false`, `{"type":"string"}`}, "unevaluatedItems": {`false`, `{"type":"string"}`},
+	} {
+		without, one, other := `{"type":["object","array"]}`, `{"type":["object","array"],"`+kw+`":`+values[0]+`}`, `{"type":["object","array"],"`+kw+`":`+values[1]+`}`
+		for _, c := range []struct{ before, after, want string }{{without, one, "<?"}, {one, without, ">?"}, {one, other, "<>?"}, {one, one, ""}} {
+			got := what(schema.Changes(schema.Parse([]byte(c.before)), schema.Parse([]byte(c.after))))
+			if !strings.HasSuffix(got, " "+c.want) && got != c.want || c.want == "<?" && strings.HasSuffix(got, "<>?") {
+				t.Errorf("%s → %s: %q, want %s", c.before, c.after, got, c.want)
+			}
+		}
+	}
+}

@@ -164,3 +164,13 @@ func TestEqual(t *testing.T) {
 		t.Error("long numbers")
 	}
 }
+
+func TestAtLeadsThroughArrays(t *testing.T) {
+	v := parse(t, `{"a":[{"b":1},[2,3]],"0":4}`)
+	for path, want := range map[string]string{"a/0/b": "1", "a/1/1": "3", "a/1/2": "", "a/01/1": "", "a/b": "", "a/-1": "", "0": "4", "a/0/b/0": "", "a/+1": ""} {
+		got := v.At(strings.Split(path, "/")...)
+		if got.IsSet() != (want != "") || want != "" && string(got.JSON()) != want {
+			t.Errorf("%s: %s, want %q", path, got.JSON(), want)
+		}
+	}
+}

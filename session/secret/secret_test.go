@@ -89,3 +89,63 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// What was sent as a secret is masked where it comes back, wherever in the value it was, and what is short is not: it comes by chance.
+func TestAfter(t *testing.T) {
+	marked := Of([]byte(`{"properties":{"pin":{"writeOnly":true}}}`))
+	for sent, want := range map[string]string{
+		`{"pin":"abcdef","q":"public"}`:          "*** abcde 123456 public",
+		`{"pin":"abcde","q":"public"}`:           "abcdef abcde 123456 public",
+		`{"pin":123456}`:                         "abcdef abcde *** public",
+		`{"pin":["x",{"deep":["abcdef",12]}]}`:   "*** abcde 123456 public",
+		`{"a":[1,{"api_key":["public","yes"]}]}`: "abcdef abcde 123456 ***",
+		`{"api_key":{"x":"abcdef xy"},"pin":""}`: "abcdef abcde 123456 public",
+		`["abcdef"]`:                             "abcdef abcde 123456 public",
+		` {"pin" : "abcdef" } `:                  "*** abcde 123456 public",
+		``:                                       "abcdef abcde 123456 public",
+	} {
+		if got := marked.After([]byte(sent)).Clean("abcdef abcde 123456 public"); got != want {
+			t.Errorf("%s: %q, want %q", sent, got, want)
+		}
+	}
+	both := marked.After([]byte(`{"pin":"abcdef"}`), []byte(`{"pin":"abcdefghi"}`))
+	if got := both.Clean("abcdefghi abcdef"); got != "*** ***" {
+		t.Errorf("one that has another in it: %q", got)
+	}
+	if got := marked.After([]byte(`{"pin":"abcdef"}`)).After([]byte(`{"pin":"123456"}`)).Clean("abcdef 123456"); got != "*** ***" {
+		t.Errorf("twice: %q", got)
+	}
+	if names, whole := marked.Names(); len(names) != 1 || names[0] != "pin" || whole {
+		t.Errorf("%q, %v", names, whole)
+	}
+}
+
+// Each place in which a schema may mark something is looked into.
+func TestMarkedPlaces(t *testing.T) {
+	const mark = `{"properties":{"pin":{"format":"password"}}}`
+	for _, kw := range strings.Fields("items additionalItems additionalProperties unevaluatedProperties unevaluatedItems contains if then else") {
+		if names, _ := Of([]byte(`{"` + kw + `":` + mark + `}`)).Names(); !slices.Equal(names, []string{"pin"}) {
+			t.Errorf("%s: %q", kw, names)
+		}
+		if _, whole := Of([]byte(`{"` + kw + `":{"writeOnly":true}}`)).Names(); !whole {
+			t.Errorf("%s marks nothing", kw)
+		}
+	}
+	for _, kw := range strings.Fields("allOf anyOf oneOf prefixItems items") {
+		if names, _ := Of([]byte(`{"` + kw + `":[{},` + mark + `]}`)).Names(); !slices.Equal(names, []string{"pin"}) {
+			t.Errorf("%s: %q", kw, names)
+		}
+	}
+	for _, kw := range strings.Fields("patternProperties dependentSchemas") {
+		names, whole := Of([]byte(`{"` + kw + `":{"a":` + mark + `}}`)).Names()
+		if _, marks := Of([]byte(`{"` + kw + `":{"a":{"writeOnly":true}}}`)).Names(); !slices.Equal(names, []string{"pin"}) || whole || !marks {
+			t.Errorf("%s: %q, %v, %v", kw, names, whole, marks)
+		}
+	}
+	for ref, want := range map[string]bool{"#/$defs/a~1b~0": true, "#/$defs/none": true, "#/$defs/open": false, "#": false, "#anchor": true} {
+		schema := `{"properties":{"x":{"$ref":"` + ref + `"}},"$defs":{"a/b~":{"writeOnly":true},"open":{"type":"string"}}}`
+		if names, _ := Of([]byte(schema)).Names(); slices.Contains(names, "x") != want {
+			t.Errorf("%s: %q", ref, names)
+		}
+	}
+}

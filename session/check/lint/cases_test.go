@@ -128,6 +128,8 @@ func cases() []ruleCase {
 		{"lint/pattern-invalid", param(`"type":"string","pattern":"a("`), x + "/pattern", param(`"type":"string","pattern":"^[\\p{L}\\d]+$"`), nil},
 		{"lint/pattern-portability", param(`"type":"string","pattern":"a(?!b)"`), x + "/pattern", param(`"type":"string","pattern":"a(?:b)\\u0041"`), nil},
 		{"lint/bounds-reversed", param(`"type":"integer","minimum":5,"maximum":4`), x + "/minimum", param(`"type":"integer","minimum":5,"maximum":5`), nil},
+		{"lint/bounds-reversed", param(`"type":"integer","exclusiveMinimum":5,"maximum":5`), x + "/exclusiveMinimum", param(`"type":"integer","exclusiveMinimum":4,"maximum":5`), []string{"vscode"}},
+		{"lint/bounds-reversed", param(`"type":"integer","minimum":5,"exclusiveMaximum":5`), x + "/minimum", param(`"type":"integer","minimum":5,"exclusiveMaximum":6`), []string{"vscode"}},
 		{"lint/nothing-valid", param(`"type":"string","const":1`), x + "/const", param(`"type":"string","const":"1"`), nil},
 		{"lint/ref-missing", param(`"$ref":"#/$defs/a"`), x + "/$ref", in(`{"type":"object","properties":{"x":{"description":"d","$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`), nil},
 		{"lint/ref-remote", param(`"$ref":"https://a.b/c.json"`), x + "/$ref", in(`{"type":"object","properties":{"x":{"description":"d","$ref":"#b"}},"$defs":{"a":{"type":"string","$anchor":"b"}}}`), nil},
