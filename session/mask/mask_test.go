@@ -1,6 +1,8 @@
 package mask
 
 import (
+	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -165,5 +167,17 @@ func TestProse(t *testing.T) {
 		if got := Prose(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// A head is written line by line in the order of its names, and what is called a secret is hidden whatever it looks like.
+func TestHead(t *testing.T) {
+	h := http.Header{"X-Corp-Id": {"0815", "4711"}, "Authorization": {"Bearer abcdef"}, "Accept": {"text/plain"}}
+	want := "GET /?token=*** HTTP/1.1\nAccept: text/plain\nAuthorization: Bearer ***\nX-Corp-Id: %s\nX-Corp-Id: %s\n"
+	if got := string(Head("GET /?token=x HTTP/1.1", h)); got != fmt.Sprintf(want, "0815", "4711") {
+		t.Errorf("%s", got)
+	}
+	if got := string(Head("GET /?token=x HTTP/1.1", h, "X-Corp-Id", "Authorization")); got != fmt.Sprintf(want, Hidden, Hidden) {
+		t.Errorf("%s", got)
 	}
 }

@@ -151,6 +151,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// Each name of a parameter that asks for the conversation is found, however it is written, and longer names that begin so are not.
+func TestEachNameForContext(t *testing.T) {
+	for name, want := range map[string]bool{
+		"conversation": true, "conversationHistory": true, "chat_history": true, "message-history": true, "systemPrompt": true, "full_context": true, "fullConversation": true,
+		"previous_messages": true, "tools_list": true, "availableTools": true, "chain_of_thought": true, "user_system_prompt": true, "transcript": true, "prompt_context": true,
+		"llmContext": true, "model_context": true,
+		"conversation_name": false, "chat": false, "history": false, "message": false, "prompt": false, "context_lines": false, "tools": false, "transcript_language": false, "model": false,
+	} {
+		list := fmt.Sprintf(`{"name":"add","inputSchema":{"type":"object","properties":{%q:{"type":"string"}}}}`, name)
+		all := examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, list)}})
+		if slices.Contains(ids(all), "asks-for-context") != want {
+			t.Errorf("%s is found: %v", name, !want)
+		}
+	}
+}
+
 // Each character that no screen shows is found by itself, and the ones beside its range, which are shown, are not.
 func TestEachInvisibleCharacter(t *testing.T) {
 	trips := func(r rune, id string) bool {

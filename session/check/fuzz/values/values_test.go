@@ -153,3 +153,22 @@ func TestPool(t *testing.T) {
 		t.Error(p.Links)
 	}
 }
+
+// TestFormats: there are values of each format that the validator knows, and it takes them.
+func TestFormats(t *testing.T) {
+	for _, format := range strings.Fields("date time date-time duration email uri iri uri-reference uuid ipv4 ipv6 hostname json-pointer regex") {
+		s := schema.Parse([]byte(`{"type":"string","format":"` + format + `"}`))
+		made := formats(format)
+		if len(made) == 0 {
+			t.Errorf("%s: no value", format)
+		}
+		for _, v := range made {
+			if p := s.Validate(schema.StringValue(v)); p != nil {
+				t.Errorf("%s: %s: %v", format, v, p)
+			}
+		}
+	}
+	if len(formats("url")) == 0 || formats("none of them") != nil {
+		t.Error("url has values, and what is no format has none")
+	}
+}
