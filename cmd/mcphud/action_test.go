@@ -86,7 +86,7 @@ func TestActionRefuses(t *testing.T) {
 	}
 }
 
-// A release is taken if it is what its checksums say.
+// A release is taken if it is what its checksums say, and its workflow built it.
 func TestActionDownloads(t *testing.T) {
 	t.Parallel()
 	exe := ownProgram(t)
@@ -104,7 +104,18 @@ func TestActionDownloads(t *testing.T) {
 	}
 	_, _ = w.Write([]byte(text)) // into memory
 	_, _ = w.Close(), z.Close()
-	for _, good := range []bool{true, false} {
+	bin := t.TempDir()
+	gh := "#!/bin/sh\n[ \"$1 $2\" = 'attestation verify' ] && [ -s \"$3\" ] && [ \"$4 $5 $6 $7\" = '--repo mcphud/mcphud --signer-workflow mcphud/mcphud/.github/workflows/release.yml' ] && exit $BUILT\nexit 9\n"
+	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	for _, c := range []struct {
+		good  bool
+		built string // what gh exits with
+		says  string // "" where it works
+	}{{true, "0", ""}, {false, "0", "the checksum differs"}, {true, "1", "nothing vouches that the release workflow of mcphud built"}} {
+		good := c.good
 		sum := fmt.Sprintf("%x", sha256.Sum256(archive.Bytes()))
 		if !good {
 			sum = strings.Repeat("0", 64)
@@ -116,9 +127,9 @@ func TestActionDownloads(t *testing.T) {
 		mux.HandleFunc("/v9.8.7/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archive.Bytes()) })
 		srv := httptest.NewServer(mux)
 		defer srv.Close()
-		o, _, _ := actionRun(t, "CHECK_RELEASES="+srv.URL, "CHECK_REF=v9.8.7", "CHECK_COMMAND={mcphud} agent --stdio --ephemeral", "CHECK_SECTIONS=cost")
-		if good != (o.code == 0) || !good && !strings.Contains(o.out, "the checksum differs") {
-			t.Errorf("with the right checksum: %v; exit %d\n%s%s", good, o.code, o.out, o.stderr)
+		o, _, _ := actionRun(t, "CHECK_RELEASES="+srv.URL, "CHECK_REF=v9.8.7", "CHECK_COMMAND={mcphud} agent --stdio --ephemeral", "CHECK_SECTIONS=cost", path, "BUILT="+c.built)
+		if (c.says == "") != (o.code == 0) || !strings.Contains(o.out, c.says) {
+			t.Errorf("%+v: exit %d\n%s%s", c, o.code, o.out, o.stderr)
 		}
 	}
 }
