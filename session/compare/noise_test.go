@@ -120,3 +120,39 @@ func TestArraysDifferInLittle(t *testing.T) {
 		}
 	}
 }
+
+// Elements that have names come and go at any index; which array they are in counts, and so does its order.
+func TestNoiseOfElementsWithNames(t *testing.T) {
+	list := func(a, b string) []byte {
+		one := func(names string) string {
+			var out []string
+			for _, n := range strings.Fields(names) {
+				out = append(out, `{"name":"`+n+`"}`)
+			}
+			return "[" + strings.Join(out, ",") + "]"
+		}
+		return []byte(`{"a":` + one(a) + `,"b":` + one(b) + `}`)
+	}
+	for _, c := range []struct {
+		learn [2][]byte
+		now   [2][]byte
+		want  string
+	}{
+		{[2][]byte{list("x y z", ""), list("y z", "")}, [2][]byte{list("p q r", ""), list("p q", "")}, "removed /a/2 varies"},
+		{[2][]byte{list("y z", ""), list("x y z", "")}, [2][]byte{list("p q", ""), list("p q r", "")}, "added /a/2 varies"},
+		{[2][]byte{list("x y z", "x y z"), list("y z", "x y z")}, [2][]byte{list("p q r", "p q r"), list("p q r", "p q")}, "removed /b/2"},
+		{[2][]byte{list("x y", "x y"), list("y x", "x y")}, [2][]byte{list("x y", "x y"), list("x y", "y x")}, "reordered /b"},
+		{[2][]byte{list("x y", "x y"), list("y x", "x y")}, [2][]byte{list("p q", "x y"), list("q p", "x y")}, "reordered /a varies"},
+	} {
+		n := Learn(c.learn[0], c.learn[1])
+		var got []string
+		for _, l := range lines(Values(c.now[0], c.now[1], Options{Noise: n})) {
+			if !strings.HasPrefix(l, "changed") {
+				got = append(got, l)
+			}
+		}
+		if strings.Join(got, ",") != c.want {
+			t.Errorf("%s: %q, want %s", c.now, got, c.want)
+		}
+	}
+}
