@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -41,6 +42,23 @@ func TestR19_RouterOverStdio(t *testing.T) {
 	}
 	if got := ownProcess(t, "router", "--stdio", "--tokens", file); got.code != 1 || !strings.Contains(got.stderr, "--tokens does not apply with --stdio") {
 		t.Errorf("tokens: %d %s", got.code, got.stderr)
+	}
+}
+
+// A tool whose agent starts too slowly for the first list is waited for, and is not said to be missing.
+func TestR19_AToolOfAnAgentThatIsLate(t *testing.T) {
+	long(t, "TestR19_RouterOverStdio")
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	slow := fmt.Sprintf(`{"routes":{"late":{"command":"sh","args":["-c","sleep 6; exec env -u %s %s=%s '%s'"]}}}`, asMain, asServer, exampleServer, os.Args[0])
+	r := launch(t, routerCommand(t, slow, nil, "--port", "0"), routerReady)
+	if out := mcphud(t, "tools", "call", "mcp__late__echo", "message=heard", "--url", r.url+"/mcp").ok(t); !strings.Contains(out, "heard") {
+		t.Error(out)
+	}
+	if o := mcphud(t, "tools", "call", "mcp__late__nothing", "--url", r.url+"/mcp"); o.code != exitTool || !strings.Contains(o.stderr, "there is no tool") {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -128,11 +130,26 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	} else if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
 		spelt = toolset.FullName(agent, tool)
 	}
-	for _, want := range []string{name, spelt} {
-		for _, it := range list.Items {
-			if it.Name == want && want != "" {
-				return it, nil
+	for end := time.Now().Add(maxLate); ; {
+		for _, want := range []string{name, spelt} {
+			for _, it := range list.Items {
+				if it.Name == want && want != "" {
+					return it, nil
+				}
 			}
+		}
+		late := lateFor(name, list.JSON())
+		if late == nil {
+			break
+		}
+		if time.Now().After(end) {
+			return offer.Item{}, &failure.Error{
+				Kind: failure.Timeout, Server: l.Name(), Message: fmt.Sprintf("%s: %s, so nobody knows whether there is a tool %q", late.Agent, late.Error, name),
+				Next: "try again later, or see mcphud doctor for that server",
+			}
+		}
+		if list, err = l.Refresh(ctx, offer.Tools); err != nil {
+			return offer.Item{}, err
 		}
 	}
 	var names []string
@@ -143,6 +160,19 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 		Kind: failure.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name),
 		Next: didYouMean(name, names) + "mcphud tools list shows the names",
 	}
+}
+
+// maxLate is how long a merged list is asked for again where it lacks the part that a tool would be in.
+const maxLate = 30 * time.Second
+
+// lateFor is the part of a merged list that the name of a tool belongs to, if that did not come in time; nil otherwise.
+func lateFor(name string, list []byte) *missingPart {
+	for _, m := range missingOf(list).Missing {
+		if len(toolset.Candidates(name, []string{m.Agent})) > 0 && strings.Contains(m.Error, stack.NotInTime) {
+			return &m
+		}
+	}
+	return nil
 }
 
 func toolsShow(ctx context.Context, l *link, args []string, example bool) error {
@@ -390,15 +420,25 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 	}})
 }
 
-// missing says what a merged list lacks: the parts of agents, and why, and what was left out.
-func (t *textOutput) missing(list []byte) {
-	var meta struct {
-		Missing []struct{ Agent, Error string } `json:"mcphud/missing"`
-		LeftOut []struct{ Message string }      `json:"mcphud/leftOut"`
-	}
+// missingPart is an agent whose part a merged list does not have.
+type missingPart struct{ Agent, Error string }
+
+// lacking is what a merged list says that it does not have.
+type lacking struct {
+	Missing []missingPart              `json:"mcphud/missing"`
+	LeftOut []struct{ Message string } `json:"mcphud/leftOut"`
+}
+
+func missingOf(list []byte) (meta lacking) {
 	_ = jsonrpc.Members(list, func(key string, value []byte) bool { // a list that is not an object was refused before
 		return key != "_meta" || json.Unmarshal(value, &meta) != nil
 	})
+	return meta
+}
+
+// missing says what a merged list lacks: the parts of agents, and why, and what was left out.
+func (t *textOutput) missing(list []byte) {
+	meta := missingOf(list)
 	for _, m := range meta.Missing {
 		t.block("missing: " + m.Agent + ": " + m.Error)
 	}
