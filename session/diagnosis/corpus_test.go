@@ -29,7 +29,7 @@ var wanted = map[string][2]string{
 	"elastic-mcp-server-elasticsearch":         {`"message": "Elasticsearch URL cannot be empty",`},
 	"figma-developer-mcp":                      {},
 	"firecrawl-mcp":                            {"No FIRECRAWL_API_KEY or FIRECRAWL_API_URL set — running in keyless mode."},
-	"heroku-mcp-server":                        {"the file /srv/mcp/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp does not exist"},
+	"heroku-mcp-server":                        {"the server's packages do not fit together: there is no /srv/mcp/node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp"},
 	"hubspot-mcp-server":                       missing("PRIVATE_APP_ACCESS_TOKEN"),
 	"line-line-bot-mcp-server":                 missing("CHANNEL_ACCESS_TOKEN"),
 	"linear-mcp-server":                        missing("LINEAR_API_KEY"),

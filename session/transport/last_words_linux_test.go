@@ -17,6 +17,7 @@ func TestLastWords(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ last, want string }{
 		"an error":     {`echo "Error: connect ECONNREFUSED 127.0.0.1:5432" >&2; exit 1`, "nothing listens at 127.0.0.1:5432"},
+		"in colours":   {`printf '\033[31mError: connect ECONNREFUSED\033[0m 127.0.0.1:5432\n' >&2; exit 1`, "nothing listens at 127.0.0.1:5432"},
 		"nothing":      {`exit 1`, ""},
 		"a good end":   {`echo "Error: bye" >&2; exit 0`, ""},
 		"a signal":     {`echo "Error: bye" >&2; kill -9 $$`, ""},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,9 @@ const (
 	stderrShow = 10       // last lines shown of one that is starting still, or had answered
 	stderrClip = 500      // bytes of each line that is kept
 )
+
+// colours are what programs paint their complaints with, which stand in the way of finding the reason in them.
+var colours = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 
 // stderrLog journals what a child writes to stderr, line by line, and remembers the end of it.
 type stderrLog struct {
@@ -49,7 +53,7 @@ func (l *stderrLog) run(r io.Reader) {
 
 func (l *stderrLog) line(line []byte) {
 	l.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, line)
-	s := strings.TrimSpace(text.Clip(string(line), stderrClip))
+	s := strings.TrimSpace(text.Clip(string(colours.ReplaceAll(line[:min(len(line), 4*stderrClip)], nil)), stderrClip))
 	if s == "" {
 		return
 	}
