@@ -2,6 +2,7 @@ package conform
 
 import (
 	"flag"
+	"os"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/budget"
@@ -9,6 +10,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(odd) != "" {
+		os.Exit(oddly())
+	}
 	if !budget.Race() {
 		_ = flag.Set("test.parallel", "8") // what takes long waits for answers that never come
 	}

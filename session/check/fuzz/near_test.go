@@ -1,10 +1,17 @@
 package fuzz
 
 import (
-	"slices"
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // pairs are answers of a tool that break a rule, and some that nearly do and are right, whatever the arguments.
@@ -24,9 +31,84 @@ var pairsElsewhere = map[string]string{
 	"slow": "TestSlow: it was slow once", "memory": "TestMemoryThatGrows: keeps_nothing",
 }
 
-// nearless are rules with a planted fault (toolFaults, httpFaults), and no near miss but the tools that do nothing wrong. The list may only
-// shrink.
-var nearless = strings.Fields(`died no-answer http-status noise answer-twice unknown-id`)
+// ways are how right answers come that look like what breaks a rule, whose fault is planted elsewhere (toolFaults, httpFaults).
+var ways = map[string]func(w http.ResponseWriter, id, answer string){
+	"died": func(w http.ResponseWriter, _, answer string) { // the connection ends, after the answer
+		w.Header().Set("Connection", "close")
+		plain(w, http.StatusOK, answer)
+	},
+	"no-answer": func(w http.ResponseWriter, _, answer string) { // another event first, and an answer in two lines
+		before, after, _ := strings.Cut(answer, ",")
+		stream(w, ": wait\n\nid: 1\ndata:\n\n", "data: "+before+",\ndata: "+after+"\n\n")
+	},
+	"http-status": func(w http.ResponseWriter, id, _ string) { // an error that says why
+		plain(w, http.StatusBadRequest, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32602,"message":"not of mine"}}`)
+	},
+	"noise": func(w http.ResponseWriter, _, answer string) { plain(w, http.StatusOK, "\r\n\t "+answer+"\n\n") },
+	"answer-twice": func(w http.ResponseWriter, id, answer string) { // a request of the server, whose ids are its own
+		stream(w, `data: {"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`+"\n\n", "data: "+answer+"\n\n")
+	},
+	"unknown-id": func(w http.ResponseWriter, id, answer string) {
+		stream(w, `data: {"jsonrpc":"2.0","id":"nobody knows `+id+`","method":"ping"}`+"\n\n", "data: "+answer+"\n\n")
+	},
+}
+
+func plain(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body) // a client that is gone misses nothing
+}
+
+func stream(w http.ResponseWriter, events ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range events {
+		_, _ = io.WriteString(w, e)
+		w.(http.Flusher).Flush()
+	}
+}
+
+// TestNearWays: answers that come in an unusual way are answers.
+func TestNearWays(t *testing.T) {
+	t.Parallel()
+	var tools []tool
+	for rule := range ways {
+		tools = append(tools, tool{name: "near_" + rule, input: anything, answer: func(string) string { return says("well") }})
+	}
+	all := handler(tools)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		frame, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if env, _ := jsonrpc.Scan(frame); env.Method == "" && r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusAccepted) // an answer to one of our requests
+			return
+		} else if way := ways[strings.TrimPrefix(jsonrpc.GetString(env.Params, "name"), "near_")]; way != nil {
+			way(w, string(env.ID), reply(frame, tools))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(frame))
+		all.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	rep := fuzzed(t, config.Server{Transport: config.HTTP, URL: srv.URL + "/mcp"}, Options{Seed: 3, Runs: 3, Timeout: 30 * time.Second})
+	for _, f := range rep.Findings { // that the arguments do not matter is another rule's
+		if rule := strings.TrimPrefix(f.ID, "fuzz/"); ways[rule] != nil || rule == "frame" {
+			t.Errorf("%s is found at %s: %s\n%s", rule, f.Place.Name, f.Message, f.Evidence)
+		}
+	}
+	called := 0
+	for _, s := range rep.Sections {
+		for _, o := range s.Outcomes {
+			if o.Rule == "fuzz/no-answer" && o.Verdict == check.Passed && strings.HasPrefix(o.Place.Name, "near_") {
+				called++
+			}
+		}
+	}
+	if called != len(ways) {
+		t.Errorf("%d of %d tools were called: %+v", called, len(ways), rep.Sections)
+	}
+}
 
 // TestNearMisses: each rule finds what breaks it, and leaves what looks like that alone.
 func TestNearMisses(t *testing.T) {
@@ -62,11 +144,11 @@ func TestNearMisses(t *testing.T) {
 		ids[rule] = true
 		_, here := pairs[rule]
 		_, elsewhere := pairsElsewhere[rule]
-		if without := slices.Contains(nearless, rule); (here || elsewhere) == without || without && !planted[rule] {
-			t.Errorf("%s needs a fault and a near miss in pairs, or in a test that pairsElsewhere names", rule)
+		if !here && !elsewhere && (ways[rule] == nil || !planted[rule]) {
+			t.Errorf("%s needs a fault and a near miss in pairs, in ways, or in a test that pairsElsewhere names", rule)
 		}
 	}
-	for _, rule := range nearless {
+	for rule := range ways {
 		if !ids[rule] {
 			t.Errorf("there is no rule %s", rule)
 		}
