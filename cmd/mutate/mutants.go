@@ -6,15 +6,19 @@ import (
 	"go/token"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // mutant is one small fault in a file: some bytes of it that are replaced.
 type mutant struct {
 	dir, file string
-	line      int
-	from, to  int // offsets in the file
+	imported  string // the file, below the import path of its package
+	line, col int
+	text      string // of the line
+	from, to  int    // offsets in the file
 	with      string
 	what      string // "< becomes <="
+	rank      [32]byte
 }
 
 // swaps are operators and what a hurried author writes instead. What does not compile afterwards, as the difference of two strings, is left
@@ -36,9 +40,13 @@ func mutantsOf(dir, file string) (out []mutant, err error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := strings.Split(string(src), "\n")
 	add := func(from, to token.Pos, with, what string) {
 		at := set.Position(from)
-		out = append(out, mutant{dir: dir, file: file, line: at.Line, from: at.Offset, to: set.Position(to).Offset, with: with, what: what})
+		out = append(out, mutant{
+			dir: dir, file: file, line: at.Line, col: at.Column, text: strings.TrimSpace(lines[at.Line-1]),
+			from: at.Offset, to: set.Position(to).Offset, with: with, what: what,
+		})
 	}
 	text := func(n ast.Node) string { return string(src[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset]) }
 	ast.Inspect(tree, func(n ast.Node) bool {

@@ -65,10 +65,69 @@ func TestFates(t *testing.T) {
 	}
 	t.Chdir(dir)
 	at := strings.Index("package p\n\nfunc Less(a, b int) bool { return a < b }\n", " < ") + 1
-	for with, want := range map[string]fate{"<=": survived, ">": killed, "&&": invalid} {
-		got, err := try(filepath.Join(t.TempDir(), "m"), mutant{dir: ".", file: "p.go", from: at, to: at + 1, with: with}, time.Minute)
-		if err != nil || got != want {
-			t.Errorf("%s: %d, %v; want %d", with, got, err, want)
+	for with, want := range map[string][2]fate{"<=": {survived, unseen}, ">": {killed, unseen}, "&&": {invalid, invalid}} {
+		for i, run := range []bool{true, false} {
+			got, err := try(filepath.Join(t.TempDir(), "m"), mutant{dir: ".", file: "p.go", from: at, to: at + 1, with: with}, time.Minute, run)
+			if err != nil || got != want[i] {
+				t.Errorf("%s, run %v: %s, %v; want %s", with, run, got, err, want[i])
+			}
+		}
+	}
+}
+
+// A sample is the same for one seed, another for another, and what is written beside a mutant does not move it.
+func TestSample(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	of := func(seed uint64, before, only string) string {
+		src := "package p\n\n" + before + "func f(a, b int) bool { return a < b && a != 7 && b != 9 || a == b }\n"
+		for name, text := range map[string]string{"go.mod": "module p\n", "p.go": src} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := sample(seed, only, []string{"."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, m := range all {
+			if !strings.Contains(m.text, "func g") {
+				out = append(out, m.what)
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	first := of(1, "", "")
+	if strings.Count(first, ",") != 8 || of(1, "", "") != first || of(1, "func g() int { return 1 + 2 }\n", "") != first || of(2, "", "") == first {
+		t.Errorf("%s", first)
+	}
+	if of(1, "", "p.go:3:") != first || of(1, "\n", "p.go:3:") != "" || of(1, "", "p.go:3") != first {
+		t.Error("only is not about the line")
+	}
+}
+
+// What tests did not run is told from what they ran, and from what has no statements.
+func TestCover(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cover")
+	if err := os.WriteFile(file, []byte("mode: set\np/a.go:3.10,5.2 2 1\np/a.go:5.2,6.8 1 0\np/b.go:1.1,9.1 1 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readCover(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		line, col int
+		want      bool
+	}{{3, 9, true}, {3, 10, true}, {4, 1, true}, {5, 1, true}, {5, 2, false}, {6, 7, false}, {6, 8, true}} {
+		if got := c.passes(mutant{imported: "p/a.go", line: one.line, col: one.col}); got != one.want {
+			t.Errorf("%+v: %v", one, got)
+		}
+	}
+	if err := os.WriteFile(file, []byte("p/a.go:3.10\n"), 0o600); err == nil {
+		if _, err = readCover(file); err == nil {
+			t.Error("what is no profile was read")
 		}
 	}
 }
