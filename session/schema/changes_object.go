@@ -14,7 +14,7 @@ func (c *comparer) object(x, y view, at place) {
 	c.compare(x.sub(x.get("propertyNames")), y.sub(y.get("propertyNames")), at.schema("propertyNames"))
 	xp, yp := x.get("patternProperties"), y.get("patternProperties")
 	if !c.same(xp, yp) {
-		if names(xp) != names(yp) || xp.Len() != yp.Len() || !apartOrSame(xp, yp) {
+		if !sameKeys(xp, yp) {
 			c.unsure(at.schema("patternProperties"), "patternProperties", "the patterns of its keys changed")
 		} else {
 			for _, m := range yp.Members() {
@@ -38,8 +38,8 @@ func (c *comparer) object(x, y view, at place) {
 	}
 }
 
-// apartOrSame reports whether two objects have the same keys.
-func apartOrSame(a, b *Value) bool {
+// sameKeys reports whether two objects have the same keys.
+func sameKeys(a, b *Value) bool {
 	for _, m := range a.Members() {
 		if !b.Get(m.Name).IsSet() {
 			return false

@@ -121,3 +121,95 @@ func TestConstraintsOfAllKinds(t *testing.T) {
 		}
 	}
 }
+
+// What is for people changes no value that is accepted, wherever it stands; what has no meaning for either is not a change.
+func TestTextsChange(t *testing.T) {
+	for kw, want := range map[string]string{
+		"title": `title "a" → "b"`, "description": `description "a" → "b"`, "examples": `examples "a" → "b"`, "example": `example "a" → "b"`, "deprecated": `deprecated "a" → "b"`,
+		"readOnly": `readOnly "a" → "b"`, "writeOnly": `writeOnly "a" → "b"`, "contentEncoding": `contentEncoding "a" → "b"`, "contentMediaType": `contentMediaType "a" → "b"`, "default": `default "a" → "b"`,
+		"$comment": "", "$anchor": "", "$dynamicAnchor": "", "$vocabulary": "", "contentSchema": "", "$defs": "", "definitions": "",
+	} {
+		for _, beside := range []string{`"type":"string"`, `"type":"string","unevaluatedProperties":false`, `"allOf":[{"type":"string"}]`, `"anyOf":[{"type":"string"}]`} {
+			of := func(v string) *schema.Schema { return schema.Parse([]byte(`{` + beside + `,"` + kw + `":` + v + `}`)) }
+			for _, c := range []struct{ before, after, want string }{{`"a"`, `"b"`, want}, {`"a"`, `"a"`, ""}} {
+				if got := what(schema.Changes(of(c.before), of(c.after))); got != c.want {
+					t.Errorf("%s of %s beside %s: %s, want %s", kw, c.after, beside, got, c.want)
+				}
+			}
+		}
+	}
+	for of, want := range map[string]string{"|1": "x 1 added", "1|": "x 1 removed", "1|2": "x 1 → 2"} {
+		a, b, _ := strings.Cut(of, "|")
+		x, _ := schema.ParseValue([]byte(a))
+		y, _ := schema.ParseValue([]byte(b))
+		if got := schema.Became("x", x, y); got != want {
+			t.Errorf("%s: %s", of, got)
+		}
+	}
+}
+
+// Bounds, keys and variants at their edges.
+func TestChangesAtEdges(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{`{"type":"number","minimum":1,"exclusiveMinimum":0}`, `{"type":"number","minimum":1}`, ""},
+		{`{"type":"number","minimum":1,"exclusiveMinimum":1}`, `{"type":"number","exclusiveMinimum":1}`, ""},
+		{`{"type":"number","exclusiveMaximum":1}`, `{"type":"number","maximum":1}`, "exclusiveMaximum 1 → maximum 1 >"},
+		{`{"type":"number","minimum":1}`, `{"type":"number","exclusiveMinimum":1}`, "minimum 1 → exclusiveMinimum 1 <"},
+		{`{"type":"number","exclusiveMinimum":1}`, `{"type":"number","minimum":1}`, "exclusiveMinimum 1 → minimum 1 >"},
+		{`{"type":"number","maximum":2}`, `{"type":"number","maximum":1}`, "maximum 2 → 1 <"},
+		{`{"type":"number"}`, `{"type":"number","maximum":1}`, "maximum 1 added <"},
+		{`{"type":"integer","minimum":0.5}`, `{"type":"integer","minimum":1}`, ""},
+		{`{"type":"integer","maximum":1.5}`, `{"type":"integer","maximum":1}`, ""},
+		{`{"type":"integer","maximum":2,"minimum":-1.5}`, `{"type":"integer","exclusiveMaximum":3,"minimum":-1}`, ""},
+		{`{"type":"number","minimum":1,"exclusiveMinimum":true}`, `{"type":"number","minimum":2,"exclusiveMinimum":true}`, "minimum 1 → 2 <>?"},
+		{`{"type":"number","multipleOf":4}`, `{"type":"number","multipleOf":2}`, "multipleOf 4 → 2 >"},
+		{`{"type":"number","multipleOf":4}`, `{"type":"number","multipleOf":6}`, "multipleOf 4 → 6 <>"},
+		{`{"type":"number"}`, `{"type":"number","multipleOf":6}`, "multipleOf 6 added <"},
+		{`{"type":"number","multipleOf":6}`, `{"type":"number"}`, "multipleOf 6 removed >"},
+		{`{"type":"string","minLength":0}`, `{"type":"string","minLength":1}`, "minLength 1 added <"},
+		{`{"type":"string","maxLength":0}`, `{"type":"string"}`, "maxLength 0 removed >"},
+		{`{"type":"string","maxLength":1}`, `{"type":"string","maxLength":1.0}`, ""},
+		{`{"type":"string","pattern":"a"}`, `{"type":"string"}`, `pattern "a" removed >`},
+		{`{"type":"string","format":"date"}`, `{"type":"string"}`, `format "date" removed >?`},
+		{`{"type":"string","format":"date"}`, `{"type":"string","format":"time"}`, `format "date" → "time" <>?`},
+		{`{"type":"array","uniqueItems":true}`, `{"type":"array","uniqueItems":false}`, "may have equal items >"},
+		{`{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"null"}}`, `{"type":"array","items":{"type":"null"}}`, "[] type string → null <>"},
+		{`{"enum":[1,2,3,4,5,6,7]}`, `{"enum":[1]}`, "no longer accepts 2, 3, 4, 5, 6, … <"},
+		{`{"enum":[1]}`, `{"enum":[1,2]}`, "also accepts 2 >"},
+		{`{"const":1}`, `{"enum":[1,2]}`, "also accepts 2 >"},
+		{`{"enum":[1]}`, `{"type":"integer"}`, "accepts more than 1 >"},
+		{`{"type":"object","properties":{"a":{},"a":{}}}`, `{"type":"object"}`, "a was removed <>"},
+		{`{"type":"object"}`, `{"type":"object","properties":{"a":{},"a":{}}}`, "a was added"},
+		{`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","additionalProperties":false}`, "a was removed, and is refused <; refuses properties that it does not declare <"},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":"string"}}`, "a was removed >"},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":{"type":"null"}}`, `{"type":"object","additionalProperties":{"type":"null"}}`, "a was removed <>"},
+		{`{"type":"object","required":["a"],"properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`, "a is no longer required >"},
+		{`{"type":"object"}`, `{"type":"object","required":["a"]}`, "a became required, and is not declared <"},
+		{`{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":"null"}}`, ".* type string → null <>"},
+		{`{"type":"object","additionalProperties":true}`, `{"type":"object","additionalProperties":{}}`, ""},
+		{`{"type":"object","patternProperties":{"^a":{"type":"string"}}}`, `{"type":"object","patternProperties":{"^a":{"type":"string","minLength":1}}}`, "minLength 1 added <"},
+		{`{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^b":{}}}`, "the patterns of its keys changed <>?"},
+		{`{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^a":{},"^b":{}}}`, "the patterns of its keys changed <>?"},
+		{`{"type":"object","patternProperties":{"^a":{},"^b":{}}}`, `{"type":"object","patternProperties":{"^a":{}}}`, "the patterns of its keys changed <>?"},
+		{`{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^a":{}},"properties":{"b":{}}}`, "b was added, where patterns of keys count too <>?"},
+		{`{"type":"object","propertyNames":{"maxLength":2}}`, `{"type":"object","propertyNames":{"maxLength":1}}`, "maxLength 2 → 1 <"},
+		{`{"anyOf":[{"type":"string"}],"minLength":1}`, `{"minLength":1}`, "need not fit one of 1 variants >?"},
+		{`{"minLength":1}`, `{"anyOf":[{"type":"string"},{"type":"null"}],"minLength":1}`, "must fit one of 2 variants <?"},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"oneOf":[{"type":"string"},{"type":"null"}]}`, ""},
+		{`{"oneOf":[{"type":"object","properties":{"k":{"const":1}},"required":["k"]},{"type":"object","properties":{"k":{"const":2}},"required":["k"]}]}`, `{"oneOf":[{"type":"object","properties":{"k":{"const":1}},"required":["k"]}]}`, "lost a variant: object <"},
+		{`{"oneOf":[{"type":"object","properties":{"k":{"const":1}}},{"type":"object","properties":{"k":{"const":2}}}]}`, `{"oneOf":[{"type":"object","properties":{"k":{"const":1}}}]}`, "lost a variant: object <; its variants changed, and a value must not fit two of them <>?"},
+		{`{"anyOf":[{"title":"One","type":"string"},{"type":"null"}]}`, `{"anyOf":[{"type":"null"}]}`, `lost a variant: "One" <`},
+		{`{"anyOf":[{"enum":[1,2]},{"type":"null"}]}`, `{"anyOf":[{"type":"null"}]}`, "lost a variant: 1, 2 <"},
+		{`{"allOf":[{"pattern":"a"},{"pattern":"b"}]}`, `{"allOf":[{"pattern":"a"}]}`, `pattern "a" added <?; must satisfy fewer schemas at once >?`},
+		{`{"allOf":[{"pattern":"a"}]}`, `{"allOf":[{"pattern":"a"},{"pattern":"b"}]}`, `pattern "a" removed >?; must satisfy more schemas at once <?`},
+		{`{"$ref":"","$defs":{"x":{}}}`, `{"$ref":"","minLength":1,"$defs":{"x":{}}}`, "has references that cannot be followed, and changed <>?"},
+		{`false`, `{"type":"string"}`, "values are accepted, where none was >"},
+		{`false`, `{"allOf":[false],"title":"a"}`, ""},
+		{`{"type":"any"}`, `{"type":"some"}`, "type changed, and is not one of JSON Schema's <>?"},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#"}`, `{"minLength":1}`, "the dialect of the schema changed <>?; minLength 1 added <"},
+	} {
+		if got := what(schema.Changes(schema.Parse([]byte(c.before)), schema.Parse([]byte(c.after)))); got != c.want {
+			t.Errorf("%s\n→ %s\nis  %s\nnot %s", c.before, c.after, got, c.want)
+		}
+	}
+}
