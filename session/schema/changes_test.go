@@ -101,6 +101,15 @@ func TestChangesOfExplodingSchemas(t *testing.T) {
 	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"string"}`))); got != "" {
 		t.Error(got)
 	}
+	// What is too deep to look for references in may have some.
+	deep := func(title string, n int) *schema.Schema {
+		return schema.Parse([]byte(`{"title":"` + title + `","not":` + strings.Repeat(`{"items":`, n) + `{}` + strings.Repeat(`}`, n) + `}`))
+	}
+	for n, want := range map[int]string{190: `title "a" → "b"`, 300: `title "a" → "b"; not `} {
+		if got := what(schema.Changes(deep("a", n), deep("b", n))); !strings.HasPrefix(got, want) || n < 200 && got != want {
+			t.Errorf("%d levels: %.300s", n, got)
+		}
+	}
 	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"integer"}`))); !strings.Contains(got, "is too large to be compared as a whole <>?") {
 		t.Errorf("%.300s", got)
 	}

@@ -227,6 +227,17 @@ func TestBaseline(t *testing.T) {
 	if bl := now.Baseline; bl.Known != 2 || bl.New != 3 || len(bl.Fixed) != 1 || bl.Fixed[0].Rule != "lint/b" || now.Counts.Error != 3 {
 		t.Errorf("%+v %+v", bl, now.Counts)
 	}
+	// Of two that are the same one is left.
+	fewer := found("server lint", "lint/b tool y", "lint/a tool <x>")
+	b.Apply(fewer)
+	if bl := fewer.Baseline; bl.Known != 2 || bl.New != 0 || len(bl.Fixed) != 1 || bl.Fixed[0].Rule != "lint/a" {
+		t.Errorf("%+v", bl)
+	}
+	none := found("server lint")
+	b.Apply(none)
+	if got := len(none.Baseline.Fixed); got != 3 {
+		t.Errorf("%d are fixed: %+v", got, none.Baseline)
+	}
 	// The next baseline keeps what did not run, and not what is fixed.
 	next := ignore.Next(path, b, now)
 	var rules []string

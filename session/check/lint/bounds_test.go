@@ -65,12 +65,15 @@ func TestSchemasThatExplode(t *testing.T) {
 		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
-		var large, beside bool
+		var large int
+		var beside bool
 		for _, f := range r.Findings {
-			large = large || (f.ID == "lint/too-large" || f.ID == "lint/refs-multiply") && f.Place.Name == "exploding"
+			if (f.ID == "lint/too-large" || f.ID == "lint/refs-multiply") && f.Place.Name == "exploding" {
+				large++
+			}
 			beside = beside || f.ID == "lint/description-missing" && f.Place.Name == "do_it"
 		}
-		if large != slices.Contains([]string{"deep", "nots", "wide", "heavy", "double"}, name) || !beside {
+		if once := slices.Contains([]string{"deep", "nots", "wide", "heavy", "double"}, name); large > 1 || (large == 1) != once || !beside {
 			t.Errorf("%s: %.3000q", name, places(r))
 		}
 		if len(r.Findings) > 200 {

@@ -263,6 +263,8 @@ func TestEnumsAndRepetitions(t *testing.T) {
 		`"type":"string","enum":["a","bb"],"maxLength":1`: "lint/enum-excluded", `"type":"integer","enum":[3,4],"multipleOf":2`: "lint/enum-excluded",
 		`"type":"string","pattern":"(a*)*"`: "lint/pattern-explodes", `"type":"string","pattern":"^(?:[a-z]+\\d*)+$"`: "lint/pattern-explodes", `"type":"string","pattern":"(x|(y+))*"`: "lint/pattern-explodes",
 		`"type":"string","pattern":"([a-z]{2,})+"`: "lint/pattern-explodes", `"type":"string","pattern":"^[a-z]+(-[a-z]+)*$"`: "", `"type":"string","pattern":"(a+){3}"`: "", `"type":"string","pattern":"(a?)+b"`: "",
+		`"type":"string","pattern":"((ab|cd)e*)*"`: "", `"type":"string","pattern":"((|ab|cd)e*)*"`: "lint/pattern-explodes", `"type":"string","pattern":"((a?b)e*)*"`: "", `"type":"string","pattern":"((a?b?)e*)*"`: "lint/pattern-explodes",
+		`"type":"string","pattern":"(^a+$)*"`: "lint/pattern-explodes", `"type":"string","pattern":"(a{0,2}b+)*"`: "lint/pattern-explodes", `"type":"string","pattern":"(a{1,2}b+)*"`: "", `"type":"string","pattern":"(a+){0,9}"`: "",
 	} {
 		r := examine(t, listed(t, param(keywords)), lint.Options{})
 		got := ""

@@ -70,3 +70,54 @@ func matches(all, want string) bool {
 	}
 	return strings.Count(all, ",") == strings.Count(want, ",")
 }
+
+// Names that servers give to what is about a token or a secret, and is none; and those of the thing itself.
+func TestNarrow(t *testing.T) {
+	for name := range strings.FieldsSeq(`nextPageToken continuationToken continueToken token_cursor syncToken resumeToken progressToken cancelToken cancellationToken changeToken startPageToken
+		previousToken prevToken tokenCount totalTokens max_tokens min_tokens tokenLimit tokenUsage token_type tokenExpires token_expiry tokenExpiration token_id secretIds secretName secret_names
+		tokenUrl token_uri token_endpoint passwordPolicy tokenSymbol tokenAddress tokenMint tokenContract tokenField secretPath secretFile tokenHash token_sha secretVersion secretRef secretReference
+		secretArn passwordLength csrfToken xsrf-token publicToken inputTokens outputTokens promptTokens completionTokens tokenLabel tokenTitle tokenDescription tokenStatus tokenState secretManager
+		tokenProvider tokenScheme secretList password_at passwordUpdated token_created author key`) {
+		if narrow(name) {
+			t.Errorf("%s is taken for a secret", name)
+		}
+	}
+	for name := range strings.FieldsSeq(`token access_token accessToken GITHUB_TOKEN clientSecret dbPassword passwd ssh_passphrase apiKey aws_secret_access_key privateKey credential DB_PWD`) {
+		if !narrow(name) {
+			t.Errorf("%s is not taken for a secret", name)
+		}
+	}
+}
+
+// A value is one that is used: long enough, of letters and digits, of enough different ones, and no example, path, link or code.
+func TestCredible(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		least int
+		want  bool
+	}{
+		{"q83hf92k", 8, true},
+		{"q83hf92", 8, false},
+		{"qqqhf92k", 8, true}, {"qqqqhf92", 8, false},
+		{"qqqqqqq2", 8, false},
+		{"qwertzui", 8, false},
+		{"83746201", 8, false},
+		{"q8hf92", 6, true},
+		{"q8q8q8", 6, false},
+		{"q83hf92kdl2mzx8pL0w7", 16, true},
+		{"aabbccddee1122aabb", 16, false},
+		{"aabbccddee112233ffgg", 16, true},
+		{"/q83hf92k", 8, false},
+		{"./q83hf92k", 8, false},
+		{"a1://q83hf92k", 8, false},
+		{"q83 hf92k", 8, false},
+		{"q83(hf92k)", 8, false},
+		{strings.Repeat("q83hf92k", 512), 8, true},
+		{strings.Repeat("q83hf92k", 512) + "a", 8, false},
+		{"a1b2c3d4?", 8, true},
+	} {
+		if got := credible(c.value, c.least); got != c.want {
+			t.Errorf("%.30s of at least %d: %v", c.value, c.least, got)
+		}
+	}
+}

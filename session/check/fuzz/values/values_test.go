@@ -137,6 +137,45 @@ func TestSmaller(t *testing.T) {
 	}
 }
 
+// What is tried instead of a value, in order.
+func TestSmallerInOrder(t *testing.T) {
+	for from, want := range map[string]string{
+		`"abcd"`: `"" "a" "a" "ab" "aa" "cd" "bcd" "abc" "aaaa"`, `"ab"`: `"" "a" "a" "aa"`, `""`: `""`, `9`: `0 1 -1 4`, `-9`: `0 1 -1 -4`, `1.5`: `0 1 -1`, `true`: `false`, `null`: ``,
+		`[]`: ``, `[7,8,9]`: `[] [7] [7,8] [8,9] [7,9] [7,8] [0,8,9] [1,8,9] [-1,8,9] [3,8,9] [7,0,9] [7,1,9] [7,-1,9] [7,4,9] [7,8,0] [7,8,1] [7,8,-1] [7,8,4]`,
+		`{}`: ``, `{"a":true}`: `{} {} {"a":false}`, `{"a":null,"b":null,"c":null,"d":null}`: `{} {"a":null,"b":null} {"c":null,"d":null} {"b":null,"c":null,"d":null} {"a":null,"c":null,"d":null} {"a":null,"b":null,"d":null} {"a":null,"b":null,"c":null}`,
+	} {
+		v, err := schema.ParseValue([]byte(from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tried []string
+		if !Smaller(v, func(s *schema.Value) bool { tried = append(tried, s.String()); return true }) {
+			t.Errorf("%s: it was stopped", from)
+		}
+		if got := strings.Join(tried, " "); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", from, got, want)
+		}
+		for n := range tried { // each may be the last
+			left := n
+			if Smaller(v, func(*schema.Value) bool { left--; return left >= 0 }) || left != -1 {
+				t.Errorf("%s goes on after %d", from, n)
+			}
+		}
+	}
+}
+
+// Of two values the one with less to read is lighter.
+func TestWeight(t *testing.T) {
+	ordered := []string{`1`, `10`, `-1`, `1.0`, `"ab"`, `-1.0`, `"abcd"`, `"a\u00e9"`}
+	for i := range ordered[1:] {
+		a, _ := schema.ParseValue([]byte(ordered[i]))
+		b, _ := schema.ParseValue([]byte(ordered[i+1]))
+		if Weight(a) >= Weight(b) {
+			t.Errorf("%s weighs %d, %s %d", a, Weight(a), b, Weight(b))
+		}
+	}
+}
+
 func TestPool(t *testing.T) {
 	p := NewPool()
 	p.Learn([]byte(`{"content":[{"type":"text","text":"{\"users\":[{\"id\":\"u7\",\"user_name\":\"Ada\"}]}"},{"type":"resource_link","uri":"a://b","name":"b"}],"structuredContent":{"userId":9}}`))

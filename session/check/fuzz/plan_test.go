@@ -1,0 +1,166 @@
+package fuzz
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/fuzz/values"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// A plan has each input once, no arguments and an example first, and then what is allowed and what is wrong in turn.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	const schemaOfA = `{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"integer","minimum":0,"maximum":3},"c":{"enum":["x"]}}}`
+	tool := newTarget(check.OfTool, "one", schema.ParseArguments([]byte(schemaOfA)), true)
+	all := tool.plan(1, values.NewPool(), 1000)
+	seen, verdicts := map[string]bool{}, map[int]int{}
+	for _, in := range all {
+		key := string(in.JSON())
+		if seen[key] {
+			t.Errorf("%s is there twice", key)
+		}
+		seen[key] = true
+		verdicts[in.verdict]++
+	}
+	if all[0].IsSet() || all[0].verdict != forbidden || all[0].cause != "required /a" || verdicts[allowed] < 5 || verdicts[forbidden] < 5 || len(all) == 1000 {
+		t.Errorf("%d: %v, first %+v", len(all), verdicts, all[0])
+	}
+	if !seen[`"text"`] || !seen["[]"] {
+		t.Error("nothing but objects")
+	}
+	few := tool.plan(1, values.NewPool(), 7)
+	if len(few) != 7 || !slices.EqualFunc(few, all[:7], func(a, b input) bool { return a.String() == b.String() }) {
+		t.Errorf("%d", len(few))
+	}
+	prompt := newTarget(check.OfPrompt, "two", schema.FromArguments([]schema.Argument{{Name: "a"}}), true)
+	for _, in := range prompt.plan(1, values.NewPool(), 1000) {
+		if in.Kind() == schema.Array || in.Kind() == schema.String {
+			t.Errorf("arguments of a prompt are %s", in)
+		}
+		if in.Get("a").Kind() == schema.String && in.Get("a").Text() == "" && in.verdict == allowed {
+			t.Error("an empty argument is none to many")
+		}
+	}
+}
+
+// What a server makes of arguments is held to what the schema says of them, and only where both say something.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	code := func(n int64) *failure.Error { return &failure.Error{Code: &n} }
+	well, failed := outcome{}, outcome{said: "no such issue"}
+	failed.result.IsError = true
+	invalid := outcome{said: "Input validation error: a is a required property"}
+	invalid.result.IsError = true
+	for name, c := range map[string]struct {
+		kind    string
+		verdict int
+		cause   string
+		extreme bool
+		out     outcome
+		want    string
+	}{
+		"wrong, accepted":             {check.OfTool, forbidden, "required /a", false, well, "fuzz/accepted error"},
+		"one too many, accepted":      {check.OfTool, forbidden, "additionalProperties /a", false, well, "fuzz/accepted info"},
+		"one not looked at, accepted": {check.OfTool, forbidden, "unevaluatedProperties /a", false, well, "fuzz/accepted info"},
+		"wrong, of a prompt":          {check.OfPrompt, forbidden, "required /a", false, well, "fuzz/accepted error"},
+		"extreme, accepted":           {check.OfTool, forbidden, "required /a", true, well, ""},
+		"wrong, refused":              {check.OfTool, forbidden, "required /a", false, outcome{err: code(-32602)}, ""},
+		"wrong, failed":               {check.OfTool, forbidden, "required /a", false, failed, ""},
+		"right, accepted":             {check.OfTool, allowed, "", false, well, ""},
+		"right, refused":              {check.OfTool, allowed, "", false, outcome{err: code(-32602)}, "fuzz/refused warning"},
+		"right, another error":        {check.OfTool, allowed, "", false, outcome{err: code(-32000)}, ""},
+		"right, an error of ours":     {check.OfTool, allowed, "", false, outcome{err: &failure.Error{}}, ""},
+		"right, failed":               {check.OfTool, allowed, "", false, failed, ""},
+		"right, said to be invalid":   {check.OfTool, allowed, "", false, invalid, "fuzz/refused warning"},
+		"extreme, refused":            {check.OfTool, allowed, "", true, outcome{err: code(-32602)}, ""},
+		"a prompt, refused":           {check.OfPrompt, allowed, "", false, outcome{err: code(-32602)}, "fuzz/refused warning"},
+		"a resource, refused":         {check.OfResource, allowed, "", false, outcome{err: code(-32602)}, ""},
+		"a template, refused":         {check.OfTemplate, allowed, "", false, outcome{err: code(-32602)}, ""},
+		"unclear, refused":            {check.OfTool, unclear, "", false, outcome{err: code(-32602)}, ""},
+		"unclear, accepted":           {check.OfTool, unclear, "", false, well, ""},
+	} {
+		target := newTarget(c.kind, "x", schema.FromArguments(nil), true)
+		h, ok := target.verdicts(input{verdict: c.verdict, cause: c.cause, Value: values.Value{Extreme: c.extreme}}, &c.out)
+		got := ""
+		if ok {
+			got = h.rule + " " + h.severity.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Messages that differ only in what they quote and count are of one kind.
+func TestPlainly(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		`no "issue 7" of 12`: "no  of ", "a `b` c": "a  c", `it's 5`: "it's ", `"a" and "b"`: " and ", `open "quote`: "open ", "": "", strings.Repeat("x", 200): strings.Repeat("x", 101),
+	} {
+		if got := plainly(s); got != want {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+	for s, want := range map[string]string{"/a/0/b": "/a/*/b", "/a/b1/9z": "/a/b1/*", "": "", "x": "x", "//a": "//a"} {
+		if got := anyIndex(s); got != want {
+			t.Errorf("%s: %s", s, got)
+		}
+	}
+}
+
+// Why a failure is less than certain is said once, by the most that is known.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]seen{
+		"": {}, "it went": {gone: "it went", untried: true}, "seen once, and not tried again": {untried: true, fresh: true}, "only as the first call of a connection": {fresh: true, times: 1},
+		"in 1 of 10 equal calls: it does not depend on the arguments": {times: 1, calls: 10}, "seen once, and not again with the same arguments: it does not depend on them": {once: true, calls: 10},
+	} {
+		if why, _ := s.says(); why != want {
+			t.Errorf("%+v: %q, want %q", s, why, want)
+		}
+	}
+	for _, c := range []struct {
+		s    seen
+		want bool
+	}{{seen{}, false}, {seen{calls: 1}, true}, {seen{once: true}, true}, {seen{before: true}, true}, {seen{fresh: true, untried: true, gone: "x"}, false}} {
+		if c.s.chance() != c.want {
+			t.Errorf("%+v: %v", c.s, !c.want)
+		}
+	}
+}
+
+// What may be called is called once, and what its schema leaves open is not judged by it.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	item := func(name, input string) offer.Item {
+		return offer.Item{Name: name, InputSchema: []byte(input)}
+	}
+	s := &check.Subject{Allow: []string{"*"}, Offer: check.Offer{
+		Tools:     []offer.Item{item("a", `{"type":"object"}`), item("a", `{"type":"object"}`), item("", `{}`), item("none", ""), item("broken", `{`), item("large", strings.Repeat(" ", maxSchema)+"{}")},
+		Prompts:   []offer.Item{{Name: "p"}, {}},
+		Templates: []offer.Item{{URI: "x://{a}"}, {URI: "x://{"}},
+		Resources: []offer.Item{{URI: "x://y"}, {}},
+	}}
+	all, left := targets(s)
+	var got []string
+	for _, x := range all {
+		one := x.kind + " " + x.name
+		if x.checked {
+			one += "!"
+		}
+		got = append(got, one)
+	}
+	want := []string{"tool a!", "tool none", "tool broken", "tool large", "prompt p!", check.OfTemplate + " x://{a}", "resource x://y"}
+	if !slices.Equal(got, want) || len(left) > 0 {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Allow = nil
+	if _, left := targets(s); len(left) == 0 {
+		t.Error("each tool may be called")
+	}
+}
