@@ -147,3 +147,29 @@ func TestListsThatFail(t *testing.T) {
 		}
 	}
 }
+
+// A run that ends before the lists were there says which were not answered.
+func TestRunOfUnreadLists(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{context.Canceled, "interrupted while tools/list was not answered"}, {nil, ""}} {
+		s := &check.Subject{Offer: check.Offer{Failed: map[offer.Kind]error{}}}
+		if c.err != nil {
+			s.Failed[offer.Tools] = c.err
+		}
+		r, err := check.Run(ctx, s, []check.Section{section{"first", nil}}, check.Tool{}, check.Watch{})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, s := range r.Sections {
+			got += s.Error
+		}
+		if got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
+	}
+}

@@ -181,6 +181,12 @@ func TestSkeletonEdges(t *testing.T) {
 			t.Errorf("%s: %q, want %q, %q, %q", c.schema, got, c.initial, c.skeleton, c.example)
 		}
 	}
+	again := Parse([]byte(`{"type":"array","minItems":1,"items":{"$ref":"#"}}`)).Root()
+	for open, got := range map[string]*Value{"[]": again.Initial(), "[null]": again.Skeleton()} {
+		if s := got.String(); strings.Count(s, open) != 1 || strings.Count(s, "[") != MaxSkeletonDepth+1 {
+			t.Errorf("%s: %s", open, s)
+		}
+	}
 	for _, c := range []struct{ v, below, want string }{
 		{`{"a":{"b":1}}`, `{"a":{"b":2,"c":3},"d":4}`, `{"a":{"b":1,"c":3},"d":4}`}, {``, `{"a":1}`, `{"a":1}`}, {`1`, `{"a":1}`, `1`}, {`{"a":1}`, `1`, `{"a":1}`}, {`{"a":1}`, ``, `{"a":1}`},
 	} {

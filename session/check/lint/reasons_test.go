@@ -60,3 +60,43 @@ func TestDescribedByAnchor(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with a default is said in words of its own, whatever stands beside it that does not matter.
+func TestDefaultReasons(t *testing.T) {
+	for members, want := range map[string]string{
+		`"type":"integer","default":"3"`: `"3": is not of type [integer]`, `"type":"integer","title":"t","$comment":"c","deprecated":false,"examples":[3],"default":"3"`: `"3": is not of type [integer]`,
+		`"type":["integer","null"],"default":"3"`: `"3": is not of type [integer null]`, `"type":"integer","minimum":3,"default":2`: "2: is less than 3", `"type":"integer","minimum":3,"default":3`: "",
+		`"type":"integer","maximum":3,"default":4`: "4: is more than 3", `"type":"integer","maximum":3,"default":3`: "", `"enum":["a","b"],"default":"c"`: `"c": is not in enum`, `"enum":["a","b"],"default":"b"`: "",
+		`"type":"string","minLength":2,"default":"c"`: `"c": must have at least 2 characters, has 1`, `"type":"array","items":{"type":"string"},"default":[1]`: "[1]: 0 must be a string",
+		`"type":"array","items":{"type":"string"},"default":[]`: "", `"type":"array","minItems":1,"items":{"type":"string"},"default":[]`: "[]: must have at least 1 item, has 0", `"type":"object","required":["a"],"properties":{"a":{"type":"null","description":"d"}},"default":{}`: "{}: a is required",
+		`"$ref":"#/$defs/a","default":5`: "5: must be a string", `"type":"number","maximum":3,"default":"x"`: `"x": is not of type [number]`,
+	} {
+		got := messages(t, "lint/default-invalid", members)
+		if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || got[0] != want) {
+			t.Errorf("%s: %q, want %q", members, got, want)
+		}
+	}
+}
+
+// Who refuses a tool stands at the end of what is said of it, where a rule is about clients and does not name one by itself.
+func TestRefusedBy(t *testing.T) {
+	for members, want := range map[string]string{
+		`"type":"array"`:              "the array has no items · refused by openai, gemini, vscode",
+		`"type":"string","default":7`: "",
+	} {
+		r := examine(t, listed(t, param(members)), lint.Options{})
+		said := ""
+		for _, f := range r.Findings {
+			if strings.Contains(f.Message, " · ") {
+				said += f.Message
+			}
+		}
+		if said != want {
+			t.Errorf("%s: %q, want %q", members, said, want)
+		}
+	}
+	r := examine(t, listed(t, param(`"type":"array"`)), lint.Options{Clients: []string{"gemini", "cursor"}})
+	if len(r.Findings) != 1 || r.Findings[0].Message != "the array has no items · refused by gemini" {
+		t.Errorf("%q", places(r))
+	}
+}

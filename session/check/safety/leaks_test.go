@@ -98,7 +98,8 @@ func TestCredible(t *testing.T) {
 	}{
 		{"q83hf92k", 8, true},
 		{"q83hf92", 8, false},
-		{"qqqhf92k", 8, true}, {"qqqqhf92", 8, false},
+		{"qqqhf92k", 8, true},
+		{"qqqqhf92", 8, false},
 		{"qqqqqqq2", 8, false},
 		{"qwertzui", 8, false},
 		{"83746201", 8, false},
