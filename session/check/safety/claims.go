@@ -72,7 +72,7 @@ func made(s string) bool {
 }
 
 var links = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:https?|wss?|ftp)://[^\s"'<>()\[\]\x60]+|(?:^|[\s("'\[=])((?:javascript|vbscript):\S+|data:text/html[^\s"'<>)]*)`)
+	return regexp.MustCompile(`(?i)\b(?:https?|wss?|ftp)://(?:\[[0-9a-f:.]+\][^\s"'<>()\[\]\x60]*|[^\s"'<>()\[\]\x60]+)|(?:^|[\s("'\[=])((?:javascript|vbscript):\S+|data:text/html[^\s"'<>)]*)`)
 })
 
 // urls looks for addresses that hide whose they are.

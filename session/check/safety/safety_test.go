@@ -187,6 +187,7 @@ func TestEachInvisibleCharacter(t *testing.T) {
 			[]rune{0x200a, 0xad, 0x350, 0x2027, 0xfffc, 0x1d172, 0x1d17b, 0x115e, 0x1161, 0x3163, 0xff9f},
 		},
 		"reordered-text":   {[]rune{0x202a, 0x202e, 0x2066, 0x2069}, []rune{0x2029, 0x202f, 0x2065, 0x206a}},
+		"hidden-text":      {[]rune{0xe0000, 0xe0001, 0xe0041, 0xe007f, 0xe0100, 0xe01ef}, []rune{0xdffff, 0xe0080, 0xe00ff, 0xe01f0, 0xfe00, 0xfe0f}},
 		"terminal-escapes": {[]rune{0, '\r', 0x1b, 0x1f, 0x7f, 0x80, 0x9f}, []rune{' ', '~', 0xa0, '\t', '\n'}},
 	} {
 		for _, r := range all.found {
@@ -198,6 +199,65 @@ func TestEachInvisibleCharacter(t *testing.T) {
 			if trips(r, id) {
 				t.Errorf("%U is found", r)
 			}
+		}
+	}
+}
+
+// Two selectors in a row are none that a screen shows, nor is one of the supplement after another letter than a Chinese one; tags are shown in
+// flags only.
+func TestSelectors(t *testing.T) {
+	for text, want := range map[string]bool{
+		"x\ufe00\ufe00y": true, "x\ufe0f\ufe00y": true, "x\ufe0fy\ufe0fz": false, "x\ufe10\ufe10y": false, "x\ufdff\ufdffy": false, "葛\U000e0100 x": false, "葛\U000e0100\U000e0101 x": true, "x\U000e0100 y": true,
+		"\U0001f3f4\U000e0067\U000e0062\U000e007f x": false, "\U0001f3f4\U000e0067\U000e0062\U000e007f\U000e0067 x": true, "\U0001f3f4\U000e0060\U000e0067 x": true, "\U0001f3f4\U000e007b x": true, "\U0001f3f4 x": false,
+	} {
+		all := examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Instructions: text}})
+		if slices.Contains(ids(all), "hidden-text") != want {
+			t.Errorf("%+q: %q", text, ids(all))
+		}
+	}
+}
+
+// A default is a secret by the name of what it is for, where it is a value at all.
+func TestSecretDefaults(t *testing.T) {
+	for _, c := range []struct {
+		name, member, value string
+		want                bool
+	}{
+		{"api_key", "default", "kq83nx", true},
+		{"api_key", "default", "kq83n", false},
+		{"api_key", "default", "kq 83nx", false},
+		{"api_key", "default", "/kq83nx", false},
+		{"api_key", "default", "<kq83nx9", false},
+		{"api_key", "default", "$kq83nx9", false},
+		{"api_key", "default", "{kq83nx9", false},
+		{"api_key", "default", "your-kq83nx", false},
+		{"api_key", "title", "kq83nx02pd", false},
+		{"author", "default", "kq83nx02pd", false},
+	} {
+		list := fmt.Sprintf(`{"name":"add","inputSchema":{"type":"object","properties":{%q:{"type":"string",%q:%q}}}}`, c.name, c.member, c.value)
+		all := examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Tools: items(t, offer.Tools, list)}})
+		if slices.Contains(ids(all), "secret-default") != c.want {
+			t.Errorf("%s %s %s: %q", c.name, c.member, c.value, ids(all))
+		}
+	}
+}
+
+// An address is odd that is a raw one of the public net, or hides whose it is.
+func TestOddURLs(t *testing.T) {
+	for link, want := range map[string]string{
+		"http://203.0.113.7/": "a raw address: 203.0.113.7", "http://[2001:db8::7]/": "a raw address: 2001:db8::7", "http://127.0.0.1/": "", "http://[::1]/": "", "http://10.1.2.3/": "", "http://192.168.1.1/": "", "http://0.0.0.0:80/": "",
+		"http://169.254.1.1/": "", "http://[fe80::1]/": "", "https://a.example@b.example/": "what looks like a host before the real one: b.example", "https://user@b.example/": "", "https://xn--pple-43d.example/": "a punycode name: xn--pple-43d.example",
+		"https://www.xn--pple-43d.example/": "a punycode name: www.xn--pple-43d.example", "https://axn--b.example/": "", "https://аpple.example/": "a name that is not plain letters: аpple.example", "https://b.example/ü": "",
+		"![x](https://b.example/y?z)": "an image whose address carries data: b.example", "![x](https://b.example/{y})": "an image whose address carries data: b.example", "![x](https://b.example/y)": "", "[x](https://b.example/y?z)": "",
+	} {
+		got := ""
+		for _, f := range examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Instructions: "See " + link + " for more"}}) {
+			if f.ID == "safety/odd-url" {
+				got += strings.TrimPrefix(f.Message, "has ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", link, got, want)
 		}
 	}
 }
