@@ -173,3 +173,17 @@ func TestRunOfUnreadLists(t *testing.T) {
 		}
 	}
 }
+
+// A tool may be called that is read-only, or was allowed by its name or with all others.
+func TestMay(t *testing.T) {
+	reads, other := offer.Item{Name: "a", Annotations: []byte(`{"readOnlyHint":true}`)}, offer.Item{Name: "b"}
+	for _, c := range []struct {
+		allow        []string
+		reads, other bool
+	}{{nil, true, false}, {[]string{"b"}, true, true}, {[]string{"a"}, true, false}, {[]string{"c", "*"}, true, true}} {
+		s := &check.Subject{Allow: c.allow}
+		if s.May(reads) != c.reads || s.May(other) != c.other {
+			t.Errorf("%q: %v %v", c.allow, s.May(reads), s.May(other))
+		}
+	}
+}

@@ -346,3 +346,20 @@ func TestMatchesAsValidate(t *testing.T) {
 		}
 	}
 }
+
+// As many branches as there may be are offered, and the others named.
+func TestMaxVariants(t *testing.T) {
+	of := func(n int) *Field {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(`{"type":"object","title":"t%d"}`, i)
+		}
+		return Parse([]byte(`{"anyOf":[` + strings.Join(all, ",") + `]}`)).Root()
+	}
+	if f := of(MaxVariants); len(f.Variants()) != MaxVariants || len(f.Notes) != 0 {
+		t.Errorf("%d, %q", len(f.Variants()), f.Notes)
+	}
+	if f := of(MaxVariants + 1); len(f.Variants()) != MaxVariants || fmt.Sprint(f.Notes) != "[anyOf has 257 branches; 256 are offered]" {
+		t.Errorf("%d, %q", len(f.Variants()), f.Notes)
+	}
+}

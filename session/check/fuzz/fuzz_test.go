@@ -111,7 +111,13 @@ func found(rep *check.Report) (out []string) {
 func TestPlantedFaults(t *testing.T) {
 	t.Parallel()
 	allow := []string{"echo", "add", "kinds", "is_error", "rpc_error", "twice", "wrong_id", "noise", "crash"}
-	got := found(fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 30, Timeout: 30 * time.Second}, allow...))
+	rep := fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 30, Timeout: 30 * time.Second}, allow...)
+	got := found(rep)
+	for _, f := range rep.Findings {
+		if f.ID == "fuzz/died" && !strings.Contains(f.Evidence, "\nfakemcp: fatal error: crashed on purpose") {
+			t.Errorf("the evidence has nothing of stderr: %s", f.Evidence)
+		}
+	}
 	for _, want := range []string{
 		"wrong-layer rpc_error", "answer-twice twice", "unknown-id wrong_id", "noise noise", "died crash", "frame kinds", `frame add {"b":1e400}`,
 		`accepted echo ""`, `accepted echo {"text":null}`, "accepted greet", `accepted greet {"who":[]}`,

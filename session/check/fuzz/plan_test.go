@@ -37,6 +37,11 @@ func TestPlan(t *testing.T) {
 	if len(few) != 7 || !slices.EqualFunc(few, all[:7], func(a, b input) bool { return a.String() == b.String() }) {
 		t.Errorf("%d", len(few))
 	}
+	// What the schema refuses of an example is left out, where there is no other value for it.
+	refused := newTarget(check.OfTool, "three", schema.ParseArguments([]byte(`{"type":"object","properties":{"a":false,"b":{"const":1}}}`)), true)
+	if got := refused.base(seeded(1), nil).String(); got != `{"b":1}` {
+		t.Errorf("the base is %s", got)
+	}
 	prompt := newTarget(check.OfPrompt, "two", schema.FromArguments([]schema.Argument{{Name: "a"}}), true)
 	for _, in := range prompt.plan(1, values.NewPool(), 1000) {
 		if in.Kind() == schema.Array || in.Kind() == schema.String {

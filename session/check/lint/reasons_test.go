@@ -100,3 +100,24 @@ func TestRefusedBy(t *testing.T) {
 		t.Errorf("%q", places(r))
 	}
 }
+
+// Clients write the name of a server before that of a tool, with _ for what they do not take.
+func TestPrefixes(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	for known, want := range map[string]string{"a b.c/d": "a_b_c_d", "A-1_z": "A-1_z", "ü": "_"} {
+		r := examine(t, listed(t, tool(`name:"`+long+`"`)), lint.Options{KnownAs: known})
+		n := 0
+		for _, f := range r.Findings {
+			before, _, found := strings.Cut(f.Message, long)
+			if f.ID != "lint/name-too-long" || !found || before == "" {
+				continue
+			}
+			if n++; !strings.Contains(before, want) || strings.ContainsAny(before, " ./ü") {
+				t.Errorf("%s: %s", known, f.Message)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s: %q", known, places(r))
+		}
+	}
+}

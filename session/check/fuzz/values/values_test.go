@@ -193,6 +193,41 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// What is looked at is shared among fields, and many values are cut to some: the plainest, and a sample of the others.
+func TestBounds(t *testing.T) {
+	s := schema.Parse([]byte(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"}}},"id":{"type":"string"}}}`))
+	size := func(g *Generator) (n int) {
+		for range 12 {
+			n += len(g.Values(s.Root().Property("a"), "", 0))
+		}
+		return n
+	}
+	if all, part := size(generator()), size(generator().Share(maxNodes)); all <= part || part == 0 {
+		t.Errorf("%d values of all that may be looked at, %d of a small part", all, part)
+	}
+	p := NewPool()
+	for i := range 200 {
+		p.Learn([]byte(`{"content":[],"structuredContent":{"id":"seen` + strings.Repeat("x", i) + `"}}`))
+	}
+	g := func(p *Pool) []Value {
+		return NewGenerator(rand.New(rand.NewPCG(1, 1)), p).Values(s.Root().Property("id"), "id", 0)
+	}
+	few, many := g(nil), g(p)
+	if len(many) > maxValues || len(many) < len(few) {
+		t.Errorf("%d of %d values", len(many), len(few))
+	}
+	for i := range min(len(few), maxValues/2) {
+		if few[i].What != many[i].What || !schema.Equal(few[i].Value, many[i].Value) {
+			t.Errorf("%d: %s, %s", i, few[i].Value, many[i].Value)
+		}
+	}
+	for name, want := range map[string]bool{"id": true, "ID": true, "thing_id": true, "": false, "idle": false} {
+		if (len(p.of(name)) > 0) != want {
+			t.Errorf("%q is known: %v", name, !want)
+		}
+	}
+}
+
 // TestFormats: there are values of each format that the validator knows, and it takes them.
 func TestFormats(t *testing.T) {
 	for _, format := range strings.Fields("date time date-time duration email uri iri uri-reference uuid ipv4 ipv6 hostname json-pointer regex") {
