@@ -44,6 +44,8 @@ func TestFieldEdges(t *testing.T) {
 		{`{"type":"string","minLength":0,"allOf":[{"minLength":1}]}`, `string (at least 1 character)`},
 		{`{"type":"string","maxLength":0,"allOf":[{"maxLength":1}]}`, `string (at most 0 characters)`},
 		{`{"type":"string","minLength":-1,"maxLength":1.5}`, `string`},
+		{`{"type":"string","maxLength":1000000000}`, `string (at most 1000000000 characters)`},
+		{`{"type":"string","maxLength":1000000001}`, `string`},
 		{`{"const":1,"allOf":[{"const":1.0}]}`, `const const=1.0`},
 		{`{"const":1,"allOf":[{"const":2}]}`, `never const=2 note=two different constants are required of the same value`},
 		{`{"not":{"required":["a","b"]}}`, `any nullable (not with a, b)`},

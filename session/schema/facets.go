@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -167,13 +166,10 @@ func (b *builder) number(m Member) {
 		return
 	}
 	count := func(dst *int, larger bool) {
-		n, err := strconv.Atoi(lit)
-		if err != nil || n < 0 {
-			if !isInteger(lit) || compare(lit, "0") < 0 || compare(lit, "1000000000") > 0 {
-				return
-			}
-			n = int(ratOf(lit).Num().Int64())
+		if !isInteger(lit) || compare(lit, "0") < 0 || compare(lit, "1000000000") > 0 {
+			return
 		}
+		n := int(ratOf(lit).Num().Int64())
 		if *dst < 0 || (n > *dst) == larger {
 			*dst = n
 		}

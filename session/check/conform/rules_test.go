@@ -452,3 +452,34 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// Completion that is not declared is served, too, where it is answered; also an empty list that nobody declared is said.
+func TestUndeclared(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	for name, c := range map[string]struct {
+		how  change
+		want string
+	}{
+		"completion": {func(x *turn) bool {
+			return x.is("initialize") && x.swap(`"completions":`, `"experimental":`) || x.is("completion/complete") && x.result(`{"completion":{"values":[]}}`)
+		}, "error completion/complete is served, and completions is not declared"},
+		"completion, refused": {func(x *turn) bool {
+			return x.is("initialize") && x.swap(`"completions":`, `"experimental":`) || x.is("completion/complete") && x.fail(-32601)
+		}, ""},
+		"no prompts": {func(x *turn) bool {
+			return x.is("initialize") && x.swap(`"prompts":`, `"experimental":`) || x.is("prompts/list") && x.result(`{"prompts":[]}`)
+		}, "info prompts/list answers an empty list, and is not declared"},
+		"a prompt": {func(x *turn) bool {
+			return x.is("initialize") && x.swap(`"prompts":`, `"experimental":`) || x.is("prompts/list") && x.result(`{"prompts":[{"name":"a"}]}`)
+		}, "error prompts/list has 1 items, and prompts is not declared"},
+	} {
+		got := ""
+		for _, f := range tried(t, agent, c.how, rev2511, "undeclared").Findings {
+			got += f.Severity.String() + " " + f.Message
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -30,6 +30,11 @@ func TestPlan(t *testing.T) {
 	if all[0].IsSet() || all[0].verdict != forbidden || all[0].cause != "required /a" || verdicts[allowed] < 5 || verdicts[forbidden] < 5 || len(all) == 1000 {
 		t.Errorf("%d: %v, first %+v", len(all), verdicts, all[0])
 	}
+	for _, what := range []string{"no arguments", "an example", "what is required", "/a is missing", "arguments are an array"} {
+		if !slices.ContainsFunc(all, func(in input) bool { return in.What == what }) {
+			t.Errorf("nothing is made as %s", what)
+		}
+	}
 	if !seen[`"text"`] || !seen["[]"] {
 		t.Error("nothing but objects")
 	}

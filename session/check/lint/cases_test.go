@@ -197,6 +197,8 @@ func cases() []ruleCase {
 		{"lint/instructions-blank", `{"instructions":" \n"}`, "/instructions", `{"instructions":"Read first."}`, nil},
 		{"lint/instructions-too-long", `{"instructions":"` + long(2049) + `"}`, "/instructions", `{"instructions":"` + long(2048) + `"}`, nil},
 		{"lint/capability-type", `{"capabilities":{"logging":true}}`, "/capabilities/logging", `{"capabilities":{"logging":{}}}`, nil},
+		{"lint/capability-type", `{"capabilities":{"logging":{"listChanged":"true"}}}`, "/capabilities/logging/listChanged", `{"capabilities":{"logging":{"listChanged":true}}}`, nil},
+		{"lint/capability-type", `{"capabilities":{"logging":{"subscribe":0}}}`, "/capabilities/logging/subscribe", `{"capabilities":{"logging":{"subscribe":false,"other":0}}}`, nil},
 		{"lint/capability-without-items", `{"capabilities":{"tools":{}}}`, "/capabilities/tools", `{"capabilities":{"tools":{}},"tools":[` + one() + `]}`, nil},
 		{"lint/extension-name", `{"capabilities":{"extensions":{"tasks":{}}}}`, "/capabilities/extensions/tasks", `{"capabilities":{"extensions":{"a.b/tasks":{}}}}`, nil},
 	}}
