@@ -344,6 +344,9 @@ func TestEvidence(t *testing.T) {
 	if i < 0 || rep.Findings[i].Message != "5 of 412 recorded calls would now be refused: `limit` is required" || !strings.Contains(rep.Findings[i].Evidence, `{"query":"q0","api_key":"***"}`) {
 		t.Errorf("%+v", rep.Findings)
 	}
+	if i >= 0 && rep.Findings[i].Place.String() != "tool search /inputSchema" {
+		t.Errorf("at %s", rep.Findings[i].Place)
+	}
 	if got := string(rep.Sections[1].Figures); !strings.Contains(got, `"evidence":{"files":1,"calls":412,"refused":5,`) {
 		t.Error(got)
 	}

@@ -1,8 +1,12 @@
 package contract
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -46,6 +50,94 @@ func TestRenamedProperty(t *testing.T) {
 					t.Errorf("%s → %s %s: %q, want %q", c.before, c.after, required, got, c.want)
 				}
 			}
+		}
+	}
+}
+
+// Why arguments are refused is said by the names on the way, whatever the numbers of items, and not of what was hidden.
+func TestRefused(t *testing.T) {
+	s := schema.Parse([]byte(`{"type":"object","required":["q"],"properties":{"q":{"type":"string","maxLength":2},"l":{"type":"array","items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}},"7":{"type":"null"}}}`))
+	for args, want := range map[string]string{
+		`{"q":"a"}`: "", `{}`: "`q` is required", `{"q":1}`: "`q` must be a string", `{"q":"a","l":[{"n":1},{}]}`: "`l[].n` is required", `{"q":"a","l":[{"n":""}]}`: "`l[].n` must be a whole number", `[]`: "must be an object",
+		`{"q":"***"}`: "", `{"q":"***","l":1}`: "`l` must be an array", `{"q":"a","7":1}`: "`[]` must be null",
+	} {
+		if got := refused(s, []byte(args)); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	for kind, want := range map[offer.Kind]string{offer.Tools: "the tool was removed", offer.Prompts: "the prompt was removed"} {
+		if got := (&target{kind: kind}).refuses(nil); got != want {
+			t.Error(got)
+		}
+	}
+}
+
+// Calls are counted by what becomes of them, and of each reason a few are shown.
+func TestEvidenceCounts(t *testing.T) {
+	of := func(tools, prompts string) *Contract {
+		o := &check.Offer{Server: "s", Lists: nil}
+		for k, list := range map[offer.Kind]string{offer.Tools: tools, offer.Prompts: prompts} {
+			page, err := (*offer.Pages)(nil).Read([]byte(fmt.Sprintf(`{%q:[%s]}`, k, list)), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k == offer.Tools {
+				o.Tools = page.Items
+			} else {
+				o.Prompts = page.Items
+			}
+		}
+		return Of(o)
+	}
+	const tool = `{"name":"a","inputSchema":{"type":"object","required":["q"%s],"properties":{"q":{"type":"string"}}}}`
+	e := newEvidence(of(fmt.Sprintf(tool, ""), `{"name":"p"}`), of(fmt.Sprintf(tool, `,"n"`), `{"name":"p","arguments":[{"name":"x","required":true}]}`), "s", "own")
+	for i, c := range []struct{ method, name, args string }{
+		{callMethod, "a", `{"q":"1"}`}, {callMethod, "a", `{"q":"2"}`}, {callMethod, "a", `{"q":"3"}`}, {callMethod, "a", `{"q":"4"}`}, {callMethod, "a", `{"q":"1","n":1}`}, {callMethod, "a", `{}`}, {callMethod, "a", ""}, {callMethod, "b", `{}`}, {getMethod, "p", ""}, {readMethod, "p", ""},
+	} {
+		r := Recorded{Method: c.method, Name: c.name, Server: "other"}
+		if c.args != "" {
+			r.Arguments = []byte(c.args)
+		}
+		r.sights = []sight{{uint64(i) + 1, uint64(i) + 1}}
+		e.call(r)
+	}
+	section := &Section{}
+	rec := check.NewRecorder(section, check.Watch{})
+	total := e.report(rec)
+	if total.Calls != 8 || total.Refused != 5 || total.Already != 2 || total.Unknown != 1 {
+		t.Errorf("%+v", total)
+	}
+	want := "checked 8 recorded calls: 5 would be refused, and 2 that the lock refuses too; 1 calls are of tools that the server never had, by the lock; no recorded call names this server: those of tools with the same names were checked"
+	if got := strings.Join(total.notes(), "; "); got != want {
+		t.Error(got)
+	}
+	if got := strings.Join((evidenceTotal{Calls: 1, named: true, Broken: 2}).notes(), "; "); got != "checked 1 recorded calls: 0 would be refused; 2 lines or files could not be read" {
+		t.Error(got)
+	}
+	why := e.all.of[callMethod+" a"].reasons["`n` is required"]
+	if why == nil || why.n != 4 || fmt.Sprint(why.examples) != `[{"q":"1"} {"q":"2"} {"q":"3"}]` {
+		t.Errorf("%+v", why)
+	}
+}
+
+// A list whose definitions are not all known any more is compared as far as they are.
+func TestCompareList(t *testing.T) {
+	const a, b = `{"name":"a","inputSchema":{"type":"object"}}`, `{"name":"a","description":"d","inputSchema":{"type":"object"}}`
+	for _, c := range []struct{ before, after, want string }{
+		{a, a, ""}, {a, ` {"inputSchema":{"type":"object"},"name":"a"}`, ""}, {a, b, "description"}, {"", "", ""}, {"", a, "unreadable"}, {a, "", "unreadable"}, {"-", a, "tool-added"}, {a, "-", "tool-removed"},
+	} {
+		list := func(def string) map[string][]byte {
+			if def == "-" {
+				return nil
+			}
+			return map[string][]byte{"a": []byte(def)}
+		}
+		var got []string
+		for _, ch := range CompareList(offer.Tools, list(c.before), list(c.after)) {
+			got = append(got, strings.TrimPrefix(ch.Rule, "contract/"))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s → %s: %s, want %s", c.before, c.after, s, c.want)
 		}
 	}
 }
