@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -220,12 +218,7 @@ func TestNearMisses(t *testing.T) {
 		if u.on == overPipes {
 			t.Run(u.ID, func(t *testing.T) {
 				t.Parallel()
-				self, err := os.Executable()
-				if err != nil {
-					t.Fatal(err)
-				}
-				cfg := config.Server{Name: "odd", Transport: config.Stdio, Command: self, Env: map[string]string{odd: "1"}}
-				if r := examined(t, cfg, func() {}, u.ID); !slices.Contains(passed(r), u.ID) || finds(r, u.ID) {
+				if r := examined(t, oddServer(t), func() {}, u.ID); !slices.Contains(passed(r), u.ID) || finds(r, u.ID) {
 					t.Errorf("it does not pass: %+v %+v", r.Findings, r.Sections)
 				}
 			})

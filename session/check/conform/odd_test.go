@@ -6,8 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
+	"testing"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
@@ -74,4 +77,37 @@ func marked(x *turn) bool {
 		}
 		return b
 	})
+}
+
+// oddServer is that server.
+func oddServer(t *testing.T) config.Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Server{Name: "odd", Transport: config.Stdio, Command: self, Env: map[string]string{odd: "1"}}
+}
+
+// Over pipes rules are tried as over HTTP: what the server of the tests keeps, and what it does not.
+func TestRulesOverPipes(t *testing.T) {
+	t.Parallel()
+	r := examined(t, oddServer(t), func() {})
+	want := strings.Fields(`ping method-not-found parse-error echo-string echo-number echo-large batch-refused notification-answered extra-members concurrent version-supported version-offered
+		version-newest initialize-shape initialize-unknown-capability before-initialize initialize-again probe-survived unknown-tool unknown-resource unknown-prompt prompts-rendered resources-read
+		completion log-level-set subscribe cancel-survived declared-lists params-absent list-order exits stdout-clean pretty-printed task-undeclared`)
+	if got := passed(r); !slices.Equal(got[:min(len(got), len(want))], want) || !slices.Contains(got, "stdout-noise") { // and what is observed
+		t.Errorf("passed %q", got)
+	}
+	var got []string
+	for _, f := range r.Findings {
+		got = append(got, strings.TrimPrefix(f.ID, Name+"/")+": "+f.Message)
+	}
+	wrong := []string{
+		`other-version: a request with jsonrpc "1.0": a result`, "null-id: a request with id null: a result", "missing-argument: prompts/get of greet without its arguments: a result, not an error",
+		"completion-refused: completion/complete for an unknown prompt: a result, not an error", "sdk-habits: invalid-params, invalid-request, log-level-invalid, cursor-refused",
+	}
+	if !slices.Equal(got, wrong) {
+		t.Errorf("found %q", got)
+	}
 }

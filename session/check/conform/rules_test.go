@@ -483,3 +483,27 @@ func TestUndeclared(t *testing.T) {
 		}
 	}
 }
+
+// Who has no templates may leave the method out; any other list that was declared has to be there, and to be one.
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	for name, c := range map[string]struct {
+		how  change
+		want string
+	}{
+		"no templates":         {on("resources/templates/list", failing(-32601)), ""},
+		"templates that fail":  {on("resources/templates/list", failing(-32600)), `resources/templates/list: status 200, error -32600 "no", not a result`},
+		"no resources":         {on("resources/list", failing(-32601)), `resources/list: status 200, error -32601 "no", not a result`},
+		"prompts that are one": {on("prompts/list", saying(`{"prompts":{}}`)), "the result of prompts/list has no array prompts"},
+		"tools by no name":     {on("tools/list", saying(`{"items":[]}`)), "the result of tools/list has no array tools"},
+	} {
+		got := ""
+		for _, f := range tried(t, agent, c.how, rev2511, "declared-lists").Findings {
+			got += f.Message
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

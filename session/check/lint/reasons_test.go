@@ -121,3 +121,24 @@ func TestPrefixes(t *testing.T) {
 		}
 	}
 }
+
+// Names are read by their words, sizes by their numbers, and keys by their characters.
+func TestNamesAndSizes(t *testing.T) {
+	for name, want := range map[string]string{
+		"get_x": "get x", "get-x": "get x", "get.x": "get x", "get/x": "get x", "get x": "get x", "getX": "get x", "getXY": "get xy", "GETx": "getx", "getURLs": "get urls", "x2Y": "x2y", "__a__": "a", "": "", "A": "a", "aB_C": "a b c", "get:x": "get:x",
+	} {
+		if got := strings.Join(lint.WordsOf(name), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for size, want := range map[string]bool{"any": true, "48x48": true, "1x1": true, "48x": false, "x48": false, "48": false, "48x48x48": false, "048x48": false, "48x0": false, "48X48": false, "4 x 4": false, "": false, "x": false, "10x100": true} {
+		if lint.IconSize(size) != want {
+			t.Errorf("%q is a size: %v", size, !want)
+		}
+	}
+	for key, want := range map[string]bool{"a": true, "aZ09_.-": true, "": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "a b": false, "ä": false, "a$": false, "a/b": false} {
+		if lint.KeyFits(key) != want {
+			t.Errorf("%q fits: %v", key, !want)
+		}
+	}
+}

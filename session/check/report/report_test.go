@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -452,5 +453,33 @@ func TestWriteFails(t *testing.T) {
 	}
 	if err := report.Write(io.Discard, "html", sample(), options()); err == nil || !strings.Contains(err.Error(), "text, json, junit, sarif, markdown") {
 		t.Error(err)
+	}
+}
+
+// What is wrapped is as wide as the screen allows, with its indentation, and follows below where it began.
+func TestWidth(t *testing.T) {
+	o := options()
+	o.Width, o.Verbose = 60, true
+	o.Wrap = func(s string, width int) (out []string) {
+		for len(s) > width {
+			out, s = append(out, s[:width]), s[width:]
+		}
+		return append(out, s)
+	}
+	widest, folded := 0, false
+	for l := range strings.Lines(written(t, report.Text, sample(), o)) {
+		l = strings.TrimRight(l, "\n")
+		if strings.Contains(l, " | ") || strings.Contains(l, " $ ") || strings.Contains(l, "  N") {
+			continue // as it is
+		}
+		widest = max(widest, utf8.RuneCountInString(l))
+		folded = folded || strings.HasPrefix(l, strings.Repeat(" ", 6)) && !strings.HasPrefix(l, strings.Repeat(" ", 7))
+	}
+	if widest > 60+2 || widest < 58 || !folded { // marks are of several bytes
+		t.Errorf("%d columns, below where it began: %v\n%s", widest, folded, written(t, report.Text, sample(), o))
+	}
+	o.Width = 20 // too narrow to be wrapped well
+	if !strings.Contains(written(t, report.Text, sample(), o), "its name is all that there is") {
+		t.Error("words are cut where there is no room")
 	}
 }
