@@ -111,3 +111,14 @@ func TestTableAndNotes(t *testing.T) {
 		t.Errorf("%q", sec.Notes)
 	}
 }
+
+// A parameter is a part of its own from a hundred bytes on, and so is a schema that is there twice.
+func TestLeastPart(t *testing.T) {
+	for n, want := range map[int]bool{99: false, 100: true} {
+		schema := `{"pattern":"` + strings.Repeat("x", n-len(`{"pattern":""}`)) + `"}`
+		_, rep := found(t, &Section{}, subject(t, tool("a", "", `"p":`+schema)))
+		if got := strings.Contains(string(rep.Sections[1].Figures), `"/inputSchema/properties/p"`); got != want {
+			t.Errorf("%d bytes: %v: %s", n, got, rep.Sections[1].Figures)
+		}
+	}
+}
