@@ -87,6 +87,10 @@ var (
 			legacy + promising + structured + "< {'id':1,'result':{'content':[]}}",
 			legacy + promising + structured + "< {'id':1,'result':{'content':[],'isError':true}}",
 		},
+		"error-flag": {
+			legacy + promising + "> {'id':1,'method':'tools/call','params':{'name':'b'}}\n< {'id':1,'result':{'content':[],'is_error':true}}",
+			legacy + promising + "> {'id':1,'method':'tools/call','params':{'name':'b'}}\n< {'id':1,'result':{'content':[],'is_error':true,'isError':true}}",
+		},
 		"output-text": {
 			legacy + promising + structured + "< {'id':1,'result':{'content':[],'structuredContent':{'b':1}}}",
 			legacy + promising + structured + "< {'id':1,'result':{'content':[{'type':'text','text':'1'}],'structuredContent':{'b':1}}}",

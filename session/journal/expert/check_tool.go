@@ -180,6 +180,21 @@ func checkStructuredMissing(f *frame) string {
 	return "/result/structuredContent: missing, and the tool " + quote(f.req.target) + " has an outputSchema"
 }
 
+// checkErrorFlag finds isError in another spelling, where it is not there in its own.
+func checkErrorFlag(f *frame) string {
+	if !f.final() || jsonrpc.Get(f.env.Result, "isError") != nil {
+		return ""
+	}
+	evidence := ""
+	_ = jsonrpc.Members(f.env.Result, func(key string, value []byte) bool { // the schema finds what is not an object
+		if strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) == "iserror" {
+			evidence = "/result/" + short.Clip(key, 40) + ": " + short.Clip(string(value), 40)
+		}
+		return evidence == ""
+	})
+	return evidence
+}
+
 func checkNoText(f *frame) string {
 	if !f.final() || jsonrpc.Get(f.env.Result, "structuredContent") == nil {
 		return ""

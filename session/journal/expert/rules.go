@@ -330,6 +330,10 @@ var table = []Rule{
 		Fix: "Return structuredContent, or do not give an outputSchema.",
 	},
 	{
+		ID: "error-flag", Severity: Warning, By: Server, Title: "isError that is written otherwise", spec: secToolErrors, on: onResult, check: checkErrorFlag,
+		Why: "clients and models do not know that member, and take the failure for a success", Fix: "Write isError, as the protocol does.",
+	},
+	{
 		ID: "output-text", Severity: Note, By: Server, Title: "structured content without text", First: rev2506, spec: secStructured, on: onResult, check: checkNoText,
 		Why: "clients that do not read structuredContent show an empty result",
 		Fix: "Put the JSON into a text content as well, for clients that do not read structuredContent.",
