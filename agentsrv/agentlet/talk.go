@@ -17,7 +17,8 @@ type said struct {
 	Content string `json:"content"`
 }
 
-const historyProperty = `"history":{"type":"array","maxItems":100,"items":{"type":"object","properties":{"role":{"type":"string","enum":["user","assistant"]},"content":{"type":"string","minLength":1,"maxLength":100000}},"required":["role","content"]},` +
+const historyProperty = `"history":{"type":"array","maxItems":100,"items":{"type":"object","properties":{` +
+	`"role":{"type":"string","enum":["user","assistant"],"description":"Who said it"},"content":{"type":"string","minLength":1,"maxLength":100000,"description":"What was said"}},"required":["role","content"]},` +
 	`"description":"What was said before, oldest first; a model answers the prompt as what follows it, and an answer that is quoted looks at the prompt alone"}`
 
 // checkHistory says what is wrong with the messages before a prompt.

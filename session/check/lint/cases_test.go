@@ -15,8 +15,10 @@ type ruleCase struct {
 func tool(members ...string) string { return `{"tools":[` + one(members...) + `]}` }
 
 func one(members ...string) string {
-	m := map[string]string{"name": `"do_it"`, "description": `"Does what the test wants done."`, "inputSchema": `{"type":"object","properties":{}}`}
-	order := []string{"name", "description", "inputSchema"}
+	m := map[string]string{
+		"name": `"do_it"`, "title": `"Title of it"`, "description": `"Does what the test wants done."`, "inputSchema": `{"type":"object","properties":{}}`, "annotations": hints(""),
+	}
+	order := []string{"name", "title", "description", "inputSchema", "annotations"}
 	for _, s := range members {
 		k, v, _ := strings.Cut(s, ":")
 		if _, ok := m[k]; !ok {
@@ -32,6 +34,9 @@ func one(members ...string) string {
 	}
 	return "{" + strings.Join(out, ",") + "}"
 }
+
+// hints are annotations that say what a tool does, beside others.
+func hints(others string) string { return `{"readOnlyHint":false` + others + `}` }
 
 // in is a server with one tool with that inputSchema; param with one parameter x that has these keywords beside a description.
 func in(schema string) string { return tool("inputSchema:" + schema) }
@@ -105,9 +110,12 @@ func cases() []ruleCase {
 		{"lint/schema-missing", tool("inputSchema:-"), "", tool(), nil},
 		{"lint/member-type", tool(`title:7`), "/title", tool(`title:"Seven"`), nil},
 		{"lint/annotation-type", tool(`annotations:{"readOnlyHint":"true"}`), "/annotations/readOnlyHint", tool(`annotations:{"readOnlyHint":true}`), nil},
-		{"lint/annotation-unknown", tool(`annotations:{"readonly":true}`), "/annotations/readonly", tool(`annotations:{"audience":true}`), nil},
+		{"lint/annotation-unknown", tool(`annotations:` + hints(`,"readonly":true`)), "/annotations/readonly", tool(`annotations:` + hints(`,"audience":true`)), nil},
 		{"lint/annotation-contradiction", tool(`annotations:{"readOnlyHint":true,"destructiveHint":true}`), "/annotations", tool(`annotations:{"readOnlyHint":false,"destructiveHint":true}`), nil},
 		{"lint/annotation-name", tool(`name:"delete_file"`, `annotations:{"readOnlyHint":true}`), "/annotations/readOnlyHint", tool(`name:"find_deleted"`, `annotations:{"readOnlyHint":true}`), nil},
+		{"lint/title-missing", list("tools", one("title:-")+","+one(`name:"a"`, `title:" "`, `description:"Another of the tools."`)), "", list("tools", one("title:-", `annotations:`+hints(`,"title":"t"`))+","+one(`name:"a"`, `description:"Another of the tools."`)), nil},
+		{"lint/hints-missing", tool("annotations:-"), "", tool(`annotations:{"destructiveHint":false}`), nil},
+		{"lint/hints-missing", tool(`annotations:{"title":"t","openWorldHint":false}`), "", tool(`annotations:{"readOnlyHint":true}`), nil},
 		{"lint/icon-source", tool(`icons:[{"src":"icon.png"}]`), "/icons/0/src", tool(`icons:[{"src":"https://a.b/icon.png"}]`), nil},
 		{"lint/icon-size", tool(`icons:[{"src":"https://a.b/c","sizes":["48"]}]`), "/icons/0/sizes/0", tool(`icons:[{"src":"https://a.b/c","sizes":["48x48","any"]}]`), nil},
 		{"lint/header-invalid", param(`"type":"string","x-mcp-header":"a b"`), "/inputSchema", param(`"type":"string","x-mcp-header":"Region"`), nil},
@@ -140,6 +148,7 @@ func cases() []ruleCase {
 		{"lint/keyword-idle", param(`"type":"integer","minLength":3`), x + "/minLength", param(`"type":"integer","minimum":3`), nil},
 		{"lint/dialect-unknown", in(`{"$schema":"https://a.b/c","type":"object","properties":{}}`), "/inputSchema/$schema", in(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{}}`), nil},
 		{"lint/parameter-description", in(`{"type":"object","properties":{"x":{"type":"string"}}}`), "/inputSchema/properties", param(`"type":"string"`), nil},
+		{"lint/parameter-description", param(`"type":"object","properties":{"y":{"type":"string"}}`), "/inputSchema/properties", in(`{"type":"object","properties":{"x":{"type":"object","properties":{"y":{"type":"string","description":"d"}}}}}`), nil},
 		{"lint/property-names-collide", in(`{"type":"object","properties":{"user_id":{"type":"string","description":"d"},"userId":{"type":"string","description":"d"}}}`), "/inputSchema/properties/userId", in(`{"type":"object","properties":{"user_id":{"type":"string","description":"d"},"user":{"type":"string","description":"d"}}}`), nil},
 	}, {
 		// what clients refuse
@@ -153,11 +162,12 @@ func cases() []ruleCase {
 		{"lint/name-too-long", tool(`name:"` + long(55) + `"`), "/name", tool(`name:"` + long(54) + `"`), []string{"claude-code"}},
 		{"lint/too-many-tools", many(101), "", many(100), []string{"windsurf"}},
 		{"lint/description-too-long", tool(`description:"` + long(1025) + `"`), "/description", tool(`description:"` + long(1024) + `"`), nil},
+		{"lint/schema-too-large", in(sized(16_385)), "", in(sized(16_384)), []string{"claude-desktop"}},
 		{"lint/array-items", param(`"type":"array"`), x, param(`"type":"array","items":{"type":"string"}`), nil},
 		{"lint/tuple-items", param(`"type":"array","items":[{"type":"string"}]`), x + "/items", param(`"type":"array","items":{"type":"string"}`), nil},
 		{"lint/tuple-prefix", param(`"type":"array","prefixItems":[{"type":"string"}]`), x + "/prefixItems", param(`"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"string"}`), nil},
 		{"lint/boolean-property", in(`{"type":"object","properties":{"x":true}}`), x, param(`"type":"boolean"`), nil},
-		{"lint/boolean-schema", param(`"type":"object","properties":{"y":true}`), x + "/properties/y", param(`"type":"object","properties":{"y":{"type":"string"}},"additionalProperties":false`), nil},
+		{"lint/boolean-schema", param(`"type":"object","properties":{"y":true}`), x + "/properties/y", param(`"type":"object","properties":{"y":{"type":"string","description":"d"}},"additionalProperties":false`), nil},
 		{"lint/items-union", param(`"type":"array","items":{"type":["object","null"]}`), x + "/items/type", param(`"type":"array","items":{"type":["object"]}`), nil},
 		{"lint/type-union", param(`"type":["string","integer"]`), x + "/type", param(`"type":["string","null"]`), nil},
 		{"lint/untyped", param(`"title":"t"`), x, param(`"const":"t"`), nil},
@@ -165,7 +175,7 @@ func cases() []ruleCase {
 		{"lint/enum-empty-value", param(`"type":["string","null"],"enum":["a",null]`), x + "/enum", param(`"type":["string","null"],"enum":["a","null"]`), nil},
 		{"lint/enum-not-strings", param(`"type":"integer","enum":[1,2]`), x + "/enum", param(`"type":"string","enum":["1","2"]`), nil},
 		{"lint/ref-siblings", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","minLength":3,"description":"d"}},"$defs":{"a":{"type":"string"}}}`), x, in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","default":"a","description":"d"}},"$defs":{"a":{"type":"string"}}}`), nil},
-		{"lint/ref-recursive", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`), "/inputSchema/$defs/b/items/$ref", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"},"y":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"string"}}}`), nil},
+		{"lint/ref-recursive", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`), "/inputSchema/$defs/b/items/$ref", in(`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"},"y":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"object","properties":{"b":{"$ref":"#/$defs/b"}}},"b":{"type":"string","description":"d"}}}`), nil},
 		{"lint/refs-multiply", in(doubling(17)), "/inputSchema", in(doubling(14)), nil},
 		{"lint/too-deep", in(deep(11)), "/inputSchema" + strings.Repeat("/properties/x", 11), in(deep(10)), nil},
 		{"lint/format-openai", param(`"type":"string","format":"uri"`), x + "/format", param(`"type":"string","format":"uuid"`), nil},
@@ -207,6 +217,12 @@ func cases() []ruleCase {
 		out = append(out, theme...)
 	}
 	return out
+}
+
+// sized is a schema of n bytes.
+func sized(n int) string {
+	const head, tail = `{"type":"object","properties":{},"$comment":"`, `"}`
+	return head + strings.Repeat("a", n-len(head)-len(tail)) + tail
 }
 
 // enumOf is a strict schema with n values in one enum.

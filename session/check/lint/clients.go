@@ -39,6 +39,7 @@ const (
 	ofTools        = "tools"        // how many
 	ofDescription  = "description"  // of a tool, in characters
 	ofInstructions = "instructions" // of the server, in characters
+	ofSchema       = "schema"       // of the input of a tool, in bytes as compact JSON
 )
 
 // limit is one number that a client has.
@@ -67,6 +68,8 @@ var limits = []limit{
 	{"vscode", ofTools, 128, "", true, "a request with all of them is refused", "https://github.com/microsoft/vscode/issues/337428", "2026-11-23"},
 	{"openai", ofTools, 128, "", true, "a request with all of them is refused", "https://github.com/microsoft/vscode-copilot-release/issues/9375", "2026-11-23"},
 	{"gemini", ofTools, 512, "", true, "a request with all of them is refused", "https://github.com/google-gemini/gemini-cli/issues/19083", "2026-11-23"},
+
+	{"claude-desktop", ofSchema, 16_384, "", false, "a connector that is added leaves the tool out without a word, until its list is read anew", "https://github.com/anthropics/claude-code/issues/77296", "2026-11-27"},
 
 	{"openai", ofDescription, 1024, "", false, "some of its models have refused it", "https://github.com/CherryHQ/cherry-studio/issues/3698", "2026-11-23"},
 	{"claude-code", ofDescription, 2048, "", false, "the rest is cut", "https://github.com/anthropics/claude-code/issues/87650", "2026-11-23"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +126,11 @@ func (e *examiner) template(it offer.Item, given *schema.Value) {
 	case err != nil:
 		e.add("lint/template-invalid", found{pointer: "/uriTemplate", message: text.Clip(it.URI, 100) + ": " + text.Clip(text.FirstLine(err.Error()), 100)})
 	case len(t.Varnames()) == 0:
-		e.add("lint/template-fixed", found{pointer: "/uriTemplate", message: text.Clip(it.URI, 100) + " has no variable"})
+		f := found{pointer: "/uriTemplate", message: text.Clip(it.URI, 100) + " has no variable"}
+		if slices.ContainsFunc(e.o.Resources, func(r offer.Item) bool { return r.URI == it.URI }) {
+			f.message, f.fix = f.message+", and is listed as a resource, too", "take it out of the templates"
+		}
+		e.add("lint/template-fixed", f)
 	}
 }
 

@@ -144,7 +144,10 @@ func (*walker) speaks(types []string, about string) bool {
 
 func (w *walker) unknown(n *node, name string) {
 	switch name {
-	case "nullable", "example", "discriminator", "xml", "externalDocs":
+	case "nullable":
+		w.nullable(n)
+		return
+	case "example", "discriminator", "xml", "externalDocs":
 		w.add("lint/keyword-openapi", n, name, name+" is a keyword of OpenAPI")
 		return
 	}
@@ -161,6 +164,32 @@ func (w *walker) unknown(n *node, name string) {
 	if best != "" {
 		w.add("lint/keyword-misspelled", n, name, fmt.Sprintf("%s is not a keyword; %s is", name, best))
 	}
+}
+
+// nullable reports OpenAPI's way to allow null, with all that follows from it: an enum with null, say, is no finding of its own.
+func (w *walker) nullable(n *node) {
+	f := found{message: "nullable is a keyword of OpenAPI", fix: `leave it out and make the parameter optional, or allow null in the type, as in "type": ["string", "null"]`}
+	if nullable(n.v) {
+		f.message += ": by JSON Schema null is not valid here"
+		for _, m := range n.v.Get("enum").Members() {
+			if m.Value.Kind() == schema.Null {
+				f.message, f.clients = f.message+", though it is in enum", byID()["lint/enum-empty-value"].Clients
+			}
+		}
+	}
+	w.report("lint/keyword-openapi", n, "nullable", f)
+}
+
+// nullable says whether a schema allows null as OpenAPI does.
+func nullable(v *schema.Value) bool { return v.Get("nullable").Bool() }
+
+// typesMeant are the types that the author of a schema allows.
+func typesMeant(v *schema.Value) []string {
+	types := typesOf(v)
+	if len(types) > 0 && nullable(v) {
+		types = append(slices.Clone(types), "null")
+	}
+	return types
 }
 
 // fits says whether v is what a keyword wants.

@@ -97,6 +97,8 @@ type examiner struct {
 
 	verdicts map[string]string // of defaults and examples that were validated, by schema and value
 
+	tools tally // of all tools
+
 	same map[string]int // findings by rule, place and key: those of one kind at one place are told apart by their order
 
 	// Of the item that is looked at.
@@ -156,6 +158,7 @@ type found struct {
 	message  string
 	evidence string
 	key      string
+	fix      string // instead of the rule's
 	sure     check.Confidence
 	clients  []string        // instead of the rule's
 	severity *check.Severity // instead of the rule's
@@ -194,7 +197,7 @@ func (e *examiner) add(id string, f found) {
 	}
 	p := e.place
 	p.Pointer = f.pointer
-	out := check.Finding{Place: p, Message: f.message, Evidence: f.evidence, Key: f.key, Sure: f.sure, Clients: slices.Clip(clients)}
+	out := check.Finding{Place: p, Message: f.message, Evidence: f.evidence, Key: f.key, Fix: f.fix, Sure: f.sure, Clients: slices.Clip(clients)}
 	if out.Clients == nil {
 		out.Clients = []string{}
 	}

@@ -191,7 +191,7 @@ func TestEachLimit(t *testing.T) {
 			size := most + over - len(strings.ReplaceAll(prefix, "%s", "srv"))
 			doc := map[string]string{
 				"name": tool(`name:"` + strings.Repeat("a", size) + `"`), "description": tool(`description:"` + strings.Repeat("a", size) + `"`),
-				"instructions": `{"instructions":"` + strings.Repeat("a", size) + `"}`,
+				"schema": in(sized(max(size, 100))), "instructions": `{"instructions":"` + strings.Repeat("a", size) + `"}`,
 			}[about]
 			if about == "tools" {
 				doc = many(size)

@@ -65,16 +65,18 @@ func (e *examiner) prefixed(name string, n int) {
 		if total <= l.most {
 			continue
 		}
-		sev, sure := check.Warning, check.Certain
+		sev, sure, assumed := check.Warning, check.Certain, ""
 		if l.errs {
 			sev = check.Error
 		}
-		if prefix != "" {
-			sure = check.Likely // users can give the server another name
+		guess := prefix != "" && e.opts.KnownAs == "" && n <= l.most
+		if guess { // users can give the server another name
+			sev, sure = check.Warning, check.Likely
+			assumed = fmt.Sprintf(" · assumed is the prefix %s, of the name that the server gives itself; its user may choose another", text.Clip(prefix, 80))
 		}
 		e.add("lint/name-too-long", found{
-			pointer: "/name", key: fmt.Sprintf("%s/%d", l.client, l.most), severity: &sev, sure: sure, clients: []string{l.client}, harms: !l.errs,
-			message:  fmt.Sprintf("%s%s has %d characters, %s takes %d: %s", text.Clip(prefix, 80), text.Clip(name, 120), total, title(l.client), l.most, l.then),
+			pointer: "/name", key: fmt.Sprintf("%s/%d", l.client, l.most), severity: &sev, sure: sure, clients: []string{l.client}, harms: !l.errs || guess,
+			message:  fmt.Sprintf("%s%s has %d characters, %s takes %d: %s", text.Clip(prefix, 80), text.Clip(name, 120), total, title(l.client), l.most, l.then) + assumed,
 			evidence: "source: " + l.source + ", read " + l.read,
 		})
 	}
@@ -110,7 +112,7 @@ func (e *examiner) together() {
 		styles[style(it.Name)]++
 	}
 	e.style(styles)
-	e.at(check.Place{Kind: check.OfServer})
+	e.once()
 	for _, l := range limits {
 		if n := len(e.o.Tools); l.about == ofTools && n > l.most {
 			sev := check.Warning

@@ -66,46 +66,13 @@ func orNone(s string) string {
 
 // parameters examines the properties of the root: the arguments of a tool.
 func (w *walker) parameters(n *node, props *schema.Value) {
-	var mute []string
 	for _, m := range props.Members() {
 		p := w.at + "/properties/" + schema.EscapeToken(m.Name)
 		if !keyFits(m.Name) {
 			w.e.add("lint/property-key", found{pointer: p, message: fmt.Sprintf("%q has %d characters, or others than A-Z, a-z, 0-9, _, . and -", text.Clip(m.Name, 80), len([]rune(m.Name))), evidence: excerpt(m.Value)})
 		}
-		if m.Value.Kind() != schema.Object {
-			continue
-		}
-		if strings.TrimSpace(w.describes(m.Value)) == "" {
-			mute = append(mute, text.Clip(m.Name, 60))
-		}
 	}
-	if len(mute) > 0 {
-		w.e.add("lint/parameter-description", found{pointer: w.at + "/properties", message: fmt.Sprintf("%d of %d parameters: %s", len(mute), props.Len(), text.Clip(strings.Join(mute, ", "), 200))})
-	}
-}
-
-// describes is what a schema says of itself to a reader: its description, or that of what it refers to or of a branch.
-func (w *walker) describes(v *schema.Value) string {
-	if d := v.Get("description").Text(); d != "" {
-		return d
-	}
-	if r := v.Get("$ref"); r.Kind() == schema.String {
-		to, state := w.resolve(r.Text())
-		if state != here {
-			to = w.anchored(strings.TrimPrefix(r.Text(), "#"))
-		}
-		if d := to.Get("description").Text(); d != "" {
-			return d
-		}
-	}
-	for _, k := range []string{"anyOf", "oneOf", "allOf"} {
-		for _, m := range v.Get(k).Members() {
-			if d := m.Value.Get("description").Text(); d != "" {
-				return d
-			}
-		}
-	}
-	return ""
+	w.described(props)
 }
 
 // anchored is the part of the schema that has a name as its $anchor, nil for none.
@@ -177,13 +144,22 @@ func (w *walker) portable(n *node) {
 		switch f.Text() {
 		case "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid":
 		default:
-			w.add("lint/format-openai", n, "format", fmt.Sprintf("format %q is not one of OpenAI's nine", text.Clip(f.Text(), 40)))
+			w.strictFormat(n, f.Text())
 		}
 		if f.Text() != "date-time" && f.Text() != "enum" {
 			w.add("lint/gemini-format", n, "format", fmt.Sprintf("format %q", text.Clip(f.Text(), 40)))
 		}
 	}
 	w.chosen(n)
+}
+
+// strictFormat reports a format that OpenAI's strict mode refuses: worth knowing, and an error like the rest of that mode for who chose it.
+func (w *walker) strictFormat(n *node, format string) {
+	sev := byID()["lint/format-openai"].Severity
+	if slices.Contains(w.e.opts.Clients, "openai-strict") {
+		sev = check.Error
+	}
+	w.report("lint/format-openai", n, "format", found{severity: &sev, message: fmt.Sprintf("format %q is not one of the nine that OpenAI's strict mode takes", text.Clip(format, 40))})
 }
 
 // dialect is the dialect that a schema or what it is in declares, where that is older than 2020-12.
@@ -267,6 +243,7 @@ func (w *walker) refuseEnum(n *node) {
 	var empty, others []string
 	for _, m := range e.Members() {
 		switch {
+		case m.Value.Kind() == schema.Null && nullable(n.v): // lint/keyword-openapi says so
 		case m.Value.Kind() == schema.Null || m.Value.Kind() == schema.String && m.Value.Text() == "":
 			empty = append(empty, m.Value.Literal())
 		case m.Value.Kind() != schema.String:

@@ -33,7 +33,7 @@ var refuseRules = []rule{
 		Source: "https://github.com/dust-tt/dust/pull/28212", Read: read, Clients: []string{"gemini"},
 	}, port: true},
 	{Rule: check.Rule{
-		ID: "lint/name-too-long", Severity: check.Error, Title: "has a name that is too long with what a client puts before it", Why: "the client leaves the tool out, or its provider refuses the request", Fix: "shorten it",
+		ID: "lint/name-too-long", Severity: check.Error, Title: "has a name that is too long with what a client puts before it", Why: "the client leaves the tool out, or its provider refuses the request; a warning where the prefix is only assumed", Fix: "shorten it",
 		Source: "https://github.com/sparfenyuk/mcp-proxy/issues/45", Read: read, Clients: []string{"claude-code", "claude-desktop", "bedrock", "openai", "gemini", "cursor"},
 	}, port: true},
 	{Rule: check.Rule{
@@ -43,6 +43,10 @@ var refuseRules = []rule{
 	{Rule: check.Rule{
 		ID: "lint/description-too-long", Severity: check.Warning, Title: "has a description that is longer than a client takes", Why: "the rest is cut; some models of OpenAI have refused it", Fix: "shorten it, or begin with what matters",
 		Source: "https://github.com/probelabs/probe/issues/9", Read: read, Clients: []string{"openai", "claude-code"},
+	}, port: true},
+	{Rule: check.Rule{
+		ID: "lint/schema-too-large", Severity: check.Warning, Title: "has an inputSchema of more bytes than a client takes", Why: "the tool is missing there, and nothing says why", Fix: "shorten descriptions and enums in it, or split the tool",
+		Source: "https://github.com/anthropics/claude-code/issues/77296", Read: "2026-11-27", Clients: []string{"claude-desktop"},
 	}, port: true},
 	{Rule: check.Rule{
 		ID: "lint/array-items", Severity: check.Error, Title: "has an array that does not say what is in it", Why: "OpenAI and Gemini refuse the request, VS Code leaves the tool out", Fix: `add "items"`,
@@ -73,8 +77,8 @@ var refuseRules = []rule{
 		Source: "https://github.com/modelcontextprotocol/inspector/pull/2395", Read: read, Clients: []string{"gemini"},
 	}, port: true, harms: true},
 	{Rule: check.Rule{
-		ID: "lint/untyped", Severity: check.Warning, Title: "has a value without a type", Why: "Gemini refuses the request, other providers guess", Fix: "add a type",
-		Source: "https://github.com/danny-avila/LibreChat/issues/6971", Read: read, Clients: []string{"gemini"},
+		ID: "lint/untyped", Severity: check.Warning, Title: "has a value without a type", Why: "Gemini refuses the request or its client leaves the tool out, other providers guess", Fix: "add a type",
+		Source: "https://github.com/google-gemini/gemini-cli/pull/5694", Read: "2026-11-27", Clients: []string{"gemini"},
 	}, port: true},
 	{Rule: check.Rule{
 		ID: "lint/union-untyped", Severity: check.Warning, Title: "has a branch of a union without a type", Why: "Gemini refuses the request", Fix: "add a type to each branch",
@@ -101,7 +105,7 @@ var refuseRules = []rule{
 		Source: "https://github.com/google-gemini/gemini-cli/issues/5923", Read: read, Clients: []string{"openai-strict", "gemini"},
 	}, port: true},
 	{Rule: check.Rule{
-		ID: "lint/format-openai", Severity: check.Warning, Title: "has a format that OpenAI's strict mode does not know", Why: "the request is refused where strict is on, as it is by default in the Responses API", Fix: "remove the format, and say it in the description",
+		ID: "lint/format-openai", Severity: check.Info, Title: "has a format that only OpenAI's strict mode refuses", Why: "the request is refused where strict is on, as it is by default in the Responses API, and nowhere else", Fix: "nothing, unless strict is on; there say it in the description instead",
 		Source: "https://github.com/cyanheads/git-mcp-server/issues/47", Read: read, Clients: []string{"openai-strict"},
 	}, port: true},
 }

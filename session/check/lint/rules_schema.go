@@ -57,7 +57,7 @@ var schemaRules = []rule{
 		Source: validation + "#section-6.2", Read: read,
 	}},
 	{Rule: check.Rule{
-		ID: "lint/nothing-valid", Severity: check.Error, Title: "contradicts itself: no value is valid", Why: "every call is refused by whoever checks it", Fix: "remove one of the two demands",
+		ID: "lint/nothing-valid", Severity: check.Error, Title: "contradicts itself: no value is valid", Why: "every call is refused by whoever checks it", Fix: "correct one of the two demands that exclude each other",
 		Source: validation + "#section-6", Read: read,
 	}},
 	{Rule: check.Rule{

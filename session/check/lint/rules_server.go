@@ -45,7 +45,7 @@ var itemRules = []rule{
 		Source: specTypes, Read: read, Clients: []string{"vscode"},
 	}},
 	{Rule: check.Rule{
-		ID: "lint/template-fixed", Severity: check.Warning, Title: "has a URI template without a variable", Why: "it is one resource, and clients ask for values that are not there", Fix: "list it as a resource",
+		ID: "lint/template-fixed", Severity: check.Warning, Title: "has a URI template without a variable", Why: "it is one resource, and clients ask for values that are not there", Fix: "list it as a resource, and not as a template; where a part of it was to vary, write that part as {name}",
 		Source: specTypes, Read: read,
 	}},
 }

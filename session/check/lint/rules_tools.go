@@ -53,6 +53,14 @@ var toolRules = []rule{
 		Source: specTypes, Read: read,
 	}},
 	{Rule: check.Rule{
+		ID: "lint/title-missing", Severity: check.Info, Title: "has tools without a title", Why: "people see the name that is meant for models where they are asked about a call; Claude's directory refuses the server",
+		Fix: "give each tool a title of a few words", Source: checklist, Read: "2026-11-27",
+	}},
+	{Rule: check.Rule{
+		ID: "lint/hints-missing", Severity: check.Info, Title: "has tools that do not say whether they change anything", Why: "clients take such a tool for one that writes, destroys and reaches out, and ask before each call; Claude's directory refuses the server",
+		Fix: "set readOnlyHint, or destructiveHint where it writes, in the annotations of each tool", Source: checklist, Read: "2026-11-27",
+	}},
+	{Rule: check.Rule{
 		ID: "lint/schema-missing", Severity: check.Error, Title: "has no inputSchema that is an object", Why: "it is required: clients that check the list refuse all of it", Fix: `send {"type":"object","properties":{}} for a tool without parameters`,
 		Source: specTools, Read: read, Clients: []string{"typescript-sdk", "python-sdk", "anthropic", "openai", "bedrock"},
 	}},

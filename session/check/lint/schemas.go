@@ -114,7 +114,9 @@ func (w *walker) between(n *node) {
 		}
 	}
 	if lo > hi {
-		w.add("lint/nothing-valid", n, at[0], fmt.Sprintf("no integer is between %s %s and %s %s", at[0], n.v.Get(at[0]).Literal(), at[1], n.v.Get(at[1]).Literal()))
+		w.report("lint/nothing-valid", n, at[0], found{
+			message: fmt.Sprintf("no integer is between %s %s and %s %s", at[0], n.v.Get(at[0]).Literal(), at[1], n.v.Get(at[1]).Literal()), fix: "widen the bounds, or use type number",
+		})
 	}
 }
 
@@ -142,7 +144,7 @@ func (w *walker) required(n *node) {
 			w.add("lint/required-duplicate", n, "required", fmt.Sprintf("%s is required twice", text.Clip(name, 60)))
 		case described[name]:
 		case closed && !n.partial && !n.v.Get("patternProperties").IsSet() && !n.v.Get("$ref").IsSet():
-			w.add("lint/nothing-valid", n, "required", fmt.Sprintf("%s is required, and additionalProperties forbids it", text.Clip(name, 60)))
+			w.report("lint/nothing-valid", n, "required", found{message: fmt.Sprintf("%s is required, and additionalProperties forbids it", text.Clip(name, 60)), fix: "describe it in properties, or do not require it"})
 		case !elsewhere:
 			w.e.add("lint/required-unknown", found{pointer: n.pointer(w.at) + "/required/" + strconv.Itoa(i), evidence: excerpt(req), clients: w.only("lint/required-unknown"), message: fmt.Sprintf("%s is required, and not in properties", text.Clip(name, 60))})
 		}
@@ -229,12 +231,12 @@ func emptyClass(p string) string {
 
 // impossible finds demands that exclude each other.
 func (w *walker) impossible(n *node) {
-	v, types := n.v, typesOf(n.v)
-	say := func(key, format string, args ...any) {
-		w.add("lint/nothing-valid", n, key, fmt.Sprintf(format, args...))
+	v, types := n.v, typesMeant(n.v)
+	say := func(key, fix, format string, args ...any) {
+		w.report("lint/nothing-valid", n, key, found{message: fmt.Sprintf(format, args...), fix: fix})
 	}
 	if c := v.Get("const"); c.IsSet() && !ofTypes(c, types) {
-		say("const", "const is %s, and the type is %s", text.Clip(c.Literal(), 60), strings.Join(types, ", "))
+		say("const", "write const in the type, or correct the type", "const is %s, and the type is %s", text.Clip(c.Literal(), 60), strings.Join(types, ", "))
 	}
 	if e := v.Get("enum"); e.Kind() == schema.Array {
 		bad := 0
@@ -245,24 +247,24 @@ func (w *walker) impossible(n *node) {
 		}
 		switch {
 		case e.Len() == 0:
-			say("enum", "enum has no values")
+			say("enum", "list the values that are taken, or leave enum out", "enum has no values")
 		case bad == e.Len():
-			say("enum", "none of the %d values in enum is of type %s", bad, strings.Join(types, ", "))
+			say("enum", "write the values in the type, or correct the type", "none of the %d values in enum is of type %s", bad, strings.Join(types, ", "))
 		default:
 			w.enum(n, e, types)
 		}
 	}
 	if not := v.Get("not"); not.Kind() == schema.Object && not.Len() == 0 || not.Bool() {
-		say("not", "not excludes every value")
+		say("not", "say what is not taken, or leave not out", "not excludes every value")
 	}
 	if req, most := v.Get("required"), v.Get("maxProperties"); req.Kind() == schema.Array {
 		if hi, ok := number(most); ok && float64(req.Len()) > hi {
-			say("maxProperties", "%d properties are required, and maxProperties is %s", req.Len(), most.Literal())
+			say("maxProperties", "require fewer properties, or raise maxProperties", "%d properties are required, and maxProperties is %s", req.Len(), most.Literal())
 		}
 		if props := v.Get("properties"); allStrings(req) {
 			for _, m := range req.Members() {
 				if p := props.Get(m.Value.Text()); p.Kind() == schema.Bool && !p.Bool() {
-					say("required", "%s is required, and its schema is false", text.Clip(m.Value.Text(), 60))
+					say("required", "describe what it takes, or do not require it", "%s is required, and its schema is false", text.Clip(m.Value.Text(), 60))
 				}
 			}
 		}
@@ -270,7 +272,7 @@ func (w *walker) impossible(n *node) {
 	if all := v.Get("allOf"); all.Kind() == schema.Array {
 		for i, m := range all.Members() {
 			if t := typesOf(m.Value); len(types) > 0 && len(t) > 0 && disjoint(types, t) {
-				say("allOf", "branch %d is of type %s, others of %s", i, strings.Join(t, ", "), strings.Join(types, ", "))
+				say("allOf", "let all branches have one type, or use anyOf where one of them is enough", "branch %d is of type %s, others of %s", i, strings.Join(t, ", "), strings.Join(types, ", "))
 				break
 			} else if len(types) == 0 {
 				types = t

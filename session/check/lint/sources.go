@@ -14,5 +14,6 @@ const (
 	core       = "https://json-schema.org/draft/2020-12/json-schema-core"
 	sdkTypes   = "https://github.com/modelcontextprotocol/typescript-sdk/blob/v1.29.0/src/types.ts"
 	vscode     = "https://github.com/microsoft/vscode/blob/main/src/vs/workbench/contrib/mcp/common/mcpServer.ts"
+	checklist  = "https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md"
 	strictDoc  = "https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai"
 )

@@ -19,6 +19,7 @@ func (e *examiner) tool(it offer.Item) {
 	if !ok {
 		return
 	}
+	e.tools.take(it, v)
 	e.name(v, it)
 	e.description(it)
 	for _, m := range []struct {

@@ -68,7 +68,7 @@ func (w *walker) excluded(n *node, enum *schema.Value, problem func(*schema.Valu
 	if !narrow {
 		return
 	}
-	types := typesOf(n.v)
+	types := typesMeant(n.v)
 	for _, m := range enum.Members()[:min(enum.Len(), maxExamples)] {
 		if !ofTypes(m.Value, types) {
 			continue // another rule's

@@ -178,12 +178,17 @@ func (w *walker) child(n *node, keyword, name string, v *schema.Value) *node {
 func (w *walker) add(id string, n *node, key, message string) { w.addAs(id, n, key, message, "") }
 
 func (w *walker) addAs(id string, n *node, key, message string, sure check.Confidence) {
+	w.report(id, n, key, found{message: message, sure: sure})
+}
+
+// report is add with what else f says; its place and evidence are filled in.
+func (w *walker) report(id string, n *node, key string, f found) {
 	p, ev := n.pointer(w.at), n.v
 	if key != "" {
 		p += "/" + schema.EscapeToken(key)
 		ev = n.v.Get(key)
 	}
-	f := found{pointer: p, message: message, evidence: excerpt(ev), sure: sure}
+	f.pointer, f.evidence = p, excerpt(ev)
 	if !w.input {
 		f.clients = w.readers(id)
 	}
