@@ -38,6 +38,7 @@ type conn struct {
 	refreshed time.Time     // of the last automatic refresh; owned by refreshLoop
 
 	latency  atomic.Int64
+	answered atomic.Pointer[string] // the method of the handshake that the server answered last, also with an error; nil for none
 	logLevel atomic.Pointer[string] // modern: what requests ask for
 }
 

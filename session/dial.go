@@ -180,7 +180,11 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		e.Reason = why.Why() // it may wait for what it cannot reach
 	case ended:
 		e.Kind = failure.SpawnFailed
-		e.Message += " before it answered"
+		if did := c.answered.Load(); did != nil {
+			e.Message += " after it answered " + *did
+		} else {
+			e.Message += " before it answered"
+		}
 		e.Reason, e.Remedy, e.Object = why.Why(), why.Remedy, why.Object
 		if e.Next = why.Advice(); e.Next == "" {
 			e.Next = "run the command by itself to see what is wrong"

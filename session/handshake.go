@@ -66,7 +66,15 @@ func (c *conn) discover(ctx context.Context, version string) found {
 	s := &rpc.Request{Method: string(mcp.MethodServerDiscover), Hidden: true, NoCancel: true}
 	c.modernize(s, version, nil)
 	r, err := c.Call(ctx, s)
+	c.heard(s.Method, err)
 	return found{r, err}
+}
+
+// heard notes that the server answered a method of the handshake, if it did.
+func (c *conn) heard(method string, err error) {
+	if err == nil || failure.KindOf(err) == failure.RpcError {
+		c.answered.Store(&method)
+	}
 }
 
 // detect asks server/discover first, and falls back to initialize by the rules of both eras.
@@ -214,6 +222,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	}
 	params := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"clientInfo":%s}`, jsonrpc.Quote(version), c.caps, c.info)
 	r, err := c.Call(ctx, &rpc.Request{Method: string(mcp.MethodInitialize), Params: params, Hidden: true, NoCancel: true})
+	c.heard(stage, err)
 	if err != nil {
 		return failure.Wrap(err, "", stage)
 	}

@@ -59,7 +59,7 @@ func TestBadStart(t *testing.T) {
 		},
 		"exit on initialize": {
 			stdio(behave.ExitInitialize),
-			[]string{"exit-initialize: fakemcp: panic: license expired", "initialize: the server exited with status 4 before it answered", "license expired", "initialize failed"},
+			[]string{"exit-initialize: fakemcp: panic: license expired", "initialize: the server exited with status 4 after it answered server/discover", "license expired", "initialize failed"},
 			false,
 		},
 		"no answer": {

@@ -44,7 +44,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f doctorFlags) error {
+func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f doctorFlags) (err error) {
 	if err := a.o.check(cmd); err != nil {
 		return err
 	}
@@ -77,10 +77,11 @@ func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f d
 	}
 	p := a.printer()
 	live := p.format == formatText && p.tty
-	options, err := a.doctorOptions(cmd, set, where)
+	options, done, err := a.doctorOptions(cmd, set, where)
 	if err != nil {
 		return err
 	}
+	defer func() { err = cmp.Or(err, done()) }()
 	var report doctor.Report
 	if live {
 		said := map[string]doctor.Status{}
@@ -130,17 +131,21 @@ func (a *app) diagnosis(r doctor.Report, strict bool) error {
 	return nil
 }
 
-// doctorOptions are how diagnoses are made.
-func (a *app) doctorOptions(cmd *cobra.Command, set config.Set, where config.Options) (doctor.Options, error) {
+// doctorOptions are how diagnoses are made. done closes what they are recorded in, and returns the error of its file.
+func (a *app) doctorOptions(cmd *cobra.Command, set config.Set, where config.Options) (d doctor.Options, done func() error, err error) {
 	o, err := a.sessionOptions(set.Settings)
 	if err != nil {
-		return doctor.Options{}, err
+		return d, nil, err
 	}
-	d := doctor.Options{Session: o, Home: where.Home, Version: version(), Watch: func(m *session.Manager) { a.kill.watch(processesOf(m)) }}
+	j, done, err := a.journal()
+	if err != nil {
+		return d, nil, err
+	}
+	d = doctor.Options{Journal: j, Session: o, Home: where.Home, Version: version(), Watch: func(m *session.Manager) { a.kill.watch(processesOf(m)) }}
 	if cmd.Flags().Changed("timeout") {
 		d.Timeout = a.o.timeout
 	}
-	return d, nil
+	return d, done, nil
 }
 
 // chooseServer asks which server of the configs is meant.
@@ -170,11 +175,12 @@ func (a *app) chooseServer(ctx context.Context, set config.Set) (string, error) 
 const atOnce = 4
 
 // doctorAll looks at all servers of the configs.
-func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set, where config.Options, f doctorFlags) error {
-	options, err := a.doctorOptions(cmd, set, where)
+func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set, where config.Options, f doctorFlags) (err error) {
+	options, done, err := a.doctorOptions(cmd, set, where)
 	if err != nil {
 		return err
 	}
+	defer func() { err = cmp.Or(err, done()) }()
 	reports := make([]doctor.Report, len(set.Servers))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)

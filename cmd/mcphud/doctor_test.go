@@ -37,7 +37,8 @@ func TestDoctor(t *testing.T) {
 		{[]string{"--", program, "exit"}, 4, "failed", `exited with status 3`},
 		{[]string{"--", "mcphud-no-such-program"}, 4, "failed", `-e PATH=VALUE`},
 		{[]string{"--timeout", "8s", "--", program, "no-answer"}, 7, "failed", `"kind":"Timeout"`},
-		{[]string{"--", program, "liar"}, 11, "failed", `"kind":"Protocol"`},
+		{[]string{"--", program, "liar"}, 0, "warning", ""}, // as check says: the other lists work
+		{[]string{"--", program, "list-error"}, 11, "failed", `"kind":"Protocol"`},
 		{[]string{faketest.HTTP(t, behave.Good, behave.Fault{Status: 401}).URL}, 3, "failed", `"kind":"OAuth"`},
 	} {
 		r := mcphud(t, append([]string{"doctor", "--format", "json"}, c.args...)...)
@@ -104,6 +105,42 @@ func TestDoctorOfTheAgent(t *testing.T) {
 		var rep doctorReport
 		if bad := json.Unmarshal(out, &rep); err != nil || bad != nil || rep.Status != "ok" || !rep.Connected {
 			t.Errorf("%s: %v, %v\n%s", profile, err, bad, out)
+		}
+	}
+}
+
+// What doctor sees is in the journal, of one server and of all.
+func TestDoctorKeepsAJournal(t *testing.T) {
+	t.Parallel()
+	dir, program := t.TempDir(), faketest.Binary(t)
+	file, configs := filepath.Join(dir, "j.jsonl"), filepath.Join(dir, "mcphud.yaml")
+	if r := mcphud(t, "doctor", "--format", "json", "--journal", file, "-e", "API_TOKEN=s3cr3t-value-1", "--", program, "good"); r.code != 0 {
+		t.Fatal(r.code, r.stderr)
+	}
+	got := contents(file)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(got, `"server/discover"`) || !strings.Contains(got, `"tools/list"`) || strings.Contains(got, "s3cr3t") {
+		t.Errorf("%v: %.2000s", err, got)
+	}
+	if r := mcphud(t, "journal", "stats", file); r.code != 0 {
+		t.Errorf("it cannot be read: %s", r.stderr)
+	}
+	text := "servers:\n  one: {transport: {type: stdio, command: " + program + ", args: [good]}}\n  two: {transport: {type: stdio, command: " + program + ", args: [noise]}}\n"
+	if err := os.WriteFile(configs, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := filepath.Join(dir, "all.jsonl")
+	r := mcphud(t, "doctor", "--all", "--format", "jsonl", "--config", configs, "--journal", all)
+	if got := contents(all); r.code != 0 || !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) {
+		t.Errorf("%d %s: %.2000s", r.code, r.stderr, got)
+	}
+	// What the other server wrote is not held against one.
+	var one doctorReport
+	if line, _, _ := strings.Cut(r.out, "\n"); json.Unmarshal([]byte(line), &one) != nil || one.Server != "one" || one.Status != "ok" {
+		t.Errorf("%+v", one)
+	}
+	for _, args := range [][]string{{"--journal", dir}, {"--journal-raw"}} {
+		if r := mcphud(t, append(append([]string{"doctor"}, args...), "--", program, "good")...); r.code != exitFailure || !strings.Contains(r.stderr, "--journal") {
+			t.Errorf("%q: %d %s", args, r.code, r.stderr)
 		}
 	}
 }

@@ -280,13 +280,13 @@ func (l *link) printCall(stage string, r rpc.Reply) error {
 	return nil
 }
 
-// toolError is the error of a tool that reported one, with the first line of what it says.
+// toolError is the error of a tool that reported one, with the first line that says something.
 func toolError(server, stage string, result []byte) error {
 	e := &failure.Error{Kind: failure.ToolError, Server: server, Stage: stage, Message: "the tool reported an error"}
 	if cs, err := offer.Contents(result); err == nil {
 		for _, c := range cs {
-			if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
-				e.Message += ": " + text.Clip(text.FirstLine(c.Text), 200)
+			if said := text.Headline(c.Text); c.Type == "text" && said != "" {
+				e.Message += ": " + text.Clip(said, 200)
 				break
 			}
 		}

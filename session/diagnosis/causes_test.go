@@ -50,7 +50,7 @@ func TestCausesThatStderrNames(t *testing.T) {
 		"GET /found 200 in 3ms": "",
 		"":                      "",
 	} {
-		got := Of(strings.Split(said, "\n"))
+		got := Of(strings.Split(said, "\n"), nil)
 		if !strings.Contains(got.What, want) || (want == "") != (got.What == "") || (want == "") != (got.Advice() == "") {
 			t.Errorf("%q:\n%q, want %q", said, got.Advice(), want)
 		}

@@ -14,6 +14,7 @@ func missing(name string) [2]string { return [2]string{"the variable " + name + 
 // wanted is for each file of testdata/stderr what a person says why the program did not start, and the variable that it wants.
 var wanted = map[string][2]string{
 	"airtable-mcp-server":                      missing("AIRTABLE_API_KEY"),
+	"apify-actors-mcp-server":                  missing("APIFY_TOKEN"),
 	"auth0-auth0-mcp-server":                   {"Error: Failed to load keytar native addon"},
 	"azure-devops-mcp":                         {"the module ../build/Release/keytar.node is missing"},
 	"bash-uvx":                                 {"the program uvx is not found"},
@@ -62,9 +63,12 @@ var wanted = map[string][2]string{
 	"sh-uvx":                                   {"the program uvx is not found"},
 	"ssh-mcp":                                  {"No config file found and missing required --host/--user."},
 	"stripe-mcp":                               missing("STRIPE_SECRET_KEY"),
+	"stripe-mcp-badkey":                        {"Invalid API key format. Expected sk_* (secret key) or rk_* (restricted key)."},
 	"supabase-mcp-server-supabase":             missing("SUPABASE_ACCESS_TOKEN"),
 	"tavily-mcp":                               {"[tavily-mcp] no TAVILY_API_KEY set; running in keyless mode."},
 	"todoist-mcp":                              missing("API_KEY"),
+	"upstash-mcp-server":                       missing("UPSTASH_EMAIL"),
+	"upstash-mcp-server-dns":                   {"the host api.upstash.com is not found"},
 	"webflow-mcp-server":                       missing("WEBFLOW_TOKEN"),
 	"wrong-node":                               {"the server wants another version of Node (Unsupported engine"},
 	"xeroapi-xero-mcp-server":                  {"Error: Environment Variables not set - please check your .env file"},
@@ -90,7 +94,12 @@ func TestReasonsOfRealStderr(t *testing.T) {
 				lines = append(lines, l)
 			}
 		}
-		r := Explain(lines)
+		r := Explain(lines, nil)
+		for _, l := range r.Shown {
+			if strings.Contains(l, "\x1b") {
+				t.Errorf("%s: %q is shown", file, l)
+			}
+		}
 		if !strings.HasPrefix(r.Why(), want[0]) || want[0] == "" && r.Why() != "" || r.Object != want[1] {
 			t.Errorf("%s:\nis   %q %q\nwant %q %q", file, r.Why(), r.Object, want[0], want[1])
 		}
@@ -107,7 +116,7 @@ func TestALongHelpTextIsCutBelowItsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Explain(strings.Split(string(said), "\n")).Shown
+	got := Explain(strings.Split(string(said), "\n"), nil).Shown
 	if len(got) != 6 || got[0] != "Error: No access token was provided." || !strings.Contains(got[1], "SENTRY_ACCESS_TOKEN") || got[2] != "…" {
 		t.Errorf("%q", got)
 	}

@@ -27,14 +27,22 @@ var (
 	variable   = lazy(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
 	anyName    = lazy(`\b[A-Z][A-Z0-9]{2,63}\b`)
 	inEnv      = lazy(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
+	painted    = lazy("\x1b\\[[0-9;:?]*[A-Za-z]")
 	errorCodes = lazy(`^(ERR|ERROR|E[A-Z]{3,})_|_(NOT_FOUND|ERROR|FAILED)$`)
 )
 
 // StackFrame reports whether a line is one of a stack trace of JavaScript.
 func StackFrame(line string) bool { return frameJS().MatchString(line) }
 
-// Of finds what the last lines of a child's stderr name as the reason why it ended; the zero Cause if they name nothing.
-func Of(lines []string) Cause {
+// Plain is a line without what paints it or moves a cursor.
+func Plain(line string) string { return painted().ReplaceAllString(line, "") }
+
+// Of finds what the last lines of a child's stderr name as the reason why it ended; the zero Cause if they name nothing. set says which variables
+// the child had, with a value: none of them is missing. nil is for who does not know.
+func Of(lines []string, set func(variable string) bool) Cause {
+	if set == nil {
+		set = func(string) bool { return false }
+	}
 	missing := false
 	for _, l := range lines {
 		missing = missing || noModule().MatchString(l)
@@ -50,7 +58,7 @@ func Of(lines []string) Cause {
 			if silent[i] || mild().MatchString(l) != warnings {
 				continue
 			}
-			if name, at := wantedVariable(lines[i:]); name != "" {
+			if name, at := wantedVariable(lines[i:], set); name != "" {
 				c := Cause{"the variable " + name + " is missing", "set " + name + " and start again", failure.SetVariable, name, []int{i}}
 				if at > 0 {
 					c.at = append(c.at, i+at)
@@ -81,26 +89,29 @@ func npxCache(line string) string {
 	return ""
 }
 
-// wantedVariable is the environment variable that the first line says is missing, and the line that names it: that line itself, or one of the
-// two after it where it says that a token or a key is missing ("No access token was provided.\nPass --token, or set X_TOKEN").
-func wantedVariable(lines []string) (name string, at int) {
+// wantedVariable is the environment variable that the first line says is missing and that is not set, and the line that names it: that line itself,
+// or one of the two after it where it says that a token or a key is missing ("No access token was provided.\nPass --token, or set X_TOKEN").
+func wantedVariable(lines []string, set func(string) bool) (name string, at int) {
 	line := lines[0]
 	if !demands().MatchString(line) || without().MatchString(line) {
 		return "", 0
 	}
 	names := variable()
 	if inEnv().MatchString(line) {
-		if name := first(variable(), line); name != "" {
-			return name, 0
+		if name := first(variable(), line, nil); name != "" {
+			return first(variable(), line, set), 0
 		}
 		names = anyName()
 	}
-	if name := first(names, line); name != "" || !credential().MatchString(line) || mild().MatchString(line) {
-		return name, 0
+	if name := first(names, line, nil); name != "" {
+		return first(names, line, set), 0
+	}
+	if !credential().MatchString(line) || mild().MatchString(line) {
+		return "", 0
 	}
 	for i, l := range lines[1:min(len(lines), 3)] {
 		for _, name := range variable().FindAllString(l, 8) {
-			if secretName().MatchString(name) && first(variable(), name) != "" {
+			if secretName().MatchString(name) && first(variable(), name, set) != "" {
 				return name, i + 1
 			}
 		}
@@ -108,9 +119,10 @@ func wantedVariable(lines []string) (name string, at int) {
 	return "", 0
 }
 
-func first(names *regexp.Regexp, line string) string {
+// first is the first name in a line that can be a variable's and is not set; set may be nil.
+func first(names *regexp.Regexp, line string, set func(string) bool) string {
 	for _, name := range names.FindAllString(line, 8) {
-		if len(name) <= 64 && !errorCodes().MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") && !strings.HasPrefix(name, "GLIBC") {
+		if len(name) <= 64 && (set == nil || !set(name)) && !errorCodes().MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") && !strings.HasPrefix(name, "GLIBC") {
 			return name
 		}
 	}

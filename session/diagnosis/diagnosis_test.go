@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,10 +26,52 @@ func TestAVariableThatStderrAsksFor(t *testing.T) {
 		"the JSON file is missing":                                                      "",
 		strings.Repeat("A", 70) + "_B is required":                                      "",
 	} {
-		cause := Of([]string{"starting", line, "bye"})
+		cause := Of([]string{"starting", line, "bye"}, nil)
 		remedy, got := cause.Remedy, cause.Object
 		if got != want || (remedy == failure.SetVariable) != (want != "") {
 			t.Errorf("%s: %q %q, want %q", line, remedy, got, want)
+		}
+	}
+}
+
+// What the child has is not missing, whatever else the line that wants it names.
+func TestAVariableThatIsSet(t *testing.T) {
+	const slack, upstash = "Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables", "Missing required credentials. Provide --email, or set UPSTASH_EMAIL and UPSTASH_API_KEY"
+	for _, c := range []struct{ said, set, want, why string }{
+		{slack, "", "SLACK_BOT_TOKEN", ""},
+		{slack, "SLACK_BOT_TOKEN", "SLACK_TEAM_ID", ""},
+		{slack, "SLACK_TEAM_ID", "SLACK_BOT_TOKEN", ""},
+		{slack, "SLACK_BOT_TOKEN SLACK_TEAM_ID", "", slack},
+		{upstash, "UPSTASH_EMAIL", "UPSTASH_API_KEY", ""},
+		{"KeyError: 'TOKEN'", "TOKEN", "", "KeyError: 'TOKEN'"},
+		{"No access token was provided.\nSet X_TOKEN or Y_TOKEN.", "X_TOKEN", "Y_TOKEN", ""},
+		{"A_TOKEN is required\nError: B_TOKEN is not set", "A_TOKEN", "B_TOKEN", ""},
+	} {
+		r := Explain(strings.Split(c.said, "\n"), func(name string) bool { return slices.Contains(strings.Fields(c.set), name) })
+		if r.Object != c.want || (r.Remedy == failure.SetVariable) != (c.want != "") || c.want == "" && r.Why() != c.why {
+			t.Errorf("%q with %q: %q %q, want %q", c.said, c.set, r.Object, r.Why(), c.want)
+		}
+	}
+}
+
+// Where a failure says what lay below it, that is the reason; and what is painted, or empty, is none.
+func TestTheReasonBelowAFailure(t *testing.T) {
+	for said, want := range map[string]string{
+		"Fatal error in main(): TypeError: fetch failed\n    at node:internal/deps/undici:1:1\n  [cause]: Error: Client network socket disconnected\n      at x.js:1:1": "[cause]: Error: Client network socket disconnected",
+		"Error: cannot start the server\n\nCaused by:\n    0: reading the settings\n    1: unexpected end of the stream\nbye":                                           "1: unexpected end of the stream",
+		"Error: cannot start the server\nCaused by: the licence ended\nbye":                                                                                             "Caused by: the licence ended",
+		"\x1b[31m\x1b[0m\n\x1b[1mError:\x1b[0m the licence ended\n\x1b[2K":                                                                                              "Error: the licence ended",
+		"\n\nError: the licence ended\n": "Error: the licence ended",
+		"the cause: nobody knows\nbye":   "",
+	} {
+		r := Explain(strings.Split(said, "\n"), nil)
+		if r.Why() != want || want != "" && !slices.Contains(r.Shown, r.Line) && !strings.Contains(strings.Join(r.Shown, "\n"), r.Line) {
+			t.Errorf("%q: %q, want %q; shown %q", said, r.Why(), want, r.Shown)
+		}
+		for _, l := range r.Shown {
+			if strings.TrimSpace(l) == "" || strings.Contains(l, "\x1b") {
+				t.Errorf("%q: %q is shown", said, r.Shown)
+			}
 		}
 	}
 }
@@ -53,7 +96,7 @@ func TestAnIncompleteCacheOfNpx(t *testing.T) {
 		"relative":       {"Cannot find module 'ajv'\n- _npx/5b2dd62b9d0bddd4/x", ""},
 		"not its folder": {"Cannot find module 'ajv'\n- " + filepath.Dir(dir) + "/..", ""},
 	} {
-		cause := Of(strings.Split(c.lines, "\n"))
+		cause := Of(strings.Split(c.lines, "\n"), nil)
 		remedy, got := cause.Remedy, cause.Object
 		if got != c.want || (remedy == failure.RemoveCache) != (c.want != "") {
 			t.Errorf("%s: %q %q, want %q", name, remedy, got, c.want)

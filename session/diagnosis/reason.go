@@ -38,10 +38,10 @@ func (r Reason) Advice() string {
 func (r Reason) Why() string { return cmp.Or(r.What, r.Line) }
 
 // Explain finds in the lines of a child's stderr why it did not become a server. It may look at files. Whoever says why a server did not
-// start has it from here.
-func Explain(lines []string) Reason {
-	lines = lines[max(len(lines)-Lines, 0):]
-	r := Reason{Cause: Of(lines)}
+// start has it from here. set is as for [Of].
+func Explain(lines []string, set func(variable string) bool) Reason {
+	lines = readable(lines[max(len(lines)-Lines, 0):])
+	r := Reason{Cause: Of(lines, set)}
 	silent := sayNothing(lines)
 	why := slices.Clone(r.at)
 	if len(why) == 0 || r.Remedy == failure.RemoveCache {
@@ -58,6 +58,9 @@ func Explain(lines []string) Reason {
 				break
 			}
 		}
+	}
+	if deeper := cause(lines, silent); r.What == "" && deeper >= 0 {
+		why = []int{deeper}
 	}
 	if len(why) > 0 {
 		r.Line = strings.TrimSpace(text.Cut(lines[why[0]], 500))
@@ -83,6 +86,36 @@ func Explain(lines []string) Reason {
 	return r
 }
 
+// cause is the last line that says what lay below a failure, as runtimes write it beneath the failure itself; -1 for none.
+func cause(lines []string, silent []bool) int {
+	found := -1
+	for i, l := range lines {
+		m := beneath().FindStringSubmatch(strings.TrimSpace(l))
+		switch {
+		case m == nil:
+		case m[1] != "" && !mild().MatchString(m[1]):
+			found = i
+		default: // it stands in the next lines, numbered where there are several
+			for j := i + 1; j < len(lines) && (j == i+1 || numbered().MatchString(strings.TrimSpace(lines[j]))); j++ {
+				if !silent[j] {
+					found = j
+				}
+			}
+		}
+	}
+	return found
+}
+
+// readable are lines without what paints them, of which those go that then are blank.
+func readable(lines []string) (out []string) {
+	for _, l := range lines {
+		if l = Plain(l); strings.TrimSpace(l) != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 var (
 	bad = lazy(`(?i)\b(errors?|fatal|panic|missing|required|requires|not found|cannot|can't|could not|couldn't|unable to|failed|failure|invalid|denied|refused|rejected|` +
 		`no such|must (be|provide|set|have|specify)|not (set|defined|provided|configured|supported|exist)|no .{1,40} (was |were )?(provided|configured|given|found|set)|unauthorized|exception|` +
@@ -91,6 +124,10 @@ var (
 	none  = lazy(`(?i)\b(no|0|without( any)?) (errors?|failures?|warnings?)\b|\berrors?: 0\b|unhandled errors in a TaskGroup|complete log of this run`)
 	frame = lazy(`^(\| )*(File ".*", line \d+|node:[\w/]+:\d+$|Traceback \(most recent call last\)|Node\.js v\d|Require stack:|requireStack:|triggerUncaughtException|(code|errno|syscall|type|address|port|url): \S+$|- (/|[A-Z]:)\S+$|npm notice|` +
 		`npm err(or|!)?( \w+)?$|npm err(or|!) at |.*complete log of this run|(During handling of|The above exception was)|[{}\[\](),;^~| +-]*$)|^/?\S+\.[cm]?[jt]s:\d+$|^file://\S+:\d+$`)
+	beneath = lazy(`^(?:\[cause\]|Caused by|caused by): ?(.*)$`)
+
+	numbered = lazy(`^\d+: \S`)
+
 	python  = lazy(`^(\| )*File ".*", line \d+`)
 	raised  = lazy(`^(\| )*[\w.]*(Error|Exception|Exit|Interrupt|Group)\b`)
 	carets  = lazy(`^[\^~]+$`)

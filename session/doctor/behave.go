@@ -69,6 +69,8 @@ func (r *run) capabilities(s *Step) {
 				s.add(fmt.Sprintf("%s: %d, in %s", method, len(got.Items), text.Duration(time.Since(start))))
 			case l.kind == offer.Templates && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 				s.add(method + ": not implemented, which servers without templates may do")
+			case l.kind != offer.Tools && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound: // a warning for check, too
+				s.warn(method+" is declared, and not implemented: "+messageOf(err)+"; the other lists work", "have the server answer it, or not declare "+l.capability)
 			default:
 				kind := failure.KindOf(err)
 				if kind == failure.RpcError {
@@ -148,7 +150,7 @@ func (r *run) schemas(s *Step) {
 
 // rules checks everything that was said so far.
 func (r *run) rules(s *Step) {
-	list := expert.NewList()
+	list := expert.NewListOf(r.server.Name)
 	if err := list.Update(r.ctx, r.journal); err != nil {
 		s.skip("cancelled")
 		return

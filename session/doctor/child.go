@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // leave is how long a server may take to exit once its input has ended.
@@ -69,12 +72,22 @@ func (r *run) handshake(s *Step) {
 				r.failed(spawn, err)
 			}
 		})
-		s.skip("the process ended before it answered")
+		s.skip("the process ended " + r.spoken())
 	case remote(r.server) && r.failedBefore():
 		s.skip("the request did not get through")
 	default:
 		r.failed(s, err)
 	}
+}
+
+// spoken is when a process ended that became no server.
+func (r *run) spoken() string {
+	for _, e := range slices.Backward(r.entries(journal.Response, journal.ErrorResponse)) {
+		if e.Method == "initialize" || e.Method == "server/discover" {
+			return "after it answered " + e.Method
+		}
+	}
+	return "before it answered"
 }
 
 // failed makes the error of connecting the outcome of a step.
@@ -127,12 +140,17 @@ func (r *run) stderr(s *Step) {
 	var lines []string
 	n := 0
 	for _, e := range r.entries(journal.Stderr) {
-		if b, err := r.journal.Head(e.Seq, maxLine); err == nil && strings.TrimSpace(string(b)) != "" {
+		b, err := r.journal.Head(e.Seq, maxLine)
+		if l := diagnosis.Plain(strings.ToValidUTF8(string(b), "\uFFFD")); err == nil && strings.TrimSpace(l) != "" {
 			n++
-			lines = append(lines, strings.ToValidUTF8(string(b), "\uFFFD"))
+			lines = append(lines, l)
 		}
 	}
-	cause := diagnosis.Explain(lines)
+	env := process.Environment(r.server.Env)
+	if r.server.Sandbox != nil {
+		env = process.Filtered(r.server.Env)
+	}
+	cause := diagnosis.Explain(lines, process.Sets(env))
 	show := cause.Shown
 	if r.connected() || cause.Line == "" {
 		show = slices.DeleteFunc(lines, diagnosis.StackFrame)
@@ -163,21 +181,25 @@ func (r *run) stderr(s *Step) {
 func (r *run) stdout(s *Step) {
 	s.Evidence, s.Fix, s.Status = nil, "", OK
 	answered := r.answeredAt()
-	before, after := 0, 0
+	before, after, unended := 0, 0, 0
 	var quoted []string
-	var shown [2]int
+	var shown [3]int
 	for _, e := range r.entries(journal.Bad) {
 		if e.Dir != journal.In {
 			continue
 		}
 		when, kind := "before the handshake", 0
-		if answered != 0 && e.Seq > answered {
+		head, _ := r.journal.Head(e.Seq, 160)
+		switch {
+		case strings.Contains(e.Note, transport.NoLineEnd) && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"jsonrpc"`)):
+			when, kind = "without a line end", 2
+			unended++
+		case answered != 0 && e.Seq > answered:
 			when, kind = "after the handshake", 1
 			after++
-		} else {
+		default:
 			before++
 		}
-		head, _ := r.journal.Head(e.Seq, 160)
 		if n := &shown[kind]; *n < 4 {
 			*n++
 			quoted = append(quoted, fmt.Sprintf("%s: %q", when, strings.ToValidUTF8(string(head), "\uFFFD")))
@@ -187,6 +209,8 @@ func (r *run) stdout(s *Step) {
 	what := fmt.Sprintf("%d lines that are not JSON-RPC: %d before the handshake, %d after", before+after, before, after)
 	frames := len(r.entries(journal.Response, journal.ErrorResponse, journal.Notification))
 	switch {
+	case unended > 0 && before+after == 0:
+		r.unended(s)
 	case before+after == 0 && frames == 0:
 		s.add("nothing was written")
 	case before+after == 0:
@@ -197,6 +221,22 @@ func (r *run) stdout(s *Step) {
 		s.warn(what, fix)
 	}
 	s.add(quoted...)
+}
+
+// unended says of a message that no line end followed that this is what is wrong with it.
+func (r *run) unended(s *Step) {
+	const fix = "have the server end each message with a line feed, and flush it"
+	s.warn("a message without a line end, which no client reads until one comes", fix)
+	if !r.isOver() || r.err == nil || failure.KindOf(r.err) == failure.SpawnFailed {
+		return
+	}
+	s.Status, s.Kind = Failed, failure.Protocol
+	r.revise("handshake", func(h *Step) {
+		if h.Status == Failed {
+			h.Fix, h.Remedy, h.Object = fix, "", ""
+			h.add("it wrote a message without a line end")
+		}
+	})
 }
 
 // answeredAt is the Seq of the answer to the handshake, 0 for none.

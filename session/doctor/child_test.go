@@ -54,6 +54,59 @@ func TestWhatAChildWritesSaysWhy(t *testing.T) {
 	want(t, r, "stderr", doctor.Failed, "the module express is missing", "install it where the server is")
 }
 
+func TestOnlyWhatIsNotSetIsMissing(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	s := script(t, "#!/bin/sh\necho 'Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables' >&2\nexit 1\n")
+	s.Env = map[string]string{"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_TEAM_ID": ""}
+	r := diagnose(t, s)
+	fails(t, r, "spawn", failure.SpawnFailed, "the variable SLACK_TEAM_ID is missing")
+	want(t, r, "stderr", doctor.Failed, "the variable SLACK_TEAM_ID is missing")
+	if strings.Contains(said(r), "SLACK_BOT_TOKEN is missing") {
+		t.Error(said(r))
+	}
+}
+
+func TestAPaintedReason(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	r := diagnose(t, script(t, "#!/bin/sh\nprintf '\\033[31m\\033[0m\\n\\033[1mError:\\033[0m the licence ended\\n' >&2\nexit 1\n"))
+	want(t, r, "stderr", doctor.Failed, "Error: the licence ended")
+	if strings.Contains(said(r), "\x1b") {
+		t.Errorf("%q", said(r))
+	}
+}
+
+// A server that ended on what came after its first answer did not end before it answered.
+func TestAChildThatEndsAfterAnAnswer(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	r := diagnose(t, script(t, "#!/bin/sh\nread one\necho '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}'\nread two\necho 'Error: no database' >&2\nexit 1\n"))
+	fails(t, r, "spawn", failure.SpawnFailed, "exited with status 1 after it answered server/discover")
+	want(t, r, "handshake", doctor.Skipped, "ended after it answered server/discover")
+	if strings.Contains(said(r), "before it answered") {
+		t.Error(said(r))
+	}
+}
+
+// A message without a line end is said to be one: no client sees it.
+func TestAMessageWithoutALineEnd(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	s := script(t, "#!/bin/sh\nread one\nprintf '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'\nexec sleep 60\n")
+	s.ConnectTimeout = 2 * time.Second
+	r := diagnose(t, s)
+	fails(t, r, "handshake", failure.Timeout, "it wrote a message without a line end", "end each message with a line feed")
+	want(t, r, "stdout", doctor.Failed, "a message without a line end", "end each message with a line feed", `\"jsonrpc\"`)
+	if strings.Contains(said(r), "not JSON-RPC") {
+		t.Error(said(r))
+	}
+	// Text without a line end is not a message that lacks one.
+	s = script(t, "#!/bin/sh\nread one\nprintf 'listening'\nexec sleep 60\n")
+	s.ConnectTimeout = 2 * time.Second
+	want(t, diagnose(t, s), "stdout", doctor.Failed, "1 lines that are not JSON-RPC")
+}
+
 func TestASilentChild(t *testing.T) {
 	t.Parallel()
 	s := faketest.Stdio(t, behave.NoAnswer)
@@ -85,7 +138,10 @@ func TestNothingButNoise(t *testing.T) {
 func TestDeclaredAndNotImplemented(t *testing.T) {
 	t.Parallel()
 	r := diagnose(t, faketest.Stdio(t, behave.Liar))
-	fails(t, r, "capabilities", failure.Protocol, "resources/list is declared, and fails", "prompts/list is declared, and fails")
+	want(t, r, "capabilities", doctor.Warning, "resources/list is declared, and not implemented", "prompts/list is declared, and not implemented", "the other lists work")
+	if r.Err() != nil {
+		t.Error(said(r))
+	}
 	want(t, r, "rules", doctor.Warning, "warning: capability-empty: ")
 	want(t, diagnose(t, faketest.Stdio(t, behave.Bare)), "capabilities", doctor.Warning, "tools/list is answered, and tools is not declared")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -52,7 +53,9 @@ type Target struct {
 type Options struct {
 	// Timeout is how long all of it may take; 0 is what connecting may take, and half a minute.
 	Timeout time.Duration
-	// Session is what the sessions of whoever asks are made with. Journal, who answers questions and health checks are our own.
+	// Journal has all that is said and written, beside what else is in it; nil for one of our own that nobody sees.
+	Journal *journal.Journal
+	// Session is what the sessions of whoever asks are made with. Its journal, who answers questions and health checks are our own.
 	Session session.Options
 	// Home is the user's home folder, which is written as ~; "" for none.
 	Home string

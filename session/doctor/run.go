@@ -59,7 +59,9 @@ func (r *run) connecting() error {
 		return nil
 	}
 	r.began = true
-	r.journal = journal.New(journal.Options{})
+	if r.journal = r.opts.Journal; r.journal == nil {
+		r.journal = journal.New(journal.Options{})
+	}
 	o := r.opts.Session
 	o.Journal, o.Pending, o.Record, o.HealthInterval, o.Patient, o.ResultTTL, o.Pages = r.journal, nil, nil, -1, false, 0, nil
 	o.Transport.Stderr = nil
@@ -134,7 +136,9 @@ func (r *run) close() {
 	}
 	<-r.over
 	_ = r.manager.Close() // shutdown has said what there is to say
-	_ = r.journal.Close() // it has no file
+	if r.opts.Journal == nil {
+		_ = r.journal.Close() // it has no file
+	}
 }
 
 // entries are those of the journal about our server.

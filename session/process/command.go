@@ -42,6 +42,16 @@ func Filtered(add map[string]string) []string {
 	return extend(env, add)
 }
 
+// Sets says of an environment which variables have a value.
+func Sets(env []string) func(name string) bool {
+	values := make(map[string]bool, len(env))
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		values[name] = value != "" // the last of a name counts
+	}
+	return func(name string) bool { return values[name] }
+}
+
 func extend(env []string, add map[string]string) []string {
 	names := make([]string, 0, len(add))
 	for k := range add {

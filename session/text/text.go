@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -40,6 +41,21 @@ func FirstLine(s string) string {
 		s = strings.TrimRight(s[:i], " \t")
 	}
 	return s
+}
+
+// Headline is how s begins to say something: its first line with a letter or digit in it, and the next such line where that one ends in a colon.
+func Headline(s string) string {
+	head := ""
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) || strings.HasPrefix(line, "```") {
+			continue
+		}
+		if head = strings.TrimSpace(head + " " + line); !strings.HasSuffix(strings.TrimRight(head, "*_` "), ":") || head != line {
+			break
+		}
+	}
+	return head
 }
 
 // Bytes is a size in decimal units: "999 B", "1.2 kB", "67.1 MB", "3.0 GB".

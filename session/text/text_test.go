@@ -96,3 +96,15 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"": "", "\n \n": "", "no such file\nat x": "no such file", "\n\n---\n  no such file": "no such file", "Error:\n\nno such file\nbye": "Error: no such file", "**Error:**\n- it is gone": "**Error:** - it is gone",
+		"```json\n{\n  \"error\": \"gone\"\n}": `"error": "gone"`, "***": "", "a:\nb:\nc": "a: b:", "日本": "日本", "only:": "only:",
+	} {
+		if got := Headline(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}

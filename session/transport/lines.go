@@ -141,6 +141,9 @@ func (l *lineReader) tooLong() {
 	l.in.Broken(head, tail, err)
 }
 
+// NoLineEnd is in the error of a frame that no line end followed.
+const NoLineEnd = "without a line end"
+
 // end reports a line without an end.
 func (l *lineReader) end() {
 	if l.drop {
@@ -152,7 +155,7 @@ func (l *lineReader) end() {
 		n, head, tail := l.size, l.head, l.tail
 		l.drop, l.size, l.head, l.tail, l.from, l.to = false, 0, nil, nil, 0, 0
 		l.in.Broken(head, tail, &failure.Error{
-			Kind: failure.Protocol, Message: fmt.Sprintf("the output ended after %d bytes of a frame, without a line end", n),
+			Kind: failure.Protocol, Message: fmt.Sprintf("the output ended after %d bytes of a frame, %s", n, NoLineEnd),
 			Next: "reconnect", Err: io.ErrUnexpectedEOF,
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,14 +19,12 @@ const (
 	stderrClip = 500      // bytes of each line that is kept
 )
 
-// colours are what programs paint their complaints with, which stand in the way of finding the reason in them.
-var colours = regexp.MustCompile("\x1b\\[[0-9;:]*m")
-
 // stderrLog journals what a child writes to stderr, line by line, and remembers the end of it.
 type stderrLog struct {
 	tap  Tap
 	pass io.Writer
 	hide func([]byte) []byte // what is not to be read there
+	set  func(string) bool   // the variables that the child has
 
 	mu   sync.Mutex
 	kept []string
@@ -53,7 +50,7 @@ func (l *stderrLog) run(r io.Reader) {
 
 func (l *stderrLog) line(line []byte) {
 	l.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, line)
-	s := strings.TrimSpace(text.Clip(string(colours.ReplaceAll(line[:min(len(line), 4*stderrClip)], nil)), stderrClip))
+	s := strings.TrimSpace(text.Clip(diagnosis.Plain(string(line[:min(len(line), 4*stderrClip)])), stderrClip))
 	if s == "" {
 		return
 	}
@@ -78,7 +75,7 @@ func (l *stderrLog) lastWords() diagnosis.Reason {
 	l.mu.Lock()
 	late := slices.Clone(l.kept[len(l.kept)-l.late:])
 	l.mu.Unlock()
-	return diagnosis.Explain(late)
+	return diagnosis.Explain(late, l.set)
 }
 
 // reason finds in what was kept why the child became no server.
@@ -86,7 +83,7 @@ func (l *stderrLog) reason() diagnosis.Reason {
 	l.mu.Lock()
 	kept := slices.Clone(l.kept)
 	l.mu.Unlock()
-	return diagnosis.Explain(kept) // looks at files, for which what the child writes must not wait
+	return diagnosis.Explain(kept, l.set) // looks at files, for which what the child writes must not wait
 }
 
 // last is the end of stderr, without the stack frames of JavaScript.

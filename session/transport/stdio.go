@@ -139,7 +139,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	}
 	s.stdin, s.stdout = ourIn, ourOut
 	s.w = newLineWriter(ourIn, s.over, func(err error) { s.end(err) })
-	s.errs = &stderrLog{tap: s.tap, pass: s.stderr, hide: s.cfg.HideToken}
+	s.errs = &stderrLog{tap: s.tap, pass: s.stderr, hide: s.cfg.HideToken, set: process.Sets(env)}
 	go s.supervise(in, ourErr)
 	return nil
 }

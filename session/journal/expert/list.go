@@ -44,6 +44,7 @@ func (r *Report) Worst(seq uint64) (worst Severity) {
 
 // List is the findings of a journal, which may still grow. It is safe for concurrent use.
 type List struct {
+	only    string // the server that is looked at, "" for all
 	mu      sync.Mutex
 	checker *Checker
 	seen    uint64
@@ -66,6 +67,13 @@ func NewList() *List {
 	return l
 }
 
+// NewListOf returns an empty list about one server only, in a journal that has others too.
+func NewListOf(server string) *List {
+	l := NewList()
+	l.only = server
+	return l
+}
+
 // Update checks what came since, until ctx ends. A body that is not kept any more counts as not validated.
 func (l *List) Update(ctx context.Context, j *journal.Journal) error {
 	l.mu.Lock()
@@ -74,7 +82,9 @@ func (l *List) Update(ctx context.Context, j *journal.Journal) error {
 		if ctx.Err() != nil {
 			return false
 		}
-		l.seen = e.Seq
+		if l.seen = e.Seq; l.only != "" && e.Server != l.only {
+			return true
+		}
 		var body []byte
 		if Wants(e) {
 			body, _ = j.Body(e.Seq)
