@@ -28,6 +28,17 @@ var swaps = map[token.Token]token.Token{
 	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
 }
 
+// isText reports whether an expression joins texts, as far as that is seen without types: what does not compile need not be tried.
+func isText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return e.Op == token.ADD && (isText(e.X) || isText(e.Y))
+	}
+	return false
+}
+
 // mutantsOf lists the mutants of a file. Texts are left as they are, but for those that a switch compares with: what a message says is for
 // readers to judge, and tests that repeat messages only make them hard to better.
 func mutantsOf(dir, file string) (out []mutant, err error) {
@@ -52,7 +63,7 @@ func mutantsOf(dir, file string) (out []mutant, err error) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
-			if other, ok := swaps[n.Op]; ok {
+			if other, ok := swaps[n.Op]; ok && !isText(n) {
 				add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), n.Op.String()+" becomes "+other.String())
 			}
 		case *ast.IfStmt:

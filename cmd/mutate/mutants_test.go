@@ -25,7 +25,7 @@ func f(a int, s string) int {
 		return a - 1
 	}
 	b := true
-	g(b)
+	g(b, s+"x"+s, "x" == s)
 	return a
 }
 `
@@ -44,7 +44,7 @@ func f(a int, s string) int {
 	}
 	want := []string{
 		"if !(a < 3 && a != 0) {", "if a < 3 || a != 0 {", "if a <= 3 && a != 0 {", "if a < 4 && a != 0 {", "if a < 3 && a == 0 {", "if a < 3 && a != 1 {",
-		"{}", "", "a += 8", "{}", `case "\x00\"x\"":`, "return a + 1", "return a - 2", "b := false", "{}",
+		"{}", "", "a += 8", "{}", `case "\x00\"x\"":`, "return a + 1", "return a - 2", "b := false", "{}", `g(b, s+"x"+s, "x" != s)`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
