@@ -104,11 +104,25 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 
 // Init starts what runs from the beginning.
 func (a *App) Init() tea.Cmd {
-	start := emit(Navigate{View: a.place.view, Arg: a.cfg.StartArg, Server: a.cfg.Server})
-	if a.cfg.Filter != "" {
-		start = tea.Sequence(start, emit(setFilter{a.cfg.Filter}))
+	var open []tea.Cmd
+	for _, m := range a.first() {
+		open = append(open, emit(m))
 	}
-	cmds := []tea.Cmd{start, a.start, a.news()}
+	return tea.Batch(tea.Sequence(open...), a.beside())
+}
+
+// first are the messages that open what the program was started on. What a person types is about the screen that they lead to.
+func (a *App) first() []tea.Msg {
+	all := []tea.Msg{Navigate{View: a.place.view, Arg: a.cfg.StartArg, Server: a.cfg.Server}}
+	if a.cfg.Filter != "" {
+		all = append(all, setFilter{a.cfg.Filter})
+	}
+	return all
+}
+
+// beside starts what runs beside the screens.
+func (a *App) beside() tea.Cmd {
+	cmds := []tea.Cmd{a.start, a.news()}
 	if !a.linear && a.cfg.Theme == "" && !a.look.plain {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

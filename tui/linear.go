@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	tea "charm.land/bubbletea/v2"
@@ -95,7 +93,7 @@ func runLinear(ctx context.Context, cfg Config) error {
 
 func (l *linear) loop(lines <-chan string) error {
 	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, /text filters, help lists the commands, an empty line shows the screen again, q quits.")
-	l.start(l.app.Init())
+	l.begin()
 	l.again = true // once the screens know the servers
 	quiet := startQuiet()
 	defer quiet.Stop()
@@ -229,53 +227,6 @@ func (l *linear) handle(m tea.Msg) {
 	}
 	_, cmd := l.app.Update(m)
 	l.start(cmd)
-}
-
-// start runs a command in a goroutine, like Bubble Tea does.
-func (l *linear) start(c tea.Cmd) {
-	if len(l.app.soon) > 0 { // of what was not called by Update
-		_, more := l.app.Update(settled{})
-		c = join(c, more)
-	}
-	if c != nil {
-		go l.run(c)
-	}
-}
-
-// run runs a command and hands its message to the loop: the commands of a batch at once, those of a sequence one after
-// the other. It returns when the loop has taken all their messages.
-func (l *linear) run(c tea.Cmd) {
-	if c == nil {
-		return
-	}
-	m := c()
-	if batch, ok := m.(tea.BatchMsg); ok {
-		var all sync.WaitGroup
-		for _, c := range batch {
-			all.Go(func() { l.run(c) })
-		}
-		all.Wait()
-		return
-	}
-	if steps, ok := sequence(m); ok {
-		for _, c := range steps {
-			l.run(c)
-		}
-		return
-	}
-	select {
-	case l.msgs <- m:
-	case <-l.ctx.Done():
-	}
-}
-
-// sequence unpacks the message of tea.Sequence, whose type is not exported: a slice of commands.
-func sequence(m tea.Msg) ([]tea.Cmd, bool) {
-	v := reflect.ValueOf(m)
-	if v.Kind() != reflect.Slice || v.Type().Elem() != reflect.TypeFor[tea.Cmd]() {
-		return nil, false
-	}
-	return v.Convert(reflect.TypeFor[[]tea.Cmd]()).Interface().([]tea.Cmd), true
 }
 
 // command carries out one line of input.

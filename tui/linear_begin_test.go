@@ -1,0 +1,45 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// opened is a screen that remembers what it was opened on.
+type opened struct{ arg any }
+
+func (*opened) Info() Info {
+	return Info{ID: "opened", Title: "Opened", Panes: []PaneSpec{{ID: "main"}}}
+}
+func (*opened) Actions() []Action            { return nil }
+func (*opened) Draw(*Ctx, *Pane) *tea.Cursor { return nil }
+func (*opened) Plain(*Ctx, io.Writer)        {}
+func (o *opened) Handle(_ *Ctx, m tea.Msg) (tea.Cmd, bool) {
+	if n, ok := m.(Navigate); ok {
+		o.arg = n.Arg
+	}
+	return nil, true
+}
+
+// What the program was started on is open before any line is carried out, though no goroutine of it had a processor yet: the channel that
+// their messages come by has no reader here.
+func TestLinearOpensBeforeTheFirstLine(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	v := &opened{}
+	app, err := NewApp(ctx, Config{Views: []View{v}, StartArg: "the server", Linear: true, Environ: []string{"TERM=dumb"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.close()
+	l := &linear{app: app, out: bufio.NewWriter(io.Discard), ctx: ctx, msgs: make(chan tea.Msg)}
+	l.begin()
+	if got := fmt.Sprint(v.arg); got != "the server" {
+		t.Errorf("opened on %s", got)
+	}
+}
