@@ -41,7 +41,7 @@ func checkedIn(t *testing.T, files map[string]string, args ...string) (outcome, 
 // ownAgent is the bundled agent, started by the program that is tested.
 func ownAgent(t *testing.T, profile string) []string {
 	t.Helper()
-	exe := ownProgram(t)
+	exe := testProgram(t)
 	return []string{"--", exe, "agent", "--stdio", "--ephemeral", "--profile", profile}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,10 @@ const exitLeak = 99
 func TestMain(m *testing.M) {
 	if sandbox.IsWorker(os.Args) { // its environment is empty
 		sandbox.WorkerMain()
+	}
+	if os.Getenv(asMain) == plantedRace {
+		race()
+		return
 	}
 	if os.Getenv(asMain) != "" {
 		if len(os.Args) > 1 && os.Getenv(asBroken) == os.Args[1] {
@@ -130,7 +135,11 @@ type outcome struct {
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.Command(ownProgram(t), args...)
+	program := testProgram(t)
+	if len(args) > 0 && slices.Contains(serving, args[0]) {
+		program = ownProgram(t)
+	}
+	cmd := exec.Command(program, args...)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_CONFIG=", "NO_COLOR=1",
 		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap")) // not where the routers of whoever runs the tests are
@@ -174,6 +183,7 @@ func mcphud(t *testing.T, args ...string) outcome {
 	return outcome{code, out.String(), stderr.String(), took}.unraced(t)
 }
 
+// finish runs a program to its end.
 func finish(t *testing.T, cmd *exec.Cmd) outcome {
 	t.Helper()
 	var out, stderr bytes.Buffer

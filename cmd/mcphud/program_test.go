@@ -3,14 +3,22 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/budget"
 )
 
-// programEnv names the program that tests start, where it is not the test binary that runs them: one that was built with the race
-// detector, so that the tests themselves need not be.
+// programEnv names the program with the race detector, where the tests themselves have none: .ci/run builds both. It is what serves, and what
+// draws; a command that ends by itself would start four times as slowly with it, and what it does at once is seen in the tests of its packages.
 const programEnv = "MCPHUD_TEST_PROGRAM"
+
+// serving are the verbs of programs that serve several at once until they are ended.
+var serving = []string{"agent", "router", "up", "demo", "tap", "mock", "subscribe"}
 
 // raceExit is what a program with the race detector exits with once it has seen a data race.
 const raceExit = 66
@@ -18,12 +26,18 @@ const raceExit = 66
 // raced begins the report of a data race.
 const raced = "WARNING: DATA RACE"
 
-// ownProgram is the path of the program that tests start. With [asMain] in its environment it is mcphud.
+// ownProgram is the path of the program that tests start to serve, or to draw. With [asMain] in its environment it is mcphud.
 func ownProgram(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(programEnv); path != "" {
 		return path
 	}
+	return testProgram(t)
+}
+
+// testProgram is the program that tests start for a command that ends by itself.
+func testProgram(t testing.TB) string {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -77,12 +91,55 @@ func TestDataRacesOfProgramsAreSeen(t *testing.T) {
 	if !strings.Contains(os.Getenv("GORACE"), "log_path=") || !strings.Contains(strings.Join(command(t).Env, "\n"), "\nGORACE="+os.Getenv("GORACE")) {
 		t.Errorf("programs do not get where to write them: %s", os.Getenv("GORACE"))
 	}
+	for _, args := range [][]string{{"version"}, {"--journal", "x"}, {"router"}, {"agent", "--stdio"}} {
+		want := testProgram(t)
+		if slices.Contains(serving, args[0]) {
+			want = ownProgram(t)
+		}
+		if got := command(t, args...).Path; got != want {
+			t.Errorf("%q is run by %s, want %s", args, got, want)
+		}
+	}
 	for _, o := range []outcome{{code: raceExit}, {stderr: "==\n" + raced}, {}} {
 		var f failing
 		if o.unraced(&f); f.failed != (o != outcome{}) {
 			t.Errorf("%+v: %v", o, f.failed)
 		}
 	}
+}
+
+// The program that is started to serve reports a race that is planted in it, where it has the race detector.
+func TestAPlantedRaceIsSeen(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	cmd := exec.Command(ownProgram(t))
+	cmd.Env = append(os.Environ(), asMain+"="+plantedRace, "GORACE="+raceOptions(home))
+	out, err := cmd.CombinedOutput()
+	want := 0
+	if os.Getenv(programEnv) != "" || budget.Race() {
+		want = raceExit
+	}
+	if got := cmd.ProcessState.ExitCode(); got != want || strings.Contains(racesIn(home), raced) != (want != 0) {
+		t.Errorf("exit %d, want %d: %v\n%s%s", got, want, err, out, racesIn(home))
+	}
+}
+
+// plantedRace as the value of [asMain] has the program do nothing but race with itself.
+const plantedRace = "race"
+
+// race has two goroutines write to one variable with nothing between them.
+func race() {
+	var n int
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			for range 1000 {
+				n++
+			}
+		})
+	}
+	both.Wait()
+	fmt.Println(n)
 }
 
 // failing is a test whose verdict is only looked at.

@@ -38,6 +38,7 @@ func startUI(t *testing.T, args ...string) *ptyRun {
 func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 	t.Helper()
 	cmd := command(t, args...)
+	cmd.Path = ownProgram(t)
 	cmd.Env = append(append(cmd.Env, "TERM=xterm-256color"), env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
 	if err != nil {
