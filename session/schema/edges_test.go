@@ -365,3 +365,37 @@ func TestMaxVariants(t *testing.T) {
 		t.Errorf("%d, %q", len(f.Variants()), f.Notes)
 	}
 }
+
+// Problems in words, by keyword.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ schema, value, want string }{
+		{`{"contains":{"const":1},"minContains":2}`, `[1]`, "must have at least 2 items as contains describes, has 1"},
+		{`{"contains":{"const":1},"maxContains":1}`, `[1,1]`, "must have at most 1 item as contains describes, has 2"},
+		{`{"enum":[1,2,3,4,5,6,7,8,9,10,11,12]}`, `0`, "must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"},
+		{`{"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13]}`, `0`, "must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … (13 in all)"},
+		{`{"type":["null","integer","boolean","array","object"]}`, `"a"`, "must be true or false or a whole number or an array or an object or null"},
+		{`{"type":["string","null","number"]}`, `[]`, "must be a number or a string or null"},
+		{`{"minimum":0.1}`, `0`, "must be at least 0.1"},
+		{`{"minimum":1e-7}`, `0`, "must be at least 1e-07"},
+		{`{"maximum":12345678901234567890}`, `12345678901234567891`, "must be at most 12345678901234567890"},
+		{`{"maximum":0.12345678901234567891}`, `1`, "must be at most 0.123456789012"},
+		{`{"minItems":2}`, `[1]`, "must have at least 2 items, has 1"},
+		{`{"maxItems":0}`, `[1]`, "must have at most 0 items, has 1"},
+	} {
+		ps := Parse([]byte(c.schema)).Validate(parse(t, c.value))
+		if len(ps) != 1 || ps[0].Message != c.want {
+			t.Errorf("%s with %s: %v, want %s", c.schema, c.value, ps, c.want)
+		}
+	}
+	s := Parse([]byte(`{"properties":{"x":{"oneOf":[{"required":["a"]},{"anyOf":[{"required":["b"]},{"required":["c"]}]}]}}}`))
+	for want, chosen := range map[string][]int{"/x/a: is required": {0}, "/x/b: is required": {1, 0}, "/x/c: is required": {1, 1}, "/x: fits none of the 2 alternatives (x/a: is required; or x: fits none of the 2 alternatives (x/b: is required; or x/c: is required))": nil} {
+		if ps := s.ValidateChosen(parse(t, `{"x":{}}`), map[string][]int{"/x": chosen}); len(ps) != 1 || ps[0].String() != want {
+			t.Errorf("%v: %v, want %s", chosen, ps, want)
+		}
+	}
+	for src, want := range map[string]string{`\u0041b`: `\x{0041}b`, `\u{1F600}`: `\x{1F600}`, `\\u0041`: `\\u0041`, `\u00g1`: `\u00g1`, `\u004`: `\u004`, `a\d`: `a\d`, `\d\u0041\`: `\d\x{0041}\`, `\u0041`: `\x{0041}`} {
+		if got := translate(src); got != want {
+			t.Errorf("%s: %s", src, got)
+		}
+	}
+}

@@ -141,3 +141,17 @@ func TestCompareList(t *testing.T) {
 		}
 	}
 }
+
+// Texts are written so that each character is seen, and read back as they were.
+func TestQuoted(t *testing.T) {
+	for s, want := range map[string]string{
+		"a\"\\b": `"a\"\\b"`, "\n\t": `"\n\t"`, "\x01\x7f": `"\u0001\u007f"`, "é日 😀": `"é日 😀"`, "\u200b\u202e\u00a0": `"\u200b\u202e\u00a0"`, "\U000e0001": `"\udb40\udc01"`, "": `""`,
+	} {
+		if got := quoted(s); got != want {
+			t.Errorf("%+q: %s, want %s", s, got, want)
+		}
+		if v, err := schema.ParseValue([]byte(quoted(s))); err != nil || v.Text() != s {
+			t.Errorf("%+q: %v", s, err)
+		}
+	}
+}

@@ -142,3 +142,35 @@ func TestNamesAndSizes(t *testing.T) {
 		}
 	}
 }
+
+// Each member of an item is what the protocol says, and a finding where it is something else.
+func TestEachMember(t *testing.T) {
+	icon := func(members string) string { return tool(`icons:[{"src":"https://a.b/c",` + members + `}]`) }
+	hinted := func(name, hint string) string { return tool(`name:"`+name+`"`, `annotations:{"`+hint+`":true}`) }
+	for doc, want := range map[string]string{
+		tool(`execution:{"taskSupport":"sometimes"}`): "member-type /execution/taskSupport", tool(`execution:{"taskSupport":"optional"}`): "", tool(`execution:[]`): "member-type /execution", tool(`outputSchema:[1]`): "output-schema-type /outputSchema",
+		tool(`title:null`): "member-type /title", tool(`_meta:[]`): "member-type /_meta", tool(`annotations:[]`): "member-type /annotations", tool(`annotations:{"title":7}`): "annotation-type /annotations/title", tool(`annotations:{"title":"T"}`): "",
+		tool(`icons:{}`): "member-type /icons", tool(`icons:["x"]`): "member-type /icons/0", tool(`icons:[{}]`): "member-type /icons/0", icon(`"theme":"grey"`): "member-type /icons/0/theme", icon(`"theme":"dark"`): "", icon(`"theme":"light"`): "",
+		icon(`"mimeType":7`): "member-type /icons/0/mimeType", icon(`"sizes":"48x48"`): "member-type /icons/0/sizes", icon(`"sizes":[48]`): "member-type /icons/0/sizes/0", icon(`"sizes":["any",48]`): "member-type /icons/0/sizes/1",
+		tool(`icons:[{"src":"http://a.b/c"},{"src":"data:image/png;base64,x"},{"src":"ftp://a.b/c"}]`):                         "icon-source /icons/2/src",
+		`{"tools":[{"name":"do_it","name":"do_it","description":"Does what the test wants done.","inputSchema":` + obj + `}]}`: "member-repeated /name",
+		hinted("list_things", "destructiveHint"): "annotation-name /annotations/destructiveHint", hinted("list_and_delete", "destructiveHint"): "", hinted("add_thing", "readOnlyHint"): "annotation-name /annotations/readOnlyHint", hinted("add", "readOnlyHint"): "", hinted("delete", "readOnlyHint"): "annotation-name /annotations/readOnlyHint",
+		hinted("do_it", "readOnly"): "annotation-unknown /annotations/readOnly", hinted("do_it", "readOnlyHints"): "annotation-unknown /annotations/readOnlyHints", hinted("do_it", "readHint"): "",
+		prompt(`,"arguments":{}`): "member-type /arguments", prompt(`,"arguments":[{"name":"a","description":"d","required":"yes"}]`): "member-type /arguments/0/required", prompt(`,"arguments":[{"name":"a","description":7}]`): "member-type /arguments/0/description", prompt(`,"title":7`): "member-type /title",
+		resource(`,"uri":"a://b","annotations":[]`): "content-annotation /annotations", resource(`,"uri":"a://b","annotations":{"audience":"user"}`): "content-annotation /annotations/audience", resource(`,"uri":"a://b","annotations":{"audience":["user","robot"]}`): "content-annotation /annotations/audience",
+		resource(`,"uri":"a://b","annotations":{"audience":["user","assistant"],"priority":1,"lastModified":"2027-01-01T00:00:00Z"}`): "", resource(`,"uri":"a://b","annotations":{"priority":0}`): "", resource(`,"uri":"a://b","annotations":{"priority":1.1}`): "content-annotation /annotations/priority",
+		resource(`,"uri":"a://b","annotations":{"priority":-0.1}`): "content-annotation /annotations/priority", resource(`,"uri":"a://b","annotations":{"priority":"1"}`): "content-annotation /annotations/priority", resource(`,"uri":"a://b","annotations":{"lastModified":"yesterday"}`): "content-annotation /annotations/lastModified",
+		resource(`,"uri":7`): "resource-uri ", resource(`,"uri":"b"`): "resource-uri /uri", resource(`,"uri":"a://b","size":-1`): "resource-size /size", resource(`,"uri":"a://b","size":0`): "", resource(`,"uri":"a://b","size":"1"`): "member-type /size",
+		resource(`,"uri":"a://b","mimeType":"text"`): "mime-type /mimeType", resource(`,"uri":"a://b","mimeType":"text/plain; charset=utf-8"`): "", resource(`,"uri":"a://b","mimeType":7`): "member-type /mimeType",
+	} {
+		var got []string
+		for _, f := range examine(t, listed(t, doc), lint.Options{}).Findings {
+			if f.ID != "lint/hints-missing" && f.ID != "lint/title-missing" { // what is there is the matter here
+				got = append(got, strings.TrimPrefix(f.ID, "lint/")+" "+f.Place.Pointer)
+			}
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: %q, want %q", doc, s, want)
+		}
+	}
+}
