@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,15 @@ func (r *run) capabilities(s *Step) {
 				if kind == failure.RpcError {
 					kind = failure.Protocol
 				}
-				s.worse(kind, method+" is declared, and fails: "+messageOf(err), "have the server answer it, or not declare "+l.capability)
+				fix := "have the server answer it, or not declare " + l.capability
+				if kind == failure.ChannelClosed {
+					fix = cmp.Or(adviceOf(err), "see why in its output")
+				}
+				s.worse(kind, method+" is declared, and fails: "+messageOf(err), fix)
 				s.add("it took " + text.Duration(time.Since(start)))
+				if kind == failure.ChannelClosed { // nothing more can be asked
+					return
+				}
 			}
 			continue
 		}

@@ -89,6 +89,19 @@ func TestAChildThatEndsAfterAnAnswer(t *testing.T) {
 	}
 }
 
+// A server that ends on the first list has failed, whatever cannot be asked any more, for the reason that it wrote.
+func TestAChildThatEndsOnItsFirstList(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	r := diagnose(t, script(t, "#!/bin/sh\nread a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}'\n"+
+		"read b; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"tools\":{},\"resources\":{}}}}'\n"+
+		"read c; read d; echo 'Error: connect ECONNREFUSED 127.0.0.1:3306' >&2; exit 1\n"))
+	fails(t, r, "capabilities", failure.ChannelClosed, "tools/list is declared, and fails: nothing listens at 127.0.0.1:3306", "start what the server connects to")
+	if strings.Contains(said(r), "resources/list is declared") {
+		t.Error(said(r))
+	}
+}
+
 // A message without a line end is said to be one: no client sees it.
 func TestAMessageWithoutALineEnd(t *testing.T) {
 	t.Parallel()

@@ -202,8 +202,12 @@ func (s *Step) fail(kind failure.Kind, what, fix string) {
 	s.Evidence = append([]string{what}, s.Evidence...)
 }
 
-// warn makes a step one that somebody should look at.
+// warn makes a step one that somebody should look at. One that failed stays so.
 func (s *Step) warn(what, fix string) {
+	if s.Status == Failed {
+		s.add(what)
+		return
+	}
 	s.Status = Warning
 	if s.Fix == "" {
 		s.Fix = fix

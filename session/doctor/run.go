@@ -250,11 +250,20 @@ func secretsOf(s config.Server) (out []string) {
 	return out
 }
 
-// messageOf is what a failure says, without where.
+// adviceOf is what a failure says is to be done about its reason, "" where it has none.
+func adviceOf(err error) string {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Reason != "" {
+		return e.Next
+	}
+	return ""
+}
+
+// messageOf is what a failure says, the reason first, without where.
 func messageOf(err error) string {
 	var e *failure.Error
 	if errors.As(err, &e) {
-		return e.Message
+		return e.What()
 	}
 	return err.Error()
 }

@@ -36,9 +36,15 @@ func (m *mutes) member(v *schema.Value, path string, depth int) {
 		return
 	}
 	m.all++
-	if only := v.Get("const").IsSet() || v.Get("enum").Len() == 1; !only && !m.says(v) { // there is nothing to decide where there is one value
+	if !single(v) && !m.says(v) {
 		m.paths = append(m.paths, text.Clip(path, 100))
 	}
+}
+
+// single says whether a schema allows one value, so that there is nothing to decide: a constant, or an object that stays empty.
+func single(v *schema.Value) bool {
+	props, open := v.Get("properties"), v.Get("additionalProperties")
+	return v.Get("const").IsSet() || v.Get("enum").Len() == 1 || props.Kind() == schema.Object && props.Len() == 0 && open.Kind() == schema.Bool && !open.Bool()
 }
 
 func (m *mutes) says(v *schema.Value) bool {

@@ -169,7 +169,7 @@ func (w *walker) unknown(n *node, name string) {
 // nullable reports OpenAPI's way to allow null, with all that follows from it: an enum with null, say, is no finding of its own.
 func (w *walker) nullable(n *node) {
 	f := found{message: "nullable is a keyword of OpenAPI", fix: `leave it out and make the parameter optional, or allow null in the type, as in "type": ["string", "null"]`}
-	if nullable(n.v) {
+	if types := typesOf(n.v); nullable(n.v) && len(types) > 0 && !slices.Contains(types, "null") {
 		f.message += ": by JSON Schema null is not valid here"
 		for _, m := range n.v.Get("enum").Members() {
 			if m.Value.Kind() == schema.Null {
