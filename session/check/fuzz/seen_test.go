@@ -77,3 +77,31 @@ func TestSideBySide(t *testing.T) {
 		t.Error("the calls did not wait beside each other")
 	}
 }
+
+// TestOnce: a failure that came once, and never again, is one that may be: the report says so.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	cfg := serve(t, tool{"rarely", `{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}`, "", func(args string) string {
+		var in struct{ Text *string }
+		if json.Unmarshal([]byte(args), &in) != nil || in.Text == nil {
+			return fails("Input validation error")
+		}
+		if calls.Add(1) == 4 {
+			return `"error":{"code":-32603,"message":"not now"}`
+		}
+		return says("well")
+	}})
+	rep := fuzzed(t, cfg, Options{Seed: 7, Runs: 20, Timeout: 30 * time.Second, Only: []string{"rarely"}})
+	n := 0
+	for _, f := range rep.Findings {
+		if f.ID == "fuzz/wrong-layer" {
+			if n++; f.Sure != check.Possible || !strings.Contains(f.Message, "seen once, and not again with the same arguments") {
+				t.Errorf("%s: %s", f.Sure, f.Message)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("found %d times: %q", n, found(rep))
+	}
+}
