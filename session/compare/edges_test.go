@@ -191,6 +191,17 @@ func TestValuesAtEdges(t *testing.T) {
 	}
 }
 
+// A thousand differences are listed, and further ones counted.
+func TestManyDifferences(t *testing.T) {
+	for n, more := range map[int]int{1000: 0, 1001: 1} {
+		list := func(of string) []byte { return []byte("[" + strings.TrimSuffix(strings.Repeat(of+",", n), ",") + "]") }
+		r := Values(list("1"), list("2"), Options{})
+		if len(r.Differences) != 1000 || r.More != more || r.Real() != n {
+			t.Errorf("of %d: %d, and %d more, %d real", n, len(r.Differences), r.More, r.Real())
+		}
+	}
+}
+
 // What is said of several kinds of differences.
 func TestSummaries(t *testing.T) {
 	for want, r := range map[string]Result{

@@ -200,16 +200,15 @@ func (b *builder) number(m Member) {
 	}
 }
 
-// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or this package understands it.
+// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or this package understands it, of those that are no facets.
 func known(name string) bool {
-	if subschemas(name) != 0 || annotation(name) {
+	if subschemas(name) != 0 {
 		return true
 	}
 	switch name {
 	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef",
-		"$recursiveAnchor", "$vocabulary", "type", "enum", "const", "format", "pattern", "minimum",
-		"maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-		"minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties",
+		"$recursiveAnchor", "$vocabulary", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+		"minItems", "maxItems", "minContains", "maxContains", "minProperties",
 		"maxProperties", "required", "dependentRequired", "contentEncoding", "contentMediaType",
 		"nullable", "discriminator", "enumNames", "x-enumNames", "x-enumDescriptions":
 		return true

@@ -18,7 +18,12 @@ import (
 func TestOnlySSE(t *testing.T) {
 	t.Parallel()
 	const id = "http-sse-only"
-	both := behave.Handler(behave.Good, behave.Fault{})
+	both := &counted{Handler: behave.Handler(behave.Good, behave.Fault{}), given: map[string]bool{}, ended: map[string]bool{}}
+	t.Cleanup(func() {
+		if len(both.given) == 0 || len(both.ended) != len(both.given) {
+			t.Errorf("%d of %d sessions were ended", len(both.ended), len(both.given))
+		}
+	})
 	for name, c := range map[string]struct {
 		serves func(r *http.Request) bool
 		trips  bool

@@ -90,7 +90,7 @@ func (w *walker) between(n *node) {
 	if types := typesOf(n.v); len(types) != 1 || types[0] != "integer" {
 		return
 	}
-	lo, hi, at := math.Inf(-1), math.Inf(1), [2]string{}
+	lo, hi, atLo, atHi := math.Inf(-1), math.Inf(1), "", ""
 	for i, key := range []string{"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"} {
 		b, ok := number(n.v.Get(key))
 		if !ok {
@@ -108,14 +108,14 @@ func (w *walker) between(n *node) {
 		}
 		switch {
 		case i < 2 && b > lo:
-			lo, at[0] = b, key
+			lo, atLo = b, key
 		case i >= 2 && b < hi:
-			hi, at[1] = b, key
+			hi, atHi = b, key
 		}
 	}
 	if lo > hi {
-		w.report("lint/nothing-valid", n, at[0], found{
-			message: fmt.Sprintf("no integer is between %s %s and %s %s", at[0], n.v.Get(at[0]).Literal(), at[1], n.v.Get(at[1]).Literal()), fix: "widen the bounds, or use type number",
+		w.report("lint/nothing-valid", n, atLo, found{
+			message: fmt.Sprintf("no integer is between %s %s and %s %s", atLo, n.v.Get(atLo).Literal(), atHi, n.v.Get(atHi).Literal()), fix: "widen the bounds, or use type number",
 		})
 	}
 }

@@ -274,9 +274,12 @@ func TestOddURLs(t *testing.T) {
 		"![x](https://b.example/y?z)": "an image whose address carries data: b.example", "![x](https://b.example/{y})": "an image whose address carries data: b.example", "![x](https://b.example/y)": "", "[x](https://b.example/y?z)": "",
 	} {
 		got := ""
-		for _, f := range examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Instructions: "See " + link + " for more"}}) {
+		for _, f := range examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Instructions: "See 🏴 " + link + " for more"}}) {
 			if f.ID == "safety/odd-url" {
 				got += strings.TrimPrefix(f.Message, "has ")
+				if !strings.HasPrefix(f.Evidence, `See \U0001f3f4 `) { // all that is seen
+					t.Errorf("%s: the evidence is %s", link, f.Evidence)
+				}
 			}
 		}
 		if got != want {
