@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -504,6 +505,37 @@ func TestDeclared(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The evidence of a finding is where the specification says so, what was sent, and what came back by which status.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	ids := regexp.MustCompile(`"id":\d+`)
+	for rule, c := range map[string]struct {
+		how      change
+		severity check.Severity
+		want     []string
+	}{
+		"ping": {on("ping", saying(`{"a":1}`)), check.Warning, []string{
+			"https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping#behavior-requirements", "> ping", `< {"jsonrpc":"2.0","id":N,"result":{"a":1}}`, `  HTTP status 200, Content-Type "application/json"`,
+		}},
+		"accepted": {on("notifications/cancelled", status(204)), check.Error, []string{
+			"https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server", `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody asked this"}}`, `  HTTP status 204, Content-Type "text/plain"`,
+		}},
+	} {
+		r := tried(t, agent, c.how, rev2511, rule)
+		if len(r.Findings) != 1 || r.Findings[0].Severity != c.severity {
+			t.Errorf("%s: %+v", rule, r.Findings)
+			continue
+		}
+		f := r.Findings[0]
+		for _, want := range c.want {
+			if !slices.Contains(strings.Split(ids.ReplaceAllString(f.Evidence, `"id":N`), "\n"), want) {
+				t.Errorf("%s: %s is not in\n%s", rule, want, f.Evidence)
+			}
 		}
 	}
 }

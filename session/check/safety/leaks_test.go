@@ -73,7 +73,7 @@ func matches(all, want string) bool {
 
 // Names that servers give to what is about a token or a secret, and is none; and those of the thing itself.
 func TestNarrow(t *testing.T) {
-	for name := range strings.FieldsSeq(`nextPageToken continuationToken continueToken token_cursor syncToken resumeToken progressToken cancelToken cancellationToken changeToken startPageToken
+	for name := range strings.FieldsSeq(`nextPageToken nextToken pageToken startToken continuationToken continueToken token_cursor syncToken resumeToken progressToken cancelToken cancellationToken changeToken startPageToken
 		previousToken prevToken tokenCount totalTokens max_tokens min_tokens tokenLimit tokenUsage token_type tokenExpires token_expiry tokenExpiration token_id secretIds secretName secret_names
 		tokenUrl token_uri token_endpoint passwordPolicy tokenSymbol tokenAddress tokenMint tokenContract tokenField secretPath secretFile tokenHash token_sha secretVersion secretRef secretReference
 		secretArn passwordLength csrfToken xsrf-token publicToken inputTokens outputTokens promptTokens completionTokens tokenLabel tokenTitle tokenDescription tokenStatus tokenState secretManager
