@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +172,54 @@ func TestEachMember(t *testing.T) {
 		}
 		if s := strings.Join(got, ", "); s != want {
 			t.Errorf("%s: %q, want %q", doc, s, want)
+		}
+	}
+}
+
+// What providers refuse of a parameter, rule by rule and place by place.
+func TestPortability(t *testing.T) {
+	of := strings.Fields("untyped union-untyped type-union array-items items-union tuple-items tuple-prefix enum-empty-value enum-not-strings format-openai boolean-schema")
+	const old, now = `"$schema":"http://json-schema.org/draft-07/schema#",`, `"$schema":"https://json-schema.org/draft/2020-12/schema",`
+	for members, want := range map[string]string{
+		`"title":"t"`: "untyped ", `"enum":["a"]`: "", `"type":"string"`: "", `"not":{"type":"null"}`: "", `"anyOf":[{"type":"string"},{"type":"null"}]`: "", `"anyOf":[{"minLength":1},{"type":"null"}]`: "union-untyped /anyOf/0",
+		`"type":"string","anyOf":[{"minLength":1},{"maxLength":2}]`: "", `"oneOf":[{"anyOf":[{"minLength":1}]},{"const":"a"}]`: "union-untyped /oneOf/0/anyOf/0", `"anyOf":[{"enum":["a"]},{"type":"null"}]`: "union-untyped /anyOf/0",
+		`"type":"string","allOf":[{"anyOf":[{"minLength":1}]}]`: "", `"type":["string","integer"]`: "type-union /type", `"type":["string","null"]`: "", `"type":["null","integer","string"]`: "type-union /type",
+		`"type":"array"`: "array-items ", `"type":["array","null"]`: "array-items ", `"type":"array","items":{"type":"string"}`: "", `"type":"array","$ref":"#/$defs/a"`: "", `"type":"array","items":{"type":["string","integer"]}`: "items-union /items/type", `"type":"array","items":{"title":"t"}`: "untyped /items",
+		`"type":"array","prefixItems":[{"type":"string"}]`: "tuple-prefix /prefixItems", `"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"string"}`: "", `"type":"array","items":[{"type":"string"}]`: "tuple-items /items error", old + `"type":"array","items":[{"type":"string"}]`: "tuple-items /items warning",
+		now + `"type":"array","items":[{"type":"string"}]`: "tuple-items /items error", old + `"type":"array","items":{"type":"array","items":[{"type":"string"}]}`: "tuple-items /items/items warning", `"type":"object","properties":{},"additionalProperties":{"title":"t"}`: "",
+		`"type":"string","enum":["a",""]`: "enum-empty-value /enum", `"type":["string","null"],"enum":["a",null]`: "enum-empty-value /enum", `"type":"integer","enum":[1,2]`: "enum-not-strings /enum", `"type":["string","integer"],"enum":["a",1,""]`: "type-union /type, enum-empty-value /enum, enum-not-strings /enum",
+		`"type":"string","format":"uri"`: "format-openai /format", `"format":"uri"`: "untyped , format-openai /format", `"type":"string","format":"uuid"`: "", `"type":"integer","format":"int32"`: "", `"type":"array","items":true`: "boolean-schema /items", `"type":"object","properties":{"y":true}`: "boolean-schema /properties/y", `"type":"object","properties":{},"additionalProperties":true`: "",
+	} {
+		var got []string
+		r := examine(t, listed(t, in(`{"type":"object","properties":{"x":{"description":"d",`+members+`}},"$defs":{"a":{"type":"string"}}}`)), lint.Options{})
+		for _, id := range of {
+			for _, f := range r.Findings {
+				if f.ID != "lint/"+id || !strings.HasPrefix(f.Place.Pointer, x) {
+					continue
+				}
+				if s := id + " " + strings.TrimPrefix(f.Place.Pointer, x); id == "tuple-items" {
+					got = append(got, s+" "+f.Severity.String())
+				} else {
+					got = append(got, s)
+				}
+			}
+		}
+		slices.SortFunc(got, func(a, b string) int { return strings.Index(want, a) - strings.Index(want, b) })
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: %q, want %q", members, s, want)
+		}
+	}
+	for protocol, want := range map[string]string{"2025-11-25": "error the root is of type \"array\", not object", "2026-07-28": "warning the root is of type \"array\": only revision 2026-07-28 allows it"} {
+		s := listed(t, tool(`outputSchema:{"type":"array","items":{"type":"string"}}`))
+		s.Protocol = protocol
+		said := ""
+		for _, f := range examine(t, s, lint.Options{}).Findings {
+			if f.ID == "lint/output-schema-type" {
+				said += f.Severity.String() + " " + f.Message
+			}
+		}
+		if said != want {
+			t.Errorf("%s: %s", protocol, said)
 		}
 	}
 }
