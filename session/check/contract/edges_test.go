@@ -155,3 +155,47 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 }
+
+// What a lock got is told, up to fifty changes.
+func TestTaken(t *testing.T) {
+	change := Change{Class: "breaking", Place: check.Place{Kind: check.OfTool, Name: "a"}, Message: "was removed"}
+	all := func(n int) (out []Change) {
+		for range n {
+			out = append(out, change)
+		}
+		return out
+	}
+	if got := taken("f", "s", nil, all(3)); fmt.Sprint(got) != "[made the contract of s in f]" {
+		t.Error(got)
+	}
+	if got := taken("f", "s", &Contract{}, nil); fmt.Sprint(got) != "[f is up to date: nothing changed]" {
+		t.Error(got)
+	}
+	for n, want := range map[int]string{50: "  breaking: tool a: was removed", 51: "  … and 1 more", 53: "  … and 3 more"} {
+		got := taken("f", "s", &Contract{}, all(n))
+		if got[0] != fmt.Sprintf("accepted %d changes of s in f:", n) || got[len(got)-1] != want || len(got) != min(n, 51)+1 {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+// Small things take one line where there is room, others a line for each member.
+func TestPretty(t *testing.T) {
+	fits := func(n int) string { return `["` + strings.Repeat("x", n-4) + `"]` }
+	for canonical, want := range map[string]string{
+		`1`: "1", `{}`: "{}", `[]`: "[]", `{"a":1,"b":[]}`: `{"a":1,"b":[]}`, `{"a":{"b":1}}`: "{\n  \"a\": {\"b\":1}\n}", `[[1],2]`: "[\n  [1],\n  2\n]", `{"a":{"b":{"c":1}}}`: "{\n  \"a\": {\n    \"b\": {\"c\":1}\n  }\n}",
+		fits(lineWidth): fits(lineWidth), fits(lineWidth + 1): "[\n  " + strings.Trim(fits(lineWidth+1), "[]") + "\n]", `not JSON`: "not JSON",
+		`{"a":` + fits(lineWidth-7) + `,"o":[[1]]}`: "{\n  \"a\": " + fits(lineWidth-7) + ",\n  \"o\": [\n    [1]\n  ]\n}", `{"a":` + fits(lineWidth-6) + `,"o":[[1]]}`: "{\n  \"a\": [\n    " + strings.Trim(fits(lineWidth-6), "[]") + "\n  ],\n  \"o\": [\n    [1]\n  ]\n}",
+	} {
+		var b strings.Builder
+		if pretty(&b, canonical, ""); b.String() != want {
+			t.Errorf("%.60s:\n%s\nwant\n%s", canonical, b.String(), want)
+		}
+		if v, err := schema.ParseValue([]byte(b.String())); err == nil {
+			var c strings.Builder
+			if compact(&c, v); c.String() != canonical {
+				t.Errorf("%.60s is %s again", canonical, c.String())
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/fuzz/values"
@@ -172,5 +173,44 @@ func TestTargets(t *testing.T) {
 	s.Allow = nil
 	if _, left := targets(s); len(left) == 0 {
 		t.Error("each tool may be called")
+	}
+}
+
+// A failure of the server's whole reading of requests is told at one target of a kind.
+func TestEverywhere(t *testing.T) {
+	t.Parallel()
+	r := &run{general: map[string]bool{}}
+	tool, prompt := newTarget(check.OfTool, "a", schema.FromArguments(nil), true), newTarget(check.OfPrompt, "a", schema.FromArguments(nil), true)
+	layer := hit{rule: "fuzz/wrong-layer", cause: "-32603"}
+	for i, c := range []struct {
+		t     *target
+		cause string
+		h     hit
+		want  bool
+	}{
+		{tool, "type ", layer, false},
+		{tool, "type ", layer, true},
+		{tool, "type /a", layer, false},
+		{tool, "type /a", layer, false},
+		{prompt, "type /a", layer, false},
+		{prompt, "type /b", layer, true},
+		{tool, "type ", hit{rule: "fuzz/wrong-layer", cause: "-32000"}, false},
+		{tool, "type ", hit{rule: "fuzz/died", cause: "-32603"}, false},
+		{tool, "type ", hit{rule: "fuzz/died", cause: "-32603"}, false},
+		{tool, "required ", layer, false},
+		{tool, "required ", layer, false},
+	} {
+		if got := r.everywhere(c.t, input{cause: c.cause}, c.h); got != c.want {
+			t.Errorf("%d: %v", i, got)
+		}
+	}
+	for _, o := range []Options{{}, {Runs: -1, For: -1, Timeout: -1}} {
+		s := Section(o).(*section)
+		if s.o.Runs != 100 || s.o.For != time.Minute || s.o.Timeout != 5*time.Second || s.o.Repro(Call{}) != "" {
+			t.Errorf("%+v", s.o)
+		}
+	}
+	if s := Section(Options{Runs: 1, For: 1, Timeout: 1}).(*section); s.o.Runs != 1 || s.o.For != 1 || s.o.Timeout != 1 {
+		t.Errorf("%+v", s.o)
 	}
 }
