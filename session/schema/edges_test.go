@@ -189,6 +189,13 @@ func TestSkeletonEdges(t *testing.T) {
 			t.Errorf("%s: %s", open, s)
 		}
 	}
+	last := again.Skeleton()
+	for last.Kind() == Array {
+		last = last.Elem(0)
+	}
+	if last.Kind() != Null {
+		t.Errorf("the innermost element is %s", last.Kind())
+	}
 	for _, c := range []struct{ v, below, want string }{
 		{`{"a":{"b":1}}`, `{"a":{"b":2,"c":3},"d":4}`, `{"a":{"b":1,"c":3},"d":4}`}, {``, `{"a":1}`, `{"a":1}`}, {`1`, `{"a":1}`, `1`}, {`{"a":1}`, `1`, `{"a":1}`}, {`{"a":1}`, ``, `{"a":1}`},
 	} {
