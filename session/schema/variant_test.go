@@ -43,8 +43,10 @@ func TestVariantTitles(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.schema, got, c.want)
 		}
-		if len(f.Variants()) > 0 && f.Variants()[0].Field() != f.Variants()[0].Field() {
-			t.Errorf("%s: the field of a variant is not the same again", c.schema)
+		for i, v := range f.Variants() {
+			if first := v.Field(); v.Field() != first || f.Variants()[i].Field() != first {
+				t.Errorf("%s: the field of %s is not the same again", c.schema, v.Title)
+			}
 		}
 	}
 }
