@@ -213,13 +213,21 @@ func TestBounds(t *testing.T) {
 		return NewGenerator(rand.New(rand.NewPCG(1, 1)), p).Values(s.Root().Property("id"), "id", 0)
 	}
 	few, many := g(nil), g(p)
-	if len(many) > maxValues || len(many) < len(few) {
+	if len(many) > maxValues || len(many) <= len(few) {
 		t.Errorf("%d of %d values", len(many), len(few))
 	}
 	for i := range min(len(few), maxValues/2) {
 		if few[i].What != many[i].What || !schema.Equal(few[i].Value, many[i].Value) {
 			t.Errorf("%d: %s, %s", i, few[i].Value, many[i].Value)
 		}
+	}
+	var branches []string
+	for i := range 12 {
+		branches = append(branches, `{"type":"integer","minimum":`+strings.Repeat("9", i+1)+`}`)
+	}
+	choice := schema.Parse([]byte(`{"anyOf":[` + strings.Join(branches, ",") + `]}`)).Root()
+	if n := len(NewGenerator(rand.New(rand.NewPCG(1, 1)), nil).Values(choice, "", 0)); n != maxValues {
+		t.Errorf("%d values of many, not %d", n, maxValues)
 	}
 	for name, want := range map[string]bool{"id": true, "ID": true, "thing_id": true, "": false, "idle": false} {
 		if (len(p.of(name)) > 0) != want {
