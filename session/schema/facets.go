@@ -200,7 +200,7 @@ func (b *builder) number(m Member) {
 	}
 }
 
-// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or this package understands it, of those that are no facets.
+// known reports whether JSON Schema (draft-04 to 2020-12) defines a keyword that is not a facet, or this package understands it.
 func known(name string) bool {
 	if subschemas(name) != 0 {
 		return true
