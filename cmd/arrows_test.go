@@ -30,7 +30,7 @@ var arrows = map[string]string{
 	"session/certs":               "atomicfile",
 	"session/changes":             "",
 	"session/certs/certtest":      "",
-	"session/check":               "session config failure jsonrpc offer text",
+	"session/check":               "session config failure journal journal/expert jsonrpc offer text",
 	"session/check/cases":         "check expect text",
 	"session/check/contract":      "atomicfile check filewatch history journal journal/importer jsonrpc mask offer schema secret text",
 	"session/check/lint":          "session check jsonrpc offer schema text",

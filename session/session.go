@@ -94,6 +94,9 @@ func newSession(cfg config.Server, opts *Options, changed func(), unique func(*S
 // Rev grows with every change that Status or Listing show.
 func (s *Session) Rev() uint64 { return s.rev.Load() }
 
+// Journal has what is said over the session's connections, nil where nothing is recorded.
+func (s *Session) Journal() *journal.Journal { return s.opts.Journal }
+
 func (s *Session) notifyChange() {
 	s.rev.Add(1)
 	s.changed()

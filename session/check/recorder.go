@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,4 +135,9 @@ func (r *Recorder) Figures(f Figures) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.figures = &f
+}
+
+// stdoutTried reports whether a section said that there is something else than messages on standard output.
+func (r *Recorder) stdoutTried() bool {
+	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.ID == "conform/stdout-clean" })
 }

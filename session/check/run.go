@@ -34,9 +34,14 @@ func (serverSection) Rules() []*Rule {
 			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle#initialization", Read: "2026-11-23",
 		},
 		{
-			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares cannot be read",
+			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares could not be read",
 			Why: "clients show nothing of it, and nothing of it was examined; a warning where only prompts or resources are declared and unknown",
-			Fix: "answer the method, or leave its capability out", Source: spec + "server/tools#listing-tools", Read: "2026-11-20",
+			Fix: "see the message: start what the server needs to answer, or answer the method, or leave its capability out", Source: spec + "server/tools#listing-tools", Read: "2026-11-20",
+		},
+		{
+			ID: stdoutNoise, Severity: severityOf("stdout-noise"), Title: "writes other things than messages to standard output",
+			Why: "the other side reads messages there: many clients end the connection at the first line that is not JSON",
+			Fix: "write logs to standard error", Source: spec + "basic/transports#stdio", Read: "2026-11-27",
 		},
 		{
 			ID: "server/section-failed", Severity: Error, Title: "a section could not be finished", Why: "the rest of it was not examined",
@@ -51,13 +56,26 @@ func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 		if err == nil {
 			continue
 		}
+		f := Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: "the list could not be read: " + reason(k, err)}
 		severity := Error
-		if k != offer.Tools && unknownMethod(err) {
-			severity = Warning // the other lists work
+		if unknownMethod(err) {
+			f.Message = k.Method() + " is declared, and not implemented"
+			if k != offer.Tools { // the other lists work
+				severity = severityOf("capability-empty")
+			}
 		}
-		r.At(severity, "server/list-failed", Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: k.Method() + ": " + err.Error()})
+		r.At(severity, "server/list-failed", f)
 	}
 	return nil
+}
+
+// reason is why a list could not be read, with its method.
+func reason(k offer.Kind, err error) string {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Kind == failure.RpcError && e.Code != nil {
+		return fmt.Sprintf("%s: error %d: %s", k.Method(), *e.Code, text.FirstLine(e.Message))
+	}
+	return k.Method() + ": " + err.Error()
 }
 
 // Server is the section that says what Run itself finds, for lists of rules. Run has it by itself.
@@ -106,6 +124,11 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 			w.End(*out)
 		}
 	}
+	if len(ran) > 0 && ctx.Err() == nil && !slices.ContainsFunc(ran, (*Recorder).stdoutTried) && stdout(s, own) {
+		if own.fill(&rep.Sections[0]); w.End != nil {
+			w.End(rep.Sections[0])
+		}
+	}
 	rep.Findings = append(rep.Findings, own.findings...)
 	for _, rec := range ran {
 		if rec != own {
@@ -150,6 +173,9 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 	} else if reader, is := section.(ListReader); is && reader.ReadsLists() {
 		if lists := s.unread(); len(lists) > 0 { // a finding says why
 			out.Error = "nothing is known of " + strings.Join(lists, ", ") + ", which could not be read"
+			if len(lists) < len(s.Failed)+len(s.Lists) {
+				out.Error += "; the other lists were examined"
+			}
 		}
 	}
 	out.Millis = millis(time.Since(began))
@@ -226,10 +252,10 @@ func alive(ctx context.Context, s *Subject) error {
 	return s.Session.Connect(ctx)
 }
 
-// unread are the methods of lists that could not be read.
+// unread are the methods of lists that there may be and that could not be read.
 func (s *Subject) unread() (out []string) {
 	for _, k := range kinds {
-		if s.Failed[k] != nil {
+		if err := s.Failed[k]; err != nil && !unknownMethod(err) {
 			out = append(out, k.Method())
 		}
 	}

@@ -70,18 +70,23 @@ func (r *run) capabilities(s *Step) {
 				s.add(fmt.Sprintf("%s: %d, in %s", method, len(got.Items), text.Duration(time.Since(start))))
 			case l.kind == offer.Templates && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 				s.add(method + ": not implemented, which servers without templates may do")
-			case l.kind != offer.Tools && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound: // a warning for check, too
-				s.warn(method+" is declared, and not implemented: "+messageOf(err)+"; the other lists work", "have the server answer it, or not declare "+l.capability)
+			case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
+				what, fix := method+" is declared, and not implemented: "+messageOf(err), "have the server answer it, or not declare "+l.capability
+				if l.kind != offer.Tools && expert.Find("capability-empty").Severity != expert.Error { // the other lists work
+					s.warn(what+"; the other lists work", fix)
+				} else {
+					s.worse(failure.Protocol, what, fix)
+				}
 			default:
 				kind := failure.KindOf(err)
 				if kind == failure.RpcError {
 					kind = failure.Protocol
 				}
-				fix := "have the server answer it, or not declare " + l.capability
+				fix := "start what the server needs to answer; else have it answer, or not declare " + l.capability
 				if kind == failure.ChannelClosed {
 					fix = cmp.Or(adviceOf(err), "see why in its output")
 				}
-				s.worse(kind, method+" is declared, and fails: "+messageOf(err), fix)
+				s.worse(kind, "the list could not be read: "+method+": "+messageOf(err), fix)
 				s.add("it took " + text.Duration(time.Since(start)))
 				if kind == failure.ChannelClosed { // nothing more can be asked
 					return

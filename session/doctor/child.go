@@ -18,9 +18,6 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// leave is how long a server may take to exit once its input has ended.
-const leave = 2 * time.Second
-
 // spawn starts the process. That it ends before it answers turns out later.
 func (r *run) spawn(s *Step) {
 	s.add("argv: " + r.commandLine())
@@ -273,7 +270,7 @@ func (r *run) shutdown(s *Step) {
 	case exit.Forced == "TERM" && r.server.Launch: // whose input says nothing
 		s.add("TERM ended it")
 	case exit.Forced != "":
-		s.warn("it did not exit within "+text.Duration(leave)+" of the end of its input; "+exit.Forced+" ended it", "have the server exit when its standard input ends")
+		s.warn("it did not exit within "+text.Duration(transport.Leave)+" of the end of its input; "+exit.Forced+" ended it", "have the server exit when its standard input ends")
 	default:
 		s.add("it exited " + text.Duration(exit.Took) + " after the end of its input")
 	}

@@ -96,7 +96,7 @@ func TestAChildThatEndsOnItsFirstList(t *testing.T) {
 	r := diagnose(t, script(t, "#!/bin/sh\nread a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}'\n"+
 		"read b; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"tools\":{},\"resources\":{}}}}'\n"+
 		"read c; read d; echo 'Error: connect ECONNREFUSED 127.0.0.1:3306' >&2; exit 1\n"))
-	fails(t, r, "capabilities", failure.ChannelClosed, "tools/list is declared, and fails: nothing listens at 127.0.0.1:3306", "start what the server connects to")
+	fails(t, r, "capabilities", failure.ChannelClosed, "the list could not be read: tools/list: nothing listens at 127.0.0.1:3306", "start what the server connects to")
 	if strings.Contains(said(r), "resources/list is declared") {
 		t.Error(said(r))
 	}
@@ -159,6 +159,13 @@ func TestDeclaredAndNotImplemented(t *testing.T) {
 	want(t, diagnose(t, faketest.Stdio(t, behave.Bare)), "capabilities", doctor.Warning, "tools/list is answered, and tools is not declared")
 }
 
+// What stands behind a server may be down: a list that could not be read breaks none of the rules.
+func TestListsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	r := diagnose(t, faketest.Stdio(t, behave.ListError))
+	fails(t, r, "capabilities", failure.Protocol, "the list could not be read: tools/list: ", "the list could not be read: prompts/list: ", "start what the server needs")
+}
+
 func TestToolsThatAreBroken(t *testing.T) {
 	t.Parallel()
 	want(t, diagnose(t, faketest.Stdio(t, behave.Malformed)), "schemas", doctor.Warning, "correct the")
@@ -168,7 +175,7 @@ func TestChildrenThatStay(t *testing.T) {
 	t.Parallel()
 	unix(t)
 	r := diagnose(t, faketest.Stdio(t, behave.IgnoreTerm))
-	want(t, r, "shutdown", doctor.Warning, "did not exit within 2s", "KILL ended it", "exit when its standard input ends")
+	want(t, r, "shutdown", doctor.Warning, "did not exit within 5s", "KILL ended it", "exit when its standard input ends")
 	if runtime.GOOS == "linux" {
 		want(t, diagnose(t, faketest.Stdio(t, behave.Fork)), "shutdown", doctor.Warning, "left a process behind")
 	}

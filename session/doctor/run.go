@@ -66,7 +66,7 @@ func (r *run) connecting() error {
 	o.Journal, o.Pending, o.Record, o.HealthInterval, o.Patient, o.ResultTTL, o.Pages = r.journal, nil, nil, -1, false, 0, nil
 	o.Transport.Stderr = nil
 	o.Transport.Trace = r.found.client()
-	o.Transport.GracePeriod = transport.GracePeriod{Input: leave, Term: time.Second}
+	o.Transport.GracePeriod = transport.GracePeriod{Input: transport.Leave, Term: time.Second}
 	o.Transport.Exited = func(e transport.Exit) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -25,6 +25,9 @@ const drainGrace = 250 * time.Millisecond
 // inputCheck is how soon it is noticed that a child has closed its input.
 const inputCheck = time.Second
 
+// Leave is how long a server may take to exit once its input has ended before anybody says that it does not.
+const Leave = 5 * time.Second
+
 // GracePeriod is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
 // one-shot command must not wait for them.
 type GracePeriod struct {
@@ -226,10 +229,10 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	s.finish()
 	watch.Wait()
 	left := 0
-	if s.exited != nil {
-		left = s.proc.Others()
-	}
 	took := time.Now()
+	if s.exited != nil {
+		left = s.others(s.grace.Input)
+	}
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	WaitFor(errEOF, drainGrace)
 	_ = s.stdin.Close()
@@ -257,6 +260,15 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 		e.Next = cmp.Or(why.Cause.Advice(), e.Next)
 	}
 	in.Lost(e)
+}
+
+// others counts what the child started and left behind: a process that notices that it is gone, and ends as well, is not left.
+func (s *stdio) others(limit time.Duration) int {
+	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		if n := s.proc.Others(); n == 0 || s.signalled.Load() != 0 || !time.Now().Before(end) {
+			return n
+		}
+	}
 }
 
 // gone says that a write failed because the child does not read any more, or has ended, which closes its input: how it ended says
@@ -326,6 +338,11 @@ func (s *stdio) Close() error {
 		}
 		if WaitFor(s.ended, grace) {
 			return
+		}
+		select {
+		case <-s.proc.Exited():
+			return // the supervisor waits for what else it started
+		default:
 		}
 		s.signal(1, process.Term)
 		if !WaitFor(s.proc.Exited(), s.grace.Term) {

@@ -57,3 +57,23 @@ while [ ! -s "` + file + `" ]; do sleep 0.01; done; head -c 1 >/dev/null; echo g
 	got.await(t, "the end", func() bool { return got.lost != nil })
 	fails(t, got.lost, failure.ChannelClosed, "exited with status 3", "giving up")
 }
+
+// A process that ends because its parent did is not one that was left behind.
+func TestWhatIsLeftBehind(t *testing.T) {
+	leakChecked(t)
+	for left, script := range map[int]string{
+		0: `mkfifo "$0" && { { read x; sleep 0.1; } <"$0" >/dev/null 2>&1 & exec 3>"$0"; cat >/dev/null; }`,
+		1: `sleep 300 </dev/null >/dev/null 2>&1 & cat >/dev/null`,
+	} {
+		s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script, t.TempDir() + "/pipe"}}, Tap{}, nil, GracePeriod{Input: time.Second})
+		var got *Exit
+		s.exited = func(e Exit) { got = &e }
+		if err := s.Start(t.Context(), &received{news: make(chan struct{}, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // the shell has started the other one
+		if err := s.Close(); err != nil || got == nil || got.Left != left || got.Forced != "" {
+			t.Errorf("%d: %v, %+v", left, err, got)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // Name is the section's.
@@ -24,16 +25,13 @@ const Name = "conform"
 type Options struct {
 	Rules []string      // patterns of path.Match for ids, with or without "conform/"; none means all
 	Wait  time.Duration // for an answer; 0 is 10 s
-	leave time.Duration // for a process to exit once its input has ended; 0 is 5 s
+	leave time.Duration // for a process to exit once its input has ended; 0 is transport.Leave
 	// Repro writes the command line that makes a request in a revision again; params is JSON, or "" for none.
 	Repro func(revision, method, params string) string
 	Suite *Suite // the official suite, which runs as well where the server is reached over HTTP; nil for not
 }
 
-const (
-	defaultWait  = 10 * time.Second
-	defaultLeave = 5 * time.Second
-)
+const defaultWait = 10 * time.Second
 
 // Section tries the rules. The zero value tries all of them.
 type Section struct{ o Options }
@@ -69,7 +67,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	if sub.Session == nil {
 		return &failure.Error{Kind: failure.Usage, Stage: Name, Message: "there is no server to try, only what it listed"}
 	}
-	t, err := newTarget(sub, cmp.Or(s.o.Wait, defaultWait), cmp.Or(s.o.leave, defaultLeave))
+	t, err := newTarget(sub, cmp.Or(s.o.Wait, defaultWait), cmp.Or(s.o.leave, transport.Leave))
 	if err != nil {
 		return err
 	}
@@ -113,7 +111,7 @@ func (t *target) eras(ctx context.Context) ([]string, error) {
 	if t.pinned == "" || t.pinned >= modern {
 		c := t.connection(modern)
 		c.quiet.Store(true) // a server of the other era answers as it likes
-		ok, err := c.discovers(ctx)
+		ok, err := c.tried(ctx)
 		c.close()
 		if err != nil && t.sub.Era == session.Modern {
 			return nil, err

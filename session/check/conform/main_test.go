@@ -17,6 +17,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv(odd) != "" {
 		os.Exit(oddly())
 	}
+	if dir := os.Getenv(locks); dir != "" {
+		os.Exit(locking(dir))
+	}
+	if after := os.Getenv(starting); after != "" {
+		os.Exit(slowly(after))
+	}
 	if !budget.Race() {
 		_ = flag.Set("test.parallel", "8") // what takes long waits for answers that never come
 	}

@@ -134,6 +134,9 @@ func tryUnknownResource(p *probe) error {
 	if err != nil {
 		return err
 	}
+	if a.code() == -32601 && len(p.sub.Resources) == 0 {
+		return skip("resources/read is not implemented, and nothing is listed that could be read")
+	}
 	what := "resources/read of an unknown URI"
 	if p.conn.isModern() {
 		if err := refused(a, what, -32602); err != nil {
@@ -151,6 +154,9 @@ func tryUnknownPrompt(p *probe) error {
 	a, err := p.call("prompts/get", `{"name":"`+missing+`"}`)
 	if err != nil {
 		return err
+	}
+	if a.code() == -32601 && len(p.sub.Prompts) == 0 {
+		return skip("prompts/get is not implemented, and nothing is listed that could be got")
 	}
 	return refused(a, "prompts/get of an unknown prompt", -32602)
 }

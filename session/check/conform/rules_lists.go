@@ -3,8 +3,10 @@ package conform
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -118,6 +120,7 @@ var noList = skip("the server declares no list")
 
 func tryDeclared(p *probe) error {
 	any := false
+	var without []string
 	for _, f := range families {
 		if !p.offers(f.capability) {
 			continue
@@ -130,6 +133,10 @@ func tryDeclared(p *probe) error {
 		if f.member == "resourceTemplates" && a.code() == -32601 {
 			continue // who has no templates may leave the method out
 		}
+		if a.code() == -32601 && f.capability != "tools" { // the other lists work
+			without = append(without, f.method)
+			continue
+		}
 		if err := answered(a, f.method); err != nil {
 			return err
 		}
@@ -137,8 +144,11 @@ func tryDeclared(p *probe) error {
 			return violated("the result of %s has no array %s", f.method, f.member)
 		}
 	}
-	if !any {
+	switch {
+	case !any:
 		return noList
+	case len(without) > 0:
+		return merely(severity(expert.Find("capability-empty").Severity), "not implemented: %s", strings.Join(without, ", "))
 	}
 	return nil
 }

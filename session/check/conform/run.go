@@ -25,6 +25,7 @@ type run struct {
 	unknown  []string        // rules that were tried, and nothing was learned
 	habits   []check.Finding // of the SDK, in this revision
 	habitual []string        // the rules that they are of
+	noisy    bool            // standard output is not clean, which was reported
 }
 
 // begin goes on with another revision.
@@ -84,6 +85,7 @@ func (r *run) try(ctx context.Context, u *rule) {
 			r.habitual = append(r.habitual, u.ID)
 			return
 		}
+		r.noisy = r.noisy || u.ID == "stdout-clean"
 		r.rec.At(severity, id, f)
 	}
 }
@@ -186,6 +188,9 @@ func (r *run) observations() {
 	}
 	for _, f := range l.findings {
 		n := times[key(f)]
+		if r.noisy && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && f.Method == "") {
+			continue // it is the same fault
+		}
 		if n == 0 || !matches(r.only, f.Rule.ID) {
 			continue
 		}

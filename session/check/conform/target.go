@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
@@ -28,6 +29,7 @@ type target struct {
 	pinned   string // the only revision to try, "" for all
 	patience time.Duration
 	leave    time.Duration
+	stays    atomic.Bool // a process had to be ended by force: the others are not waited for
 	log      *log
 	http     *poster // nil but over Streamable HTTP
 	conns    atomic.Uint64
@@ -100,7 +102,7 @@ func (c *conn) open(ctx context.Context) error {
 
 // initialize asks for a revision, and takes what the server answers.
 func (c *conn) initialize(ctx context.Context, revision string) (answer, error) {
-	frame := jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision))
+	frame := c.initializing(revision)
 	a, err := c.exchange(ctx, frame)
 	c.begins(frame, a)
 	if err != nil {
@@ -112,6 +114,11 @@ func (c *conn) initialize(ctx context.Context, revision string) (answer, error) 
 		c.session = a.header.Get("Mcp-Session-Id")
 	}
 	return a, nil
+}
+
+// initializing is the first message of a legacy connection.
+func (c *conn) initializing(revision string) []byte {
+	return jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision))
 }
 
 func (c *conn) initialized(ctx context.Context) error {
@@ -132,16 +139,36 @@ func (c *conn) begins(frame []byte, a answer) {
 // discovers reports whether the server answers in the modern era.
 func (c *conn) discovers(ctx context.Context) (bool, error) {
 	c.settled = true
-	ctx, cancel := context.WithTimeout(ctx, min(c.t.patience, 3*time.Second))
-	defer cancel()
 	frame := c.request("server/discover", nil)
 	a, err := c.exchange(ctx, frame)
 	c.begins(frame, a)
 	if err != nil {
 		return false, err
 	}
+	return c.discovered(a), nil
+}
+
+// discovered takes what answers server/discover, and reports whether it does.
+func (c *conn) discovered(a answer) bool {
 	c.offered = jsonrpc.Get(a.result(), "capabilities")
-	return a.result() != nil && jsonrpc.Get(a.result(), "supportedVersions") != nil, nil
+	return a.result() != nil && jsonrpc.Get(a.result(), "supportedVersions") != nil
+}
+
+// tried is discovers for a server of which the era is not known. One that says nothing for a while may still be starting, or not answer what
+// it does not know: then initialize follows, and what it answers first says which.
+func (c *conn) tried(ctx context.Context) (bool, error) {
+	if c.t.sub.Era == session.Modern || c.t.http != nil {
+		return c.discovers(ctx)
+	}
+	short, cancel := context.WithTimeout(ctx, min(c.t.patience, 3*time.Second))
+	ok, err := c.discovers(short)
+	cancel()
+	var silent *silence
+	if !errors.As(err, &silent) || c.pipe == nil {
+		return ok, err
+	}
+	a, err := c.exchange(ctx, c.initializing(rev2511))
+	return err == nil && c.discovered(a), err
 }
 
 // id is one that was not used before.
@@ -190,9 +217,13 @@ func (c *conn) call(ctx context.Context, method, params string) (answer, error) 
 
 // exchange sends a frame and waits for whatever answers it.
 func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.Request)) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.t.patience)
-	defer cancel()
 	env, _ := jsonrpc.Scan(frame) // it may be wrong on purpose
+	patience := c.t.patience
+	if c.t.http == nil && (env.Method == "initialize" || env.Method == "server/discover" && c.pipe == nil) {
+		patience = max(patience, c.t.cfg.ConnectLimit()) // the server may be starting
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	if c.t.http != nil {
 		a, err := c.post(ctx, frame, env, change...)
 		return a, c.timed(ctx, err, env.Method)
@@ -285,7 +316,10 @@ func (c *conn) dial(ctx context.Context) error {
 		return err
 	}
 	tr, err := transport.New(c.t.kind, cfg, transport.Tap{}, transport.Options{
-		Auth: c.t.authorizer(), Exited: func(e transport.Exit) { p.exit = e }, GracePeriod: transport.GracePeriod{Input: c.leave},
+		Auth: c.t.authorizer(), Exited: func(e transport.Exit) {
+			p.exit = e
+			c.t.stays.CompareAndSwap(false, e.Forced != "")
+		}, GracePeriod: transport.GracePeriod{Input: c.grace()},
 	})
 	if err == nil {
 		err = tr.Start(ctx, p)
@@ -295,6 +329,15 @@ func (c *conn) dial(ctx context.Context) error {
 	}
 	c.pipe, p.tr = p, tr
 	return nil
+}
+
+// grace is how long the process has to leave by itself. One that is ended by force leaves its locks and files as they are, and the next one,
+// which finds them, does not do what it does for clients that keep to the specification: so each has its time, until one did not leave.
+func (c *conn) grace() time.Duration {
+	if c.leave == 0 && !c.t.stays.Load() {
+		return c.t.leave
+	}
+	return c.leave
 }
 
 func (t *target) authorizer() transport.Authorizer {

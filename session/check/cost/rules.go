@@ -43,7 +43,7 @@ func (*Section) Rules() []*check.Rule {
 			Fix: "shorten or drop what the table shows first, split the server, or list fewer tools until one asks for more", Source: warned, Read: read, Clients: []string{"Claude Code"},
 		},
 		{
-			ID: "cost/one-tool", Severity: check.Warning, Title: "one tool takes more than a quarter of all", Why: "everybody pays for it, also who never calls it",
+			ID: "cost/one-tool", Severity: check.Info, Title: "one tool takes more than a quarter of all", Why: "everybody pays for it, also who never calls it",
 			Fix: "move the manual into a resource or prompt, or split the tool", Source: tools, Read: read,
 		},
 		{

@@ -90,6 +90,8 @@ type measuring struct {
 	descriptions *repeats
 	parts        []Part
 	titles, keys waste
+	unused       []check.Finding // definitions of tools, which take so many tokens together
+	unusedTokens int
 }
 
 // waste is what many places of a list could do without.
@@ -125,9 +127,10 @@ func (m *measuring) tool(it offer.Item, e Entry) {
 		}
 		where := place("/inputSchema/$defs")
 		m.part(where, "definitions", t, t)
-		m.r.Add("cost/unused-definition", check.Finding{
+		m.unused = append(m.unused, check.Finding{
 			Place: where, Message: fmt.Sprintf("nothing refers to %d of %d definitions: %d tokens", len(unused), len(defs.order), t), Evidence: strings.Join(unused, "\n"),
 		})
+		m.unusedTokens += t
 	}
 	m.repeatedSchemas(place, schemas)
 }
@@ -203,6 +206,26 @@ func (m *measuring) repeatedSchemas(place func(string) check.Place, schemas *rep
 	}
 }
 
+// definitions reports those that nothing refers to. In many tools they come from one place: whoever makes the schemas.
+func (m *measuring) definitions(server check.Place) {
+	if len(m.unused) <= onePlace {
+		for _, f := range m.unused {
+			m.r.Add("cost/unused-definition", f)
+		}
+		return
+	}
+	var all []string
+	for _, f := range m.unused {
+		all = append(all, f.Place.Name+": "+f.Message)
+	}
+	m.r.Add("cost/unused-definition", check.Finding{
+		Place: server, Message: fmt.Sprintf("in %d tools nothing refers to definitions that they carry: %d tokens", len(m.unused), m.unusedTokens), Evidence: strings.Join(all, "\n"),
+	})
+}
+
+// onePlace is in how many tools the same is reported by itself.
+const onePlace = 3
+
 // lists looks at what the lists are together.
 func (m *measuring) lists() {
 	server, all := check.Place{Kind: check.OfServer}, m.Tools.Tokens
@@ -222,6 +245,7 @@ func (m *measuring) lists() {
 			m.r.Add("cost/repeated-description", check.Finding{Place: x.places[0], Message: fmt.Sprintf("%d places with the same %d tokens: once saves %d", x.n, t, (x.n-1)*t), Evidence: x.evidence()})
 		}
 	}
+	m.definitions(server)
 	m.wasted("cost/idle-titles", "titles", m.titles)
 	m.wasted("cost/idle-keywords", "$schema, $id or $comment", m.keys)
 }

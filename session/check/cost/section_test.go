@@ -51,6 +51,21 @@ func plain(n int) (out []string) {
 	return out
 }
 
+// What whoever makes the schemas puts into each tool is one finding.
+func TestUnusedDefinitionsOfManyTools(t *testing.T) {
+	for n, want := range map[int]int{onePlace: onePlace, onePlace + 1: 1} {
+		var all []string
+		for i := range n {
+			all = append(all, tool(fmt.Sprint("get_", i), "Gets a thing.", `"p":{"type":"string"}`, `,"$defs":{"a":{"type":"string"}}`))
+		}
+		ids, rep := found(t, &Section{}, subject(t, all...))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id != "cost/unused-definition" })
+		if len(ids) != want || want == 1 && !strings.Contains(rep.Findings[0].Evidence, fmt.Sprint("get_", n-1)) {
+			t.Errorf("%d tools: %q, %+v", n, ids, rep.Findings)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	words := func(n int) string { return strings.Repeat("word ", n) }
 	list := func(n int) string {
@@ -74,7 +89,7 @@ func TestRules(t *testing.T) {
 	for _, c := range []row{
 		{rule: "cost/over-budget", bad: plain(3), good: plain(1), budget: 60, severities: check.Error},
 		{rule: "cost/heavy-list", bad: plain(1000), good: plain(10), severities: check.Warning},
-		{rule: "cost/one-tool", bad: append(plain(8), tool("big", words(800), "")), good: append(plain(8), tool("big", words(40), "")), severities: check.Warning},
+		{rule: "cost/one-tool", bad: append(plain(8), tool("big", words(800), "")), good: append(plain(8), tool("big", words(40), "")), severities: check.Info},
 		{rule: "cost/heavy-tool", bad: []string{tool("big", "", `"a":`+long(2500))}, good: []string{tool("big", "", `"a":`+long(1500))}, severities: check.Warning},
 		{rule: "cost/long-description", bad: []string{tool("a", words(600), "")}, good: []string{tool("a", words(400), "")}, severities: check.Warning},
 		{rule: "cost/long-parameter", bad: []string{tool("a", "", fmt.Sprintf(`"p":{"type":"array","items":{"description":%q}}`, words(200)))}, good: []string{tool("a", "", fmt.Sprintf(`"p":{"description":%q}`, words(100)))}},

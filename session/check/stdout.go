@@ -1,0 +1,56 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// stdoutNoise is the rule about output beside messages.
+const stdoutNoise = "server/stdout-noise"
+
+// severityOf is that of a rule about recorded traffic, so that a check and all others who judge by those rules say the same.
+func severityOf(rule string) Severity {
+	switch expert.Find(rule).Severity {
+	case expert.Error:
+		return Error
+	case expert.Warning:
+		return Warning
+	}
+	return Info
+}
+
+// stdout reports what the subject's process wrote to standard output beside messages, where no section did that tries it.
+func stdout(s *Subject, r *Recorder) (found bool) {
+	if s.Session == nil || s.Session.Journal() == nil || s.Transport != "stdio" {
+		return false
+	}
+	j := s.Session.Journal()
+	n, first := 0, ""
+	checker := expert.NewChecker(func(f expert.Finding) {
+		if f.By != expert.Server || f.Rule.ID != "stdout-noise" && f.Rule.ID != "message-shape" {
+			return
+		}
+		if n++; n == 1 {
+			first = f.Evidence
+		}
+	})
+	j.Each(0, func(e *journal.Entry) bool {
+		if e.Kind == journal.Bad && e.Dir == journal.In && e.Server == s.Server && expert.Wants(e) {
+			body, _ := j.Body(e.Seq) // nothing is known of one that is gone
+			checker.Add(e, body)
+		}
+		return true
+	})
+	if n == 0 {
+		return false
+	}
+	what := "a line that is not JSON-RPC: " + text.Clip(text.FirstLine(first), 240)
+	if n > 1 {
+		what = fmt.Sprintf("%d lines that are not JSON-RPC, the first: %s", n, text.Clip(text.FirstLine(first), 240))
+	}
+	r.Add(stdoutNoise, Finding{Place: Place{Kind: OfServer}, Message: what, Evidence: first})
+	return true
+}
