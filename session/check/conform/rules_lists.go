@@ -134,7 +134,7 @@ func tryDeclared(p *probe) error {
 			continue // who has no templates may leave the method out
 		}
 		if a.code() == -32601 && f.capability != "tools" { // the other lists work
-			without = append(without, f.method)
+			without = append(without, f.method+": "+a.summary()+", not a result")
 			continue
 		}
 		if err := answered(a, f.method); err != nil {
@@ -148,7 +148,7 @@ func tryDeclared(p *probe) error {
 	case !any:
 		return noList
 	case len(without) > 0:
-		return merely(severity(expert.Find("capability-empty").Severity), "not implemented: %s", strings.Join(without, ", "))
+		return merely(severity(expert.Find("capability-empty").Severity), "%s", strings.Join(without, "; "))
 	}
 	return nil
 }
