@@ -116,8 +116,11 @@ func (x *examination) urls(s str, visible string) {
 var (
 	destroys = []string{"delete", "remove", "drop", "destroy", "purge", "truncate", "wipe", "erase", "kill", "terminate", "uninstall"}
 	changes  = []string{"create", "write", "update", "edit", "insert", "move", "rename", "send", "publish", "upload", "deploy", "commit", "push", "merge", "install", "patch", "overwrite", "append"}
-	reaches  = []string{"internet", "web page", "webpage", "website", "web search", "search the web", "external api", "http request", "any url"}
+	reaches  = []string{"internet", "web search", "search the web", "external api", "http request", "any url"}
 )
+
+// opens is a tool that goes to pages, and not only speaks of them.
+var opens = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|quer|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
 
 // hints compares annotations with what the name and the description begin with.
 func (x *examination) hints(at check.Place, it offer.Item) {
@@ -160,11 +163,17 @@ func (x *examination) hints(at check.Place, it offer.Item) {
 	}
 	if hint("openWorldHint") == "false" {
 		low := strings.ToLower(it.Description)
+		what := ""
+		if m := opens.FindStringSubmatch(low); m != nil {
+			what = m[1]
+		}
 		for _, w := range reaches {
-			if strings.Contains(low, w) {
-				contradicts(check.Warning, "openWorldHint", "false", "its description speaks of "+w, check.Possible)
-				break
+			if what == "" && strings.Contains(low, w) {
+				what = w
 			}
+		}
+		if what != "" {
+			contradicts(check.Warning, "openWorldHint", "false", "its description speaks of "+what, check.Possible)
 		}
 	}
 }
