@@ -38,7 +38,8 @@ func StackFrame(line string) bool { return frameJS().MatchString(line) }
 func Plain(line string) string { return painted().ReplaceAllString(line, "") }
 
 // Of finds what the last lines of a child's stderr name as the reason why it ended; the zero Cause if they name nothing. set says which variables
-// the child had, with a value: none of them is missing. nil is for who does not know.
+// the child had, with a value: none of them is missing, but where the child asks for nothing else, another value is the remedy. nil is for who
+// does not know.
 func Of(lines []string, set func(variable string) bool) Cause {
 	if set == nil {
 		set = func(string) bool { return false }
@@ -53,6 +54,7 @@ func Of(lines []string, set func(variable string) bool) Cause {
 		}
 	}
 	silent := sayNothing(lines)
+	var other Cause                                // what the child asks for though it is set
 	for _, warnings := range []bool{false, true} { // what is an error says more
 		for i, l := range lines {
 			if silent[i] || mild().MatchString(l) != warnings {
@@ -65,9 +67,15 @@ func Of(lines []string, set func(variable string) bool) Cause {
 				}
 				return c
 			}
+			if name, _ := wantedVariable(lines[i:], nil); name != "" && other.Object == "" {
+				other = Cause{Next: "set " + name + " to another value and start again", Remedy: failure.SetVariable, Object: name}
+			}
 		}
 	}
-	return named(lines)
+	if c := named(lines); c.What != "" {
+		return c
+	}
+	return other
 }
 
 // npxCache is the folder of npx's cache that a line names, if it is there: whoever wrote the line must not choose what a user

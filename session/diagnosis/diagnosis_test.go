@@ -34,21 +34,22 @@ func TestAVariableThatStderrAsksFor(t *testing.T) {
 	}
 }
 
-// What the child has is not missing, whatever else the line that wants it names.
+// What the child has is not missing, whatever else the line that wants it names. Where nothing else is, it can be given another value.
 func TestAVariableThatIsSet(t *testing.T) {
 	const slack, upstash = "Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables", "Missing required credentials. Provide --email, or set UPSTASH_EMAIL and UPSTASH_API_KEY"
-	for _, c := range []struct{ said, set, want, why string }{
+	for _, c := range []struct{ said, set, want, why string }{ // with why it is set, and not missing
 		{slack, "", "SLACK_BOT_TOKEN", ""},
 		{slack, "SLACK_BOT_TOKEN", "SLACK_TEAM_ID", ""},
 		{slack, "SLACK_TEAM_ID", "SLACK_BOT_TOKEN", ""},
-		{slack, "SLACK_BOT_TOKEN SLACK_TEAM_ID", "", slack},
+		{slack, "SLACK_BOT_TOKEN SLACK_TEAM_ID", "SLACK_BOT_TOKEN", slack},
 		{upstash, "UPSTASH_EMAIL", "UPSTASH_API_KEY", ""},
-		{"KeyError: 'TOKEN'", "TOKEN", "", "KeyError: 'TOKEN'"},
+		{"KeyError: 'TOKEN'", "TOKEN", "TOKEN", "KeyError: 'TOKEN'"},
+		{"A_TOKEN is required\nModuleNotFoundError: No module named 'x'", "A_TOKEN", "", "the Python module x is missing"},
 		{"No access token was provided.\nSet X_TOKEN or Y_TOKEN.", "X_TOKEN", "Y_TOKEN", ""},
 		{"A_TOKEN is required\nError: B_TOKEN is not set", "A_TOKEN", "B_TOKEN", ""},
 	} {
 		r := Explain(strings.Split(c.said, "\n"), func(name string) bool { return slices.Contains(strings.Fields(c.set), name) })
-		if r.Object != c.want || (r.Remedy == failure.SetVariable) != (c.want != "") || c.want == "" && r.Why() != c.why {
+		if r.Object != c.want || (r.Remedy == failure.SetVariable) != (c.want != "") || c.why != "" && r.Why() != c.why || c.why == "" && r.What != "the variable "+c.want+" is missing" {
 			t.Errorf("%q with %q: %q %q, want %q", c.said, c.set, r.Object, r.Why(), c.want)
 		}
 	}
