@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/compare"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -144,6 +145,8 @@ func (l *link) replayOne(ctx context.Context, j *journal.Journal, seq uint64, al
 	case req.Tool() != "" && !known:
 		r.Real, r.Note = 1, "the server does not list the tool"
 		return r, false, nil
+	case mask.Placeholder(string(req.Frame)) || mask.Placeholder(string(before.Frame)):
+		r.Skipped = "a secret in it was hidden when it was recorded"
 	case req.Tool() != "" && !it.ReadOnly() && !all:
 		r.Skipped = "the tool is not marked as read-only"
 	case req.Tool() == "" && !req.Repeatable(l.Session):

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -16,8 +15,11 @@ import (
 const Hidden = "***"
 
 // Secret reports whether something of that name (a variable, a header, a flag,
-// a query parameter) usually holds a secret.
+// a query parameter) usually holds a secret. An error is none: KeyError: 'GITHUB_TOKEN' names what is missing.
 func Secret(name string) bool {
+	if n := len(name); n > 5 && strings.EqualFold(name[n-5:], "error") || n > 9 && strings.EqualFold(name[n-9:], "exception") {
+		return extra.Load().named(name)
+	}
 	var before bool // the word before was max or min
 	var room [32]byte
 	for rest, word := name, []byte(nil); ; {
@@ -125,23 +127,9 @@ func Prose(s string) string {
 	return hideTokens(s)
 }
 
-// assignment is NAME=VALUE in a text, the value quoted or not.
-var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s,;&"'<>]+)`)
-})
-
-// Log is Text for what programs write for people: the value of an assignment such as token=abc goes as well, where its name is that of a
-// secret.
+// Log is Text for what programs write for people: the values of assignments such as token=abc go as well, see [Assigned].
 func Log(s string) string {
-	if s = Text(s); !strings.Contains(s, "=") {
-		return s
-	}
-	return assignment().ReplaceAllStringFunc(s, func(m string) string {
-		if name, _, _ := strings.Cut(m, "="); Secret(name) {
-			return name + "=" + Hidden
-		}
-		return m
-	})
+	return Assigned(Text(s), func(string) string { return Hidden })
 }
 
 // minSecret is how long a text has to be for scheme or tokenPattern to find something in it: "basic abcdef".

@@ -122,9 +122,14 @@ func TestText(t *testing.T) {
 func TestLog(t *testing.T) {
 	for in, want := range map[string]string{
 		"using token=abc, ok":              "using token=***, ok",
-		`API_KEY="a b" PORT=80 pw='x y'`:   `API_KEY=*** PORT=80 pw='x y'`,
+		`API_KEY="a b" PORT=80 pw='x y'`:   `API_KEY="***" PORT=80 pw='x y'`,
 		"connect --password=hunter2;retry": "connect --password=***;retry",
 		"token: expired":                   "token: expired",
+		`map[password:hunter2-x user:ann]`: `map[password:*** user:ann]`,
+		`{"token": "abc", "n": 1}`:         `{"token": "***", "n": 1}`,
+		"API_KEY: a1b2c3":                  "API_KEY: ***",
+		"KeyError: 'GITHUB_TOKEN'":         "KeyError: 'GITHUB_TOKEN'",
+		"TokenException: 'GITHUB_TOKEN'":   "TokenException: 'GITHUB_TOKEN'",
 		"a=b":                              "a=b",
 		"https://h/?token=x&n=1":           "https://h/?token=***&n=1",
 	} {

@@ -189,37 +189,31 @@ func (t *target) refuses(args []byte) string {
 	return refused(t.now, args)
 }
 
-// refused is the first thing that is wrong with arguments, without the numbers of items; "" for nothing.
+// refused is the first thing that is wrong with arguments, without the numbers of items; "" for nothing. Of what was hidden when the call was
+// recorded nobody knows whether it fits.
 func refused(s *schema.Schema, args []byte) string {
 	problems, _ := s.ValidateJSON(args)
-	for _, p := range problems {
-		if hiddenAt(args, p.Pointer) {
-			continue
-		}
-		path, _ := schema.SplitPointer(p.Pointer)
-		name := ""
-		for _, tok := range path {
-			switch {
-			case strings.Trim(tok, "0123456789") == "" && tok != "":
-				name += "[]"
-			case name == "":
-				name = tok
-			default:
-				name += "." + tok
-			}
-		}
-		if name == "" {
-			return p.Message
-		}
-		return "`" + text.Clip(name, 100) + "` " + p.Message
+	problems = schema.Certain(problems, args, mask.Unknown)
+	if len(problems) == 0 {
+		return ""
 	}
-	return ""
-}
-
-// hiddenAt reports whether a value was hidden when the call was recorded: nobody knows whether it fits.
-func hiddenAt(args []byte, pointer string) bool {
-	path, ok := schema.SplitPointer(pointer)
-	return ok && len(path) > 0 && strings.Contains(jsonrpc.GetString(args, path...), mask.Hidden)
+	p := problems[0]
+	path, _ := schema.SplitPointer(p.Pointer)
+	name := ""
+	for _, tok := range path {
+		switch {
+		case strings.Trim(tok, "0123456789") == "" && tok != "":
+			name += "[]"
+		case name == "":
+			name = tok
+		default:
+			name += "." + tok
+		}
+	}
+	if name == "" {
+		return p.Message
+	}
+	return "`" + text.Clip(name, 100) + "` " + p.Message
 }
 
 // report adds the findings, and returns the numbers.

@@ -24,6 +24,9 @@ const (
 	maxWhere  = 3       // results that a finding names
 )
 
+// byNameHidden is what is known of a secret that was hidden when the call was recorded.
+const byNameHidden = "a secret by its name, which was hidden when it was kept"
+
 // received is what is known of the results of one server's calls.
 type received struct {
 	results, large int
@@ -59,6 +62,7 @@ type resultsTotal struct {
 	Results int `json:"results"`
 	Large   int `json:"large,omitempty"` // that were not looked at
 	Broken  int `json:"broken,omitempty"`
+	Hidden  int `json:"hidden,omitempty"` // texts that were hidden when they were kept, of which nobody knows whether they were secrets
 }
 
 func newResults(s *check.Subject) *results {
@@ -165,8 +169,18 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			return
 		}
 		if c.Hidden && s == mask.Hidden && narrow(name) {
-			r.found(found, place, pointer, leak{"a secret by its name, which was hidden when it was kept", "", true})
+			r.found(found, place, pointer, leak{byNameHidden, "", true})
 			return
+		}
+		for _, p := range mask.Placeholders(s) {
+			switch {
+			case r.values[p] || bytes.Contains(c.Arguments, []byte(p)): // the server gave back what it was given
+			case p == s && narrow(name):
+				r.found(found, place, pointer, leak{byNameHidden, "", true})
+			case p != s || !mask.Secret(name):
+				r.total.Hidden++
+			}
+			r.values[p] = true
 		}
 		for _, l := range leaks(name, s) {
 			if l.value != "" && (r.values[l.value] || bytes.Contains(c.Arguments, []byte(l.value))) { // the server gave back what it was given
@@ -224,6 +238,9 @@ func (r *results) report(x *examination) {
 	}
 	if from.large > 0 {
 		x.note(counted(from.large, "result was", "results were") + " too large to be looked at")
+	}
+	if r.total.Hidden > 0 {
+		x.note(counted(r.total.Hidden, "text was", "texts were") + " hidden when the calls were recorded: whether they are secrets of the server cannot be told")
 	}
 	if r.total.Broken > 0 {
 		x.note(counted(r.total.Broken, "line or file", "lines or files") + " could not be read")

@@ -14,17 +14,18 @@ type Keeper struct {
 	r      *Redactor
 	marked map[string]bool // names that schemas mark
 	whole  map[string]bool // tools, by server, of whose arguments any may be a secret
+	all    []path          // takes out all of them
 }
 
-const (
-	maxMarked  = 1000
-	wholesaled = "[arguments that the schema calls secret]"
-)
+const maxMarked = 1000
+
+// kept is the name of each placeholder: who reads the file tells them from other texts by it, see [mask.Placeholder].
+const kept = "secret"
 
 // NewKeeper returns one that has seen nothing.
 func NewKeeper() *Keeper {
 	r, _ := New(Rules{}) // no rule that could be wrong
-	return &Keeper{r: r, marked: map[string]bool{}, whole: map[string]bool{}}
+	return &Keeper{r: r, marked: map[string]bool{}, whole: map[string]bool{}, all: []path{{[]string{"params", "arguments"}, r.rule("schema of arguments", kept)}}}
 }
 
 // Change is the entry as it may be kept, for [journal.Options].
@@ -33,11 +34,9 @@ func (k *Keeper) Change(e journal.Entry, body []byte) (journal.Entry, []byte) {
 	if frame && (bytes.Contains(body, []byte("writeOnly")) || bytes.Contains(body, []byte("password"))) {
 		k.schemas(e, body)
 	}
+	k.r.paths = nil
 	if frame && e.Kind == journal.Request && k.whole[e.Server+"\x00"+e.Tool] && e.Method == "tools/call" {
-		if arguments := jsonrpc.Get(body, "params", "arguments"); len(arguments) > 0 {
-			i := bytes.Index(body, arguments) // the first such bytes may be elsewhere, where they are as secret
-			body = append(append(bytes.Clone(body[:i]), jsonrpc.Quote(wholesaled)...), body[i+len(arguments):]...)
-		}
+		k.r.paths = k.all // values alone: what is called how, and a message that is valid, stay
 	}
 	k.r.Learn(e, body)
 	out, body := k.r.Change(e, body)
@@ -66,7 +65,7 @@ func (k *Keeper) mark(rule secret.Rule) bool {
 	for _, name := range names {
 		if p := plain(name); p != "" && !k.marked[p] && len(k.marked) < maxMarked {
 			k.marked[p] = true
-			k.r.keys[p] = k.r.rule("schema "+name, name)
+			k.r.keys[p] = k.r.rule("schema "+name, kept)
 		}
 	}
 	return !whole

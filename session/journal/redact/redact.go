@@ -341,7 +341,7 @@ func (r *Redactor) text(s string, head bool) string {
 	for _, k := range r.keyed {
 		s = replaceGroup(k.re, s, func(v string) string { return r.take(k.rule, strings.Trim(v, `"'`)) })
 	}
-	return r.plain(r.assigned(s))
+	return r.plain(mask.Assigned(s, func(v string) string { return r.take(byName, v) }))
 }
 
 // replaceGroup replaces what the first group of an expression matches.

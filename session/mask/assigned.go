@@ -1,14 +1,13 @@
-package redact
+package mask
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/mcphud/mcphud/session/mask"
-)
-
-// assigned is a text without the values of what is called like a secret in it: password=value, "password": "value", and
+// Assigned is a text with others in the place of the values of what is called like a secret in it: password=value, "password": "value", and
 // API_KEY: value where value is one word with a digit, for in prose much comes after a colon.
-func (r *Redactor) assigned(s string) string {
+func Assigned(s string, other func(value string) string) string {
+	if !strings.ContainsAny(s, "=:") {
+		return s
+	}
 	var b strings.Builder
 	at := 0
 	for i := 0; i < len(s); i++ {
@@ -20,7 +19,7 @@ func (r *Redactor) assigned(s string) string {
 			continue
 		}
 		b.WriteString(s[at:start])
-		b.WriteString(r.take(byName, s[start:end]))
+		b.WriteString(other(s[start:end]))
 		at, i = end, end-1
 	}
 	if at == 0 {
@@ -39,7 +38,7 @@ func valueAfter(s string, from, i int) (start, end int, ok bool) {
 	for first > from && last-first < 100 && nameByte(s[first-1]) {
 		first--
 	}
-	if !mask.Secret(s[first:last]) {
+	if !Secret(s[first:last]) {
 		return 0, 0, false
 	}
 	rest := s[i+1:]
