@@ -30,9 +30,9 @@ var arrows = map[string]string{
 	"session/certs":               "atomicfile",
 	"session/changes":             "",
 	"session/certs/certtest":      "",
-	"session/check":               "session config failure journal journal/expert jsonrpc offer text",
+	"session/check":               "session config failure journal journal/expert jsonrpc mask offer text",
 	"session/check/cases":         "check expect text",
-	"session/check/contract":      "atomicfile check filewatch history journal journal/importer jsonrpc mask offer schema secret text",
+	"session/check/contract":      "atomicfile check failure filewatch history journal journal/importer jsonrpc mask offer schema secret text",
 	"session/check/lint":          "session check jsonrpc offer schema text",
 	"session/check/safety":        "check check/contract journal jsonrpc mask offer schema text",
 	"session/check/conform":       "auth check config failure journal journal/expert jsonrpc listen mask offer process schema session sse tasks text transport",
@@ -121,7 +121,7 @@ var arrows = map[string]string{
 	"views/pane":                  "session session/again session/auth session/check/cost session/compare session/config session/diagnosis session/failure session/journal session/journal/filter session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/skills session/text tui tui/paint tui/safe tui/widget views/shell",
 	"views/shell":                 "session session/config session/journal session/mask tui/safe",
 
-	"session/registry":              "config failure listen mask setup text transport",
+	"session/registry":              "atomicfile config failure listen mask setup text transport",
 	"session/registry/registrytest": "",
 }
 

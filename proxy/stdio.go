@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 const (
@@ -70,7 +72,7 @@ func (i inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // panicked logs that a handler panicked that serves a request of this process.
 func (r *Router) panicked(v any) {
-	r.log.Error("request handler panicked", "panic", v, "stack", string(debug.Stack()))
+	r.log.Error("request handler panicked", "panic", mask.Log(fmt.Sprint(v)), "stack", string(debug.Stack()))
 }
 
 // readLines takes the messages of a client over a pipe until the input ends.

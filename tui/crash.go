@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // CrashError is a bug of mcphud that ended the UI. The terminal is restored by the time it is returned.
@@ -24,7 +26,7 @@ func (e *CrashError) Error() string {
 		where = "the project's issue tracker"
 	}
 	return fmt.Sprintf("mcphud crashed on the screen %q: %v\n\nThis is a bug of mcphud, not of your server. Please report it at %s with the lines below\n"+
-		"(they name source lines, not your data):\n\n%s", e.View, e.Value, where, strings.TrimSpace(e.Stack))
+		"(they name source lines, not your data):\n\n%s", e.View, mask.Log(fmt.Sprint(e.Value)), where, strings.TrimSpace(e.Stack))
 }
 
 // crashed notes a panic; the program then quits in an orderly way, which is what restores the terminal.

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/rpc"
 )
 
@@ -119,7 +120,7 @@ func (o *operations) start(s opSpec) (tea.Cmd, uint64) {
 func guard(ctx context.Context, label string, fn func(context.Context) (any, error)) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: internal error, please report it: %v\n%s", label, p, debug.Stack())
+			err = fmt.Errorf("%s: internal error, please report it: %s\n%s", label, mask.Log(fmt.Sprint(p)), debug.Stack())
 		}
 	}()
 	return fn(ctx)

@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 const (
@@ -190,7 +191,7 @@ func (b *batch) one(ctx context.Context, i int, params []byte) {
 func (b *batch) pass(ctx context.Context, x *front.Exchange) (res json.RawMessage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %s\n%s", mask.Log(fmt.Sprint(v)), debug.Stack())
 		}
 	}()
 	return b.next(ctx, x)

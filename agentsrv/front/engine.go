@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // EngineOptions are the options that an engine needs so that what its handlers return as errors reaches the wire as it
@@ -68,7 +69,7 @@ func Fail(ctx context.Context, err error) error {
 func panicked(v any) error {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
-		Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack()),
+		Err: fmt.Errorf("panic: %s\n%s", mask.Log(fmt.Sprint(v)), debug.Stack()),
 	}
 }
 

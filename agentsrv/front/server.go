@@ -3,6 +3,7 @@ package front
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -121,7 +123,7 @@ func New(o Options) *Server {
 			return caller.Principal, ok
 		},
 		Panicked: func(v any) {
-			o.Logger.Error("request handler panicked", "panic", v, "stack", string(debug.Stack()))
+			o.Logger.Error("request handler panicked", "panic", mask.Log(fmt.Sprint(v)), "stack", string(debug.Stack()))
 		},
 	})
 	s.next = s.engine

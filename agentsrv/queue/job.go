@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // run is one job that has begun; it is the context that its function gets.
@@ -111,7 +112,7 @@ func (r *run) call(f Func) {
 	end := outcome{err: errors.New("the handler ended its goroutine instead of returning")}
 	defer func() {
 		if p := recover(); p != nil {
-			r.q.opts.Logger.Error("a tool panicked", "tool", r.tool, "tenant", r.tenant.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.q.opts.Logger.Error("a tool panicked", "tool", r.tool, "tenant", r.tenant.name, "panic", mask.Log(fmt.Sprint(p)), "stack", string(debug.Stack()))
 			end = outcome{err: jsonrpc.Errorf(jsonrpc.KindInternal, "internal error")}
 		}
 		r.end()

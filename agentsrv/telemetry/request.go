@@ -215,6 +215,8 @@ func about(params []byte, param string) (name string, meta []byte) {
 func identity(s subject, name string, c kit.Identity) []attribute.KeyValue {
 	if s.attribute == attrResource {
 		name = mask.URL(name)
+	} else { // any text may be called
+		name = mask.Text(name)
 	}
 	kv := append(make([]attribute.KeyValue, 0, 4), attribute.String(s.attribute, clip(name)))
 	if c.Session != "" {

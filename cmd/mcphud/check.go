@@ -223,7 +223,7 @@ func (a *app) examine(ctx context.Context, l *link, c *checking, words []string)
 	if err := errors.Join(unwritten, c.reports.write(l.out, reports.Of{Report: rep, Options: o})); err != nil {
 		return err
 	}
-	return cmp.Or(bad, c.reports.verdict(l.Name(), rep.Counts, o))
+	return cmp.Or(bad, rep.Own(), c.reports.verdict(l.Name(), rep.Counts, o))
 }
 
 // again connects to the server once more.

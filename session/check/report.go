@@ -3,6 +3,8 @@ package check
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Version is that of the report's JSON. It grows when a member changes its meaning or goes.
@@ -97,6 +99,19 @@ type SectionReport struct {
 
 	Table [][]string `json:"-"` // the figures, for people
 	Notes []string   `json:"-"`
+
+	failed error
+}
+
+// Own is why a section could not do on this machine what it was asked for, such as write a file, which says nothing about the server; nil where
+// each could.
+func (r *Report) Own() error {
+	for _, s := range r.Sections {
+		if failure.KindOf(s.failed) == failure.Usage {
+			return s.failed
+		}
+	}
+	return nil
 }
 
 // Verdict is how the trial of a rule at a place ended, where it did not end in a finding.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -169,7 +170,7 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 	if err != nil && ctx.Err() != nil {
 		out.Error = Interrupted
 	} else if err != nil {
-		out.Error = err.Error()
+		out.Error, out.failed = err.Error(), err
 	} else if reader, is := section.(ListReader); is && reader.ReadsLists() {
 		if lists := s.unread(); len(lists) > 0 { // a finding says why
 			out.Error = "nothing is known of " + strings.Join(lists, ", ") + ", which could not be read"
@@ -266,7 +267,7 @@ func (s *Subject) unread() (out []string) {
 func guarded(ctx context.Context, name string, s *Subject, rec *Recorder, run func(context.Context, *Subject, *Recorder) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &failure.Error{Stage: name, Message: fmt.Sprintf("a fault of the check itself: %v", p), Detail: string(debug.Stack())}
+			err = &failure.Error{Stage: name, Message: "a fault of the check itself: " + mask.Log(fmt.Sprint(p)), Detail: string(debug.Stack())}
 		}
 	}()
 	return run(ctx, s, rec)

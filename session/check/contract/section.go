@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Section compares a server with its contract. The zero value has none.
@@ -75,7 +76,7 @@ func (c *compared) accept(file string) ([]string, error) {
 		return nil, err
 	}
 	if err := c.lock.Write(file); err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", file, err)
+		return nil, &failure.Error{Kind: failure.Usage, Message: "cannot write " + file + ": " + err.Error(), Err: err, Next: "name a file that can be written"}
 	}
 	return taken(file, c.key, c.was, c.changes), nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 const (
@@ -115,7 +116,7 @@ func (r *run) each(ctx context.Context, next func() *job) (err error) {
 		go func() { // it has the turn now
 			defer func() {
 				if p := recover(); p != nil {
-					err = &failure.Error{Stage: "fuzz", Message: fmt.Sprintf("a fault of the check itself: %v", p), Detail: string(debug.Stack())}
+					err = &failure.Error{Stage: "fuzz", Message: "a fault of the check itself: " + mask.Log(fmt.Sprint(p)), Detail: string(debug.Stack())}
 				}
 				now.of.busy = false
 				w.busy--

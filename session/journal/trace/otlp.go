@@ -42,15 +42,16 @@ func Exchange(j *journal.Journal, request uint64) (s Span, ok bool) {
 		Attributes: map[string]any{semMethod: e.Method, semRequest: e.ID, attrServer: e.Server},
 	}
 	if name, isText := jsonrpc.String([]byte(e.ID)); isText {
-		s.Attributes[semRequest] = name
+		s.Attributes[semRequest] = mask.Text(name)
 	}
+	name := mask.Text(e.Tool) // any text may be called
 	switch e.Method {
 	case "tools/call":
-		s.Attributes[semTool], s.Attributes[semOperation] = e.Tool, "execute_tool"
-		s.Name = words(e.Method, e.Tool)
+		s.Attributes[semTool], s.Attributes[semOperation] = name, "execute_tool"
+		s.Name = words(e.Method, name)
 	case "prompts/get":
-		s.Attributes[semPrompt] = e.Tool
-		s.Name = words(e.Method, e.Tool)
+		s.Attributes[semPrompt] = name
+		s.Name = words(e.Method, name)
 	default:
 		if e.Tool != "" {
 			s.Attributes[semResource] = mask.URL(e.Tool)
