@@ -289,6 +289,38 @@ func TestNamesNotesAndClear(t *testing.T) {
 	}
 }
 
+// Nothing of a call that was removed is left: neither in the file, nor in what is beside it while it is open.
+func TestNothingStaysOfARemovedCall(t *testing.T) {
+	h := newHistory(t, Usual)
+	keep(t, h, made("first", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`), made("other", `{"word":"PLUM"}`, `{}`), made("third", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`))
+	has := func(word string) (where []string) {
+		files, err := filepath.Glob(h.Path() + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
+				where = append(where, filepath.Base(f))
+			}
+		}
+		return where
+	}
+	if len(has("APRICOT")) == 0 || len(has("PAPAYA")) == 0 {
+		t.Fatal("it was never there")
+	}
+	if err := h.Delete(t.Context(), 1, 3); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"APRICOT", "PAPAYA"} {
+		if where := has(word); len(where) > 0 {
+			t.Errorf("%s is in %v", word, where)
+		}
+	}
+	if len(has("PLUM")) == 0 {
+		t.Error("what was not removed is gone")
+	}
+}
+
 // Several processes write at once, and nothing is lost.
 func TestProcesses(t *testing.T) {
 	h := newHistory(t, Usual)

@@ -53,6 +53,10 @@ func (h *History) write(ctx context.Context, f func(*sql.Tx) error) error {
 		return h.wrong("write", err)
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	// Of this connection: what is removed is overwritten.
+	if _, err := tx.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
+		return h.wrong("write", err)
+	}
 	if err := f(tx); err != nil {
 		return h.wrong("write", err)
 	}
@@ -157,9 +161,9 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Delete removes calls.
+// Delete removes calls. Nothing of them is left in the file.
 func (h *History) Delete(ctx context.Context, ids ...int64) error {
-	return h.write(ctx, func(tx *sql.Tx) error {
+	err := h.write(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
 			r, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id = ?`, id)
 			if err != nil {
@@ -171,6 +175,14 @@ func (h *History) Delete(ctx context.Context, ids ...int64) error {
 		}
 		return sweep(ctx, tx)
 	})
+	if err != nil {
+		return err
+	}
+	db, err := h.database(ctx, false)
+	if err != nil || db == nil {
+		return err
+	}
+	return h.wrong("write", checkpoint(ctx, db))
 }
 
 // Clear removes all calls, or those of the servers of one name, also pinned ones, and says how many. Nothing of them is left in the
@@ -200,6 +212,11 @@ func vacuum(ctx context.Context, db *store.DB) error {
 	if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
 		return err
 	}
+	return checkpoint(ctx, db)
+}
+
+// checkpoint has nothing left of earlier pages beside the file. Where another process reads them it is that one's to do.
+func checkpoint(ctx context.Context, db *store.DB) error {
 	_, err := db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	return err
 }
