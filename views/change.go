@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,6 +44,7 @@ type savedChange struct {
 	set     config.Set
 	backups []string
 	next    string // what makes the program read its file again, "" for nothing
+	lost    []string
 }
 
 // plan reads the files; what would change is then shown.
@@ -106,7 +108,7 @@ func (p plannedChange) ask(c *tui.Ctx) tea.Cmd {
 			}
 		}
 		b.WriteString("\n")
-		for _, n := range change.Notes {
+		for _, n := range append(slices.Clone(change.Notes), change.Lost...) {
 			fmt.Fprintf(&b, "! %s\n", n)
 		}
 		b.WriteString("\n")
@@ -139,6 +141,7 @@ func (p plannedChange) save(c *tui.Ctx) tea.Cmd {
 			if err != nil {
 				return nil, err
 			}
+			out.lost = append(out.lost, change.Lost...)
 			if out.next = change.Next; backup != "" {
 				out.backups = append(out.backups, backup)
 			}
@@ -174,6 +177,9 @@ func takeIn(m *session.Manager, set config.Set, gone []string) error {
 func (s savedChange) said(what string) string {
 	if s.next != "" {
 		what += "; " + s.next // first: a narrow screen cuts the end off
+	}
+	if len(s.lost) > 0 {
+		what += "; " + strings.Join(s.lost, "; ")
 	}
 	if len(s.backups) > 0 {
 		what += "; the file as it was is " + shortPath(s.where, s.backups[0], false)

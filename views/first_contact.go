@@ -272,6 +272,7 @@ type (
 	reloaded struct {
 		added    int
 		problems []string
+		lost     []string // of the file that was replaced
 	}
 )
 
@@ -290,31 +291,32 @@ func (v *servers) edit(c *tui.Ctx) tea.Cmd {
 
 // replaceOwn replaces a file that had other bytes when the editor opened it. Where another program wrote it meanwhile, the text of the
 // editor is kept beside it.
-func replaceOwn(ctx context.Context, path string, before, text []byte) error {
+func replaceOwn(ctx context.Context, path string, before, text []byte) (lost []string, err error) {
 	unlock, err := atomicfile.Lock(ctx, path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
-	if err = atomicfile.Rewrite(path, before, text); !errors.Is(err, atomicfile.ErrChanged) {
-		return err
+	if lost, err = atomicfile.Rewrite(path, before, text); !errors.Is(err, atomicfile.ErrChanged) {
+		return lost, err
 	}
 	draft := strings.TrimSuffix(path, filepath.Ext(path)) + ".draft" + filepath.Ext(path)
 	if bad := atomicfile.Write(draft, text); bad != nil {
-		return fmt.Errorf("%s changed while it was edited; it was left as it is, and what you wrote cannot be kept: %w", path, bad)
+		return nil, fmt.Errorf("%s changed while it was edited; it was left as it is, and what you wrote cannot be kept: %w", path, bad)
 	}
-	return fmt.Errorf("%s changed while it was edited; it was left as it is: what you wrote is in %s", path, draft)
+	return nil, fmt.Errorf("%s changed while it was edited; it was left as it is: what you wrote is in %s", path, draft)
 }
 
 // write saves what the editor made of ./mcphud.yaml, and takes in what it says.
 func (v *servers) write(c *tui.Ctx, text string) tea.Cmd {
 	path, where, m, before := v.ownPath(), v.configs.Where, c.Sessions, v.edited
 	cmd, _ := c.Replace("servers", "edit", "write "+ownFile, func(ctx context.Context) (any, error) {
-		if err := replaceOwn(ctx, path, before, []byte(text)); err != nil {
+		lost, err := replaceOwn(ctx, path, before, []byte(text))
+		if err != nil {
 			return reloaded{}, err
 		}
 		set, err := config.Load(where)
-		out := reloaded{}
+		out := reloaded{lost: lost}
 		for _, w := range set.Warnings {
 			if w.File == path {
 				out.problems = append(out.problems, strings.TrimPrefix(w.String(), filepath.Dir(path)+string(filepath.Separator)))
@@ -355,5 +357,9 @@ func (v *servers) took(c *tui.Ctx, r reloaded) tea.Cmd {
 	if len(r.problems) > 0 {
 		return c.Toast(tui.Failure, r.problems[0]+"; F opens it again")
 	}
-	return c.Toast(tui.Success, fmt.Sprintf("%s saved: %s new or changed", ownFile, pane.Count(r.added, "server")))
+	said := fmt.Sprintf("%s saved: %s new or changed", ownFile, pane.Count(r.added, "server"))
+	if len(r.lost) > 0 {
+		return c.Toast(tui.Warning, safe.Line(said+"; "+strings.Join(r.lost, "; "), 400))
+	}
+	return c.Toast(tui.Success, said)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/rewrite"
@@ -80,30 +81,69 @@ func (r *Request) catalog(kept credstore.Inputs) (*catalog, error) {
 	return c, nil
 }
 
+// save writes the file, for who holds its lock.
 func (c *catalog) save() error {
-	c.change.After = c.doc.Bytes()
-	if string(c.change.After) == string(c.change.Before) {
-		return nil
-	}
-	_, err := c.change.Save()
+	_, err := c.change.Replace()
 	return err
 }
 
-// Written changes the user's list of servers, and is what is printed about that. Values of environments go where kept says.
-func (r *Request) Written(ctx context.Context, kept credstore.Inputs) (json.RawMessage, error) {
+// saveTries is how often a change is made again because another program writes the file.
+const saveTries = 5
+
+// Written changes the user's list of servers, and is what is printed about that. Values of environments go where kept says. What changes the
+// file at the same time waits, or the change is made again of what is there then.
+func (r *Request) Written(ctx context.Context, kept credstore.Inputs) (a Answer, err error) {
 	name := strings.TrimSpace(r.Server)
 	if name == "" {
-		return nil, fail(r.Method + " requires --server <name>.")
+		return a, fail(r.Method + " requires --server <name>.")
 	}
-	out := Pairs{{"ok", json.RawMessage("true")}, {"action", nil}, {"server", quote(name)}}
 	if r.Method == serversRemove {
 		if err := r.nothingElse(); err != nil {
-			return nil, err
+			return a, err
 		}
 	}
-	c, err := r.catalog(kept)
+	c, _, err := r.plan(ctx, kept, name) // nothing is made or waited for where it cannot be
 	if err != nil {
-		return nil, err
+		return a, planFailed(err)
+	}
+	unlock, err := c.change.Lock(ctx)
+	if err != nil {
+		return a, planFailed(err)
+	}
+	defer unlock()
+	var out Pairs
+	for range saveTries {
+		if c, out, err = r.plan(ctx, kept, name); err != nil {
+			return a, planFailed(err)
+		}
+		if err = c.secrets.around(ctx, c.save); !errors.Is(err, atomicfile.ErrChanged) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, atomicfile.ErrChanged):
+		return a, fail(c.change.File + " changed while it was edited; it was left as it is")
+	case err != nil:
+		return a, planFailed(err)
+	}
+	out.Set("catalog", quote(c.change.File))
+	return Answer{Result: out.JSON(), Lost: c.change.Lost}, nil
+}
+
+// planFailed is any error of a change as the Inspector reports it.
+func planFailed(err error) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return err
+	}
+	return fail(err.Error())
+}
+
+// plan makes the change of what the file has now, and what is printed of it.
+func (r *Request) plan(ctx context.Context, kept credstore.Inputs, name string) (c *catalog, out Pairs, err error) {
+	out = Pairs{{"ok", json.RawMessage("true")}, {"action", nil}, {"server", quote(name)}}
+	if c, err = r.catalog(kept); err != nil {
+		return nil, nil, err
 	}
 	switch r.Method {
 	case serversAdd:
@@ -123,15 +163,8 @@ func (r *Request) Written(ctx context.Context, kept credstore.Inputs) (json.RawM
 			out.Set("previousName", quote(name))
 		}
 	}
-	if err == nil {
-		err = c.secrets.around(ctx, c.save)
-	}
-	var own *Error
-	if err != nil && !errors.As(err, &own) {
-		return nil, fail(err.Error())
-	}
-	out.Set("catalog", quote(c.change.File))
-	return out.JSON(), err
+	c.change.After = c.doc.Bytes()
+	return c, out, err
 }
 
 func (c *catalog) has(name string) error {

@@ -18,6 +18,7 @@ type Answer struct {
 	Lint   []Linted        // of tools/list
 	File   *File           // that the result was written to, nil for none
 	Skills []SkillReport   // of --verify, instead of a result
+	Lost   []string        // what could not be kept of a file that was changed
 }
 
 // File is a result that was written to a file.

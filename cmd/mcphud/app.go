@@ -40,6 +40,8 @@ type app struct {
 
 	user *userconfig.Config // what config.yaml says; see preferences
 
+	sent sent // what no error repeats
+
 	helping, helpAll bool // --help or --help-all was given
 }
 

@@ -113,7 +113,7 @@ func (a *app) editFile(ctx context.Context, path string) error {
 		if broken {
 			return &failure.Error{Kind: failure.Usage, Message: "what you wrote cannot be read, and was kept as " + draft, Next: path + " stays as it was; correct the draft and move it there"}
 		}
-		if err := replaceEdited(ctx, path, was, after); errors.Is(err, atomicfile.ErrChanged) {
+		if err := a.replaceEdited(ctx, path, was, after); errors.Is(err, atomicfile.ErrChanged) {
 			return usageError(path+" changed while it was edited; it was left as it is", "your changes are in "+draft)
 		} else if err != nil {
 			return usageError("cannot write "+path+": "+err.Error(), "your changes are in "+draft)
@@ -123,13 +123,15 @@ func (a *app) editFile(ctx context.Context, path string) error {
 }
 
 // replaceEdited puts the text of an editor in the place of a file that had another one when it was opened.
-func replaceEdited(ctx context.Context, path string, before, after []byte) error {
+func (a *app) replaceEdited(ctx context.Context, path string, before, after []byte) error {
 	unlock, err := atomicfile.Lock(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return atomicfile.Rewrite(path, before, after)
+	lost, err := atomicfile.Rewrite(path, before, after)
+	a.warnOf(lost)
+	return err
 }
 
 // confirm asks a question on the terminal; an empty answer is usual.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -77,7 +76,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if errors.As(err, &own) {
 		return int(own)
 	}
-	e := explain(ctx, err)
+	e := a.sent.failure(explain(ctx, err))
 	code, ok := exitCodes[e.Kind]
 	if !ok {
 		code = exitFailure
@@ -131,14 +130,13 @@ func explain(ctx context.Context, err error) *failure.Error {
 		}
 	}
 	if c.Kind == "" {
-		c.Kind = failure.Usage
-		var path *os.PathError
-		switch {
-		case errors.Is(err, syscall.ENOSPC):
-			c.Next = "make room on the disk"
-		case !errors.As(err, &path):
+		c.Kind = failure.Usage // the kind of exit code 1: what is wrong is on this side
+		if path := (*os.PathError)(nil); !errors.As(err, &path) {
 			c.Next = "if this looks like a bug in mcphud, please report it"
 		}
+	}
+	if c.Kind == failure.Usage && full(err) && !strings.Contains(c.Message+c.Next, "make room") {
+		c.Next = "make room on its disk, or name another place"
 	}
 	return &c
 }

@@ -36,6 +36,7 @@ func (a *app) inspect(ctx context.Context, args []string) int {
 		return exitInterrupted
 	}
 	e := inspectorError(err)
+	e.Message = a.sent.clean(e.Message)
 	line := e.Line()
 	if terminal(tell) {
 		line = escaped(line)
@@ -74,8 +75,9 @@ func (a *app) inspectWith(ctx context.Context, r *inspector.Request) error {
 		}
 		var kept credstore.Inputs
 		if kept, err = enteredValues(); err == nil {
-			answer.Result, err = r.Written(ctx, kept)
+			answer, err = r.Written(ctx, kept)
 		}
+		a.warnOf(answer.Lost)
 		if err == nil && len(r.Env) > 0 && !r.Quiet {
 			a.note("mcphud: values of -e are kept in " + kept.Store.Where())
 		}

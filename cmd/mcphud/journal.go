@@ -15,6 +15,7 @@ import (
 	"github.com/muesli/cancelreader"
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/edit"
@@ -171,7 +172,7 @@ func (a *app) write(o *fileCommand, of string, f func(w io.Writer) error) (err e
 		err = closed
 	}
 	if err == nil && o.inPlace {
-		err = os.Rename(file.Name(), name)
+		err = atomicfile.Rename(file.Name(), name)
 	}
 	if err != nil {
 		_ = os.Remove(file.Name())

@@ -201,7 +201,7 @@ func (a *app) working(ctx context.Context, attended bool, f func(*workplace) err
 			sd.warn("warning: " + err.Error() + "; --no-history keeps none")
 		}
 	}()
-	o.Record = calls.Record
+	o.Record = a.sent.recording(calls.Record)
 	if attended {
 		o.Pending = a.questions(true)
 	}

@@ -337,6 +337,7 @@ func (a *app) saveServer(ctx context.Context, to string, s config.Server) error 
 	if err != nil {
 		return editFailure(err)
 	}
+	a.warnOf(change.Lost)
 	notes := append([]string{}, change.Notes...)
 	if s.Source.Published != nil {
 		notes = append(notes, s.Source.Published.Warnings...)

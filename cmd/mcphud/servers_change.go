@@ -31,6 +31,7 @@ type changedServer struct {
 	Backup  string   `json:"backup,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Diff    string   `json:"diff,omitempty"` // secrets masked
+	Lost    []string `json:"lost,omitempty"` // what of the file could not be kept
 	Next    string   `json:"next,omitempty"`
 }
 
@@ -39,20 +40,30 @@ var done = map[string]string{"add": "added", "edit": "edited", "rename": "rename
 
 // save writes a change unless that is only to be shown, and says what was done.
 func save(action string, c *config.Change, dry bool) (out changedServer, err error) {
-	out = changedServer{Server: c.Server, Action: action, File: c.File, Line: c.Line, Notes: c.Notes, Diff: c.Diff()}
+	out = changedServer{Server: c.Server, Action: action, File: c.File, Line: c.Line, Notes: c.Notes, Lost: c.Lost, Diff: c.Diff()}
 	if dry || out.Diff == "" {
 		return out, nil
 	}
 	if out.Backup, err = c.Save(); err != nil {
 		return out, editFailure(err)
 	}
-	out.Line, out.Notes, out.Diff = c.Line, c.Notes, c.Diff() // of the file as it was by then
+	out.Line, out.Notes, out.Lost, out.Diff = c.Line, c.Notes, c.Lost, c.Diff() // of the file as it was by then
 	out.Changed, out.Next = true, c.Next
 	return out, nil
 }
 
+// warnOf says on stderr what of a file could not be kept when it was replaced.
+func (a *app) warnOf(lost []string) {
+	for _, l := range lost {
+		a.note("mcphud: warning: " + l)
+	}
+}
+
 // printChanges says what became of entries.
 func (a *app) printChanges(all ...changedServer) error {
+	for _, c := range all {
+		a.warnOf(c.Lost)
+	}
 	b, err := json.Marshal(struct {
 		Changes []changedServer `json:"changes"`
 	}{all})

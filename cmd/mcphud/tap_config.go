@@ -52,7 +52,8 @@ type changedEntry struct {
 	Wrapped bool     `json:"wrapped"` // the server runs below tap now
 	Changed bool     `json:"changed"`
 	Backup  string   `json:"backup,omitempty"`
-	Command []string `json:"command"` // the server's own, secrets masked
+	Command []string `json:"command"`        // the server's own, secrets masked
+	Lost    []string `json:"lost,omitempty"` // what of the file could not be kept
 	Next    string   `json:"next,omitempty"`
 }
 
@@ -91,7 +92,8 @@ func (a *app) changeEntry(cmd *cobra.Command, args []string, change func(p *conf
 		if out.Backup, err = p.Save(); err != nil {
 			return editFailure(err)
 		}
-		out.Next = p.Client.Restart
+		a.warnOf(p.Lost)
+		out.Lost, out.Next = p.Lost, p.Client.Restart
 	}
 	return a.printEntry(p, out)
 }

@@ -55,8 +55,27 @@ func WriteMode(path string, data []byte, mode os.FileMode) error {
 	})
 }
 
+// WriteForced is [Write] for what must not be lost in a power failure either, such as logins: it is forced to the disk before it replaces the file.
+func WriteForced(path string, data []byte) error {
+	err := replace(path, 0o600, force, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err == nil {
+		syncFolder(filepath.Dir(path))
+	}
+	return err
+}
+
+// force is what forces a file to the disk; a variable for tests.
+var force = (*os.File).Sync
+
 // WriteTo is [WriteMode] for what is written piece by piece. An error of write leaves the old file.
 func WriteTo(path string, mode os.FileMode, write func(io.Writer) error) error {
+	return replace(path, mode, func(*os.File) error { return nil }, write)
+}
+
+func replace(path string, mode os.FileMode, force func(*os.File) error, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
@@ -65,8 +84,11 @@ func WriteTo(path string, mode os.FileMode, write func(io.Writer) error) error {
 	if err == nil && mode != 0o600 {
 		err = f.Chmod(mode)
 	}
+	if err == nil {
+		err = force(f)
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = rename(f.Name(), path)
+		err = Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // why it could not be written is what matters

@@ -44,6 +44,31 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// What must not be lost is on the disk before it is the file; where that fails, the old one stays.
+func TestWriteForced(t *testing.T) {
+	defer func(was func(*os.File) error) { force = was }(force)
+	path := filepath.Join(t.TempDir(), "file")
+	if err := WriteForced(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	force = func(f *os.File) error {
+		if b, err := os.ReadFile(f.Name()); err != nil || string(b) != "new" {
+			t.Errorf("it is forced before it is written: %q %v", b, err)
+		}
+		return broken
+	}
+	if err := WriteForced(path, []byte("new")); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
+		t.Errorf("%q %v", b, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v %v", left, err)
+	}
+}
+
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -17,21 +18,22 @@ import (
 var ErrChanged = errors.New("the file changed meanwhile")
 
 // Rewrite replaces a file that people keep by these bytes, as a whole or not at all: where path is a symbolic link the file that it leads to,
-// with the mode and owner that the file has, and forced to the disk. A new file has mode 0600; its folder must exist. before is what the
-// caller read, nil for no file: where the file is something else by now nothing is written, and the error is [ErrChanged]. Between this look
-// and the replacement are microseconds in which a program that takes no [Lock] can still write what is lost.
-func Rewrite(path string, before, data []byte) error {
+// with the mode and owner that the file has and, on Linux and macOS, its extended attributes, and forced to the disk. lost says, a sentence each,
+// what of the file could not be kept; other names of it (hard links) never are, see [Apart]. A new file has mode 0600; its folder must
+// exist. before is what the caller read, nil for no file: where the file is something else by now nothing is written, and the error is
+// [ErrChanged]. Between this look and the replacement are microseconds in which a program that takes no [Lock] can still write what is lost.
+func Rewrite(path string, before, data []byte) (lost []string, err error) {
 	target, info, err := Target(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*") // mode 0600
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = f.Write(data)
 	if err == nil && info != nil {
-		err = keep(f, info)
+		lost, err = keepAll(f, target, info)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -40,14 +42,38 @@ func Rewrite(path string, before, data []byte) error {
 		err = unchanged(target, before)
 	}
 	if err == nil {
-		err = rename(f.Name(), target)
+		err = Rename(f.Name(), target)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // why it could not be written is what matters
-		return err
+		return nil, err
 	}
 	syncFolder(filepath.Dir(target))
-	return nil
+	return lost, nil
+}
+
+// keepAll gives a new file what there is of the one that it replaces beside its content, and says what it cannot give.
+func keepAll(f *os.File, target string, info os.FileInfo) (lost []string, err error) {
+	other, err := keep(f, info)
+	if err != nil {
+		return nil, err
+	}
+	if names := attributes(f, target, other); len(names) > 0 {
+		lost = append(lost, fmt.Sprintf("%s has lost extended attributes, which the system does not let be copied: %s", target, strings.Join(names, ", ")))
+	}
+	if apart := Apart(target); apart != "" {
+		lost = append(lost, apart)
+	}
+	return lost, nil
+}
+
+// Apart is what becomes of the other names (hard links) of a file that [Rewrite] replaces, "" where it has one name.
+func Apart(path string) string {
+	target, info, err := Target(path)
+	if err != nil || info == nil || links(info) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s is one of %d names of a file (hard links): it becomes a file of its own, and the others keep the old text", target, links(info))
 }
 
 // Target is the file that path leads to through symbolic links, and what is known of it; nil for one that is not there. A link to nothing

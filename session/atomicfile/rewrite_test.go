@@ -41,7 +41,7 @@ func TestRewriteThroughLinks(t *testing.T) {
 	if err := os.Symlink(middle, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Rewrite(link, []byte("old"), []byte("new")); err != nil {
+	if _, err := Rewrite(link, []byte("old"), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, file); got != "new" {
@@ -63,7 +63,7 @@ func TestRewriteThroughLinks(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := Rewrite(link, nil, []byte("new")); err == nil || !strings.Contains(err.Error(), "which does not exist") {
+	if _, err := Rewrite(link, nil, []byte("new")); err == nil || !strings.Contains(err.Error(), "which does not exist") {
 		t.Errorf("a link to nothing: %v", err)
 	}
 }
@@ -71,24 +71,24 @@ func TestRewriteThroughLinks(t *testing.T) {
 func TestRewriteRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := Rewrite(file, []byte("old"), []byte("new")); !errors.Is(err, ErrChanged) {
+	if _, err := Rewrite(file, []byte("old"), []byte("new")); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file that is gone: %v", err)
 	}
-	if err := Rewrite(file, nil, []byte("one")); err != nil || content(t, file) != "one" {
+	if _, err := Rewrite(file, nil, []byte("one")); err != nil || content(t, file) != "one" {
 		t.Errorf("a new file: %v", err)
 	}
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v %v", info.Mode(), err)
 	}
 	for _, before := range []string{"other", "on", "one more"} {
-		if err := Rewrite(file, []byte(before), []byte("two")); !errors.Is(err, ErrChanged) {
+		if _, err := Rewrite(file, []byte(before), []byte("two")); !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: %v", before, err)
 		}
 	}
-	if err := Rewrite(file, nil, []byte("two")); !errors.Is(err, ErrChanged) || content(t, file) != "one" {
+	if _, err := Rewrite(file, nil, []byte("two")); !errors.Is(err, ErrChanged) || content(t, file) != "one" {
 		t.Errorf("a file that came: %v, %s", err, content(t, file))
 	}
-	if err := Rewrite(dir, nil, []byte("two")); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+	if _, err := Rewrite(dir, nil, []byte("two")); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -106,7 +106,7 @@ func TestRewriteKeepsTheOwner(t *testing.T) {
 	if err := os.Chown(file, 12345, 54321); err != nil {
 		t.Skip(err)
 	}
-	if err := Rewrite(file, []byte("old"), []byte("new")); err != nil {
+	if _, err := Rewrite(file, []byte("old"), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file)
@@ -137,7 +137,7 @@ func TestLock(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if err := Rewrite(file, before, append(before[:len(before):len(before)], 'x')); err != nil {
+			if _, err := Rewrite(file, before, append(before[:len(before):len(before)], 'x')); err != nil {
 				t.Error(err)
 			}
 		})

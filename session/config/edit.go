@@ -37,6 +37,7 @@ type Place struct {
 	Line   int      // of the entry's name
 	Argv   []string // what the entry runs, as it is written; empty for a server that is reached by a URL
 	URL    string
+	Lost   []string // after Save, see [Change]
 
 	path    []string // members that lead to the entry
 	before  []byte   // the file as it was read
@@ -267,6 +268,7 @@ func (p *Place) Save() (backup string, err error) {
 		}
 		return now.change()
 	}
+	defer func() { p.Lost = c.Lost }()
 	return c.Save()
 }
 
@@ -274,7 +276,9 @@ func (p *Place) change() (*Change, error) {
 	if p.err != nil {
 		return nil, &EditError{File: p.File, Message: firstLine(p.err.Error()), Next: "change the entry by hand"}
 	}
-	return &Change{File: p.File, Before: p.before, After: p.doc.Bytes(), entry: p.entry}, nil
+	c := &Change{File: p.File, Before: p.before, After: p.doc.Bytes(), entry: p.entry}
+	c.apart()
+	return c, nil
 }
 
 func jsonString(s string) []byte {

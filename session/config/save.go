@@ -27,32 +27,48 @@ const saveTries = 5
 // nothing to a file that is read-only; the error is an *[EditError], or that of the file system. Links, mode and owner stay; a new file
 // can be read by its owner only.
 func (c *Change) Save() (backup string, err error) {
-	if c.Before == nil {
-		if info, err := os.Lstat(c.File); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			to, _ := os.Readlink(c.File) // where it cannot be read, the message is shorter
-			return "", &EditError{File: c.File, Message: "is a symbolic link to " + to + ", which does not exist", Next: "make that file, or remove the link"}
-		}
-		if err := os.MkdirAll(filepath.Dir(c.File), 0o700); err != nil {
-			return "", fmt.Errorf("cannot write %s: %w", c.File, err)
-		}
-	}
-	unlock, err := atomicfile.Lock(context.Background(), c.File)
+	unlock, err := c.Lock(context.Background())
 	if err != nil {
-		return "", &EditError{File: c.File, Message: "cannot be changed now: " + err.Error(), Next: "try again"}
+		return "", err
 	}
 	defer unlock()
 	for range saveTries {
 		if err := c.renew(); err != nil {
 			return "", err
 		}
-		if c.Before != nil && bytes.Equal(c.Before, c.After) {
-			return "", nil
-		}
-		if backup, err = c.write(); !errors.Is(err, atomicfile.ErrChanged) {
+		if backup, err = c.Replace(); !errors.Is(err, atomicfile.ErrChanged) {
 			return backup, err
 		}
 	}
 	return "", c.changed()
+}
+
+// Lock keeps other programs out that change files by this package, for who makes the change anew of what is there then, and calls Replace. The
+// folder of the file is made where it is missing.
+func (c *Change) Lock(ctx context.Context) (unlock func(), err error) {
+	if c.Before == nil {
+		if info, err := os.Lstat(c.File); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			to, _ := os.Readlink(c.File) // where it cannot be read, the message is shorter
+			return nil, &EditError{File: c.File, Message: "is a symbolic link to " + to + ", which does not exist", Next: "make that file, or remove the link"}
+		}
+		if err := os.MkdirAll(filepath.Dir(c.File), 0o700); err != nil {
+			return nil, fmt.Errorf("cannot write %s: %w", c.File, err)
+		}
+	}
+	unlock, err = atomicfile.Lock(ctx, c.File)
+	if err != nil {
+		return nil, &EditError{File: c.File, Message: "cannot be changed now: " + err.Error(), Next: "try again"}
+	}
+	return unlock, nil
+}
+
+// Replace is Save for who holds the Lock: where the file is not what the change was made of, it writes nothing, and the error is
+// [atomicfile.ErrChanged].
+func (c *Change) Replace() (backup string, err error) {
+	if c.Before != nil && bytes.Equal(c.Before, c.After) {
+		return "", nil
+	}
+	return c.write()
 }
 
 // renew makes the change again where the file is not what it was made of. What somebody else did to the entry is not undone.
@@ -90,7 +106,8 @@ func (c *Change) write() (backup string, err error) {
 			return "", fmt.Errorf("cannot keep a copy of %s: %w", c.File, err)
 		}
 	}
-	if err := atomicfile.Rewrite(c.File, c.Before, c.After); err != nil {
+	lost, err := atomicfile.Rewrite(c.File, c.Before, c.After)
+	if err != nil {
 		if backup != "" {
 			_ = os.Remove(backup)
 		}
@@ -99,10 +116,18 @@ func (c *Change) write() (backup string, err error) {
 		}
 		return "", fmt.Errorf("cannot write %s: %w", c.File, err)
 	}
+	c.Lost = lost
 	if backup != "" {
 		c.tidy()
 	}
 	return backup, nil
+}
+
+// apart says before the file is replaced what becomes of its other names.
+func (c *Change) apart() {
+	if said := atomicfile.Apart(c.File); said != "" {
+		c.Lost = []string{said}
+	}
 }
 
 func (c *Change) changed() error {

@@ -88,6 +88,7 @@ type Change struct {
 	Before []byte // nil where there is no file
 	After  []byte
 	Notes  []string // what the file cannot say, and what else its owner should know
+	Lost   []string // what is not kept of the file when it is replaced: other names (hard links), and after Save extended attributes
 	Next   string   // what makes the program read the file again
 	Line   int      // of the entry in the file that has it: After, or Before where it is removed
 

@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
+	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
@@ -103,10 +103,7 @@ func (h Host) Download(ctx context.Context, server string, b *registry.Bundle, g
 			Next: "do not use it; tell its publisher",
 		}
 	}
-	if runtime.GOOS == "windows" {
-		_ = os.Remove(path) // a rename does not replace there; what is left of it was not good
-	}
-	return path, os.Rename(tmp.Name(), path)
+	return path, atomicfile.Rename(tmp.Name(), path)
 }
 
 // digestOf is the SHA-256 of a file, "" where it cannot be read.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -216,7 +217,7 @@ func (c *Cache) Sync(ctx context.Context, from *Client, old List, progress func(
 		w.err = f.Close()
 	}
 	if w.err == nil {
-		w.err = os.Rename(f.Name(), c.path)
+		w.err = atomicfile.Rename(f.Name(), c.path)
 	}
 	if w.err != nil {
 		return old, bad, fmt.Errorf("cannot keep the list of servers in %s: %w", c.dir, w.err)

@@ -34,6 +34,24 @@ func (r Rule) After(values ...[]byte) Rule {
 	return r
 }
 
+// maxSent is how many texts are looked for elsewhere.
+const maxSent = 1000
+
+// With is a rule that also takes for secret what another does.
+func (r Rule) With(other Rule) Rule {
+	if len(other.sent)+len(other.names) == 0 && !other.whole || len(r.sent) >= maxSent {
+		return r
+	}
+	names := maps.Clone(r.names)
+	if names == nil {
+		names = map[string]bool{}
+	}
+	maps.Copy(names, other.names)
+	sent := slices.Concat(r.sent, other.sent)
+	slices.SortFunc(sent, func(a, b string) int { return len(b) - len(a) })
+	return Rule{names: names, whole: r.whole || other.whole, sent: slices.Compact(sent)}
+}
+
 // maxDepth is how deep schemas and values are looked into. What is below goes as a whole.
 const maxDepth = 200
 

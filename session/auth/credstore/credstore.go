@@ -137,7 +137,7 @@ func (s *store) edit(ctx context.Context, change func([]entry) []entry) (err err
 	if len(b) > maxFile {
 		return tooMuch(s.path)
 	}
-	return atomicfile.Write(s.path, append(b, '\n'))
+	return atomicfile.WriteForced(s.path, append(b, '\n'))
 }
 
 // Lock implements auth.Locker. What is locked is not the file: other logins are read and written meanwhile.

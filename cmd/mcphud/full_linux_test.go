@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+)
+
+// fullDisk is a folder on a disk that has no room, where a file is that can be read.
+func fullDisk(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=128k"); err != nil {
+		t.Skip("no file system of a few pages here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fill, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = fill.Write(make([]byte, 4096))
+	}
+	_ = fill.Close() // it is full
+	return dir
+}
+
+// A full disk is said to be full by whatever writes to it, with what to do, and as what it is: no fault of a server, and none of the program.
+// What was there stays.
+func TestAFullDiskIsSaidToBeFull(t *testing.T) {
+	t.Parallel()
+	const entry = `{"mcpServers": {"a": {"command": "true"}}}`
+	dir := fullDisk(t, "mcp.json", entry)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	url := agent(t, agentsrv.Options{})
+	whole := filepath.Join(t.TempDir(), "j.jsonl")
+	mcphud(t, "tools", "call", "echo", "message=hi", "--journal", whole, "--url", url).ok(t)
+	catalog := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(catalog, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		env  []string
+		args []string
+	}{
+		"configuration":   {nil, []string{"servers", "add", "b", "--to", at("mcp.json"), "--", "true"}},
+		"new file":        {nil, []string{"servers", "add", "b", "--to", at("new.json"), "--", "true"}},
+		"of --cli":        {nil, []string{"--cli", "--catalog", at("mcp.json"), "--method", "servers/add", "--server", "b", "--", "true"}},
+		"entry of tap":    {nil, []string{"tap", "wrap", at("mcp.json"), "a"}},
+		"journal":         {nil, []string{"tools", "list", "--url", url, "--journal", at("j.jsonl")}},
+		"export":          {nil, []string{"journal", "export", whole, "--format", "har", "-o", at("j.har")}},
+		"redacted":        {nil, []string{"journal", "redact", whole, "-o", at("r.jsonl")}},
+		"store":           {nil, []string{"agent", "--store", at("a.db"), "--port", "0"}},
+		"history":         {[]string{"XDG_STATE_HOME=" + dir, noHistory + "="}, []string{"tools", "call", "echo", "message=hi", "--url", url}},
+		"credentials":     {[]string{"XDG_STATE_HOME=" + dir, "MCPHUD_CREDENTIALS=file"}, []string{"--cli", "--catalog", catalog, "--method", "servers/add", "--server", "b", "-e", "K=" + strings.Repeat("v", 9000), "--", "true"}},
+		"report of check": {nil, []string{"check", "lint", "--report", "junit=" + at("c.xml"), "--url", url}},
+		"lock":            {nil, []string{"check", "contract", "--accept", "--lock", at("mcp.lock.json"), "--url", url}},
+		"metrics":         {nil, []string{"status", "--metrics", at("m.prom"), "--config", catalog}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(t, append(c.args, "--format", "json")...)
+			if c.args[0] == "--cli" || c.args[0] == "agent" || slices.Contains(c.args, "har") {
+				cmd = command(t, c.args...)
+			}
+			cmd.Env = append(cmd.Env, c.env...)
+			o := finish(t, cmd)
+			if !strings.Contains(o.stderr, "no space left") || strings.Contains(o.stderr, "report it") {
+				t.Errorf("exit %d: %s%s", o.code, o.stderr, o.out)
+			}
+			switch {
+			case what == "history": // the call was made, and is printed
+				if o.code != exitOK || !strings.Contains(o.out, "hi") {
+					t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
+				}
+			case c.args[0] == "--cli":
+				if o.code != 1 {
+					t.Errorf("exit %d: %s", o.code, o.stderr)
+				}
+			case c.args[0] == "agent":
+				if o.code != exitFailure || !strings.Contains(o.stderr, "make room") {
+					t.Errorf("exit %d: %s", o.code, o.stderr)
+				}
+			default:
+				if e := o.errorLine(t); o.code != exitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "make room") {
+					t.Errorf("exit %d: %+v", o.code, e)
+				}
+			}
+		})
+	}
+	t.Cleanup(func() { // before the disk is gone, and after them
+		if b := contents(at("mcp.json")); b != entry {
+			t.Errorf("what was there is %q", b)
+		}
+		if _, err := os.Stat(at("new.json")); err == nil {
+			t.Error("a file is there that could not be written")
+		}
+	})
+}

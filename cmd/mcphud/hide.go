@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
+	secrets "github.com/mcphud/mcphud/session/secret"
+)
+
+// sent are the secrets that a command sent, by the names and schemas of arguments. A server may repeat them in an error, which ends up in logs.
+// The zero value has none.
+type sent struct {
+	mu   sync.Mutex
+	rule secrets.Rule
+}
+
+// recording has what is a secret in calls noted before record gets them.
+func (s *sent) recording(record func(session.Made)) func(session.Made) {
+	return func(m session.Made) {
+		rule := secrets.Of(m.Schema)
+		s.mu.Lock()
+		s.rule = s.rule.With(rule.After(m.Arguments))
+		s.mu.Unlock()
+		if record != nil {
+			record(m)
+		}
+	}
+}
+
+// clean is a text without what was sent as a secret, or looks like one.
+func (s *sent) clean(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rule.Clean(text)
+}
+
+// hide is JSON without these, byte for byte the same where there are none.
+func (s *sent) hide(value json.RawMessage) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if out, places := s.rule.Hide(value); len(places) > 0 {
+		return out
+	}
+	return value
+}
+
+// hidden is an error whose text had a secret.
+type hidden struct {
+	text string
+	error
+}
+
+func (h hidden) Error() string { return h.text }
+
+func (h hidden) Unwrap() error { return h.error }
+
+// failure is an error as it may be written to stderr.
+func (s *sent) failure(e *failure.Error) *failure.Error {
+	c := *e
+	for _, text := range []*string{&c.Message, &c.Reason, &c.Detail, &c.Next, &c.URL} {
+		*text = s.clean(*text)
+	}
+	if c.Err != nil {
+		if said := c.Err.Error(); s.clean(said) != said {
+			c.Err = hidden{s.clean(said), c.Err}
+		}
+	}
+	c.Data, c.Asked = s.hide(c.Data), s.hide(c.Asked)
+	return &c
+}

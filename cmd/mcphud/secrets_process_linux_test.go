@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A secret reaches the process that it is for, by its environment, and no other: not by arguments, which every user of the machine can read, and
+// not by the environment of other servers or of a helper.
+func TestTheProcessListHasNoSecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Each process writes down what it was started with, and who started it.
+	spy := filepath.Join(dir, "spy.sh")
+	script := `#!/bin/sh
+tr '\000' '\n' </proc/$$/environ >"` + dir + `/$1.environ"
+tr '\000' '\n' </proc/$$/cmdline >"` + dir + `/$1.argv"
+tr '\000' '\n' </proc/$PPID/cmdline >"` + dir + `/$1.parent"
+shift
+exec "$@"
+`
+	if err := os.WriteFile(spy, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const ofA, ofB, inherited, header = "a-secret-of-a-1", "a-secret-of-b-2", "a-secret-of-ours-3", "a-secret-in-a-header-4"
+	server := fmt.Sprintf("[%q, NAME, env, -u, %s, %s=%s, %q]", spy, asMain, asServer, exampleServer, os.Args[0])
+	file := filepath.Join(dir, "mcp.yaml")
+	if err := os.WriteFile(file, []byte(`servers:
+  a: {command: sh, args: `+strings.Replace(server, "NAME", "a", 1)+`, env: {A_TOKEN: `+ofA+`}}
+  b: {command: sh, args: `+strings.Replace(server, "NAME", "b", 1)+`, env: {B_TOKEN: `+ofB+`}}
+  c: {url: "`+echoing(t)+`", headers: {X-Api-Key: `+header+`}, headersHelper: [sh, "`+spy+`", helper, echo, "{}"]}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "status", "--config", file, "--format", "json")
+	cmd.Env = append(cmd.Env, "GITHUB_TOKEN="+inherited)
+	o := finish(t, cmd)
+	if o.code != exitOK || strings.Count(o.out, `"Connected"`) < 3 && strings.Count(o.out, `"ok"`) < 3 {
+		t.Fatalf("exit %d: %s%s", o.code, o.out, o.stderr)
+	}
+	own := map[string]string{"a": ofA, "b": ofB}
+	for _, name := range []string{"a", "b", "helper"} {
+		environ, argv, parent := contents(filepath.Join(dir, name+".environ")), contents(filepath.Join(dir, name+".argv")), contents(filepath.Join(dir, name+".parent"))
+		if !strings.Contains(argv, name) || environ == "" || parent == "" {
+			t.Fatalf("%s left nothing", name)
+		}
+		for _, s := range []string{ofA, ofB, inherited, header} {
+			if strings.Contains(argv, s) || strings.Contains(parent, s) {
+				t.Errorf("%s is in the arguments of %s: %s %s", s, name, argv, parent)
+			}
+			if s == inherited { // which they all get, as from a shell: what is not theirs is of no other entry
+				continue
+			}
+			if has := strings.Contains(environ, s); has != (own[name] == s) {
+				t.Errorf("the environment of %s has %s: %v", name, s, has)
+			}
+		}
+	}
+}
