@@ -59,6 +59,9 @@ type options struct {
 	expected            expected
 }
 
+// journalHolds is what --journal promises of the file, in the words of each manual that says it.
+const journalHolds = "only you can read it, and what is a secret by name, look or schema is masked"
+
 // formats, transports, protocols and levels are what the flags of those names take.
 var (
 	formats    = []string{"text", "json", "jsonl", "raw"}
@@ -97,7 +100,7 @@ func (o *options) register(root *cobra.Command) {
 	f.BoolVar(&o.readOnly, "read-only", false, "list and call only tools that are marked as read-only")
 	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
-	f.StringVar(&o.journal, "journal", "", "record all traffic in `FILE` (JSON lines, secrets masked)")
+	f.StringVar(&o.journal, "journal", "", "record all traffic in `FILE` (JSON lines): "+journalHolds)
 	f.BoolVar(&o.journalRaw, "journal-raw", false, "with --journal, keep messages as they are, secrets too")
 	f.BoolVar(&o.noHistory, "no-history", false, "keep no calls for mcphud history; MCPHUD_HISTORY=off")
 	o.maxFrame = config.DefaultMaxFrame

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http/httptest"
 	"os"
@@ -53,6 +54,9 @@ func echoing(t *testing.T) string {
 			for _, v := range r.GetArguments() {
 				text += " " + v.(string)
 			}
+			if r.GetString("user", "") == "refused" {
+				return nil, fmt.Errorf("nobody lets refused in: %s", said)
+			}
 			return mcp.NewToolResultStructured(map[string]any{"said": string(said), "plain": text}, text), nil
 		})
 	h := httptest.NewServer(server.NewStreamableHTTPServer(s))
@@ -83,6 +87,8 @@ func TestNothingThatIsKeptHasASecretInIt(t *testing.T) {
 	for _, line := range [][]string{
 		{"journal", "export", "j.jsonl", "--format", "har", "-o", "j.har"},
 		{"journal", "export", "j.jsonl", "--format", "html", "-o", "j.html"},
+		{"journal", "export", "j.jsonl", "--format", "otlp", "-o", "j.json"},
+		{"journal", "export", "j.jsonl", "--format", "jsonl", "-o", "again.jsonl"},
 		{"history", "export", "-o", "calls.json"},
 	} {
 		cmd := run(line...)
