@@ -246,7 +246,7 @@ func TestCheckOfAServerThatDies(t *testing.T) {
 	}
 	validJSON(t, "report.schema.json", o.out)
 	b, err := os.ReadFile(filepath.Join(dir, "a.xml"))
-	if err != nil || !strings.Contains(string(b), `<failure type="error" message="server: the list could not be read: tools/list: `) {
+	if err != nil || !strings.Contains(string(b), `<failure type="error" message="server: tools/list: the list could not be read: `) {
 		t.Errorf("%v: %s", err, b)
 	}
 }

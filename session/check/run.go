@@ -57,7 +57,7 @@ func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 		if err == nil {
 			continue
 		}
-		f := Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: "the list could not be read: " + reason(k, err)}
+		f := Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: k.Method() + ": the list could not be read: " + reason(err)}
 		severity := Error
 		if unknownMethod(err) {
 			f.Message = k.Method() + " is declared, and not implemented"
@@ -70,13 +70,13 @@ func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 	return nil
 }
 
-// reason is why a list could not be read, with its method.
-func reason(k offer.Kind, err error) string {
+// reason is why a list could not be read.
+func reason(err error) string {
 	var e *failure.Error
 	if errors.As(err, &e) && e.Kind == failure.RpcError && e.Code != nil {
-		return fmt.Sprintf("%s: error %d: %s", k.Method(), *e.Code, text.FirstLine(e.Message))
+		return fmt.Sprintf("error %d: %s", *e.Code, text.FirstLine(e.Message))
 	}
-	return k.Method() + ": " + err.Error()
+	return err.Error()
 }
 
 // Server is the section that says what Run itself finds, for lists of rules. Run has it by itself.

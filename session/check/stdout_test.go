@@ -60,10 +60,10 @@ func TestListsThatCannotBeRead(t *testing.T) {
 		severity, unread string // of the finding; of the section
 		says             string
 	}{
-		{"resources/list", -32603, "error", "nothing is known of resources/list, which could not be read; the other lists were examined", "the list could not be read: resources/list: error -32603: refused"},
+		{"resources/list", -32603, "error", "nothing is known of resources/list, which could not be read; the other lists were examined", "resources/list: the list could not be read: error -32603: refused"},
 		{"resources/list", jsonrpc.CodeMethodNotFound, expert.Find("capability-empty").Severity.String(), "", "resources/list is declared, and not implemented"},
 		{"tools/list", jsonrpc.CodeMethodNotFound, "error", "", "tools/list is declared, and not implemented"},
-		{"", -32603, "error", "nothing is known of tools/list, prompts/list, resources/list, resources/templates/list, which could not be read", "the list could not be read: tools/list: "},
+		{"", -32603, "error", "nothing is known of tools/list, prompts/list, resources/list, resources/templates/list, which could not be read", "tools/list: the list could not be read: "},
 	} {
 		_, s := sessiontest.Open(t, session.Options{Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
 			p.Handshake(`{"tools":{},"prompts":{},"resources":{}}`)
