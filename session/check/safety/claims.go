@@ -120,7 +120,7 @@ var (
 )
 
 // opens is a tool that goes to pages, and not only speaks of them.
-var opens = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|quer|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
+var opens = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
 
 // hints compares annotations with what the name and the description begin with.
 func (x *examination) hints(at check.Place, it offer.Item) {

@@ -116,7 +116,7 @@ func TestRules(t *testing.T) {
 		{"hint-contradicts", hinted("delete_file", "", `"readOnlyHint":true`), hinted("deleted_files", "Lists what was deleted.", `"readOnlyHint":true`)},
 		{"hint-contradicts", hinted("page", "Deletes a page.", `"destructiveHint":false`), hinted("page", "Deletes a page.", `"readOnlyHint":false`)},
 		{"hint-contradicts", hinted("find", "Searches the internet.", `"openWorldHint":false`), hinted("find", "Searches the internet.", `"openWorldHint":true`)},
-		{"hint-contradicts", hinted("find", "Scrapes fields of a website.", `"openWorldHint":false`), hinted("find", "Finds entries of the catalog for a website.", `"openWorldHint":false`)},
+		{"hint-contradicts", hinted("find", "Scrapes fields of a website.", `"openWorldHint":false`), hinted("find", "Use query to find entries of the catalog for a website.", `"openWorldHint":false`)},
 		{"odd-url", said("See https://xn--pple-43d.example/ now"), said("See https://apple.example/ or http://127.0.0.1:3000 now")},
 		{"odd-url", said("See http://203.0.113.7/x"), said("See http://192.168.0.1/x")},
 		{"odd-url", said("See https://good.example@evil.example/"), said("See https://evil.example/@good")},
