@@ -40,14 +40,14 @@ type app struct {
 
 	user *userconfig.Config // what config.yaml says; see preferences
 
-	sent sent // what no error repeats
+	sent *sent // what no error repeats
 
 	helping, helpAll bool // --help or --help-all was given
 }
 
 // run executes one command line and returns the exit code. Everything the command started is gone when it returns.
 func run(args []string, std standard) int {
-	a := &app{standard: std, kill: &children{}}
+	a := &app{standard: std, kill: &children{}, sent: &sent{}}
 	ctx, stop := interruptible(a.kill.end, a.kill.hangup, func() {
 		if len(a.kill.running()) > 0 {
 			a.note("waiting for the server's process to end: interrupt again to kill it")

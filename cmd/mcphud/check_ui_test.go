@@ -40,7 +40,7 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 		"wrong.yaml": "tool: add\narguments: {a: 1, b: 2}\nexpect: .structuredContent.sum == 4\n",
 		"other.yaml": "server: another\ntool: add\n",
 	})
-	a := &app{kill: &children{}}
+	a := &app{kill: &children{}, sent: &sent{}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
 	lock := contract.NewProject(func() string { return findLock(".") })
@@ -100,7 +100,7 @@ func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
 	}
 	s.SetTools(answering(find("Finds pages, and edits them.", mcp.WithReadOnlyHintAnnotation(false)), found))
 
-	a := &app{kill: &children{}}
+	a := &app{kill: &children{}, sent: &sent{}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
 	lock := contract.NewProject(func() string { return findLock(".") })

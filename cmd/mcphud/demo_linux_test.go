@@ -88,7 +88,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer null.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	a, d := &app{standard: standard{null, null, null}, kill: &children{}}, newDemoStack()
+	a, d := &app{standard: standard{null, null, null}, kill: &children{}, sent: &sent{}}, newDemoStack()
 	one := stack.AgentEntry{Name: "one", Of: "one", Flags: [][2]string{{"ephemeral", "true"}}}
 	if d.run, err = a.runStack(ctx, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.event, d.listening); err != nil {
 		t.Fatal(err)

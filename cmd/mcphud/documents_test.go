@@ -137,7 +137,7 @@ func parsed(t *testing.T, args []string) error {
 		}
 		return err
 	}
-	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
+	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}, sent: &sent{}}
 	a.root = a.command(nil)
 	a.root.InitDefaultHelpCmd()
 	a.root.InitDefaultVersionFlag()

@@ -327,7 +327,7 @@ func TestUpExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TOKEN", "x")
-	a := &app{}
+	a := &app{sent: &sent{}}
 	f, _, err := a.stackFile(file)
 	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
 		t.Errorf("%+v %v", f, err)

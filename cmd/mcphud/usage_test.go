@@ -17,7 +17,7 @@ import (
 // eachCommand visits every command that help shows.
 func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
 	t.Helper()
-	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
+	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}, sent: &sent{}}
 	a.root = a.command(nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
