@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
 	secrets "github.com/mcphud/mcphud/session/secret"
 )
@@ -68,5 +69,38 @@ func (s *sent) failure(e *failure.Error) *failure.Error {
 		}
 	}
 	c.Data, c.Asked = s.hide(c.Data), s.hide(c.Asked)
+	if c.Kind == failure.Assertion {
+		c.Data = s.assertions(e.Data)
+	}
 	return &c
+}
+
+// assertions is the data of assertions that failed, without secrets. What an assertion is called stays, though "assertion" is also the name of a
+// secret of OAuth.
+func (s *sent) assertions(data json.RawMessage) json.RawMessage {
+	var d struct {
+		Assertions []expect.Failed `json:"assertions"`
+	}
+	if json.Unmarshal(data, &d) != nil || len(d.Assertions) == 0 {
+		return s.hide(data)
+	}
+	names := make([]string, len(d.Assertions))
+	for i := range d.Assertions {
+		names[i], d.Assertions[i].Assertion = d.Assertions[i].Assertion, ""
+	}
+	unnamed, err := json.Marshal(d)
+	if err != nil {
+		return s.hide(data)
+	}
+	unnamed = s.hide(unnamed)
+	if json.Unmarshal(unnamed, &d) != nil || len(d.Assertions) != len(names) {
+		return unnamed // hidden as a whole
+	}
+	for i := range d.Assertions {
+		d.Assertions[i].Assertion = names[i]
+	}
+	if whole, err := json.Marshal(d); err == nil {
+		return whole
+	}
+	return unnamed
 }

@@ -190,7 +190,7 @@ func TestSchemaHasAllMembers(t *testing.T) {
 		}
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if name == "-" {
+			if name == "-" || !typ.Field(i).IsExported() {
 				continue
 			}
 			if !bytes.Contains(raw, []byte(`"`+name+`": {`)) {
