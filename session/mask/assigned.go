@@ -1,10 +1,18 @@
 package mask
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// masked is a value that was hidden before, with the brackets that the text has behind it.
+var masked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\*\*\*|\[[a-z0-9-]+-[0-9]+\])[)\]}.]*$`) })
 
 // Assigned is a text with others in the place of the values of what is called like a secret in it: password=value, "password": "value", and
 // API_KEY: value where value is one word with a digit, for in prose much comes after a colon.
-func Assigned(s string, other func(value string) string) string {
+// Brackets behind a value that is not quoted may be the text's: password=value) has them in it.
+func Assigned(s string, other func(value string, quoted bool) string) string {
 	if !strings.ContainsAny(s, "=:") {
 		return s
 	}
@@ -19,7 +27,7 @@ func Assigned(s string, other func(value string) string) string {
 			continue
 		}
 		b.WriteString(s[at:start])
-		b.WriteString(other(s[start:end]))
+		b.WriteString(other(s[start:end], s[start-1] == '"' || s[start-1] == '\''))
 		at, i = end, end-1
 	}
 	if at == 0 {
@@ -42,11 +50,14 @@ func valueAfter(s string, from, i int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	rest := s[i+1:]
+	if s[i] == '=' {
+		rest = strings.TrimLeft(rest, "=")
+	}
 	if quoted || s[i] == ':' {
 		rest = strings.TrimLeft(rest, " \t")
 	}
 	start = len(s) - len(rest)
-	if rest == "" || rest[0] == '[' { // a list, or a placeholder
+	if rest == "" || rest[0] == '[' && s[i] == ':' { // a list, or a placeholder
 		return 0, 0, false
 	}
 	if q := rest[0]; q == '"' || q == '\'' {
@@ -56,12 +67,16 @@ func valueAfter(s string, from, i int) (start, end int, ok bool) {
 		}
 		return start + 1, start + 1 + n, n > 0
 	}
-	n := strings.IndexAny(rest, " \t\r\n&;,\"'}])<>")
+	ends := " \t\r\n\f\v&;,\"'<>"
+	if s[i] == ':' {
+		ends += "}])" // of Go's map[password:value]; what is assigned may have brackets in it
+	}
+	n := strings.IndexAny(rest, ends)
 	if n < 0 {
 		n = len(rest)
 	}
 	switch word := strings.ToLower(rest[:n]); {
-	case n == 0 || word[0] == '=' || word == "bearer" || word == "basic" || word == "token": // what follows these is found by its look
+	case n == 0 || word == "[" || masked().MatchString(word) || word == "bearer" || word == "basic" || word == "token": // what follows these is found by its look
 		return 0, 0, false
 	case s[i] == ':' && (n < 6 || !strings.ContainsAny(word, "0123456789") || strings.HasPrefix(word, "//")):
 		return 0, 0, false

@@ -129,7 +129,7 @@ func Prose(s string) string {
 
 // Log is Text for what programs write for people: the values of assignments such as token=abc go as well, see [Assigned].
 func Log(s string) string {
-	return Assigned(Text(s), func(string) string { return Hidden })
+	return Assigned(Text(s), func(string, bool) string { return Hidden })
 }
 
 // minSecret is how long a text has to be for scheme or tokenPattern to find something in it: "basic abcdef".

@@ -132,6 +132,14 @@ func TestLog(t *testing.T) {
 		"TokenException: 'GITHUB_TOKEN'":   "TokenException: 'GITHUB_TOKEN'",
 		"a=b":                              "a=b",
 		"https://h/?token=x&n=1":           "https://h/?token=***&n=1",
+		"DB_PASSWORD=aB)Y8kQ2m next":       "DB_PASSWORD=*** next",
+		"PASSWORD=a]b}c, n":                "PASSWORD=***, n",
+		"API_KEY=[k3yk3yk3y":               "API_KEY=***",
+		"API_KEY=[a-1]k3yk3y":              "API_KEY=***",
+		"token==abc123def":                 "token==***",
+		"if token == nil || token==":       "if token == nil || token==",
+		"{API_KEY=[secret-1]} token=***)":  "{API_KEY=[secret-1]} token=***)",
+		`API_KEYS=["a", "b"]`:              `API_KEYS=["a", "b"]`,
 	} {
 		if got := Log(in); got != want {
 			t.Errorf("Log(%q) = %q, want %q", in, got, want)

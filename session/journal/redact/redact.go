@@ -341,7 +341,13 @@ func (r *Redactor) text(s string, head bool) string {
 	for _, k := range r.keyed {
 		s = replaceGroup(k.re, s, func(v string) string { return r.take(k.rule, strings.Trim(v, `"'`)) })
 	}
-	return r.plain(mask.Assigned(s, func(v string) string { return r.take(byName, v) }))
+	return r.plain(mask.Assigned(s, func(v string, quoted bool) string {
+		secret := v
+		if !quoted {
+			secret = strings.TrimRight(v, ")]}") // it is found elsewhere too, without what may be the text's
+		}
+		return r.take(byName, secret) + v[len(secret):]
+	}))
 }
 
 // replaceGroup replaces what the first group of an expression matches.

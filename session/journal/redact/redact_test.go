@@ -188,6 +188,15 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
+// A value ends with the brackets behind it, for they may be in it; without them it is found elsewhere.
+func TestSecretsBeforeBrackets(t *testing.T) {
+	stderr := journal.Entry{Kind: journal.Stderr}
+	out, _ := changed(t, redact.Rules{}, said{stderr, "Config(password=hunter2)"}, said{stderr, "no user hunter2 here"}, said{stderr, "DB_PASSWORD=aB)Y8kQ2m"})
+	if all := strings.Join(out, "\n"); strings.Contains(all, "hunter2") || strings.Contains(all, "Y8kQ2m") || strings.Contains(all, "aB") {
+		t.Error(all)
+	}
+}
+
 // What is called like a secret is taken out of texts too: of stderr, of a command line, of JSON in the middle of a text.
 func TestSecretsInTexts(t *testing.T) {
 	for in, want := range map[string]string{
