@@ -64,6 +64,9 @@ func TestTheReasonBelowAFailure(t *testing.T) {
 		"\x1b[31m\x1b[0m\n\x1b[1mError:\x1b[0m the licence ended\n\x1b[2K":                                                                                              "Error: the licence ended",
 		"\n\nError: the licence ended\n": "Error: the licence ended",
 		"the cause: nobody knows\nbye":   "",
+		"WARN cannot reach the cache\nCaused by: connection timed out\nError: config.toml: unexpected end of file\nbye":      "Error: config.toml: unexpected end of file",
+		"Error: config.toml: unexpected end of file\nWARN cannot reach the cache\nCaused by: connection timed out\nbye":      "Error: config.toml: unexpected end of file",
+		"Cannot reach the cache\nCaused by: connection timed out\nstarting\nError: config.toml: unexpected end of file\nbye": "Caused by: connection timed out",
 	} {
 		r := Explain(strings.Split(said, "\n"), nil)
 		if r.Why() != want || want != "" && !slices.Contains(r.Shown, r.Line) && !strings.Contains(strings.Join(r.Shown, "\n"), r.Line) {

@@ -59,7 +59,7 @@ func Explain(lines []string, set func(variable string) bool) Reason {
 			}
 		}
 	}
-	if deeper := cause(lines, silent); r.What == "" && deeper >= 0 {
+	if deeper := cause(lines, silent); r.What == "" && deeper >= 0 && (len(why) == 0 || deeper > why[0]) {
 		why = []int{deeper}
 	}
 	if len(why) > 0 {
@@ -92,7 +92,7 @@ func cause(lines []string, silent []bool) int {
 	for i, l := range lines {
 		m := beneath().FindStringSubmatch(strings.TrimSpace(l))
 		switch {
-		case m == nil:
+		case m == nil, i > 0 && mild().MatchString(lines[i-1]): // it is what lay below a warning
 		case m[1] != "" && !mild().MatchString(m[1]):
 			found = i
 		default: // it stands in the next lines, numbered where there are several
