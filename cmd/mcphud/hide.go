@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
 	secrets "github.com/mcphud/mcphud/session/secret"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // sent are the secrets that a command sent, by the names and schemas of arguments. A server may repeat them in an error, which ends up in logs.
@@ -60,8 +61,11 @@ func (h hidden) Unwrap() error { return h.error }
 // failure is an error as it may be written to stderr.
 func (s *sent) failure(e *failure.Error) *failure.Error {
 	c := *e
-	for _, text := range []*string{&c.Message, &c.Reason, &c.Detail, &c.Next, &c.URL} {
-		*text = s.clean(*text)
+	for _, said := range []*string{&c.Message, &c.Reason, &c.Detail, &c.Next, &c.URL} {
+		*said = s.clean(*said)
+	}
+	if c.Kind == failure.ToolError {
+		c.Message = text.Clip(c.Message, toolSaidShown)
 	}
 	if c.Err != nil {
 		if said := c.Err.Error(); s.clean(said) != said {

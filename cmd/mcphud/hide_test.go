@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,5 +31,27 @@ func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 	}
 	if e.Kind != failure.Assertion {
 		t.Errorf("%v", e.Kind)
+	}
+}
+
+// A tool's words are cut after what is secret in them is hidden, and however many secrets were sent before, the newest is known.
+func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
+	t.Parallel()
+	s := &sent{}
+	record := s.recording(nil)
+	for i := range 1500 {
+		record(session.Made{Arguments: json.RawMessage(fmt.Sprintf(`{"password":"correct-horse-battery-%d"}`, i))})
+	}
+	const secret = "correct-horse-battery-1499"
+	for before := range 240 {
+		said := strings.Repeat("x", before) + " " + secret + " " + strings.Repeat("y", 5000)
+		result, err := json.Marshal(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": said}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := s.failure(explain(t.Context(), toolError("s", "tools/call login", result)))
+		if strings.Contains(e.Message, "corr") || len(e.Message) > toolSaidShown+10 {
+			t.Fatalf("after %d bytes: %s", before, e.Message)
+		}
 	}
 }

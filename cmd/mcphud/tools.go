@@ -280,13 +280,20 @@ func (l *link) printCall(stage string, r rpc.Reply) error {
 	return nil
 }
 
+// What a tool says of its error: so many bytes are kept, of which stderr has the first ones, once what was sent as a secret is hidden in them. To cut
+// first would leave the beginning of a secret that lies across the cut.
+const (
+	maxToolSaid   = 4000
+	toolSaidShown = 230
+)
+
 // toolError is the error of a tool that reported one, with the first line that says something.
 func toolError(server, stage string, result []byte) error {
 	e := &failure.Error{Kind: failure.ToolError, Server: server, Stage: stage, Message: "the tool reported an error"}
 	if cs, err := offer.Contents(result); err == nil {
 		for _, c := range cs {
 			if said := text.Headline(c.Text); c.Type == "text" && said != "" {
-				e.Message += ": " + text.Clip(said, 200)
+				e.Message += ": " + text.Clip(said, maxToolSaid)
 				break
 			}
 		}

@@ -5,6 +5,7 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -37,9 +38,9 @@ func (r Rule) After(values ...[]byte) Rule {
 // maxSent is how many texts are looked for elsewhere.
 const maxSent = 1000
 
-// With is a rule that also takes for secret what another does.
+// With is a rule that also takes for secret what another does. Of more than maxSent texts those of the other one are kept: they are the newer ones.
 func (r Rule) With(other Rule) Rule {
-	if len(other.sent)+len(other.names) == 0 && !other.whole || len(r.sent) >= maxSent {
+	if len(other.sent)+len(other.names) == 0 && !other.whole {
 		return r
 	}
 	names := maps.Clone(r.names)
@@ -47,8 +48,9 @@ func (r Rule) With(other Rule) Rule {
 		names = map[string]bool{}
 	}
 	maps.Copy(names, other.names)
-	sent := slices.Concat(r.sent, other.sent)
-	slices.SortFunc(sent, func(a, b string) int { return len(b) - len(a) })
+	newer := other.sent[:min(len(other.sent), maxSent)]
+	sent := slices.Concat(newer, r.sent[:min(len(r.sent), maxSent-len(newer))])
+	slices.SortFunc(sent, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return Rule{names: names, whole: r.whole || other.whole, sent: slices.Compact(sent)}
 }
 
