@@ -61,9 +61,12 @@ func valueAfter(s string, from, i int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	if q := rest[0]; q == '"' || q == '\'' {
-		n := strings.IndexByte(rest[1:], q)
+		n := strings.IndexAny(rest[1:], string(q)+"\r\n") // a quote that is not closed does not hide the lines below
 		if n < 0 {
 			n = len(rest) - 1
+		}
+		if s[i] == ':' && !quoted && calledSo(s[first:last], rest[1:1+n]) {
+			return 0, 0, false
 		}
 		return start + 1, start + 1 + n, n > 0
 	}
@@ -82,6 +85,31 @@ func valueAfter(s string, from, i int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	return start, start + n, true
+}
+
+// calledSo reports whether what is quoted after a name and a colon is a name itself, of which the text tells something: Missing API key:
+// 'TAVILY_API_KEY', Unrecognized key: "limit". Of a password a word may be all.
+func calledSo(name, value string) bool {
+	lower, upper, digit, line := false, false, false, false
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= 'a' && c <= 'z':
+			lower = true
+		case c >= 'A' && c <= 'Z':
+			upper = true
+		case c >= '0' && c <= '9' && i > 0:
+			digit = true
+		case c == '_' && i > 0:
+			line = true
+		default:
+			return false
+		}
+	}
+	if upper && line {
+		return !lower
+	}
+	name = strings.ToLower(name)
+	return lower != upper && !digit && !strings.Contains(name, "pass") && !strings.Contains(name, "pwd") && !strings.Contains(name, "secret")
 }
 
 func nameByte(c byte) bool {
