@@ -94,6 +94,9 @@ func (w *walk) scalar(raw []byte, start, end int) {
 	s, isText := jsonrpc.String(raw)
 	if t.object && !t.named {
 		t.name, t.named = s, true
+		if w.protocol() {
+			return
+		}
 		if clean := w.r.plain(s); clean != s {
 			w.replace(start, end, clean)
 		}
@@ -104,6 +107,9 @@ func (w *walk) scalar(raw []byte, start, end int) {
 		return
 	}
 	rule := w.rule()
+	if rule >= 0 && w.r.rules[rule].least == longish && t.object && mask.Secret(t.name) {
+		rule = byName
+	}
 	switch {
 	case rule >= 0:
 		if clean := w.r.take(rule, map[bool]string{true: s, false: string(raw)}[isText]); isText && clean != s || !isText && clean != string(raw) {
@@ -154,10 +160,32 @@ func (w *walk) envelope() bool {
 	return false
 }
 
+// protocol is whether the name that was read is the protocol's: a message without it says nothing any more, whatever is called so elsewhere.
+func (w *walk) protocol() bool {
+	if w.nested > 0 {
+		return false
+	}
+	switch len(w.stack) {
+	case 1:
+		switch w.stack[0].name {
+		case "jsonrpc", "id", "method", "params", "result", "error":
+			return true
+		}
+	case 2:
+		switch w.stack[0].name + " " + w.stack[1].name {
+		case "error code", "error message", "error data", "params name", "params arguments", "params uri", "params _meta", "result _meta", "result content",
+			"result contents", "result messages", "result structuredContent", "result isError", "result tools", "result prompts", "result resources":
+			return true
+		}
+	}
+	return false
+}
+
 // rule is the rule by name or path that takes out the value that comes, -1 if none does.
 func (w *walk) rule() int {
 	t := w.top()
-	if t.rule >= 0 {
+	whole := t.rule >= 0 && w.r.rules[t.rule].least == longish // what is named is a secret more surely than the others
+	if t.rule >= 0 && !whole {
 		return t.rule
 	}
 	if w.nested == 0 && len(w.stack) == 1 && t.name == "id" {
@@ -168,8 +196,8 @@ func (w *walk) rule() int {
 			return rule
 		}
 	}
-	if w.nested > 0 {
-		return -1
+	if whole || w.nested > 0 {
+		return t.rule
 	}
 	for _, p := range w.r.paths {
 		if w.at(p.parts) {

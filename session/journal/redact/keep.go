@@ -25,7 +25,9 @@ const kept = "secret"
 // NewKeeper returns one that has seen nothing.
 func NewKeeper() *Keeper {
 	r, _ := New(Rules{}) // no rule that could be wrong
-	return &Keeper{r: r, marked: map[string]bool{}, whole: map[string]bool{}, all: []path{{[]string{"params", "arguments"}, r.rule("schema of arguments", kept)}}}
+	n := r.rule("schema of arguments", kept)
+	r.rules[n].least = longish
+	return &Keeper{r: r, marked: map[string]bool{}, whole: map[string]bool{}, all: []path{{[]string{"params", "arguments"}, n}}}
 }
 
 // Change is the entry as it may be kept, for [journal.Options].

@@ -65,7 +65,7 @@ type Taken struct {
 	Places  map[string]int // how often where: "/params/arguments/password", "http head", "stderr"
 	seen    bool           // in the entry that is being changed
 	name    string         // of its placeholders
-	asked   bool           // by name or path, by the user
+	least   int            // bytes of what is looked for elsewhere too
 }
 
 // The rules that are always there, by index.
@@ -78,6 +78,7 @@ const (
 const (
 	shortest  = 6       // bytes of a secret that is looked for elsewhere too
 	shortish  = 8       // bytes of another value that a rule of the user's takes out
+	longish   = 12      // bytes of one that may be a secret, or a word
 	longest   = 4 << 10 // bytes of one
 	maxFound  = 200_000
 	maxPlaces = 100
@@ -94,7 +95,7 @@ func New(rules Rules) (*Redactor, error) {
 			return nil, fmt.Errorf("key %q has no letter or digit", k)
 		}
 		n := r.rule("key "+k, k)
-		r.rules[n].asked = true
+		r.rules[n].least = shortish
 		r.keys[plain(k)] = n
 		r.keyed = append(r.keyed, pattern{regexp.MustCompile(`(?i)(?:^|[^\w-])["']?` + regexp.QuoteMeta(k) + `["']?\s*[:=]\s*(\[[a-z0-9-]+-[0-9]+\]|"[^"]*"|'[^']*'|[^\s&;,"'}\]]+)`), n})
 	}
@@ -107,7 +108,7 @@ func New(rules Rules) (*Redactor, error) {
 			parts[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
 		}
 		r.paths = append(r.paths, path{parts, r.rule("path "+p, parts[len(parts)-1])})
-		r.rules[len(r.rules)-1].asked = true
+		r.rules[len(r.rules)-1].least = shortish
 	}
 	for i, v := range rules.Values {
 		if v == "" {
@@ -136,7 +137,7 @@ func (r *Redactor) rule(what, name string) int {
 			b.WriteRune(c)
 		}
 	}
-	r.rules = append(r.rules, &Taken{Rule: what, Places: map[string]int{}, name: cmp.Or(b.String(), "value")})
+	r.rules = append(r.rules, &Taken{Rule: what, Places: map[string]int{}, name: cmp.Or(b.String(), "value"), least: shortest})
 	return len(r.rules) - 1
 }
 
@@ -244,11 +245,7 @@ func (r *Redactor) take(rule int, v string) string {
 		}
 	}
 	if r.learns {
-		least := shortest
-		if t.asked {
-			least = shortish
-		}
-		if len(v) >= least && len(v) <= longest && len(r.found.values) < maxFound {
+		if len(v) >= t.least && len(v) <= longest && len(r.found.values) < maxFound {
 			r.found.add(v)
 		}
 		return v
