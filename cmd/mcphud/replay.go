@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -145,7 +146,7 @@ func (l *link) replayOne(ctx context.Context, j *journal.Journal, seq uint64, al
 	case req.Tool() != "" && !known:
 		r.Real, r.Note = 1, "the server does not list the tool"
 		return r, false, nil
-	case mask.Placeholder(string(req.Frame)) || mask.Placeholder(string(before.Frame)):
+	case schema.Within(req.Frame, mask.LikePlaceholder) || schema.Within(before.Frame, mask.Placeholder): // no server gets one
 		r.Skipped = "a secret in it was hidden when it was recorded"
 	case req.Tool() != "" && !it.ReadOnly() && !all:
 		r.Skipped = "the tool is not marked as read-only"

@@ -77,6 +77,18 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 	}
 }
 
+// What stands in the place of something that was taken out is sent to no server, whatever it is called.
+func TestReplaySendsNoPlaceholder(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	file := recordedCalls(t, url, []string{"echo", "message=ann@example.com"}, []string{"echo", "message=mail to bob@example.com"}, []string{"echo", "message=[2026-11-24] plain"})
+	mcphud(t, "journal", "redact", "--in-place", file, "--pattern", `[a-z]+@example\.com`).ok(t)
+	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "json", url)
+	var all replayedAll
+	if err := json.Unmarshal([]byte(o.out), &all); err != nil || all.Skipped != 2 || all.Same != 1 {
+		t.Errorf("%v %d %s%s", err, o.code, o.out, o.stderr)
+	}
+}
+
 // A recorded answer that looks like another run's is a difference until its place is ignored.
 func TestReplayNeverGuesses(t *testing.T) {
 	one, other := lookalikes(t)

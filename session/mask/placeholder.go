@@ -9,6 +9,7 @@ import (
 // What recorded traffic has in the place of secrets.
 var (
 	wholePlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[a-z][a-z0-9-]*-[0-9]+\]$`) })
+	likePlaceholder  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[a-z][a-z0-9-]*-[0-9]+\]`) })
 	anyPlaceholder   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[secret-[0-9]+\]`) })
 )
 
@@ -26,6 +27,12 @@ func Placeholders(s string) []string {
 
 // Placeholder reports whether a text has any.
 func Placeholder(s string) bool { return len(Placeholders(s)) > 0 }
+
+// LikePlaceholder reports whether something in a text looks like a placeholder of any name, as rules of a user's give them: "mail to [email-1]".
+// People write such, too.
+func LikePlaceholder(s string) bool {
+	return strings.Contains(s, "[") && likePlaceholder().MatchString(s)
+}
 
 // Unknown reports whether what a text was is not known any more, because a secret in it was hidden when it was kept.
 func Unknown(s string) bool { return strings.Contains(s, Hidden) || Placeholder(s) }

@@ -23,6 +23,11 @@ func TestPlaceholders(t *testing.T) {
 			t.Errorf("%q has %q, want %q", in, got, want)
 		}
 	}
+	for in, want := range map[string]bool{"to [email-3].": true, "[secret-1]": true, "[2026-11-24]": false, "a[1], email-1": false} {
+		if LikePlaceholder(in) != want {
+			t.Errorf("%q is like a placeholder: %v", in, !want)
+		}
+	}
 	for in, want := range map[string]bool{"***": true, "Bearer ***": true, "[secret-1]": true, "plain": false, "**": false} {
 		if Unknown(in) != want {
 			t.Errorf("%q: %v", in, !want)

@@ -35,6 +35,15 @@ func Certain(problems []Problem, raw []byte, unknown func(text string) bool) []P
 	})
 }
 
+// Within reports whether unknown reports a text in a JSON text: a string, or the name of a member.
+func Within(raw []byte, unknown func(text string) bool) bool {
+	v, err := ParseValue(raw)
+	if err != nil {
+		return unknown(string(raw))
+	}
+	return within(v, unknown)
+}
+
 // within reports whether a text that is not known is in a value.
 func within(v *Value, unknown func(string) bool) bool {
 	if v.Kind() == String {

@@ -41,3 +41,13 @@ func TestCertain(t *testing.T) {
 		}
 	}
 }
+
+// A text is looked for in values and names of members, whatever is around it.
+func TestWithin(t *testing.T) {
+	unknown := func(s string) bool { return s == "x" }
+	for raw, want := range map[string]bool{`{"a":["x"]}`: true, `{"x":1}`: true, `{"a":"\u0078"}`: true, `"x"`: true, `x`: true, `{"a":"y x"}`: false, `[`: false, `1`: false} {
+		if Within([]byte(raw), unknown) != want {
+			t.Errorf("%s: %v", raw, !want)
+		}
+	}
+}
