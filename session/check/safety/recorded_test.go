@@ -224,3 +224,17 @@ func TestBudgetResults(t *testing.T) {
 		return time.Since(start)
 	}), 5*time.Second)
 }
+
+// What was hidden is a secret where its name says so, also when a text before it has the same, of which nobody knows.
+func TestHiddenSecretSaidTwice(t *testing.T) {
+	subject := &check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}}`)}}
+	w := recording(t, journal.Options{})
+	w.call("tools/call", `{"name":"get","arguments":{}}`, `"result":{"content":[{"type":"text","text":"your token is [secret-1], [secret-1]"}],"structuredContent":{"access_token":"[secret-1]"}}`)
+	rep, err := check.Run(t.Context(), subject, []check.Section{&safety.Section{Journal: w.Journal}}, check.Tool{}, check.Watch{})
+	if err != nil || len(rep.Findings) != 1 || !strings.HasPrefix(rep.Findings[0].Message, "/structuredContent/access_token has a secret by its name") {
+		t.Fatalf("%v %+v", err, rep.Findings)
+	}
+	if notes := strings.Join(rep.Sections[1].Notes, "\n"); !strings.Contains(notes, "1 text was hidden") {
+		t.Error(notes)
+	}
+}

@@ -54,6 +54,7 @@ type results struct {
 	signs     map[string]*signs
 	records   contract.Records
 	values    map[string]bool // that the present call's result has: text and structured content say the same twice
+	hidden    map[string]bool // placeholders that it has, of which nothing else is known
 }
 
 // resultsTotal are the numbers of it.
@@ -114,7 +115,7 @@ func (r *results) call(c contract.Recorded) {
 		return
 	}
 	found := map[string]*leaked{}
-	r.values = map[string]bool{}
+	r.values, r.hidden = map[string]bool{}, map[string]bool{}
 	if len(answer) <= maxResult {
 		r.walk(c, place, answer, "", found, 0)
 	}
@@ -176,11 +177,12 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			switch {
 			case r.values[p] || bytes.Contains(c.Arguments, []byte(p)): // the server gave back what it was given
 			case p == s && narrow(name):
+				r.values[p] = true
 				r.found(found, place, pointer, leak{byNameHidden, "", true})
-			case p != s || !mask.Secret(name):
+			case !r.hidden[p] && (p != s || !mask.Secret(name)):
+				r.hidden[p] = true // only counted: at another place its name may tell what it is
 				r.total.Hidden++
 			}
-			r.values[p] = true
 		}
 		for _, l := range leaks(name, s) {
 			if l.value != "" && (r.values[l.value] || bytes.Contains(c.Arguments, []byte(l.value))) { // the server gave back what it was given
