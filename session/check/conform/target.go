@@ -29,7 +29,7 @@ type target struct {
 	pinned   string // the only revision to try, "" for all
 	patience time.Duration
 	leave    time.Duration
-	stays    atomic.Bool // a process had to be ended by force: the others are not waited for
+	stays    atomic.Bool // a process, or what it left behind, had to be ended by force: the others are not waited for
 	log      *log
 	http     *poster // nil but over Streamable HTTP
 	conns    atomic.Uint64
@@ -318,7 +318,7 @@ func (c *conn) dial(ctx context.Context) error {
 	tr, err := transport.New(c.t.kind, cfg, transport.Tap{}, transport.Options{
 		Auth: c.t.authorizer(), Exited: func(e transport.Exit) {
 			p.exit = e
-			c.t.stays.CompareAndSwap(false, e.Forced != "")
+			c.t.stays.CompareAndSwap(false, e.Forced != "" || e.Left > 0) // who leaves something behind uses up its time as well
 		}, GracePeriod: transport.GracePeriod{Input: c.grace()},
 	})
 	if err == nil {
