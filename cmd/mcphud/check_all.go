@@ -96,11 +96,13 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *checking, a
 	if err := errors.Join(unwritten, c.reports.writeAll(a.printer(), all)); err != nil {
 		return err
 	}
+	var own error
 	var counts check.Counts
 	for _, of := range all {
+		own = cmp.Or(own, of.Report.Own())
 		counts.Error, counts.Warning, counts.Info = counts.Error+of.Report.Counts.Error, counts.Warning+of.Report.Counts.Warning, counts.Info+of.Report.Counts.Info
 	}
-	return cmp.Or(interrupted, c.reports.verdict("", counts, all[0].Options))
+	return cmp.Or(interrupted, own, c.reports.verdict("", counts, all[0].Options))
 }
 
 // used takes back that an entry of the ignore list does nothing where it does something for another server.

@@ -117,7 +117,7 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 		}
 		rec, out := ran[i+1], &rep.Sections[i+1] // the first is own
 		if err := guarded(ctx, last.Name(), s, rec, last.After); err != nil && ctx.Err() == nil {
-			out.Error = cmp.Or(out.Error, err.Error())
+			out.Error, out.failed = cmp.Or(out.Error, err.Error()), cmp.Or(out.failed, err)
 			own.failed(last.Name(), err)
 		}
 		rec.fill(out)
@@ -201,8 +201,11 @@ func (r *Recorder) fill(out *SectionReport) {
 	}
 }
 
-// failed says that a section could not be finished.
+// failed says that a section could not be finished. What is wrong on this machine says nothing about the server: [Report.Own] has it.
 func (r *Recorder) failed(section string, err error) {
+	if failure.KindOf(err) == failure.Usage {
+		return
+	}
 	r.Add("server/section-failed", Finding{Place: Place{Kind: OfServer}, Key: section, Message: section + ": " + err.Error()})
 }
 
