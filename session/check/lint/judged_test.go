@@ -157,11 +157,13 @@ func TestNullableIsOneFinding(t *testing.T) {
 		}
 	}
 	for keywords, want := range map[string]string{
-		`"type":"string","nullable":false,"enum":["a",null]`: "lint/enum-type",
-		`"type":"string","nullable":true,"enum":["a",""]`:    "lint/enum-empty-value",
-		`"type":"string","nullable":true,"enum":["a",1]`:     "lint/enum-type",
-		`"type":"integer","nullable":true,"default":"a"`:     "lint/default-invalid",
-		`"type":"string","nullable":true,"const":1`:          "lint/nothing-valid",
+		`"type":"string","nullable":false,"enum":["a",null]`:         "lint/enum-type",
+		`"type":"string","nullable":true,"enum":["a",""]`:            "lint/enum-empty-value",
+		`"type":"string","nullable":true,"enum":["a",1]`:             "lint/enum-type",
+		`"type":"integer","nullable":true,"default":"a"`:             "lint/default-invalid",
+		`"type":"string","nullable":true,"const":1`:                  "lint/nothing-valid",
+		`"nullable":true,"enum":["a",null]`:                          "lint/enum-empty-value", // null is valid there: nothing else says so
+		`"type":["string","null"],"nullable":true,"enum":["a",null]`: "lint/enum-empty-value",
 	} {
 		if r := examine(t, listed(t, param(keywords)), lint.Options{}); len(only(r, want)) != 1 || len(only(r, "lint/keyword-openapi")) != 1 {
 			t.Errorf("%s: %q", keywords, places(r))

@@ -169,7 +169,7 @@ func (w *walker) unknown(n *node, name string) {
 // nullable reports OpenAPI's way to allow null, with all that follows from it: an enum with null, say, is no finding of its own.
 func (w *walker) nullable(n *node) {
 	f := found{message: "nullable is a keyword of OpenAPI", fix: `leave it out and make the parameter optional, or allow null in the type, as in "type": ["string", "null"]`}
-	if types := typesOf(n.v); nullable(n.v) && len(types) > 0 && !slices.Contains(types, "null") {
+	if untypedNull(n.v) {
 		f.message += ": by JSON Schema null is not valid here"
 		for _, m := range n.v.Get("enum").Members() {
 			if m.Value.Kind() == schema.Null {
@@ -182,6 +182,12 @@ func (w *walker) nullable(n *node) {
 
 // nullable says whether a schema allows null as OpenAPI does.
 func nullable(v *schema.Value) bool { return v.Get("nullable").Bool() }
+
+// untypedNull says whether a schema allows null as OpenAPI does, and not by its types.
+func untypedNull(v *schema.Value) bool {
+	types := typesOf(v)
+	return nullable(v) && len(types) > 0 && !slices.Contains(types, "null")
+}
 
 // typesMeant are the types that the author of a schema allows.
 func typesMeant(v *schema.Value) []string {

@@ -243,7 +243,7 @@ func (w *walker) refuseEnum(n *node) {
 	var empty, others []string
 	for _, m := range e.Members() {
 		switch {
-		case m.Value.Kind() == schema.Null && nullable(n.v): // lint/keyword-openapi says so
+		case m.Value.Kind() == schema.Null && untypedNull(n.v): // lint/keyword-openapi says so
 		case m.Value.Kind() == schema.Null || m.Value.Kind() == schema.String && m.Value.Text() == "":
 			empty = append(empty, m.Value.Literal())
 		case m.Value.Kind() != schema.String:
