@@ -57,6 +57,7 @@ func (r *run) capabilities(s *Step) {
 		summary = "declared: " + strings.Join(names, ", ")
 	}
 	s.add(summary)
+	works := false // a list was answered
 	for _, l := range lists {
 		method := l.kind.Method()
 		start := time.Now()
@@ -67,13 +68,17 @@ func (r *run) capabilities(s *Step) {
 			var e *failure.Error
 			switch {
 			case err == nil:
+				works = true
 				s.add(fmt.Sprintf("%s: %d, in %s", method, len(got.Items), text.Duration(time.Since(start))))
 			case l.kind == offer.Templates && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 				s.add(method + ": not implemented, which servers without templates may do")
 			case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 				what, fix := method+" is declared, and not implemented: "+messageOf(err), "have the server answer it, or not declare "+l.capability
-				if l.kind != offer.Tools && expert.Find("capability-empty").Severity != expert.Error { // the other lists work
-					s.warn(what+"; the other lists work", fix)
+				if l.kind != offer.Tools && expert.Find("capability-empty").Severity != expert.Error { // a client has the others
+					if works {
+						what += "; the other lists work"
+					}
+					s.warn(what, fix)
 				} else {
 					s.worse(failure.Protocol, what, fix)
 				}

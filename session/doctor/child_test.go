@@ -159,6 +159,21 @@ func TestDeclaredAndNotImplemented(t *testing.T) {
 	want(t, diagnose(t, faketest.Stdio(t, behave.Bare)), "capabilities", doctor.Warning, "tools/list is answered, and tools is not declared")
 }
 
+// That the other lists work is said only where one did.
+func TestNoListIsImplemented(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	r := diagnose(t, script(t, "#!/bin/sh\nwhile read -r line; do\n"+
+		"id=$(echo \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n"+
+		"case $line in\n"+
+		"*'\"initialize\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"resources\":{},\"prompts\":{}}}}' ;;\n"+
+		"*) [ -z \"$id\" ] || echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}' ;;\nesac\ndone\n"))
+	want(t, r, "capabilities", doctor.Warning, "resources/list is declared, and not implemented", "prompts/list is declared, and not implemented")
+	if strings.Contains(said(r), "the other lists work") {
+		t.Error(said(r))
+	}
+}
+
 // What stands behind a server may be down: a list that could not be read breaks none of the rules.
 func TestListsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
