@@ -139,5 +139,5 @@ func (r *Recorder) Figures(f Figures) {
 
 // stdoutTried reports whether a section said that there is something else than messages on standard output.
 func (r *Recorder) stdoutTried() bool {
-	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.ID == "conform/stdout-clean" })
+	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.ID == "conform/stdout-clean" || f.ID == "conform/stdout-noise" })
 }

@@ -174,7 +174,7 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 	} else if reader, is := section.(ListReader); is && reader.ReadsLists() {
 		if lists := s.unread(); len(lists) > 0 { // a finding says why
 			out.Error = "nothing is known of " + strings.Join(lists, ", ") + ", which could not be read"
-			if len(lists) < len(s.Failed)+len(s.Lists) {
+			if len(s.Lists) > 0 {
 				out.Error += "; the other lists were examined"
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -22,6 +23,12 @@ func severityOf(rule string) Severity {
 	return Info
 }
 
+// NoMessage reports whether a line of standard output is none of JSON-RPC. An object with the member jsonrpc is one, also where others of its
+// members are wrong, which other rules say.
+func NoMessage(line []byte) bool {
+	return jsonrpc.Valid(line) != nil || jsonrpc.Get(line, "jsonrpc") == nil
+}
+
 // stdout reports what the subject's process wrote to standard output beside messages, where no section did that tries it.
 func stdout(s *Subject, r *Recorder) (found bool) {
 	if s.Session == nil || s.Session.Journal() == nil || s.Transport != "stdio" {
@@ -29,8 +36,9 @@ func stdout(s *Subject, r *Recorder) (found bool) {
 	}
 	j := s.Session.Journal()
 	n, first := 0, ""
+	var body []byte // of the entry that is looked at
 	checker := expert.NewChecker(func(f expert.Finding) {
-		if f.By != expert.Server || f.Rule.ID != "stdout-noise" && f.Rule.ID != "message-shape" {
+		if f.By != expert.Server || f.Rule.ID != "stdout-noise" && (f.Rule.ID != "message-shape" || !NoMessage(body)) {
 			return
 		}
 		if n++; n == 1 {
@@ -39,7 +47,7 @@ func stdout(s *Subject, r *Recorder) (found bool) {
 	})
 	j.Each(0, func(e *journal.Entry) bool {
 		if e.Kind == journal.Bad && e.Dir == journal.In && e.Server == s.Server && expert.Wants(e) {
-			body, _ := j.Body(e.Seq) // nothing is known of one that is gone
+			body, _ = j.Body(e.Seq) // nothing is known of one that is gone
 			checker.Add(e, body)
 		}
 		return true

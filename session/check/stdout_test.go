@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,10 +10,12 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/sessiontest"
 )
 
@@ -49,6 +52,87 @@ func TestStdoutNoise(t *testing.T) {
 			t.Errorf("%+v", r.Findings[0])
 		}
 	}
+}
+
+// A message with a wrong member is one, and no noise: other rules say what is wrong with it.
+func TestABadMemberIsNoNoise(t *testing.T) {
+	for line, want := range map[string]int{
+		`{"jsonrpc":"2.0","method":"notifications/message","params":"text"}`: 0, `{"level":"info","message":"started"}`: 1, `started`: 1,
+	} {
+		cfg := faketest.Stdio(t, behave.Good)
+		cfg.Args = append([]string{"-c", `echo "$LINE"; exec "$0" "$@"`, cfg.Command}, cfg.Args...)
+		cfg.Command = "sh"
+		cfg.Env = map[string]string{"LINE": line}
+		_, s := sessiontest.Open(t, session.Options{}, cfg)
+		o, err := check.Take(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section{"first", nothing}}, check.Tool{}, check.Watch{})
+		if err != nil || len(r.Findings) != want {
+			t.Errorf("%s: %v %+v", line, err, r.Findings)
+		}
+	}
+}
+
+// conform is a section with a rule of that one's about standard output.
+type conform struct{ section }
+
+func (conform) Rules() []*check.Rule { return []*check.Rule{{ID: "conform/stdout-noise"}} }
+
+// What a section found on standard output is not found again.
+func TestStdoutNoiseIsFoundOnce(t *testing.T) {
+	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Noise))
+	o, err := check.Take(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{conform{section{"conform", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
+		r.Add("conform/stdout-noise", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: "seen"})
+		return nil
+	}}}}, check.Tool{}, check.Watch{})
+	if got := ids(r); err != nil || !slices.Equal(got, []string{"conform/stdout-noise server"}) {
+		t.Errorf("%v %q", err, got)
+	}
+}
+
+// That other lists were examined is said only where there was one.
+func TestOtherListsWereExamined(t *testing.T) {
+	s := &check.Subject{}
+	s.Failed = map[offer.Kind]error{offer.Resources: refusal(-32603), offer.Prompts: refusal(jsonrpc.CodeMethodNotFound)}
+	for _, want := range []string{"nothing is known of resources/list, which could not be read", "nothing is known of resources/list, which could not be read; the other lists were examined"} {
+		r, err := check.Run(t.Context(), s, []check.Section{reader{section{"first", nothing}}}, check.Tool{}, check.Watch{})
+		if err != nil || r.Sections[1].Error != want {
+			t.Errorf("%v %q, want %q", err, r.Sections[1].Error, want)
+		}
+		s.Lists = map[offer.Kind]json.RawMessage{offer.Tools: json.RawMessage(`{"tools":[]}`)}
+	}
+}
+
+// A list that is known to have nothing was read, or is not implemented.
+func TestKnownToHaveNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    check.Offer
+		want bool
+	}{
+		"read":            {check.Offer{}, true},
+		"not implemented": {check.Offer{Failed: map[offer.Kind]error{offer.Resources: refusal(jsonrpc.CodeMethodNotFound)}}, true},
+		"failed":          {check.Offer{Failed: map[offer.Kind]error{offer.Resources: refusal(-32603)}}, false},
+		"silent":          {check.Offer{Failed: map[offer.Kind]error{offer.Templates: context.DeadlineExceeded}}, false},
+		"another failed":  {check.Offer{Failed: map[offer.Kind]error{offer.Tools: refusal(-32603)}}, true},
+		"templates":       {check.Offer{Templates: make([]offer.Item, 1)}, false},
+		"resources":       {check.Offer{Resources: make([]offer.Item, 1)}, false},
+		"tools":           {check.Offer{Tools: make([]offer.Item, 1)}, true},
+	} {
+		if got := c.o.Nothing(offer.Resources, offer.Templates); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// refusal is an error of a server.
+func refusal(code int64) error {
+	return &failure.Error{Kind: failure.RpcError, Code: &code, Message: "no"}
 }
 
 // A list that could not be read is unknown: what was read is examined, and nobody is blamed for what stands behind the server. One that

@@ -80,6 +80,16 @@ func unknownMethod(err error) bool {
 	return errors.As(err, &e) && e.Kind == failure.RpcError && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound
 }
 
+// Nothing reports whether lists are known to have nothing: they were read and are empty, or the server does not have them.
+func (o *Offer) Nothing(lists ...offer.Kind) bool {
+	for _, k := range lists {
+		if err := o.Failed[k]; len(o.Items(k)) > 0 || err != nil && !unknownMethod(err) {
+			return false
+		}
+	}
+	return true
+}
+
 // Items are the items of a list.
 func (o *Offer) Items(k offer.Kind) []offer.Item {
 	switch k {

@@ -102,6 +102,22 @@ func TestNoiseIsOneFault(t *testing.T) {
 	}
 }
 
+// A message with a wrong member is no noise: it is one fault as well, which is the member.
+func TestABadMemberIsNoNoise(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","method":"notifications/message","params":"text"}`: "message-shape", `{"level":"info","message":"started"}`: "stdout-clean",
+	} {
+		cfg := faketest.Stdio(t, behave.Good)
+		cfg.Args = append([]string{"-c", `echo "$LINE"; exec "$0" "$@"`, cfg.Command}, cfg.Args...)
+		cfg.Command, cfg.Env = "sh", map[string]string{"LINE": line}
+		r := examined(t, cfg, func() {}, "stdout-*", "message-shape")
+		if len(r.Findings) != 1 || r.Findings[0].ID != Name+"/"+want {
+			t.Errorf("%s: %+v", line, r.Findings)
+		}
+	}
+}
+
 // Who declares a list and does not have it is judged as a check of the lists judges it.
 func TestDeclaredAndNotImplemented(t *testing.T) {
 	t.Parallel()

@@ -29,18 +29,23 @@ type log struct {
 	last     map[uint64]uint64 // the newest frame to the server, by connection
 	checker  *expert.Checker
 	findings []expert.Finding
+	body     []byte          // of the entry that is checked
+	noise    map[uint64]bool // findings about what is no message, by the numbers of their entries
 	count    map[string]int
 	spoken   map[string]bool // revisions
 }
 
 func newLog() *log {
-	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, count: map[string]int{}, spoken: map[string]bool{}}
+	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, spoken: map[string]bool{}}
 	l.checker = expert.NewChecker(func(f expert.Finding) {
 		if f.By != expert.Server || !observed(f.Rule) {
 			return
 		}
 		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
 			l.findings = append(l.findings, f)
+			if f.Rule.ID == "message-shape" && check.NoMessage(l.body) {
+				l.noise[f.Seq] = true
+			}
 		}
 	})
 	return l
@@ -77,11 +82,10 @@ func (l *log) add(e journal.Entry, body []byte) uint64 {
 			l.last[e.Conn] = e.Seq
 		}
 	}
-	if expert.Wants(&e) {
-		l.checker.Add(&e, body)
-	} else {
-		l.checker.Add(&e, nil)
+	if l.body = nil; expert.Wants(&e) {
+		l.body = body
 	}
+	l.checker.Add(&e, l.body)
 	return e.Seq
 }
 

@@ -134,7 +134,7 @@ func tryUnknownResource(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if a.code() == -32601 && len(p.sub.Resources) == 0 {
+	if a.code() == -32601 && p.sub.Nothing(offer.Resources, offer.Templates) {
 		return skip("resources/read is not implemented, and nothing is listed that could be read")
 	}
 	what := "resources/read of an unknown URI"
@@ -155,7 +155,7 @@ func tryUnknownPrompt(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if a.code() == -32601 && len(p.sub.Prompts) == 0 {
+	if a.code() == -32601 && p.sub.Nothing(offer.Prompts) {
 		return skip("prompts/get is not implemented, and nothing is listed that could be got")
 	}
 	return refused(a, "prompts/get of an unknown prompt", -32602)

@@ -188,7 +188,7 @@ func (r *run) observations() {
 	}
 	for _, f := range l.findings {
 		n := times[key(f)]
-		if r.noisy && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && f.Method == "") {
+		if r.noisy && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && l.noise[f.Seq]) {
 			continue // it is the same fault
 		}
 		if n == 0 || !matches(r.only, f.Rule.ID) {

@@ -2,12 +2,14 @@ package conform
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // why is what a run says of a rule that it did not learn anything from.
@@ -165,5 +167,37 @@ func TestHabitsOfSDKs(t *testing.T) {
 	dies := where(missing, func(*turn) bool { panic(http.ErrAbortHandler) })
 	if r = tried(t, agent, dies, rev2511, "sdk-habits"); len(r.Findings) != 1 || r.Findings[0].ID != Name+"/unknown-tool" || r.Findings[0].Severity != check.Error {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// Who may have something to read, and does not implement reading it, is not let off: templates, and lists that could not be read.
+func TestNothingThatCouldBeRead(t *testing.T) {
+	t.Parallel()
+	agent := everything(t)
+	reads := func(x *turn) bool { return x.is("resources/read") && x.fail(-32601) }
+	empty := func(x *turn) bool { return x.is("resources/list") && x.result(`{"resources":[]}`) }
+	bare := func(x *turn) bool { return x.is("resources/templates/list") && x.result(`{"resourceTemplates":[]}`) }
+	for name, c := range map[string]struct {
+		lists   []change
+		skipped bool
+	}{
+		"nothing":   {[]change{empty, bare}, true},
+		"templates": {[]change{empty}, false},
+		"failed":    {[]change{on("resources/list", failing(-32603)), bare}, false},
+		"unknown":   {[]change{on("resources/list", failing(-32601)), bare}, true},
+	} {
+		web := &changed{agent: agent, s: state{n: map[string]int{}}, how: func(x *turn) bool {
+			return reads(x) || slices.ContainsFunc(c.lists, func(do change) bool { return do(x) })
+		}}
+		web.on.Store(true)
+		srv := httptest.NewServer(web)
+		t.Cleanup(func() {
+			srv.CloseClientConnections()
+			srv.Close()
+		})
+		r := examined(t, config.Server{Name: "agent", URL: srv.URL + "/mcp", Transport: config.HTTP, Protocol: rev2511}, func() {}, "unknown-resource")
+		if finds(r, "unknown-resource") == c.skipped || strings.Contains(why(r, "unknown-resource"), "nothing is listed") != c.skipped {
+			t.Errorf("%s: %+v %+v", name, r.Findings, r.Sections[1].Outcomes)
+		}
 	}
 }
