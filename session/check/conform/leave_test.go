@@ -102,7 +102,7 @@ func TestNoiseIsOneFault(t *testing.T) {
 	}
 }
 
-// A message with a wrong member is no noise: it is one fault as well, which is the member.
+// A message with a wrong member is not noise: it is one fault as well, which is the member.
 func TestABadMemberIsNoNoise(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -30,7 +30,7 @@ type log struct {
 	checker  *expert.Checker
 	findings []expert.Finding
 	body     []byte          // of the entry that is checked
-	noise    map[uint64]bool // findings about what is no message, by the numbers of their entries
+	noise    map[uint64]bool // findings about lines that are not messages, by the numbers of their entries
 	count    map[string]int
 	spoken   map[string]bool // revisions
 }
