@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// A file of this machine that a section cannot use is an error of the command, also where all servers are examined: and finds nothing in a server.
+// A file of this machine that a section cannot use is an error of the command, also where all servers are examined, and says nothing about a server.
 func TestCheckAllOwnFault(t *testing.T) {
 	t.Parallel()
 	agent := ownAgent(t, "demo")[1:]
