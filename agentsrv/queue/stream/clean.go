@@ -3,7 +3,10 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // atOnce is how many messages one look is about.
@@ -34,7 +37,7 @@ func (q *Queue) clean(subjects map[string]int) {
 }
 
 // cleanOne takes out the message of a subject if its call is over: as a task, or because nobody waits for it any more
-// that has no record.
+// that has no record. So it does if the call had left the stream before it was over, which it does once it asks its client something.
 func (q *Queue) cleanOne(subject string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerIn)
 	defer cancel()
@@ -57,9 +60,27 @@ func (q *Queue) cleanOne(subject string) error {
 		}
 	}
 	if !over && (known || q.waited(m)) {
-		return nil
+		if left, err := q.leftBefore(ctx, subject, raw.Sequence); !left || err != nil {
+			return err
+		}
 	}
 	return q.remove(raw.Sequence)
+}
+
+// leftBefore reports that a call left the stream already: its consumer knows that, whatever the stream has.
+func (q *Queue) leftBefore(ctx context.Context, subject string, seq uint64) (bool, error) {
+	l, ok := q.names.lineOf(subject)
+	if !ok {
+		return false, nil
+	}
+	c, err := q.js.Consumer(ctx, q.names.stream, l.consumer())
+	if errors.Is(err, jetstream.ErrConsumerNotFound) { // a new one gives all there is
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return c.CachedInfo().AckFloor.Stream >= seq, nil
 }
 
 // waited reports that somebody waits for the end of a call.

@@ -49,6 +49,16 @@ func lineOf(s string) (line, bool) {
 	return line{group, tenant}, ok && group != "" && tenant != "" && !strings.ContainsAny(tenant, ".*> ")
 }
 
+// lineOf is the line of a call's subject.
+func (n names) lineOf(subject string) (line, bool) {
+	rest, ok := strings.CutPrefix(subject, n.work+".")
+	end := strings.LastIndexByte(rest, '.')
+	if !ok || end < 0 {
+		return line{}, false
+	}
+	return lineOf(rest[:end])
+}
+
 // consumer is the name of a line's consumer, filter what it gets.
 func (l line) consumer() string { return l.group + "_" + l.tenant }
 

@@ -27,6 +27,7 @@ type call struct {
 	mu     sync.Mutex
 	worker string    // who runs it, "" for nobody
 	asked  bool      // the client, so that it must not begin again
+	come   bool      // its result did, or is in the mail
 	over   bool      // nobody may begin it any more
 	until  time.Time // until when that has to be remembered, zero if it does not
 	mail   []mail
@@ -64,19 +65,28 @@ func (c *call) read() []mail {
 	return m
 }
 
-// grant lets a replica begin. A call that another one had begun begins again if that is safe, and else is lost.
+// grant lets a replica begin. A call that another one had begun begins again if that is safe, and else is lost. A replica that has it asks
+// again only if it does not run it: it did not hear that it may begin, or could not say how the call ended. A task may begin again there,
+// since whoever begins one looks whether it has begun before.
 func (c *call) grant(to string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.over, c.worker == to:
+	case c.over, c.come:
 		return false
-	case c.worker != "" && (!c.job.Repeatable || c.asked):
-		c.post(mail{kind: lost})
-		return false
+	case c.worker == "", !c.asked && (c.job.Repeatable || c.worker == to && c.job.ID != ""):
+		c.worker = to
+		return true
 	}
-	c.worker = to
-	return true
+	c.post(mail{kind: lost})
+	return false
+}
+
+// is reports whether a replica has the call, and may go on with it.
+func (c *call) is(of string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.worker == of && !c.over
 }
 
 // refuse lets nobody begin the call any more, who may have taken it already.

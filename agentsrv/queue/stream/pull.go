@@ -121,10 +121,7 @@ func (p *puller) answer(m *nats.Msg) (l line, t *taken) {
 		p.forget(l)
 		return l, nil
 	}
-	rest, _ := strings.CutPrefix(m.Subject, p.q.names.work+".")
-	if end := strings.LastIndexByte(rest, '.'); end >= 0 {
-		l, _ = lineOf(rest[:end])
-	}
+	l, _ = p.q.names.lineOf(m.Subject)
 	p.forget(l)
 	t = &taken{line: l, ack: m.Reply, count: deliveries(m.Reply)}
 	if err := json.Unmarshal(m.Data, &t.message); err != nil || t.ID == "" {

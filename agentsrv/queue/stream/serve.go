@@ -38,13 +38,11 @@ func (w *wait) here(t *taken) (json.RawMessage, error) {
 	return j.run(ctx, w.f, w.hooks, w.begins)
 }
 
-// serve runs a call that arrived elsewhere.
-func (q *Queue) serve(t *taken) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	j := &job{taken: t, q: q, cancel: cancel}
-	j.line = q.newLine(t.Origin, t.ID, ctx.Done())
-	q.track(j)
+// serve runs a call that arrived elsewhere. It is one that runs here until its origin has the result: should it be given to this replica
+// again meanwhile, that is of no account.
+func (q *Queue) serve(ctx context.Context, j *job) {
+	t := j.taken
+	defer j.cancel(nil)
 	defer q.untrack(j)
 	if !j.may(ctx) {
 		q.unstart()
@@ -80,7 +78,7 @@ func (j *job) may(ctx context.Context) bool {
 	case err == nil && string(m.Data) == string(yes):
 		return true
 	case err == nil && (string(m.Data) == string(no) || j.Task == ""):
-		j.q.acked(j.taken)
+		j.q.refused(j.taken)
 		return false
 	case err == nil: // the origin let go of it
 	case j.q.Alive(j.Origin): // it will be back
@@ -97,8 +95,10 @@ func (j *job) may(ctx context.Context) bool {
 // run runs f, whatever that is, and sees to how it ends.
 func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began func()) (json.RawMessage, error) {
 	q := j.q
-	q.track(j)
-	defer q.untrack(j)
+	if j.line == nil {
+		q.track(j)
+		defer q.untrack(j)
+	}
 	var once sync.Once
 	unstart := func() { once.Do(q.unstart) }
 	defer unstart()

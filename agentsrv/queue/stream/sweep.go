@@ -67,12 +67,7 @@ func (q *Queue) find(subjects map[string]int) {
 	settled := q.settled()
 	q.mu.Lock()
 	for subject := range subjects {
-		rest, ok := strings.CutPrefix(subject, q.names.work+".")
-		end := strings.LastIndexByte(rest, '.')
-		if !ok || end < 0 {
-			continue
-		}
-		l, ok := lineOf(rest[:end])
+		l, ok := q.names.lineOf(subject)
 		if ok && (l.group == q.replicas.me.Group || settled && strings.HasPrefix(l.group, version+"-") && !q.replicas.has(l.group)) {
 			q.waiting.add(l, found)
 		}

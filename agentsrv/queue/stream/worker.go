@@ -106,9 +106,17 @@ func (q *Queue) begin(t *taken) {
 	}
 	q.starting++
 	c := q.calls[t.ID]
-	q.mu.Unlock()
 	if c == nil {
-		q.tasks.Go(func() { q.serve(t) })
+		ctx, cancel := context.WithCancelCause(context.Background())
+		j := &job{taken: t, q: q, cancel: cancel, line: q.newLine(t.Origin, t.ID, ctx.Done())}
+		q.jobs[t.ID] = j // before it can be given to this replica again
+		q.mu.Unlock()
+		q.tasks.Go(func() { q.serve(ctx, j) })
+		return
+	}
+	q.mu.Unlock()
+	if c.is(q.me) { // and about to run
+		q.unstart()
 		return
 	}
 	if !c.grant(q.me) {
@@ -123,6 +131,20 @@ func (q *Queue) begin(t *taken) {
 // release is the end of a call that was taken and does not begin.
 func (q *Queue) release(t *taken) {
 	q.unstart()
+	q.tasks.Go(func() { q.refused(t) })
+}
+
+// refused is a call that was taken and may not begin. A task's stays in the stream until its end is stored: who is to do that may be gone
+// before, and a server that is killed may forget that a call left, which then would neither wait nor run, and never end.
+func (q *Queue) refused(t *taken) {
+	if t.Task != "" && q.o.Over != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), answerIn)
+		defer cancel()
+		if over, known, err := q.o.Over(ctx, t.Task); err != nil || known && !over {
+			q.back(t, time.Second)
+			return
+		}
+	}
 	q.acked(t)
 }
 
