@@ -218,13 +218,19 @@ type rpcAnswer struct {
 		Message string
 		Data    map[string]any
 	}
+
+	body string // all of it
 }
+
+// String is for failures of tests.
+func (a rpcAnswer) String() string { return a.body }
 
 func (r httpReply) rpc(t *testing.T) (a rpcAnswer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.body), &a); err != nil {
 		t.Fatalf("status %d, not JSON: %v: %.500s", r.status, err, r.body)
 	}
+	a.body = r.body
 	return a
 }
 
@@ -247,7 +253,7 @@ func many(n int, f func(i int)) {
 func (a rpcAnswer) text(t *testing.T) string {
 	t.Helper()
 	if a.Error != nil || a.Result.IsError || len(a.Result.Content) == 0 {
-		t.Fatalf("no result: %+v", a)
+		t.Fatalf("no result: %s", a)
 	}
 	return a.Result.Content[0].Text
 }

@@ -76,13 +76,16 @@ func (g *Guard) Follow(path string) error {
 func (g *Guard) load(path string, before *Tokens) error {
 	n := &state{path: path, read: time.Now(), stamp: filewatch.Of(path)}
 	n.tokens, n.sum, n.err = loadTokens(path)
-	old := g.state.Load()
-	switch {
-	case n.err != nil:
+	if n.err != nil {
 		n.err = fmt.Errorf("tokens: %w", n.err)
 		if n.tokens = before; n.tokens == nil {
 			n.tokens = &Tokens{}
 		}
+	}
+	old := g.state.Swap(n)
+	g.again.Store(n.read.Add(lookEvery).UnixNano())
+	switch {
+	case n.err != nil:
 		if old.err == nil || old.err.Error() != n.err.Error() {
 			then := "the last valid ones stay in force"
 			if before == nil {
@@ -99,8 +102,6 @@ func (g *Guard) load(path string, before *Tokens) error {
 		}
 		g.log.Info("tokens loaded", "file", path, "tokens", n.tokens.Len())
 	}
-	g.state.Store(n)
-	g.again.Store(n.read.Add(lookEvery).UnixNano())
 	return n.err
 }
 

@@ -167,9 +167,12 @@ func (w *Watcher) run() {
 		}
 		changed, err := w.look(force)
 		if changed || force || !same(err, w.Err()) {
-			w.settle(err, force)
+			fresh := w.settle(err, force)
 			if w.o.Changed != nil {
 				w.o.Changed(w.Current(), w.Err())
+			}
+			if fresh {
+				w.o.Logger.Info("routes loaded", "file", w.where(), "routes", len(w.Current().Routes))
 			}
 		}
 		if answer != nil {
@@ -278,23 +281,21 @@ func (w *Watcher) drop(kind byte, there map[string]bool) bool {
 	return len(w.pieces) != before
 }
 
-// settle puts in force what is good.
-func (w *Watcher) settle(err error, force bool) {
+// settle makes a table of what is good; true if that is another one.
+func (w *Watcher) settle(err error, force bool) (fresh bool) {
 	t := merge(w.pieces)
 	if err != nil {
 		err = fmt.Errorf("routes: %w", err)
 	}
 	w.mu.Lock()
-	fresh := t != w.table && (force || len(w.pieces) == 1 || !reflect.DeepEqual(t, w.table))
+	fresh = t != w.table && (force || len(w.pieces) == 1 || !reflect.DeepEqual(t, w.table))
 	if fresh {
 		w.table, w.since = t, time.Now()
 	}
 	w.err = err
 	w.mu.Unlock()
 	w.warn(t)
-	if fresh && w.started {
-		w.o.Logger.Info("routes loaded", "file", w.where(), "routes", len(t.Routes))
-	}
+	return fresh
 }
 
 // summary is the first error and how many there are.
