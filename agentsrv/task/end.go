@@ -55,10 +55,18 @@ func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 		t.mu.Unlock()
 		return false, nil
 	}
+	kept := t.kept
+	if !kept && t.s.table.shared() { // keep does it, once there is a record
+		first := t.early == nil
+		if first {
+			t.early = how
+		}
+		t.mu.Unlock()
+		return first, nil
+	}
 	now := t.rec
 	now.Inputs, now.Updated = nil, t.s.table.now()
 	how(&now)
-	kept := t.kept
 	if !kept || !t.s.table.shared() {
 		t.ends(&now)
 		t.mu.Unlock()
@@ -164,14 +172,32 @@ func (s *Service) keep(t *task) error {
 	}
 	t.mu.Lock()
 	t.kept = true
-	over := t.rec.State.over()
+	over, early := t.rec.State.over(), t.early
 	t.mu.Unlock()
-	if over {
+	switch {
+	case early != nil:
+		s.late(t, early)
+	case over:
 		s.settle(t)
-	} else {
+	default:
 		t.save()
 	}
 	return nil
+}
+
+// late ends a task that ended before it had a record in a shared table. Its client hears of it as a task that goes on if that takes long.
+func (s *Service) late(t *task, how func(*record)) {
+	stored := make(chan struct{})
+	s.work.Go(func() {
+		defer close(stored)
+		_, _ = t.end(context.Background(), how) // fails when the service stops
+	})
+	soon := time.NewTimer(pause)
+	defer soon.Stop()
+	select {
+	case <-stored:
+	case <-soon.C:
+	}
 }
 
 // unsaved refuses a task that no other replica would know of.

@@ -27,11 +27,12 @@ type task struct {
 	saved  chan struct{} // closed when a store of this process alone was told how it ended
 
 	mu      sync.Mutex
-	rec     record // ID, Tool, Owner, Created and Expires never change
-	claimed bool   // it is a task
-	kept    bool   // and the store was asked to keep it
-	dirty   bool   // a shared table does not know how far it is
-	saving  bool   // but is told
+	rec     record        // ID, Tool, Owner, Created and Expires never change
+	claimed bool          // it is a task
+	kept    bool          // and the store was asked to keep it
+	dirty   bool          // a shared table does not know how far it is
+	saving  bool          // but is told
+	early   func(*record) // how it ended before a shared table had it
 
 	deciding atomic.Bool // the table is being told how it ended
 	ended    bool        // it ended before it was one, with result and err
