@@ -29,7 +29,7 @@ import (
 // marked as made up, whose bodies are the messages. left says what an archive cannot hold.
 func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selection, version string) (left string, err error) {
 	a := &archiver{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), heads: map[stream]*request{}, notes: map[stream]journal.Entry{}, left: map[journal.Kind]int{}}
-	creator, err := json.Marshal(map[string]string{"name": "mcphud", "version": version})
+	creator, err := json.Marshal(map[string]string{"name": "mcphud", "version": version}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}

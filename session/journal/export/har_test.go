@@ -128,6 +128,24 @@ func TestHARRoundTrip(t *testing.T) {
 	}
 }
 
+// The same journal gives the same bytes.
+func TestHARIsTheSameEachTime(t *testing.T) {
+	j := said(t)
+	first := ""
+	for range 20 {
+		var b bytes.Buffer
+		if _, err := export.HAR(t.Context(), &b, j, nil, "1.2.3"); err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = b.String()
+		}
+		if b.String() != first {
+			t.Fatalf("first\n%.200s\nthen\n%.200s", first, b.String())
+		}
+	}
+}
+
 // What browsers ask of an archive (https://w3c.github.io/web-performance/specs/HAR/Overview.html): the members that must be there,
 // and a time that is the sum of its parts.
 func TestHARIsValid(t *testing.T) {
