@@ -21,7 +21,7 @@ import (
 
 // outsideHelp is what --help-all prints of each command, and the topics. A block of flags that stood under a command before, byte for
 // byte, is named only.
-func outsideHelp(t *testing.T) string {
+func outsideHelp(t *testing.T, _ string) string {
 	var b strings.Builder
 	first := map[string]string{} // blocks by the command that had them first
 	add := func(path, text string) {
@@ -46,7 +46,7 @@ func outsideHelp(t *testing.T) string {
 }
 
 // outsideErrors is the exit code of each kind of error, and the error itself as people and scripts get it.
-func outsideErrors(t *testing.T) string {
+func outsideErrors(t *testing.T, _ string) string {
 	var b strings.Builder
 	code := int64(-32000)
 	ctx := t.Context()
@@ -79,7 +79,7 @@ func outsideErrors(t *testing.T) string {
 }
 
 // outsideActions is every action of every screen. What those with keys do is in tui/KEYS.md, which has a test of its own.
-func outsideActions(*testing.T) string {
+func outsideActions(*testing.T, string) string {
 	var b strings.Builder
 	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ views.Stack }{}})) {
 		fmt.Fprintf(&b, "%s | %s | %s | %s | %s", k.Scope, k.ID, k.Group, k.Title, k.Keys)
@@ -92,7 +92,7 @@ func outsideActions(*testing.T) string {
 }
 
 // outsideRules is every rule of check and of explain.
-func outsideRules(t *testing.T) string {
+func outsideRules(t *testing.T, _ string) string {
 	var b strings.Builder
 	type rule struct{ ID, Rule, Severity, By, Title string }
 	var check struct{ Rules []rule }
@@ -114,7 +114,7 @@ func outsideRules(t *testing.T) string {
 }
 
 // outsideSchemas is the schema of every file that people write: a line for each part without the words for people, and a digest of all.
-func outsideSchemas(t *testing.T) string {
+func outsideSchemas(t *testing.T, _ string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(schemas())) {
 		text := mcphud(t, "config", "schema", name).ok(t)

@@ -30,7 +30,7 @@ import (
 
 func init() {
 	for _, p := range agentsrv.Profiles() {
-		outside["agent-"+string(p)+".txt"] = func(t *testing.T) string { return outsideAgent(t, p) }
+		outside["agent-"+string(p)+".txt"] = func(t *testing.T, _ string) string { return outsideAgent(t, p) }
 	}
 	outside["metrics.txt"] = outsideMetrics
 }
@@ -45,7 +45,8 @@ func outsideAgent(t *testing.T, profile agentsrv.Profile) string {
 	nowhere := "http://127.0.0.1:9"
 	root := t.TempDir()
 	full := agentsrv.Options{
-		Profile: profile, Root: root, Batch: true, Model: chat.Model{URL: nowhere, Name: "m"}, Router: agentclient.Options{RouterHost: "127.0.0.1", RouterPort: 9}, WebSocket: true, SSE: true,
+		Profile: profile, Root: root, Batch: true, Model: chat.Model{URL: nowhere, Name: "m"},
+		Router: agentclient.Options{RouterHost: "127.0.0.1", RouterPort: 9}, WebSocket: true, SSE: true,
 	}
 	settings := map[string]agentsrv.Options{"1, without settings": {Profile: profile}, "2, with root, model, router and batch": full}
 	revisions := []string{"2026-07-28", "2025-11-25"}
@@ -137,11 +138,12 @@ func (l outsideItem) line(before outsideMembers, hostile bool) string {
 }
 
 // outsideMetrics is the name of every metric of an agent, a router and status, with its kind, its labels and what it says.
-func outsideMetrics(t *testing.T) string {
+func outsideMetrics(t *testing.T, _ string) string {
 	var b strings.Builder
 	nats := natsconn.Options{URL: natstest.Run(t).URL}
 	url := agent(t, agentsrv.Options{Queue: nats})
-	for _, args := range []string{"tools call echo message=hi", "tools call nothing-of-that-name", "tools call fail", "resources read agentlet://system/code-helper", "resources read agentlet://system/code-helper"} {
+	read := "resources read agentlet://system/code-helper" // the second time from a cache
+	for _, args := range []string{"tools call echo message=hi", "tools call nothing-of-that-name", "tools call fail", read, read} {
 		mcphud(t, append(strings.Fields(args), "--url", url)...)
 	}
 	b.WriteString("═══ /metrics of an agent\n" + scraped(t, strings.TrimSuffix(url, "/mcp")+"/metrics"))
