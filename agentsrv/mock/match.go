@@ -58,7 +58,7 @@ func question(method string, params []byte) asked {
 // maxTarget is how much of a name a journal has in an entry.
 const maxTarget = 512
 
-// target is what a journal has as an entry's Tool.
+// target is what a journal has as an entry's Tool, but for tasks: there it can be the id, which the params have as well.
 func target(method string, params []byte) string {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall, mcp.MethodPromptsGet:

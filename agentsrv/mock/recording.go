@@ -3,6 +3,7 @@ package mock
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,6 +131,9 @@ func (s *scanner) entry(e *journal.Entry) {
 
 func (s *scanner) add(e *journal.Entry) {
 	g := group{e.Method, e.Tool}
+	if strings.HasPrefix(e.Method, "tasks/") { // which may have the id there, and may not: see target
+		g.target = ""
+	}
 	v := s.groups[g]
 	if v == nil {
 		v = &variants{}

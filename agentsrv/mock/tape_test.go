@@ -64,6 +64,9 @@ func tape(t testing.TB, text string) *journal.Journal {
 		default:
 			e.Kind, frame = journal.Response, jsonrpc.NewResult([]byte(id), []byte(body))
 		}
+		if strings.HasPrefix(method, "tasks/") { // as sessions record it
+			e.Tool = jsonrpc.GetString(params, "taskId")
+		}
 		j.Append(e, frame)
 	}
 	return j
