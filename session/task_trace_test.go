@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // A call that becomes a task has the request that it was, whose trace context all requests about the task carry, in both eras and
@@ -88,10 +89,10 @@ func taskTrace(t *testing.T, modern bool, long time.Duration, end string) {
 	}
 	tree := trace.Of(j, trace.Find(j, q.Trace))
 	root := tree.Roots[0]
-	if len(tree.Roots) != 1 || root.Name != "tools/call" || (root.Took()-waited).Abs() > waited/50 || len(root.Children) != 1 || root.Children[0].Name != trace.Task || root.Lost() > 0 {
+	if len(tree.Roots) != 1 || root.Name != "tools/call" || (root.Took()-waited).Abs() > waited/50 || len(root.Children) != 1 || root.Children[0].Name != span.Task || root.Lost() > 0 {
 		t.Errorf("waited %v\n%s", waited, drawnTree(j, q.Trace))
 	}
-	if failed := root.Status() != journal.OK; failed != (end != "completed") || stops && root.Attributes[trace.AttrError] != "cancelled" {
+	if failed := root.Status() != journal.OK; failed != (end != "completed") || stops && root.Attributes[span.AttrError] != "cancelled" {
 		t.Errorf("%s\n%s", end, drawnTree(j, q.Trace))
 	}
 }

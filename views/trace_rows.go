@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -71,7 +72,7 @@ func hopStyle(th *tui.Theme, r trace.Row) paint.Style {
 		return th.Error
 	case r.Node.Hop == "":
 		return th.Accent
-	case r.Node.Hop == trace.Router:
+	case r.Node.Hop == span.Router:
 		return th.Info
 	}
 	return th.OK
@@ -108,12 +109,12 @@ func (v *traceScreen) facts(c *tui.Ctx, w int) []string {
 	}
 	fact("recorded by", strings.TrimSpace(cmp.Or(n.Hop, "this client")+" "+n.Server)+" at "+n.Start.Format("15:04:05.000000"))
 	for _, note := range v.tree.Clocks {
-		if note.Hop == n.Hop && (note.Server == n.Server || n.Hop == trace.Router) {
+		if note.Hop == n.Hop && (note.Server == n.Server || n.Hop == span.Router) {
 			fact("clock", note.String())
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(n.Attributes)) {
-		if k != trace.AttrProcess && k != trace.AttrIn && k != trace.AttrOut {
+		if k != span.AttrProcess && k != span.AttrIn && k != span.AttrOut {
 			fact(k, fmt.Sprint(n.Attributes[k]))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -26,23 +26,23 @@ func hopsOf(j *journal.Journal, traceID string, at time.Time, tool string) {
 		e.Dir, e.Kind, e.Time = journal.In, journal.Response, ms(to)
 		j.Append(e, []byte(body))
 	}
-	span := func(hop string, id, parent, name, kind string, from, to int) {
-		s := trace.Span{Trace: traceID, ID: id, Parent: parent, Name: name, Kind: kind, Start: ms(from), End: ms(to), Attributes: map[string]any{trace.AttrProcess: hop, trace.AttrTool: tool}}
-		if name == trace.Forward {
-			s.Attributes[trace.AttrAgent] = "demo"
+	record := func(hop string, id, parent, name, kind string, from, to int) {
+		s := span.Span{Trace: traceID, ID: id, Parent: parent, Name: name, Kind: kind, Start: ms(from), End: ms(to), Attributes: map[string]any{span.AttrProcess: hop, span.AttrTool: tool}}
+		if name == span.Forward {
+			s.Attributes[span.AttrAgent] = "demo"
 		}
 		e, body := s.Entry()
-		if e.Hop, e.Server = hop, "demo"; kind == trace.KindServer && hop == trace.Router {
+		if e.Hop, e.Server = hop, "demo"; kind == span.KindServer && hop == span.Router {
 			e.Conn, e.ID = 1, "7"
 		}
 		j.Append(e, body)
 	}
 	frame("", 0, 20, `{"jsonrpc":"2.0","id":7,"result":{"seen":"by the client"}}`)
-	frame(trace.Router, 1, 19, `{"jsonrpc":"2.0","id":7,"result":{"seen":"by the router"}}`)
-	span(trace.Router, "00000000000000a0", "00f067aa0ba902b7", trace.Forward, trace.KindServer, 1, 19)
-	span(trace.Router, "00000000000000a1", "00000000000000a0", trace.Upstream, "", 2, 19)
-	span(trace.Agent, "00000000000000b0", "00f067aa0ba902b7", trace.Call, trace.KindServer, 4, 17)
-	span(trace.Agent, "00000000000000b1", "00000000000000b0", trace.Run, "", 4, 17)
+	frame(span.Router, 1, 19, `{"jsonrpc":"2.0","id":7,"result":{"seen":"by the router"}}`)
+	record(span.Router, "00000000000000a0", "00f067aa0ba902b7", span.Forward, span.KindServer, 1, 19)
+	record(span.Router, "00000000000000a1", "00000000000000a0", span.Upstream, "", 2, 19)
+	record(span.Agent, "00000000000000b0", "00f067aa0ba902b7", span.Call, span.KindServer, 4, 17)
+	record(span.Agent, "00000000000000b1", "00000000000000b0", span.Run, "", 4, 17)
 }
 
 // From a call in Traffic to its hops, to the frames of one, to the next call, and back.

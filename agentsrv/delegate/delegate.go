@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/agentclient"
-	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Tool is the name of the tool.
@@ -105,7 +105,7 @@ func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 		if string(in.Args) == "null" {
 			in.Args = nil
 		}
-		end := d.o.Trace(ctx, Tool, map[string]string{trace.AttrAgent: in.Agent, trace.AttrTool: in.Tool})
+		end := d.o.Trace(ctx, Tool, map[string]string{span.AttrAgent: in.Agent, span.AttrTool: in.Tool})
 		raw, err = d.client.CallTool(ctx, in.Agent, in.Tool, in.Args)
 		end(err)
 	})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -47,14 +47,14 @@ func (t *turn) begin() time.Time {
 	t.begun = time.Now()
 	t.r.span.AddEvent(eventStarted, trace.WithTimestamp(t.begun))
 	t.r.span.SetAttributes(attribute.Float64(attrWait, milliseconds(t.begun.Sub(t.queued))))
-	t.r.steps.take(step(t.r.span.SpanContext(), spans.Queue, t.queued, t.begun, false))
+	t.r.steps.take(step(t.r.span.SpanContext(), span.Queue, t.queued, t.begun, false))
 	return t.begun
 }
 
 // finish notes when the handler ended that began at a time.
 func (t *turn) finish(began time.Time, failed bool) {
 	t.r.span.AddEvent(eventFinished)
-	t.r.steps.take(step(t.r.span.SpanContext(), spans.Run, began, time.Now(), failed))
+	t.r.steps.take(step(t.r.span.SpanContext(), span.Run, began, time.Now(), failed))
 }
 
 // away is when the call began to run in another process, zero if it did not.
@@ -119,18 +119,18 @@ func (t *Telemetry) Queued() front.Middleware {
 // steps takes steps of a call, as spans inside of the call's. Collectors have the events of that instead.
 type steps struct{ to telemetry.Sink }
 
-func (s steps) take(one spans.Span) {
+func (s steps) take(one span.Span) {
 	if s.to != nil && one.Trace != "" {
 		s.to.Span(one)
 	}
 }
 
 // step is one inside of a span, without a trace if that is not recorded.
-func step(inside trace.SpanContext, name string, from, to time.Time, failed bool) (s spans.Span) {
+func step(inside trace.SpanContext, name string, from, to time.Time, failed bool) (s span.Span) {
 	if !inside.IsSampled() {
 		return s
 	}
-	return spans.Span{
+	return span.Span{
 		Trace: inside.TraceID().String(), ID: telemetry.Local(inside).SpanID().String(), Parent: inside.SpanID().String(), Name: name, Start: from, End: to, Failed: failed,
 	}
 }
@@ -188,11 +188,11 @@ func (t *Telemetry) elsewhere(ctx context.Context, x *front.Exchange, next front
 	began := time.Now()
 	name, _ := about(x.Params, "name")
 	r := &request{tool: name, steps: steps{t.o.Sink}, parent: parent, began: began}
-	ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), spans.Call,
+	ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), span.Call,
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began), trace.WithAttributes(identity(subjects[x.Method], name, x.Caller)...))
 	defer func() {
 		kind := failure(result, err)
-		r.steps.take(step(r.span.SpanContext(), spans.Run, began, time.Now(), kind != ""))
+		r.steps.take(step(r.span.SpanContext(), span.Run, began, time.Now(), kind != ""))
 		r.end(kind)
 	}()
 	return next(context.WithValue(ctx, requestKey{}, r), x)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -105,7 +105,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	result, err = next(ctx, x)
 	kind = failure(result, err)
 	if r.span != nil {
-		r.span.SetAttributes(attribute.Int(spans.AttrIn, len(x.Params)), attribute.Int(spans.AttrOut, len(result)))
+		r.span.SetAttributes(attribute.Int(span.AttrIn, len(x.Params)), attribute.Int(span.AttrOut, len(result)))
 	}
 	return result, err
 }
@@ -144,9 +144,9 @@ func (r *request) goesOn(c kit.Identity) bool {
 	}
 	own := r.span.SpanContext()
 	if r.steps.to != nil && own.IsSampled() {
-		s := spans.Span{
-			Trace: own.TraceID().String(), ID: own.SpanID().String(), Name: spans.Call, Kind: spans.KindServer, Start: r.began, End: time.Now(),
-			Attributes: map[string]any{attrTool: clip(r.tool), spans.AttrTask: spans.TaskRuns},
+		s := span.Span{
+			Trace: own.TraceID().String(), ID: own.SpanID().String(), Name: span.Call, Kind: span.KindServer, Start: r.began, End: time.Now(),
+			Attributes: map[string]any{attrTool: clip(r.tool), span.AttrTask: span.TaskRuns},
 		}
 		if c.Session != "" {
 			s.Attributes[attrSession] = c.Session
@@ -169,7 +169,7 @@ func (r *request) run() (over func(jsonrpc.ErrorKind)) {
 		defer r.mu.Unlock()
 		r.runs = false
 		if r.task {
-			r.span.SetAttributes(attribute.String(spans.AttrTask, spans.TaskOver))
+			r.span.SetAttributes(attribute.String(span.AttrTask, span.TaskOver))
 			r.end(kind)
 		}
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
-// span is one as OTLP's JSON has it.
-type span struct {
+// sentSpan is one as OTLP's JSON has it.
+type sentSpan struct {
 	TraceID, SpanID, ParentSpanID, Name string
 	Attributes                          []struct {
 		Key   string
@@ -45,7 +45,7 @@ type span struct {
 	}
 }
 
-func (s span) attr(key string) string {
+func (s sentSpan) attr(key string) string {
 	for _, a := range s.Attributes {
 		if a.Key == key {
 			return a.Value.StringValue
@@ -58,7 +58,7 @@ func (s span) attr(key string) string {
 type sink struct {
 	*httptest.Server
 	mu      sync.Mutex
-	spans   []span
+	spans   []sentSpan
 	metrics map[string]bool
 	service string
 }
@@ -87,7 +87,7 @@ func newSink(t *testing.T) *sink {
 							Value struct{ StringValue string }
 						}
 					}
-					ScopeSpans []struct{ Spans []span }
+					ScopeSpans []struct{ Spans []sentSpan }
 				}
 			}
 			if err := json.Unmarshal(raw, &in); err != nil {
@@ -125,11 +125,11 @@ func newSink(t *testing.T) *sink {
 }
 
 // named gives the one span of a name.
-func (s *sink) named(t *testing.T, name string) span {
+func (s *sink) named(t *testing.T, name string) sentSpan {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []span
+	var found []sentSpan
 	for _, sp := range s.spans {
 		if sp.Name == name {
 			found = append(found, sp)

@@ -9,17 +9,17 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // taker is a sink.
 type taker struct {
 	mu      sync.Mutex
 	watched bool
-	all     []trace.Span
+	all     []span.Span
 }
 
-func (s *taker) Span(one trace.Span) {
+func (s *taker) Span(one span.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all = append(s.all, one)
@@ -28,10 +28,10 @@ func (s *taker) Span(one trace.Span) {
 func (s *taker) Watched() bool { return s.watched }
 
 // taken returns the spans so far by their names, and forgets them.
-func (s *taker) taken() map[string]trace.Span {
+func (s *taker) taken() map[string]span.Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	by := map[string]trace.Span{}
+	by := map[string]span.Span{}
 	for _, one := range s.all {
 		by[one.Name] = one
 	}
@@ -50,11 +50,11 @@ func TestSpansForASink(t *testing.T) {
 	}
 	a.call("agent", `{}`, "traceparent: "+parent)
 	got := to.taken()
-	call := got[trace.Call]
-	if call.Trace != traceID || call.Parent != spanID || call.Kind != trace.KindServer || call.Attributes[trace.AttrTool] != "agent" || call.Attributes[trace.AttrOut] == int64(0) {
+	call := got[span.Call]
+	if call.Trace != traceID || call.Parent != spanID || call.Kind != span.KindServer || call.Attributes[span.AttrTool] != "agent" || call.Attributes[span.AttrOut] == int64(0) {
 		t.Errorf("%+v", call)
 	}
-	for _, name := range []string{trace.Queue, trace.Run, "agent.run"} {
+	for _, name := range []string{span.Queue, span.Run, "agent.run"} {
 		if s := got[name]; s.Trace != traceID || s.Parent != call.ID || s.Start.Before(call.Start) || s.End.After(call.End) || s.End.Before(s.Start) {
 			t.Errorf("%s: %+v is not inside of %+v", name, s, call)
 		}
@@ -63,12 +63,12 @@ func TestSpansForASink(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	a.call("fail", `{}`, "traceparent: "+parent)
-	if got := to.taken(); !got[trace.Call].Failed || !got[trace.Run].Failed || got[trace.Queue].Failed {
+	if got := to.taken(); !got[span.Call].Failed || !got[span.Run].Failed || got[span.Queue].Failed {
 		t.Errorf("%+v", got)
 	}
 	to.watched = true
 	a.call("agent", `{}`)
-	if got := to.taken(); len(got) != 5 || got[trace.Call].Parent != "" {
+	if got := to.taken(); len(got) != 5 || got[span.Call].Parent != "" {
 		t.Errorf("%+v", got)
 	}
 	a.close()
@@ -79,14 +79,14 @@ func TestRequestIsAStep(t *testing.T) {
 	to := &taker{watched: true}
 	tel := New(Options{Sink: to})
 	m := tel.Middleware()(func(ctx context.Context, _ *front.Exchange) (json.RawMessage, error) {
-		Request(ctx, "call_agent", map[string]string{trace.AttrAgent: "b"})(nil)
+		Request(ctx, "call_agent", map[string]string{span.AttrAgent: "b"})(nil)
 		return nil, nil
 	})
 	if _, err := m(t.Context(), &front.Exchange{Method: "tools/call", Params: []byte(`{"name":"t"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	got := to.taken()
-	if s := got["call_agent"]; s.Kind != trace.KindClient || s.Attributes[trace.AttrAgent] != "b" || s.Parent != got[trace.Call].ID {
+	if s := got["call_agent"]; s.Kind != span.KindClient || s.Attributes[span.AttrAgent] != "b" || s.Parent != got[span.Call].ID {
 		t.Errorf("%+v", s)
 	}
 	if err := tel.Close(context.Background()); err != nil {
@@ -115,7 +115,7 @@ func TestStepsOfACallThatRunsElsewhere(t *testing.T) {
 			t.Error("no error")
 		}
 		got := to.taken()
-		call, queue, run := got[trace.Call], got[trace.Queue], got[trace.Run]
+		call, queue, run := got[span.Call], got[span.Queue], got[span.Run]
 		if !runs {
 			if len(got) != 1 || call.Attributes[attrWait] != nil {
 				t.Errorf("it never ran: %+v", got)

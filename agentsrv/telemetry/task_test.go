@@ -8,8 +8,8 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 func callOf(tool string) *front.Exchange {
@@ -37,18 +37,18 @@ func TestSpanOfATask(t *testing.T) {
 	if _, err := m(t.Context(), callOf("slow")); err != nil {
 		t.Fatal(err)
 	}
-	first := to.taken()[trace.Call]
-	if first.Trace != traceID || first.Parent != spanID || first.Attributes[trace.AttrTask] != trace.TaskRuns || first.Attributes[trace.AttrTool] != "slow" || first.Failed {
+	first := to.taken()[span.Call]
+	if first.Trace != traceID || first.Parent != spanID || first.Attributes[span.AttrTask] != span.TaskRuns || first.Attributes[span.AttrTool] != "slow" || first.Failed {
 		t.Errorf("%+v", first)
 	}
 	close(gate)
 	<-over
 	got := to.taken()
-	last := got[trace.Call]
-	if last.ID != first.ID || last.Parent != spanID || last.Attributes[trace.AttrTask] != trace.TaskOver || !last.Failed || last.Attributes[attrError] != string(jsonrpc.KindTimeout) || !last.End.After(first.End) {
+	last := got[span.Call]
+	if last.ID != first.ID || last.Parent != spanID || last.Attributes[span.AttrTask] != span.TaskOver || !last.Failed || last.Attributes[attrError] != string(jsonrpc.KindTimeout) || !last.End.After(first.End) {
 		t.Errorf("%+v", last)
 	}
-	if run := got[trace.Run]; run.Parent != first.ID || run.End.After(last.End) || !run.Failed {
+	if run := got[span.Run]; run.Parent != first.ID || run.End.After(last.End) || !run.Failed {
 		t.Errorf("%+v is not inside of %+v", run, last)
 	}
 	if err := tel.Close(context.Background()); err != nil {
@@ -61,7 +61,7 @@ func TestCallOfAnotherProcess(t *testing.T) {
 	to := &taker{}
 	tel := New(Options{Sink: to})
 	m := tel.Started()(func(ctx context.Context, _ *front.Exchange) (json.RawMessage, error) {
-		Request(ctx, "call_agent", map[string]string{trace.AttrAgent: "b"})(nil)
+		Request(ctx, "call_agent", map[string]string{span.AttrAgent: "b"})(nil)
 		return nil, nil
 	})
 	ctx := oteltrace.ContextWithSpanContext(t.Context(), remote(map[string][]string{"Traceparent": {parent}}, nil))
@@ -69,8 +69,8 @@ func TestCallOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := to.taken()
-	call := got[trace.Call]
-	if call.Trace != traceID || call.Parent != spanID || got[trace.Run].Parent != call.ID || got["call_agent"].Parent != call.ID {
+	call := got[span.Call]
+	if call.Trace != traceID || call.Parent != spanID || got[span.Run].Parent != call.ID || got["call_agent"].Parent != call.ID {
 		t.Errorf("%+v", got)
 	}
 	if _, err := m(t.Context(), callOf("call_agent")); err != nil || len(to.taken()) != 0 {

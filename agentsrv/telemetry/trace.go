@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -48,7 +48,7 @@ func Request(ctx context.Context, name string, attrs map[string]string) (ended f
 	began := time.Now()
 	return func(err error) {
 		s := step(trace.SpanContextFromContext(ctx), name, began, time.Now(), err != nil)
-		s.Kind, s.Attributes = spans.KindClient, map[string]any{}
+		s.Kind, s.Attributes = span.KindClient, map[string]any{}
 		for k, v := range attrs {
 			s.Attributes[k] = clip(v)
 		}

@@ -299,13 +299,13 @@ func (a *app) watched(ctx context.Context, l *link, run *load.Run) (*load.Report
 }
 
 // printBench prints a report, and writes it to files.
-func (a *app) printBench(l *link, rep *load.Report, files []string) error {
+func (a *app) printBench(l *link, rep *load.Report, paths []string) error {
 	raw, err := marshal(rep)
 	if err != nil {
 		return err
 	}
 	var unwritten error
-	for _, file := range files {
+	for _, file := range paths {
 		text := append(slices.Clip(raw), '\n')
 		if strings.EqualFold(filepath.Ext(file), ".md") {
 			text = []byte(rep.Markdown())

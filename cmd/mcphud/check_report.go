@@ -360,8 +360,8 @@ func writeReport(path string, write func(io.Writer) error) error {
 }
 
 // options are those of all reports of a check by these sections. Findings are shown in the first of the files that is there.
-func (c *checkReports) options(sections []check.Section, files ...string) reports.Options {
-	o := reports.Options{FailOn: reports.Never, Artifact: c.artifactOf(files), Table: func(width int, rows [][]string) string {
+func (c *checkReports) options(sections []check.Section, paths ...string) reports.Options {
+	o := reports.Options{FailOn: reports.Never, Artifact: c.artifactOf(paths), Table: func(width int, rows [][]string) string {
 		t := &textOutput{}
 		t.table(width, rows)
 		return t.b.String()
@@ -377,17 +377,17 @@ func (c *checkReports) options(sections []check.Section, files ...string) report
 
 // artifactOf is the file of the repository where findings are shown: the one that is named, else the first of some that is there, else the
 // first.
-func (c *checkReports) artifactOf(files []string) reports.Artifact {
+func (c *checkReports) artifactOf(paths []string) reports.Artifact {
 	wd, err := os.Getwd()
 	if err != nil {
-		return reports.NewArtifact(files[0], nil)
+		return reports.NewArtifact(paths[0], nil)
 	}
 	root := repositoryOf(wd)
 	named := c.artifact != ""
 	if named {
-		files = []string{c.artifact}
+		paths = []string{c.artifact}
 	}
-	for _, path := range files {
+	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err != nil || path == "" {
 			continue
@@ -400,7 +400,7 @@ func (c *checkReports) artifactOf(files []string) reports.Artifact {
 			return reports.NewArtifact(short, b)
 		}
 	}
-	return reports.NewArtifact(filepath.Base(files[0]), nil)
+	return reports.NewArtifact(filepath.Base(paths[0]), nil)
 }
 
 // repositoryOf is the root of the repository that a folder is in, the folder itself where it is in none: paths in reports begin there.

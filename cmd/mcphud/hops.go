@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
@@ -45,7 +46,7 @@ func (a *app) exportCalls(j *journal.Journal, w io.Writer) (end func()) {
 		return func() {}
 	}
 	log := slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	c, err := telemetry.ExportCalls(j, telemetry.Options{Name: "mcphud", Version: version(), Logger: log})
+	c, err := trace.ExportCalls(j, telemetry.Options{Name: "mcphud", Version: version(), Logger: log})
 	if err != nil {
 		a.note("mcphud: calls are not exported: " + err.Error())
 		return func() {}

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/edit"
+	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/journal/export"
 	"github.com/mcphud/mcphud/session/journal/importer"
 	"github.com/mcphud/mcphud/session/journal/trace"
@@ -336,7 +337,15 @@ func (a *app) exportCommand() *cobra.Command {
 			case "har":
 				left, err = export.HAR(ctx, w, f.Journal, keep, version())
 			case "html":
-				left, err = export.HTML(ctx, w, f.Journal, keep, f.Name, version())
+				var kept func(uint64) bool
+				if keep != nil {
+					kept = keep.Has
+				}
+				findings, wrong := expert.PageFindings(ctx, f.Journal, kept)
+				if wrong != nil {
+					return wrong
+				}
+				left, err = export.HTML(ctx, w, f.Journal, keep, findings, f.Name, version())
 			case "otlp":
 				_, err = trace.WriteOTLP(w, f.Journal, func(e *journal.Entry) bool { return keep == nil || keep.Has(e.Seq) })
 			}

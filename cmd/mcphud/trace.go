@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // traceFlags is what the flags of trace say.
@@ -92,7 +93,7 @@ func (a *app) traceFile(ctx context.Context, cmd *cobra.Command, args []string, 
 	}
 	defer f.Close()
 	match := func(e *journal.Entry) bool {
-		return trace.Named(e.Trace, x.id) && (x.only.filter.Empty() || x.only.filter.Match(f.Journal, e))
+		return span.Named(e.Trace, x.id) && (x.only.filter.Empty() || x.only.filter.Match(f.Journal, e))
 	}
 	groups := trace.Groups(f.Journal, match)
 	switch {

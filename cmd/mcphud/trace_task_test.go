@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Every call has its tree of hops: of any length, in every era, at an agent, through the router, and on to another agent; done, cancelled
@@ -144,13 +145,13 @@ func (c *tracedCall) whole(tree *trace.Tree, agents int) string {
 			flaw = n.Name + " is outside of the call"
 		}
 		switch n.Name {
-		case trace.Forward:
-			if n.Attributes[trace.AttrMethod] == "tools/call" {
+		case span.Forward:
+			if n.Attributes[span.AttrMethod] == "tools/call" {
 				routers++
 			}
-		case trace.Call:
+		case span.Call:
 			agents--
-			if n.Attributes[trace.AttrTask] == trace.TaskRuns && c.end != "timed out" && !c.killed {
+			if n.Attributes[span.AttrTask] == span.TaskRuns && c.end != "timed out" && !c.killed {
 				flaw = "an agent goes on"
 			}
 		}

@@ -16,18 +16,18 @@ func Load(path string) (*Table, error) {
 	if !folder(path) {
 		return loadFile(path)
 	}
-	files, foreign, err := names(path)
+	list, foreign, err := names(path)
 	if err != nil {
 		return nil, err
 	}
 	pieces := map[string]*piece{}
-	for _, n := range files {
+	for _, n := range list {
 		p := &piece{order: "0" + n, path: filepath.Join(path, n)}
 		p.read(foreign)
 		pieces[n] = p
 	}
 	t := merge(pieces)
-	for _, n := range files {
+	for _, n := range list {
 		if err := pieces[n].err; err != nil {
 			t.Warnings = append(t.Warnings, Problem{File: n, Message: err.Error()})
 		}

@@ -222,12 +222,12 @@ func (w *Watcher) look(force bool) (changed bool, err error) {
 	switch {
 	case w.o.Path == "":
 	case w.dir:
-		files, foreign, err := names(w.o.Path)
+		list, foreign, err := names(w.o.Path)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%w; the last valid ones stay in force", err))
 			break
 		}
-		for _, n := range files {
+		for _, n := range list {
 			read("0"+n, filepath.Join(w.o.Path, n), foreign)
 		}
 		changed = w.drop('0', there) || changed

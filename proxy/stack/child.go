@@ -194,8 +194,8 @@ func (c *child) lastWords() string {
 	return text.Clip(c.last, most)
 }
 
-// failure joins how a process ended with its last words.
-func failure(how, words string) error {
+// withWords joins how a process ended with its last words.
+func withWords(how, words string) error {
 	if words != "" {
 		how += ": " + words
 	}

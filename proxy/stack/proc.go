@@ -179,7 +179,7 @@ func (p *proc) runOnce(gen uint64) (stable bool, failed error) {
 		p.log.add(Note, how)
 		return false, nil
 	case exited:
-		why = failure(how, c.lastWords())
+		why = withWords(how, c.lastWords())
 	}
 	return !since.IsZero() && time.Since(since) >= p.stack.o.Backoff.Stable, why
 }

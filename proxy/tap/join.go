@@ -148,14 +148,14 @@ func (t *Joiner) note(e journal.Entry) {
 
 // scan starts reading new producers of a folder, and removes those that are gone.
 func (t *Joiner) scan(dir string) {
-	files, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return // removed since; the next scan will tell
 	}
 	there := map[string]bool{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, f := range files {
+	for _, f := range entries {
 		path := filepath.Join(dir, f.Name())
 		if f.Type()&os.ModeSocket == 0 || !isSocket(f.Name()) {
 			continue

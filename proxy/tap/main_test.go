@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -95,7 +95,7 @@ func (d *dialled) next() msg {
 }
 
 // span is the next span.
-func (d *dialled) span() (m msg, s trace.Span) {
+func (d *dialled) span() (m msg, s span.Span) {
 	d.t.Helper()
 	for m.head.Kind != "span" {
 		var err error
@@ -103,7 +103,7 @@ func (d *dialled) span() (m msg, s trace.Span) {
 			d.t.Fatal(err)
 		}
 	}
-	s, err := trace.Parse([]byte(m.body))
+	s, err := span.Parse([]byte(m.body))
 	if err != nil {
 		d.t.Fatal(err, m.body)
 	}

@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/text"
 )
 
 // A spanner makes spans, each time the same ones.
-type spanner interface{ spans() []trace.Span }
+type spanner interface{ spans() []span.Span }
 
 // one is a span by itself.
-type one trace.Span
+type one span.Span
 
-func (s one) spans() []trace.Span { return []trace.Span{trace.Span(s)} }
+func (s one) spans() []span.Span { return []span.Span{span.Span(s)} }
 
 // spans makes entries of the spans of a record.
 func spans(rec *record) (out []full) {
@@ -33,14 +33,14 @@ func spans(rec *record) (out []full) {
 }
 
 // Span adds a span of what this process does on its own: no frame belongs to it.
-func (p *Producer) Span(s trace.Span) {
+func (p *Producer) Span(s span.Span) {
 	if p == nil {
 		return
 	}
 	if s.Attributes == nil {
 		s.Attributes = map[string]any{}
 	}
-	s.Attributes[trace.AttrProcess] = p.hello.Instance
+	s.Attributes[span.AttrProcess] = p.hello.Instance
 	p.push(record{spans: one(s)}, nil)
 }
 
@@ -94,26 +94,26 @@ type served struct {
 }
 
 // spans are that of the call, and inside of it one for each step.
-func (s *served) spans() []trace.Span {
+func (s *served) spans() []span.Span {
 	began, end := s.began, s.began.Add(s.took)
 	own := hex.EncodeToString(s.id[:])
 	attributes := map[string]any{
-		trace.AttrAgent: s.agent, trace.AttrMethod: s.method, trace.AttrIn: int64(s.in), trace.AttrOut: s.out, trace.AttrProcess: s.process, "http.response.status_code": int64(s.status),
+		span.AttrAgent: s.agent, span.AttrMethod: s.method, span.AttrIn: int64(s.in), span.AttrOut: s.out, span.AttrProcess: s.process, "http.response.status_code": int64(s.status),
 	}
 	if s.name != "" {
-		attributes[trace.AttrTool] = s.name
+		attributes[span.AttrTool] = s.name
 	}
-	call := trace.Span{Trace: s.trace, ID: own, Name: trace.Forward, Kind: trace.KindServer, Start: began, End: end, Attributes: attributes}
+	call := span.Span{Trace: s.trace, ID: own, Name: span.Forward, Kind: span.KindServer, Start: began, End: end, Attributes: attributes}
 	if s.failure != "" || s.status >= http.StatusBadRequest || s.status == 0 {
 		call.Failed = true
 	}
 	if s.failure != "" {
-		attributes[trace.AttrError] = s.failure
+		attributes[span.AttrError] = s.failure
 	}
 	if s.parent != [8]byte{} {
 		call.Parent = hex.EncodeToString(s.parent[:])
 	}
-	out := []trace.Span{call}
+	out := []span.Span{call}
 	next := binary.NativeEndian.Uint64(s.id[:])
 	at := time.Duration(0)
 	step := func(name string, to time.Duration, failed bool, more map[string]any) {
@@ -126,25 +126,25 @@ func (s *served) spans() []trace.Span {
 		if more == nil {
 			more = map[string]any{}
 		}
-		more[trace.AttrProcess] = s.process
-		out = append(out, trace.Span{Trace: s.trace, ID: hex.EncodeToString(id[:]), Parent: own, Name: name, Start: began.Add(at), End: began.Add(to), Failed: failed, Attributes: more})
+		more[span.AttrProcess] = s.process
+		out = append(out, span.Span{Trace: s.trace, ID: hex.EncodeToString(id[:]), Parent: own, Name: name, Start: began.Add(at), End: began.Add(to), Failed: failed, Attributes: more})
 		at = to
 	}
-	step(trace.Auth, s.steps.Authorized, false, nil)
-	step(trace.Ingress, s.steps.Read, false, nil)
-	step(trace.Route, s.steps.Routed, false, nil)
+	step(span.Auth, s.steps.Authorized, false, nil)
+	step(span.Ingress, s.steps.Read, false, nil)
+	step(span.Route, s.steps.Routed, false, nil)
 	tries := min(s.steps.Tried, flow.MaxTries)
 	for i, try := range s.steps.Tries[:tries] {
-		step(trace.Wait, try.Began, false, nil)
+		step(span.Wait, try.Began, false, nil)
 		last, more := i == tries-1, map[string]any(nil)
 		if i > 0 {
-			more = map[string]any{trace.AttrTry: int64(s.steps.Tried - tries + i + 1)}
+			more = map[string]any{span.AttrTry: int64(s.steps.Tried - tries + i + 1)}
 		}
 		to := try.Ended
 		if last && !try.Failed {
 			to = s.took // the answer is passed on as it comes
 		}
-		step(trace.Upstream, to, try.Failed, more)
+		step(span.Upstream, to, try.Failed, more)
 	}
 	return out
 }

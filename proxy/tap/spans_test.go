@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -45,12 +45,12 @@ func TestTapStepsOfACall(t *testing.T) {
 	step(p, traceID, false) // its caller records nothing, and nobody watches
 	d := dial(t, p)
 	var names []string
-	var first trace.Span
+	var first span.Span
 	for i := range 8 {
 		m, s := d.span()
 		if i == 0 {
 			first = s
-			if s.Parent != "00f067aa0ba902b7" || s.Kind != trace.KindServer || s.Failed || s.Attributes[trace.AttrAgent] != "kb" || s.Attributes[trace.AttrOut] != int64(36) {
+			if s.Parent != "00f067aa0ba902b7" || s.Kind != span.KindServer || s.Failed || s.Attributes[span.AttrAgent] != "kb" || s.Attributes[span.AttrOut] != int64(36) {
 				t.Errorf("%+v", s)
 			}
 		} else if s.Parent != first.ID || s.Start.Before(first.Start) || s.End.After(first.End) {
@@ -64,8 +64,8 @@ func TestTapStepsOfACall(t *testing.T) {
 	if got := strings.Join(names, " "); got != "mcp.router.forward auth ingress route wait upstream wait upstream" {
 		t.Error(got)
 	}
-	p.Span(trace.Span{Trace: traceID, ID: "b7ad6b7169203331", Name: "last", Start: time.Now(), End: time.Now()})
-	if _, s := d.span(); s.Name != "last" || s.Attributes[trace.AttrProcess] != p.hello.Instance {
+	p.Span(span.Span{Trace: traceID, ID: "b7ad6b7169203331", Name: "last", Start: time.Now(), End: time.Now()})
+	if _, s := d.span(); s.Name != "last" || s.Attributes[span.AttrProcess] != p.hello.Instance {
 		t.Errorf("%+v: what was not recorded is there", s)
 	}
 }
@@ -79,7 +79,7 @@ func TestTapBeginsTraces(t *testing.T) {
 	d := dial(t, p)
 	await(t, "the reader", p.Watched)
 	parent := step(p, "", false)
-	id, span, sampled, ok := trace.ParseParent(parent)
+	id, span, sampled, ok := span.ParseParent(parent)
 	_, s := d.span()
 	if !ok || !sampled || s.Trace != id || s.ID != span || s.Parent != "" {
 		t.Errorf("%q, %+v", parent, s)
@@ -99,7 +99,7 @@ func TestJoinTraces(t *testing.T) {
 	step(p, strings.Repeat("ab", 16), true)
 	step(p, traceID, true)
 	frame(p, `{"jsonrpc":"2.0","method":"notifications/x"}`)
-	agent.Span(trace.Span{Trace: traceID, ID: "b7ad6b7169203331", Name: trace.Call, Start: time.Now(), End: time.Now()})
+	agent.Span(span.Span{Trace: traceID, ID: "b7ad6b7169203331", Name: span.Call, Start: time.Now(), End: time.Now()})
 	hops := func() (n [2]int) {
 		for _, e := range j.Snapshot(0, nil) {
 			if e.Trace != traceID || e.Kind == journal.State {

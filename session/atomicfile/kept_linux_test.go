@@ -13,7 +13,7 @@ import (
 // Extended attributes stay, lists of access rights among them, and with them the mode.
 func TestRewriteKeepsAttributes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	write(t, file, "old", 0o640)
+	writeMode(t, file, "old", 0o640)
 	const name, value = "user.mcphud.kept", "by hand"
 	if err := unix.Setxattr(file, name, []byte(value), 0); errors.Is(err, unix.ENOTSUP) {
 		t.Skip("no extended attributes here: ", err)
@@ -54,7 +54,7 @@ func TestRewriteKeepsAttributes(t *testing.T) {
 func TestRewriteSaysWhatIsLost(t *testing.T) {
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "file"), filepath.Join(dir, "other")
-	write(t, file, "old", 0o600)
+	writeMode(t, file, "old", 0o600)
 	if said := Apart(file); said != "" {
 		t.Errorf("of a file with one name: %s", said)
 	}

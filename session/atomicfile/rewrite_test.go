@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func write(t *testing.T, path, text string, mode os.FileMode) {
+func writeMode(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func content(t *testing.T, path string) string {
 func TestRewriteThroughLinks(t *testing.T) {
 	dir, dots := t.TempDir(), t.TempDir()
 	file, middle, link := filepath.Join(dots, "config.yaml"), filepath.Join(dots, "middle"), filepath.Join(dir, "config.yaml")
-	write(t, file, "old", 0o640)
+	writeMode(t, file, "old", 0o640)
 	if err := os.Symlink("config.yaml", middle); err != nil {
 		t.Skip("no links here: ", err)
 	}
@@ -102,7 +102,7 @@ func TestRewriteKeepsTheOwner(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	write(t, file, "old", 0o660)
+	writeMode(t, file, "old", 0o660)
 	if err := os.Chown(file, 12345, 54321); err != nil {
 		t.Skip(err)
 	}
@@ -121,7 +121,7 @@ func TestRewriteKeepsTheOwner(t *testing.T) {
 // Who takes the lock reads what the one before wrote.
 func TestLock(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	write(t, file, "", 0o600)
+	writeMode(t, file, "", 0o600)
 	var wg sync.WaitGroup
 	const writers = 12
 	for range writers {

@@ -171,8 +171,8 @@ func (s *Store) keep(file string, value []byte) error {
 
 // prune removes the values that were not sent for the longest time.
 func (s *Store) prune() {
-	files, err := os.ReadDir(s.dir)
-	if err != nil || len(files) <= maxValues {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil || len(entries) <= maxValues {
 		return
 	}
 	type aged struct {
@@ -180,7 +180,7 @@ func (s *Store) prune() {
 		at   int64
 	}
 	var all []aged
-	for _, f := range files {
+	for _, f := range entries {
 		if info, err := f.Info(); err == nil {
 			all = append(all, aged{f.Name(), info.ModTime().UnixNano()})
 		}

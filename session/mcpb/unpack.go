@@ -119,8 +119,8 @@ func (b *Bundle) verify(home string) error {
 	if err != nil {
 		return changed("its list of files cannot be read")
 	}
-	var files map[string]unpackedFile
-	if err := json.Unmarshal(list, &files); err != nil || len(files) != len(b.files) {
+	var listed map[string]unpackedFile
+	if err := json.Unmarshal(list, &listed); err != nil || len(listed) != len(b.files) {
 		return changed("its list of files is another one")
 	}
 	root, err := os.OpenRoot(filepath.Join(home, "bundle"))
@@ -129,7 +129,7 @@ func (b *Bundle) verify(home string) error {
 	}
 	defer func() { _ = root.Close() }()
 	for _, f := range b.files {
-		want, ok := files[f.Name]
+		want, ok := listed[f.Name]
 		if !ok || want.Size != int64(f.UncompressedSize64) {
 			return changed("its list of files is another one")
 		}

@@ -20,7 +20,7 @@ const ContentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 const (
 	maxSeries = 5000        // of requests, by server, method and outcome; further methods count as other
-	maxOpen   = 100_000     // requests under way, before those are forgotten that the journal dropped
+	mostOpen  = 100_000     // requests under way, before those are forgotten that the journal dropped
 	every     = time.Second // between looks at the journal
 )
 
@@ -59,7 +59,7 @@ type Metrics struct {
 	seen   uint64
 	open   map[uint64]key // requests under way, by their Seq
 	counts map[outcome]float64
-	times  map[key]*histogram
+	times  map[key]*buckets
 	bytes  map[direction]float64
 }
 
@@ -72,8 +72,8 @@ type outcome struct {
 
 type direction struct{ server, to string }
 
-// histogram counts durations.
-type histogram struct {
+// buckets counts durations.
+type buckets struct {
 	count   uint64
 	sum     float64 // seconds
 	buckets [len(bounds)]uint64
@@ -85,7 +85,7 @@ var bounds = [...]float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10
 func New(o Options) *Metrics {
 	m := &Metrics{
 		o: o, registry: prometheus.NewRegistry(), done: make(chan struct{}),
-		open: map[uint64]key{}, counts: map[outcome]float64{}, times: map[key]*histogram{}, bytes: map[direction]float64{},
+		open: map[uint64]key{}, counts: map[outcome]float64{}, times: map[key]*buckets{}, bytes: map[direction]float64{},
 	}
 	m.registry.MustRegister(m)
 	m.looks.Go(func() {
@@ -121,7 +121,7 @@ func (m *Metrics) update() {
 		}
 		return true
 	})
-	if first := j.First(); len(m.open) > maxOpen {
+	if first := j.First(); len(m.open) > mostOpen {
 		for seq := range m.open {
 			if seq < first {
 				delete(m.open, seq)
@@ -176,7 +176,7 @@ func (m *Metrics) end(seq uint64, k key, status string, took time.Duration) {
 	}
 	h := m.times[k]
 	if h == nil {
-		h = &histogram{}
+		h = &buckets{}
 		m.times[k] = h
 	}
 	s := took.Seconds()

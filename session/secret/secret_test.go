@@ -81,7 +81,7 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestRuleOfText(t *testing.T) {
 	r := Of([]byte(`{"properties":{"pin":{"format":"password"}}}`))
 	for s, want := range map[string]bool{`{"pin": 12`: true, `{"a": 12`: false, `token = x`: true, "": false} {
 		if r.Text(s) != want {

@@ -27,7 +27,7 @@ import (
 
 const (
 	exportTimeout = 5 * time.Second
-	retryFor      = 20 * time.Second
+	RetryFor      = 20 * time.Second // how long an export is tried again
 )
 
 // exports reports whether a collector is configured for a signal, as the OpenTelemetry specification says
@@ -77,6 +77,11 @@ func reach(to, signal string) (*http.Client, error) {
 	return &http.Client{Transport: t, Timeout: limit}, nil
 }
 
+// SpanExporter is what sends spans to the collector of the options, until life is done.
+func SpanExporter(life context.Context, o Options) (sdktrace.SpanExporter, error) {
+	return (&Exporter{o: o, life: life}).spanExporter()
+}
+
 // spanExporter sends JSON unless OTEL_EXPORTER_OTLP_PROTOCOL says otherwise: every collector takes it, and people who
 // debug can read it.
 func (e *Exporter) spanExporter() (sdktrace.SpanExporter, error) {
@@ -85,7 +90,7 @@ func (e *Exporter) spanExporter() (sdktrace.SpanExporter, error) {
 		return nil, err
 	}
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
-		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: retryFor,
+		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: RetryFor,
 	})}
 	client, err := reach(to, "TRACES")
 	if err != nil {
@@ -108,7 +113,7 @@ func (e *Exporter) metricExporter() (sdkmetric.Exporter, error) {
 		return nil, err
 	}
 	options := []otlpmetrichttp.Option{otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{
-		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: retryFor,
+		Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: exportTimeout, MaxElapsedTime: RetryFor,
 	})}
 	client, err := reach(to, "METRICS")
 	if err != nil {

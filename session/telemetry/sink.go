@@ -8,7 +8,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	spans "github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Wants reports whether the spans of a request are wanted whose caller's span is parent: always by a collector, else where the
@@ -38,9 +38,9 @@ func (sink) Shutdown(context.Context) error { return nil }
 // ForceFlush does nothing: nothing is held back.
 func (sink) ForceFlush(context.Context) error { return nil }
 
-func spanOf(s sdktrace.ReadOnlySpan) spans.Span {
+func spanOf(s sdktrace.ReadOnlySpan) span.Span {
 	c := s.SpanContext()
-	out := spans.Span{
+	out := span.Span{
 		Trace: c.TraceID().String(), ID: c.SpanID().String(), Name: s.Name(), Start: s.StartTime(), End: s.EndTime(),
 		Failed: s.Status().Code == codes.Error, Attributes: make(map[string]any, len(s.Attributes())+1),
 	}
@@ -49,9 +49,9 @@ func spanOf(s sdktrace.ReadOnlySpan) spans.Span {
 	}
 	switch s.SpanKind() {
 	case trace.SpanKindClient:
-		out.Kind = spans.KindClient
+		out.Kind = span.KindClient
 	case trace.SpanKindServer:
-		out.Kind = spans.KindServer
+		out.Kind = span.KindServer
 	}
 	for _, kv := range s.Attributes() {
 		switch kv.Value.Type() {

@@ -19,12 +19,12 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/span"
 )
 
-// flushTime is how long Close waits for the collector, whatever its context says.
-const flushTime = 3 * time.Second
+// FlushTime is how long Close waits for the collector, whatever its context says.
+const FlushTime = 3 * time.Second
 
 // Options name the server and the collector.
 type Options struct {
@@ -41,7 +41,7 @@ type Options struct {
 
 // Sink takes spans that ended. It must not block.
 type Sink interface {
-	Span(s spans.Span)
+	Span(s span.Span)
 	Watched() bool // somebody looks: spans are wanted that belong to no trace of a caller's, too
 }
 
@@ -78,7 +78,7 @@ func Open(o Options) *Exporter {
 			o.Logger.Error("cannot export spans", "error", mask.Text(err.Error()))
 		} else {
 			e.collected = true
-			providers = append(providers, sdktrace.WithResource(about), sdktrace.WithBatcher(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)))
+			providers = append(providers, sdktrace.WithResource(about), sdktrace.WithBatcher(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(RetryFor)))
 		}
 	}
 	if o.Sink != nil {
@@ -111,7 +111,7 @@ func Open(o Options) *Exporter {
 // Close sends what was collected, and stops. It gives up when ctx is done or after three seconds.
 func (e *Exporter) Close(ctx context.Context) error {
 	defer e.end()
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	ctx, cancel := context.WithTimeout(ctx, FlushTime)
 	defer cancel()
 	stop := context.AfterFunc(ctx, e.end)
 	defer stop()

@@ -70,7 +70,7 @@ const (
 	maxPerTarget  = 25
 	maxRestarts   = 200
 	maxLinks      = 20
-	maxLearn      = 256 << 10             // bytes of a result that is looked into for arguments of others
+	mostLearnt    = 256 << 10             // bytes of a result that is looked into for arguments of others
 	throttlePause = 50 * time.Millisecond // more of it each time that the server asks for it
 	maxPause      = time.Minute           // however long it asks to wait
 	pauses        = 4                     // what they may take of the time, as a divisor
@@ -286,7 +286,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	if !in.Extreme && in.verdict != forbidden {
 		t.times = append(t.times, timed{in, out.took})
 	}
-	if t.inputs == nil && !errorOf(&out) && len(out.reply.Result) <= maxLearn {
+	if t.inputs == nil && !errorOf(&out) && len(out.reply.Result) <= mostLearnt {
 		t.learnt = out.reply.Result
 	}
 	r.later(c.takeLate())

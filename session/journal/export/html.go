@@ -19,7 +19,6 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/edit"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -28,8 +27,6 @@ const (
 	MaxPage = 8_000_000
 	MaxBody = 16_000
 )
-
-const maxWhere = 20 // places of a finding that are listed
 
 var arrows = [...]string{journal.None: "·", journal.Out: "→", journal.In: "←"}
 
@@ -64,13 +61,14 @@ func (p *page) Write(b []byte) (int, error) {
 type pageHead struct {
 	Policy, Version, Title, From, To, Servers string
 	Style                                     template.CSS
-	Findings                                  []pageFinding
+	Findings                                  []Finding
 }
 
-type pageFinding struct {
+// Finding is what is said on a page against some of its messages.
+type Finding struct {
 	Severity, Rule, Title, Fix, Section string
-	Where                               []uint64
-	More                                int
+	Where                               []uint64 // the entries that it is about, some of them
+	More                                int      // further ones
 }
 
 type pageRow struct {
@@ -83,18 +81,13 @@ type pageFrame struct {
 	Head, Text, Cut string
 }
 
-// HTML writes a page for people without mcphud: exchanges that fold open into their messages, and what the specification says against
+// HTML writes a page for people without mcphud: exchanges that fold open into their messages, and what findings say against
 // them. It loads nothing, runs no script but its own, can be read without one, and is at most about MaxPage long. left says what is
 // not in it.
-func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selection, name, version string) (left string, err error) {
-	list := expert.NewList()
-	if err := list.Update(ctx, j); err != nil {
-		return "", err
-	}
-	list.Finish()
+func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selection, findings []Finding, name, version string) (left string, err error) {
 	p := &page{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), t: template.Must(template.New("").Parse(pageText))}
 	h := pageHead{
-		Title: filepath.Base(name), Version: version, Style: template.CSS(pageStyle), Findings: findings(list.Report(), keep),
+		Title: filepath.Base(name), Version: version, Style: template.CSS(pageStyle), Findings: findings,
 		Policy: "default-src 'none'; style-src '" + hashOf(pageStyle) + "'; script-src '" + hashOf(pageScript) + "'; base-uri 'none'; form-action 'none'",
 	}
 	h.From, h.To, h.Servers = p.span(keep)
@@ -150,31 +143,6 @@ func (p *page) span(keep *edit.Selection) (from, to, servers string) {
 	})
 	const layout = "2006-01-02 15:04:05"
 	return first.UTC().Format(layout), last.UTC().Format(layout), visible(strings.Join(names, ", "))
-}
-
-// findings are those about what is kept.
-func findings(report expert.Report, keep *edit.Selection) (out []pageFinding) {
-	for _, g := range report.Groups {
-		f := pageFinding{Severity: g.Rule.Severity.String(), Rule: g.Rule.ID, Title: g.Rule.Title, Fix: g.Rule.Fix}
-		n := 0
-		for _, one := range g.Findings {
-			if keep != nil && !keep.Has(one.Seq) {
-				continue
-			}
-			if n++; n <= maxWhere {
-				f.Where = append(f.Where, one.Seq)
-			}
-			f.Section = cmp.Or(f.Section, one.Section())
-		}
-		if n == len(g.Findings) {
-			n = g.Count
-		}
-		if n > 0 {
-			f.More = n - len(f.Where)
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // entry writes a row: an exchange when its request comes, and what stands alone.

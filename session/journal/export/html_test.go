@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/journal/export"
 	"github.com/mcphud/mcphud/session/peertest"
 )
@@ -26,7 +27,11 @@ import (
 func pageOf(t *testing.T, j *journal.Journal, name string) (text, left string) {
 	t.Helper()
 	var b bytes.Buffer
-	left, err := export.HTML(context.Background(), &b, j, nil, name, "1.2.3")
+	findings, err := expert.PageFindings(context.Background(), j, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err = export.HTML(context.Background(), &b, j, nil, findings, name, "1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcphud/mcphud/session/span"
+)
 
 // A router that no collector listens to passes the trace context of its caller on as it is, so that its agent's spans are beside its
 // own, together with those of requests about a task that the call became; and the steps of a router and an agent are spans beside what was done during them. adopt puts each below what it is part of.
@@ -17,7 +21,7 @@ func (n *Node) adopt() {
 // routed is the step of a router's span in which the agent is asked: the last attempt; nil if it did not come so far.
 func (n *Node) routed() *Node {
 	for i := len(n.Children) - 1; i >= 0; i-- {
-		if c := n.Children[i]; c.Name == Upstream && c.clock == n.clock {
+		if c := n.Children[i]; c.Name == span.Upstream && c.clock == n.clock {
 			return c
 		}
 	}
@@ -26,7 +30,7 @@ func (n *Node) routed() *Node {
 
 // agent is the name of the agent that a router's span or a request is for.
 func (n *Node) agent() string {
-	name, _ := n.Attributes[AttrAgent].(string)
+	name, _ := n.Attributes[span.AttrAgent].(string)
 	return name
 }
 
@@ -35,7 +39,7 @@ func (n *Node) agent() string {
 func (n *Node) forwarded() {
 	var routers []*Node
 	for _, c := range n.Children {
-		if c.Name == Forward && c.routed() != nil {
+		if c.Name == span.Forward && c.routed() != nil {
 			routers = append(routers, c)
 		}
 	}
@@ -44,15 +48,15 @@ func (n *Node) forwarded() {
 	}
 	used := map[*Node]int{}
 	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
-		if c.Kind != KindServer || c.Call {
+		if c.Kind != span.KindServer || c.Call {
 			return false
 		}
 		var fits []*Node
 		for _, r := range routers {
-			if r == c || r.clock == c.clock || c.Name == Forward && (r.Took() < c.Took() || r.agent() != c.agent()) {
+			if r == c || r.clock == c.clock || c.Name == span.Forward && (r.Took() < c.Took() || r.agent() != c.agent()) {
 				continue
 			}
-			if c.Name == Forward || r.agent() == c.Server || len(routers) == 1 {
+			if c.Name == span.Forward || r.agent() == c.Server || len(routers) == 1 {
 				fits = append(fits, r)
 			}
 		}
@@ -76,11 +80,11 @@ func (n *Node) forwarded() {
 func (n *Node) requested() {
 	used, beside := map[*Node]bool{}, slices.Clone(n.Children)
 	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
-		if c.Kind != KindServer || c.clock == n.clock {
+		if c.Kind != span.KindServer || c.clock == n.clock {
 			return false
 		}
 		for _, r := range beside {
-			if r != c && r.Kind == KindClient && !r.Call && r.clock == n.clock && !used[r] && (r.agent() == "" || r.agent() == c.agent() || r.agent() == c.Server) {
+			if r != c && r.Kind == span.KindClient && !r.Call && r.clock == n.clock && !used[r] && (r.agent() == "" || r.agent() == c.agent() || r.agent() == c.Server) {
 				used[r] = true
 				r.Children = append(r.Children, c)
 				return true
@@ -94,7 +98,7 @@ func (n *Node) requested() {
 func (n *Node) stepped() {
 	var into *Node
 	for _, c := range n.Children {
-		if (c.Name == Run || c.Name == Upstream) && c.clock == n.clock && c.Kind == "" {
+		if (c.Name == span.Run || c.Name == span.Upstream) && c.clock == n.clock && c.Kind == "" {
 			into = c // the last attempt
 		}
 	}
@@ -112,4 +116,4 @@ func (n *Node) stepped() {
 }
 
 // steps are the names of what a router or an agent does for a request.
-var steps = map[string]bool{Auth: true, Ingress: true, Route: true, Wait: true, Upstream: true, Queue: true, Run: true}
+var steps = map[string]bool{span.Auth: true, span.Ingress: true, span.Route: true, span.Wait: true, span.Upstream: true, span.Queue: true, span.Run: true}

@@ -3,6 +3,8 @@ package trace
 import (
 	"math"
 	"time"
+
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Clock is how the clock of a hop differs from that of the first span.
@@ -38,7 +40,7 @@ func (t *Tree) align() {
 		for _, c := range n.Children {
 			if c.clock != n.clock {
 				edges = append(edges, edge{n, c})
-				if call != n && call != nil && call.clock != c.clock && c.Attributes[AttrTask] == TaskOver {
+				if call != n && call != nil && call.clock != c.clock && c.Attributes[span.AttrTask] == span.TaskOver {
 					edges = append(edges, edge{call, c}) // what is between them was answered before
 				}
 			}
@@ -57,7 +59,7 @@ func (t *Tree) align() {
 		n := first[clock]
 		c := t.clock(clock, edges, offset)
 		c.Hop, c.Server = n.Hop, n.Server
-		if n.Hop == Router {
+		if n.Hop == span.Router {
 			c.Server = ""
 		}
 		offset[clock] = c.Offset
@@ -124,10 +126,10 @@ func bound(d time.Duration) time.Duration {
 func (e edge) bounds(clock string, known map[string]time.Duration) (low, high time.Duration, ok bool) {
 	over := !e.outer.Pending && !e.inner.Pending && !(e.outer.Failed && e.inner.End.Sub(e.inner.Start) > e.outer.Took())
 	end := e.inner.End
-	if e.inner.Attributes[AttrTask] == TaskOver && !e.outer.Call { // it outlasts the answer to its request
+	if e.inner.Attributes[span.AttrTask] == span.TaskOver && !e.outer.Call { // it outlasts the answer to its request
 		end, over = e.inner.answered, over && !e.inner.answered.IsZero()
 	}
-	over = over && e.outer.Attributes[AttrTask] != TaskRuns
+	over = over && e.outer.Attributes[span.AttrTask] != span.TaskRuns
 	switch {
 	case e.inner.clock == clock:
 		at, ok := known[e.outer.clock]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Limits of what one tree is made of: further entries are counted and left out.
@@ -159,24 +160,24 @@ func (c *collector) span(e journal.Entry) {
 		c.left++
 		return
 	}
-	s, err := Parse(body)
+	s, err := span.Parse(body)
 	if err != nil || s.Trace != c.trace {
 		c.left++
 		return
 	}
 	if old := c.byID[s.ID]; old != nil && old.Hop == e.Hop && old.Name == s.Name { // it was received twice
-		if old.Attributes[AttrTask] == TaskRuns {
+		if old.Attributes[span.AttrTask] == span.TaskRuns {
 			old.Span, old.Seq, old.answered = s, e.Seq, old.End
-			old.Request, old.Response = number(s.Attributes[AttrIn]), number(s.Attributes[AttrOut])
+			old.Request, old.Response = number(s.Attributes[span.AttrIn]), number(s.Attributes[span.AttrOut])
 		}
 		return
 	}
 	n := &Node{Span: s, Seq: e.Seq, Hop: e.Hop, Server: e.Server, Tries: 1, clock: clockOf(&e, s), rpc: e.ID}
-	n.Request, n.Response = number(s.Attributes[AttrIn]), number(s.Attributes[AttrOut])
-	if try := number(s.Attributes[AttrTry]); try > 1 {
+	n.Request, n.Response = number(s.Attributes[span.AttrIn]), number(s.Attributes[span.AttrOut])
+	if try := number(s.Attributes[span.AttrTry]); try > 1 {
 		n.Tries = int(min(try, 1000))
 	}
-	if c.add(n) && s.Kind == KindServer && e.ID != "" {
+	if c.add(n) && s.Kind == span.KindServer && e.ID != "" {
 		c.at[place{e.Hop, e.Server, e.ID, e.Conn}] = n
 	}
 }
@@ -187,8 +188,8 @@ func number(v any) int64 {
 }
 
 // clockOf names the clock that an entry's times are of.
-func clockOf(e *journal.Entry, s Span) string {
-	if id, ok := s.Attributes[AttrProcess].(string); ok && id != "" {
+func clockOf(e *journal.Entry, s span.Span) string {
+	if id, ok := s.Attributes[span.AttrProcess].(string); ok && id != "" {
 		return id
 	}
 	if e.Hop == "" {
@@ -202,7 +203,7 @@ func clockOf(e *journal.Entry, s Span) string {
 
 // request makes a node of a request, or finds the span that somebody recorded of it.
 func (c *collector) request(e journal.Entry) {
-	_, parent, _, _ := ParseParent(c.parentOf(e.Seq))
+	_, parent, _, _ := span.ParseParent(c.parentOf(e.Seq))
 	own := e.Hop == ""
 	n := c.at[place{e.Hop, e.Server, e.ID, e.Conn}]
 	if own {
@@ -221,16 +222,16 @@ func (c *collector) request(e journal.Entry) {
 	}
 	if n == nil {
 		n = &Node{
-			Seq: e.Seq, Hop: e.Hop, Server: e.Server, Call: own, clock: clockOf(&e, Span{}), rpc: e.ID,
-			Span: Span{Trace: c.trace, Name: e.Method, Kind: KindServer, Start: e.Time, End: end, Attributes: map[string]any{AttrMethod: e.Method}},
+			Seq: e.Seq, Hop: e.Hop, Server: e.Server, Call: own, clock: clockOf(&e, span.Span{}), rpc: e.ID,
+			Span: span.Span{Trace: c.trace, Name: e.Method, Kind: span.KindServer, Start: e.Time, End: end, Attributes: map[string]any{span.AttrMethod: e.Method}},
 		}
 		if own {
-			n.Kind, n.ID = KindClient, parent
+			n.Kind, n.ID = span.KindClient, parent
 		} else {
 			n.Parent = parent
 		}
 		if e.Tool != "" {
-			n.Attributes[AttrTool] = e.Tool
+			n.Attributes[span.AttrTool] = e.Tool
 		}
 		if !c.add(n) {
 			return

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/mcphud/mcphud/session/span"
 )
 
 type treeJSON struct {
@@ -71,7 +73,7 @@ func (t *Tree) spans(nodes []*Node) []spanJSON {
 		if n.Hop == "" {
 			one.Hop = "client"
 		}
-		one.Tool, _ = n.Attributes[AttrTool].(string)
+		one.Tool, _ = n.Attributes[span.AttrTool].(string)
 		out = append(out, one)
 	}
 	return out

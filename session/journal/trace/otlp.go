@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Names of attributes of the semantic conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp).
@@ -32,13 +33,13 @@ const (
 // Exchange is a request and its answer as one span, which has the names of the semantic conventions for MCP. Its ids are those of the
 // trace context that the request carried; one without gets a trace of its own. ok is false where there is no such request, or it is
 // not over.
-func Exchange(j *journal.Journal, request uint64) (s Span, ok bool) {
+func Exchange(j *journal.Journal, request uint64) (s span.Span, ok bool) {
 	e, ok := j.Get(request)
 	if !ok || e.Kind != journal.Request || e.Status == journal.Pending {
 		return s, false
 	}
-	s = Span{
-		Name: e.Method, Kind: KindClient, Start: e.Time, End: e.Time.Add(e.Took), Failed: e.Status != journal.OK,
+	s = span.Span{
+		Name: e.Method, Kind: span.KindClient, Start: e.Time, End: e.Time.Add(e.Took), Failed: e.Status != journal.OK,
 		Attributes: map[string]any{semMethod: e.Method, semRequest: e.ID, attrServer: e.Server},
 	}
 	if name, isText := jsonrpc.String([]byte(e.ID)); isText {
@@ -58,11 +59,11 @@ func Exchange(j *journal.Journal, request uint64) (s Span, ok bool) {
 		}
 	}
 	if s.Failed {
-		s.Attributes[AttrError] = e.Status
+		s.Attributes[span.AttrError] = e.Status
 		fail(j, e, &s)
 	}
 	c := collector{j: j}
-	if s.Trace, s.ID, _, ok = ParseParent(c.parentOf(request)); !ok || e.Dir != journal.Out {
+	if s.Trace, s.ID, _, ok = span.ParseParent(c.parentOf(request)); !ok || e.Dir != journal.Out {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s\x00%d", e.Server, e.Conn, e.Dir, e.ID, e.Time.UnixNano()))
 		s.Trace, s.ID = hex.EncodeToString(sum[:16]), hex.EncodeToString(sum[16:24])
 	}
@@ -70,18 +71,18 @@ func Exchange(j *journal.Journal, request uint64) (s Span, ok bool) {
 }
 
 // fail says what kind of failure an answer is: the code of an error, or that of a tool.
-func fail(j *journal.Journal, e journal.Entry, s *Span) {
+func fail(j *journal.Journal, e journal.Entry, s *span.Span) {
 	a, ok := j.Get(e.Peer)
 	if !ok || e.Peer == 0 {
 		return
 	}
 	if a.Kind != journal.ErrorResponse {
-		s.Attributes[AttrError] = "tool_error"
+		s.Attributes[span.AttrError] = "tool_error"
 		return
 	}
 	if body, err := j.Body(a.Seq); err == nil {
 		if code := jsonrpc.Get(body, "error", "code"); code != nil && len(code) < 20 {
-			s.Attributes[semCode], s.Attributes[AttrError] = string(code), string(code)
+			s.Attributes[semCode], s.Attributes[span.AttrError] = string(code), string(code)
 		}
 	}
 }
@@ -119,7 +120,7 @@ type (
 // openSpan is one that was recorded before it was over.
 type openSpan struct {
 	service string
-	Span
+	span.Span
 }
 
 // otlpBatch is how many spans are in one part of what WriteOTLP writes.
@@ -141,10 +142,10 @@ func WriteOTLP(w io.Writer, j *journal.Journal, keep func(*journal.Entry) bool) 
 			if bad != nil {
 				return true
 			}
-			s, bad := Parse(body)
+			s, bad := span.Parse(body)
 			switch {
 			case bad != nil:
-			case s.Attributes[AttrTask] == TaskRuns: // it may come again
+			case s.Attributes[span.AttrTask] == span.TaskRuns: // it may come again
 				open[s.Trace+s.ID] = openSpan{service(e), s}
 			default:
 				delete(open, s.Trace+s.ID)
@@ -183,7 +184,7 @@ func WriteOTLP(w io.Writer, j *journal.Journal, keep func(*journal.Entry) bool) 
 
 // service is the name of the service that a span is of.
 func service(e *journal.Entry) string {
-	if e.Hop == Router {
+	if e.Hop == span.Router {
 		return "mcphud router"
 	}
 	return words("mcphud", e.Hop, e.Server)
@@ -204,7 +205,7 @@ func (o *otlpWriter) write(b []byte) {
 }
 
 // add writes spans of a service in parts; of very many services each span is a part.
-func (o *otlpWriter) add(service string, s Span) {
+func (o *otlpWriter) add(service string, s span.Span) {
 	r := o.by[service]
 	if r == nil {
 		r = &otlpResource{}
@@ -237,9 +238,9 @@ func (o *otlpWriter) flush(r *otlpResource) {
 	r.Scopes[0].Spans = spans[:0]
 }
 
-func otlpOf(s Span) otlpSpan {
+func otlpOf(s span.Span) otlpSpan {
 	out := otlpSpan{
-		TraceID: s.Trace, SpanID: s.ID, Parent: s.Parent, Name: s.Name, Kind: map[string]int{"": 1, KindServer: 2, KindClient: 3}[s.Kind],
+		TraceID: s.Trace, SpanID: s.ID, Parent: s.Parent, Name: s.Name, Kind: map[string]int{"": 1, span.KindServer: 2, span.KindClient: 3}[s.Kind],
 		Start: nano(s.Start), End: nano(s.End), Attributes: attributes(s.Attributes),
 	}
 	if s.Failed {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // collected is a request of OTLP/HTTP as a collector reads it.
@@ -92,7 +93,7 @@ func TestExchangesWithoutTrace(t *testing.T) {
 	add("4", "tools/call", `{"name":"pending"}`, "")
 	first, n := exported(t, j, nil)
 	again, _ := exported(t, j, nil)
-	if n != 3 || first["mcphud client: tools/call a"].TraceID != again["mcphud client: tools/call a"].TraceID || !IsTrace(first["mcphud client: tools/call a"].TraceID) ||
+	if n != 3 || first["mcphud client: tools/call a"].TraceID != again["mcphud client: tools/call a"].TraceID || !span.IsTrace(first["mcphud client: tools/call a"].TraceID) ||
 		first["mcphud client: tools/call a"].TraceID == first["mcphud client: tools/call b"].TraceID {
 		t.Errorf("%d %+v", n, first)
 	}
@@ -116,7 +117,7 @@ func TestExchangesWithoutTrace(t *testing.T) {
 func TestManySpansAsOTLP(t *testing.T) {
 	r := newRig(t)
 	for i := range 3*otlpBatch + 5 {
-		r.span(Agent, "a", i+1, 0, fmt.Sprint("s", i), "", 0, 5, 0)
+		r.span(span.Agent, "a", i+1, 0, fmt.Sprint("s", i), "", 0, 5, 0)
 	}
 	if got, n := exported(t, r.Journal, nil); n != 3*otlpBatch+5 || len(got) != n {
 		t.Error(n, len(got))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -53,7 +54,7 @@ func (t *Tree) gaps() map[*Node]bool {
 
 // shown are the spans below one that have lines. The requests about a task are counted in its line, but for those that failed.
 func (n *Node) shown() []*Node {
-	if n.above == nil || n.Name != Task {
+	if n.above == nil || n.Name != span.Task {
 		return n.Children
 	}
 	return slices.DeleteFunc(slices.Clone(n.Children), func(c *Node) bool { return !c.Failed })
@@ -90,24 +91,24 @@ func (r Row) Took() time.Duration {
 // Label is what a row is called: who, and what was done. It is text of others.
 func (r Row) Label() string {
 	n := r.Node
-	what, _ := n.Attributes[AttrTool].(string)
+	what, _ := n.Attributes[span.AttrTool].(string)
 	switch {
 	case r.Gap:
 		return "unaccounted: " + r.Where()
-	case n.Name == Task && n.above != nil:
-		return "task, " + times(number(n.Attributes[AttrPolls]))
+	case n.Name == span.Task && n.above != nil:
+		return "task, " + times(number(n.Attributes[span.AttrPolls]))
 	case n.Call:
 		return words("client", n.Name, what, "→", n.Server)
-	case n.Name == Forward:
+	case n.Name == span.Forward:
 		if what == "" {
-			what, _ = n.Attributes[AttrMethod].(string)
+			what, _ = n.Attributes[span.AttrMethod].(string)
 		}
 		return words("router", what, "→", n.agent())
-	case n.Name == Call:
+	case n.Name == span.Call:
 		return words("agent", n.Server, what)
-	case n.Kind == KindClient:
+	case n.Kind == span.KindClient:
 		return words(n.Name, what, "→", n.agent())
-	case n.Kind == KindServer:
+	case n.Kind == span.KindServer:
 		return words(cmp.Or(n.Hop, "client"), n.Server, n.Name, what)
 	case n.Tries > 1:
 		return fmt.Sprintf("%s, try %d", n.Name, n.Tries)
@@ -119,15 +120,15 @@ func (r Row) Label() string {
 func (r Row) Where() string {
 	n := r.Node
 	switch {
-	case n.Name == Task && n.above != nil:
+	case n.Name == span.Task && n.above != nil:
 		return "until the next poll"
-	case n.Name == Upstream:
+	case n.Name == span.Upstream:
 		return "network"
 	case n.Call:
 		return "network, client"
-	case n.Kind == KindClient:
+	case n.Kind == span.KindClient:
 		return "network, decoding"
-	case n.Name == Forward:
+	case n.Name == span.Forward:
 		return "router"
 	}
 	return "decoding"
@@ -162,7 +163,7 @@ func (r Row) Facts() (out []string) {
 		return nil
 	}
 	if s := n.Status(); s != journal.OK {
-		why, _ := n.Attributes[AttrError].(string)
+		why, _ := n.Attributes[span.AttrError].(string)
 		out = append(out, words(s, why))
 	}
 	if n.Call && n.Tries > 1 {
@@ -171,7 +172,7 @@ func (r Row) Facts() (out []string) {
 	if n.Request+n.Response > 0 {
 		out = append(out, text.Bytes(n.Request)+" → "+text.Bytes(n.Response))
 	}
-	if n.Attributes[AttrTask] == TaskRuns {
+	if n.Attributes[span.AttrTask] == span.TaskRuns {
 		out = append(out, "end not recorded")
 	}
 	if n.Orphan {

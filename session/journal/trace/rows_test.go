@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/span"
 )
 
 func TestTreeAsText(t *testing.T) {
@@ -44,7 +46,7 @@ func TestTreeAsJSON(t *testing.T) {
 	if err != nil || json.Unmarshal(raw, &got) != nil || got.Trace != traceID || got.Took != 20 || len(got.Spans) != 1 {
 		t.Fatalf("%s %v", raw, err)
 	}
-	if s := got.Spans[0]; s.Hop != "client" || s.Unaccounted != 2 || s.Frames != 1 || s.Spans[0].Hop != Router || s.Spans[0].Start != 1 || len(s.Spans[0].Spans) != 5 {
+	if s := got.Spans[0]; s.Hop != "client" || s.Unaccounted != 2 || s.Frames != 1 || s.Spans[0].Hop != span.Router || s.Spans[0].Start != 1 || len(s.Spans[0].Spans) != 5 {
 		t.Errorf("%s", raw)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // A call that becomes a task is answered at once, and goes on: its client asks for the status until it is over. All of these requests
@@ -37,7 +38,7 @@ func (c *collector) taskOf(n *Node) *Node {
 	if n.task == nil {
 		n.task = &Node{
 			Seq: n.Seq, Server: n.Server, Tries: 1, Frames: n.Frames, clock: n.clock, above: n,
-			Span: Span{Trace: c.trace, Name: Task, Start: n.End, End: n.End, Attributes: map[string]any{AttrPolls: int64(0)}},
+			Span: span.Span{Trace: c.trace, Name: span.Task, Start: n.End, End: n.End, Attributes: map[string]any{span.AttrPolls: int64(0)}},
 		}
 		c.add(n.task)
 	}
@@ -64,7 +65,7 @@ func (c *collector) poll(n *Node, e journal.Entry, end time.Time, response int64
 	t := c.taskOf(n)
 	p := &Node{
 		Seq: e.Seq, Server: e.Server, Call: true, Tries: 1, Frames: e.Seq, clock: n.clock, above: t, rpc: e.ID, Request: int64(e.Size), Response: response,
-		Span:    Span{Trace: c.trace, Name: e.Method, Kind: KindClient, Start: e.Time, End: end, Failed: e.Status == journal.Failed || e.Status == journal.Cancelled, Attributes: map[string]any{AttrMethod: e.Method}},
+		Span:    span.Span{Trace: c.trace, Name: e.Method, Kind: span.KindClient, Start: e.Time, End: end, Failed: e.Status == journal.Failed || e.Status == journal.Cancelled, Attributes: map[string]any{span.AttrMethod: e.Method}},
 		Pending: e.Status == journal.Pending,
 	}
 	if n.over && (e.Method != taskResult || n.fetched) {
@@ -74,15 +75,15 @@ func (c *collector) poll(n *Node, e journal.Entry, end time.Time, response int64
 	c.add(p)
 	t.Frames, t.Request, t.Response = e.Seq, t.Request+p.Request, t.Response+p.Response
 	if e.Method == getTask || e.Method == taskResult {
-		t.Attributes[AttrPolls] = number(t.Attributes[AttrPolls]) + 1
+		t.Attributes[span.AttrPolls] = number(t.Attributes[span.AttrPolls]) + 1
 	}
 	why := ""
 	n.over, why = c.outcome(e, n.over)
 	n.fetched = n.fetched || e.Method == taskResult && n.over
 	t.Pending = !n.over
 	if t.Failed = why != ""; t.Failed {
-		t.Attributes[AttrError] = why
-		n.Attributes[AttrError] = why
+		t.Attributes[span.AttrError] = why
+		n.Attributes[span.AttrError] = why
 	}
 	n.Pending, n.Failed = t.Pending, t.Failed
 	c.lasts(n, end)
@@ -127,8 +128,8 @@ func (n *Node) polled() {
 	}
 	is := func(c *Node) func(*Node) bool { return func(p *Node) bool { return p.rpc == c.rpc } }
 	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
-		method, _ := c.Attributes[AttrMethod].(string)
-		if c == n.task || c.Kind != KindServer || !strings.HasPrefix(method, taskMethods) {
+		method, _ := c.Attributes[span.AttrMethod].(string)
+		if c == n.task || c.Kind != span.KindServer || !strings.HasPrefix(method, taskMethods) {
 			return false
 		}
 		into := n.task
@@ -159,7 +160,7 @@ func callsWithTasks(j *journal.Journal) map[uint64]*Node {
 
 // TaskSpan has the span of a call, as Exchange has it, last until the task that it became is over, and fail as that did. over is false
 // where it is not, or the call did not become one. g are the entries of the trace of the call.
-func TaskSpan(j *journal.Journal, g *Group, request uint64, s *Span) (over bool) {
+func TaskSpan(j *journal.Journal, g *Group, request uint64, s *span.Span) (over bool) {
 	for _, n := range collect(j, g).nodes {
 		if n.task != nil && n.Frames == request && n.over {
 			n.lengthen(s)
@@ -170,10 +171,10 @@ func TaskSpan(j *journal.Journal, g *Group, request uint64, s *Span) (over bool)
 }
 
 // lengthen has a span last as long as the call that it is.
-func (n *Node) lengthen(s *Span) {
+func (n *Node) lengthen(s *span.Span) {
 	s.End, s.Failed = n.End, n.Failed
-	if why := n.Attributes[AttrError]; why != nil {
-		s.Attributes[AttrError] = why
+	if why := n.Attributes[span.AttrError]; why != nil {
+		s.Attributes[span.AttrError] = why
 	}
 }
 

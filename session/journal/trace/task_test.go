@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // asks adds a request of the client with an id of its own that carries the trace context of span 1, and its answer.
@@ -31,14 +32,14 @@ func (r rig) asks(n int, method string, from, to float64, result string) {
 
 // forwards adds the router's span of a request with this id.
 func (r rig) forwards(n, own int, method string, from, to float64) {
-	s := Span{
-		Trace: traceID, ID: id(own), Parent: id(1), Name: Forward, Kind: KindServer, Start: noon.Add(time.Duration(from * float64(ms))), End: noon.Add(time.Duration(to * float64(ms))),
-		Attributes: map[string]any{AttrProcess: "the router", AttrAgent: "demo", AttrMethod: method},
+	s := span.Span{
+		Trace: traceID, ID: id(own), Parent: id(1), Name: span.Forward, Kind: span.KindServer, Start: noon.Add(time.Duration(from * float64(ms))), End: noon.Add(time.Duration(to * float64(ms))),
+		Attributes: map[string]any{span.AttrProcess: "the router", span.AttrAgent: "demo", span.AttrMethod: method},
 	}
 	e, body := s.Entry()
-	e.Hop, e.Server, e.ID, e.Conn = Router, "demo", fmt.Sprint(n), 9
+	e.Hop, e.Server, e.ID, e.Conn = span.Router, "demo", fmt.Sprint(n), 9
 	r.Append(e, body)
-	r.span(Router, "demo", own+1, own, Upstream, "", from, to, 0)
+	r.span(span.Router, "demo", own+1, own, span.Upstream, "", from, to, 0)
 }
 
 const (
@@ -52,8 +53,8 @@ const (
 func tasked(r rig, off time.Duration) {
 	r.asks(7, "tools/call", 0, 250, madeTask)
 	r.forwards(7, 10, "tools/call", 1, 249)
-	r.span(Agent, "demo", 20, 1, Call, KindServer, 2, 248, off, AttrTool, "sleep", AttrTask, TaskRuns)
-	r.span(Agent, "demo", 21, 20, Queue, "", 2, 3, off)
+	r.span(span.Agent, "demo", 20, 1, span.Call, span.KindServer, 2, 248, off, span.AttrTool, "sleep", span.AttrTask, span.TaskRuns)
+	r.span(span.Agent, "demo", 21, 20, span.Queue, "", 2, 3, off)
 	for i := range 3 {
 		at := 1000 * float64(i+1)
 		result := taskWorks
@@ -63,8 +64,8 @@ func tasked(r rig, off time.Duration) {
 		r.asks(8+i, "tasks/get", at, at+2, result)
 		r.forwards(8+i, 40+10*i, "tasks/get", at+.5, at+1.5)
 	}
-	r.span(Agent, "demo", 22, 20, Run, "", 3, 2001, off)
-	r.span(Agent, "demo", 20, 1, Call, KindServer, 2, 2002, off, AttrTool, "sleep", AttrTask, TaskOver)
+	r.span(span.Agent, "demo", 22, 20, span.Run, "", 3, 2001, off)
+	r.span(span.Agent, "demo", 20, 1, span.Call, span.KindServer, 2, 2002, off, span.AttrTool, "sleep", span.AttrTask, span.TaskOver)
 }
 
 // A call that became a task lasts until the last answer, and its parts add up to that.
@@ -92,7 +93,7 @@ func TestTask(t *testing.T) {
 			t.Errorf("%s %v", root.Status(), root.Lost())
 		}
 		for _, c := range tree.Clocks {
-			if c.Jumped || c.Hop == Agent && (c.Offset-off).Abs() > 2*ms {
+			if c.Jumped || c.Hop == span.Agent && (c.Offset-off).Abs() > 2*ms {
 				t.Errorf("off by %v: %v", off, c)
 			}
 		}
@@ -137,9 +138,9 @@ func TestOutcomeOfATask(t *testing.T) {
 		c.asked(r)
 		tree := r.tree()
 		n := tree.Roots[0]
-		got := fmt.Sprintf("%s %v %v ", n.Status(), n.Attributes[AttrError], n.To.Sub(noon).Milliseconds())
+		got := fmt.Sprintf("%s %v %v ", n.Status(), n.Attributes[span.AttrError], n.To.Sub(noon).Milliseconds())
 		for _, row := range tree.Rows() {
-			if row.Node.Name == Task && !row.Gap {
+			if row.Node.Name == span.Task && !row.Gap {
 				got += row.Label()
 			}
 		}
@@ -157,10 +158,10 @@ func TestTaskResumedElsewhere(t *testing.T) {
 	r := newRig(t)
 	r.asks(7, "tools/call", 0, 250, madeTask)
 	r.forwards(7, 10, "tools/call", 1, 249)
-	r.span(Agent, "demo", 20, 1, Call, KindServer, 2, 248, 0, AttrTool, "sleep", AttrTask, TaskRuns, AttrProcess, "one")
-	r.span(Agent, "demo", 21, 20, Queue, "", 2, 3, 0, AttrProcess, "one")
-	r.span(Agent, "demo", 30, 20, Call, KindServer, 3000, 5000, 0, AttrTool, "sleep", AttrProcess, "two")
-	r.span(Agent, "demo", 31, 30, Run, "", 3000, 5000, 0, AttrProcess, "two")
+	r.span(span.Agent, "demo", 20, 1, span.Call, span.KindServer, 2, 248, 0, span.AttrTool, "sleep", span.AttrTask, span.TaskRuns, span.AttrProcess, "one")
+	r.span(span.Agent, "demo", 21, 20, span.Queue, "", 2, 3, 0, span.AttrProcess, "one")
+	r.span(span.Agent, "demo", 30, 20, span.Call, span.KindServer, 3000, 5000, 0, span.AttrTool, "sleep", span.AttrProcess, "two")
+	r.span(span.Agent, "demo", 31, 30, span.Run, "", 3000, 5000, 0, span.AttrProcess, "two")
 	r.asks(8, "tasks/get", 5001, 5002, taskIsDone)
 	tree := r.tree()
 	var text strings.Builder
@@ -186,10 +187,10 @@ func TestTaskResumedElsewhere(t *testing.T) {
 func TestSmallGapsHaveNoLine(t *testing.T) {
 	r := newRig(t)
 	r.exchange("", "demo@router", 1, 0, 1000, "sleep")
-	r.span(Router, "demo", 10, 1, Forward, KindServer, 2, 995, 0, AttrAgent, "demo", AttrTool, "sleep")
-	r.span(Router, "demo", 11, 10, Upstream, "", 4, 995, 0)
-	r.span(Agent, "demo", 20, 1, Call, KindServer, 30, 990, 0, AttrTool, "sleep")
-	r.span(Agent, "demo", 21, 20, Run, "", 33, 990, 0)
+	r.span(span.Router, "demo", 10, 1, span.Forward, span.KindServer, 2, 995, 0, span.AttrAgent, "demo", span.AttrTool, "sleep")
+	r.span(span.Router, "demo", 11, 10, span.Upstream, "", 4, 995, 0)
+	r.span(span.Agent, "demo", 20, 1, span.Call, span.KindServer, 30, 990, 0, span.AttrTool, "sleep")
+	r.span(span.Agent, "demo", 21, 20, span.Run, "", 33, 990, 0)
 	var gaps []string
 	for _, row := range r.tree().Rows() {
 		if row.Gap {
@@ -233,7 +234,7 @@ func TestTaskAsOTLP(t *testing.T) {
 				if s.Parent != id(1) {
 					t.Errorf("%+v", s)
 				}
-			case Call:
+			case span.Call:
 				agent = s
 			}
 		}

@@ -1,3 +1,7 @@
+// Package trace makes trees of what a journal knows of traces: the exchanges of clients, and the spans that routers and agents
+// recorded of the same requests. It aligns clocks that differ, and says which time nobody accounts for.
+//
+// All of it is text of other processes: ids may be missing, equal or circular, times may be anything.
 package trace
 
 import (
@@ -6,11 +10,12 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 // Node is a span in a tree.
 type Node struct {
-	Span
+	span.Span
 	Seq    uint64 // of the entry that it is made of
 	Hop    string // who recorded it
 	Server string // the server, or the agent that a router forwards to
@@ -46,7 +51,7 @@ func (n *Node) Status() string {
 	if n.Pending {
 		return journal.Pending
 	}
-	return n.status()
+	return n.Outcome()
 }
 
 // Tree is what is known of a trace.
@@ -151,13 +156,13 @@ func (n *Node) account() {
 	}
 	spans := slices.Clone(n.Children)
 	switch {
-	case n.Name == Task && n.above != nil: // what the agent does meanwhile is below the request that began it
+	case n.Name == span.Task && n.above != nil: // what the agent does meanwhile is below the request that began it
 		work := n.above.work(nil)
 		if len(work) == 0 {
 			return // nobody tells what a server of others does meanwhile
 		}
 		spans = append(spans, work...)
-	case len(spans) == 0 || len(spans) == 1 && n.task == spans[0] || !n.Call && n.Kind == "" && n.Name != Upstream:
+	case len(spans) == 0 || len(spans) == 1 && n.task == spans[0] || !n.Call && n.Kind == "" && n.Name != span.Upstream:
 		return
 	}
 	slices.SortFunc(spans, func(a, b *Node) int { return a.From.Compare(b.From) })
@@ -186,7 +191,7 @@ func (n *Node) account() {
 // work are the spans of agents below a span, each without what is below it.
 func (n *Node) work(all []*Node) []*Node {
 	for _, c := range n.Children {
-		if c.Hop == Agent {
+		if c.Hop == span.Agent {
 			all = append(all, c)
 		} else {
 			all = c.work(all)

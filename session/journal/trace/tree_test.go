@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/span"
 )
 
 const (
@@ -41,16 +42,16 @@ func id(n int) string {
 // span adds a span from from to to milliseconds after noon by its own clock, which is off by some time.
 func (r rig) span(hop, server string, own, parent int, name, kind string, from, to float64, off time.Duration, attrs ...string) {
 	at := func(f float64) time.Time { return noon.Add(time.Duration(f*float64(ms)) - off) }
-	s := Span{Trace: traceID, ID: id(own), Parent: id(parent), Name: name, Kind: kind, Start: at(from), End: at(to), Attributes: map[string]any{AttrProcess: hop + server}}
-	if hop == Router {
-		s.Attributes[AttrProcess] = "the router"
+	s := span.Span{Trace: traceID, ID: id(own), Parent: id(parent), Name: name, Kind: kind, Start: at(from), End: at(to), Attributes: map[string]any{span.AttrProcess: hop + server}}
+	if hop == span.Router {
+		s.Attributes[span.AttrProcess] = "the router"
 	}
 	for i := 0; i < len(attrs); i += 2 {
 		s.Attributes[attrs[i]] = attrs[i+1]
 	}
 	e, body := s.Entry()
 	e.Hop, e.Server = hop, server
-	if kind == KindServer {
+	if kind == span.KindServer {
 		e.ID, e.Conn = "7", 9
 	}
 	r.Append(e, body)
@@ -92,22 +93,22 @@ func drawn(t *Tree) string {
 // delegated is a call of demo's call_agent through the router, which calls echo of everything. by says how far which clock is off.
 func delegated(r rig, by map[string]time.Duration) {
 	r.exchange("", "demo@router", 1, 0, 20, "call_agent")
-	r.exchange(Router, "demo", 1, 1, 19, "call_agent")
-	r.exchange(Router, "everything", 20, 5, 14, "echo")
+	r.exchange(span.Router, "demo", 1, 1, 19, "call_agent")
+	r.exchange(span.Router, "everything", 20, 5, 14, "echo")
 	ro, de, ev := by["router"], by["demo"], by["everything"]
-	r.span(Router, "demo", 10, 1, Forward, KindServer, 1, 19, ro, AttrAgent, "demo", AttrTool, "call_agent")
-	for i, step := range []string{Auth, Ingress, Route, Wait} {
-		r.span(Router, "demo", 11+i, 10, step, "", 1+float64(i)/10, 1.1+float64(i)/10, ro)
+	r.span(span.Router, "demo", 10, 1, span.Forward, span.KindServer, 1, 19, ro, span.AttrAgent, "demo", span.AttrTool, "call_agent")
+	for i, step := range []string{span.Auth, span.Ingress, span.Route, span.Wait} {
+		r.span(span.Router, "demo", 11+i, 10, step, "", 1+float64(i)/10, 1.1+float64(i)/10, ro)
 	}
-	r.span(Router, "demo", 15, 10, Upstream, "", 1.4, 19, ro)
-	r.span(Agent, "demo", 20, 1, Call, KindServer, 2, 18, de, AttrTool, "call_agent")
-	r.span(Agent, "demo", 21, 20, Queue, "", 2.5, 3, de)
-	r.span(Agent, "demo", 22, 20, Run, "", 3, 18, de)
-	r.span(Agent, "demo", 23, 20, "call_agent", KindClient, 4, 15, de, AttrAgent, "everything")
-	r.span(Router, "everything", 30, 20, Forward, KindServer, 5, 14, ro, AttrAgent, "everything", AttrTool, "echo")
-	r.span(Router, "everything", 31, 30, Upstream, "", 5, 14, ro)
-	r.span(Agent, "everything", 40, 20, Call, KindServer, 6, 13, ev, AttrTool, "echo")
-	r.span(Agent, "everything", 41, 40, Run, "", 6, 13, ev)
+	r.span(span.Router, "demo", 15, 10, span.Upstream, "", 1.4, 19, ro)
+	r.span(span.Agent, "demo", 20, 1, span.Call, span.KindServer, 2, 18, de, span.AttrTool, "call_agent")
+	r.span(span.Agent, "demo", 21, 20, span.Queue, "", 2.5, 3, de)
+	r.span(span.Agent, "demo", 22, 20, span.Run, "", 3, 18, de)
+	r.span(span.Agent, "demo", 23, 20, "call_agent", span.KindClient, 4, 15, de, span.AttrAgent, "everything")
+	r.span(span.Router, "everything", 30, 20, span.Forward, span.KindServer, 5, 14, ro, span.AttrAgent, "everything", span.AttrTool, "echo")
+	r.span(span.Router, "everything", 31, 30, span.Upstream, "", 5, 14, ro)
+	r.span(span.Agent, "everything", 40, 20, span.Call, span.KindServer, 6, 13, ev, span.AttrTool, "echo")
+	r.span(span.Agent, "everything", 41, 40, span.Run, "", 6, 13, ev)
 }
 
 var numbers = regexp.MustCompile(`( lost)? -?[0-9.]+(ms|µs|-[0-9.]+)`)
@@ -153,7 +154,7 @@ func TestTreeOfADelegatedCall(t *testing.T) {
 	}
 	if f := call.Children[0].Frames; f == 0 {
 		t.Error("the router's span has no frames")
-	} else if e, _ := r.Get(f); e.Hop != Router || e.Server != "demo" {
+	} else if e, _ := r.Get(f); e.Hop != span.Router || e.Server != "demo" {
 		t.Errorf("%+v", e)
 	}
 	if lost := call.Lost(); lost != 8100*time.Microsecond || tree.Took() != 20*ms {
@@ -171,9 +172,9 @@ func TestClocksAreAligned(t *testing.T) {
 	}
 	inside(t, tree.Roots[0])
 	want := map[string]Clock{
-		"router":           {Hop: Router, Offset: -3 * time.Hour, Bound: ms},
-		"agent demo":       {Hop: Agent, Server: "demo", Offset: 40 * time.Minute},
-		"agent everything": {Hop: Agent, Server: "everything", Offset: -time.Second, Bound: ms},
+		"router":           {Hop: span.Router, Offset: -3 * time.Hour, Bound: ms},
+		"agent demo":       {Hop: span.Agent, Server: "demo", Offset: 40 * time.Minute},
+		"agent everything": {Hop: span.Agent, Server: "everything", Offset: -time.Second, Bound: ms},
 	}
 	for _, c := range tree.Clocks {
 		w := want[strings.TrimSpace(c.Hop+" "+c.Server)]
@@ -190,16 +191,16 @@ func TestClocksAreAligned(t *testing.T) {
 func TestAClockThatJumps(t *testing.T) {
 	r := newRig(t)
 	r.exchange("", "s", 1, 0, 20, "x")
-	r.span(Router, "s", 10, 1, Forward, KindServer, 1, 3600_000, 0, AttrAgent, "s")
-	r.span(Agent, "s", 20, 1, Call, KindServer, -500, -490, 0)
+	r.span(span.Router, "s", 10, 1, span.Forward, span.KindServer, 1, 3600_000, 0, span.AttrAgent, "s")
+	r.span(span.Agent, "s", 20, 1, span.Call, span.KindServer, -500, -490, 0)
 	tree := r.tree()
 	for _, c := range tree.Clocks {
-		if c.Jumped != (c.Hop == Router) || c.Jumped && c.Bound >= 0 {
+		if c.Jumped != (c.Hop == span.Router) || c.Jumped && c.Bound >= 0 {
 			t.Errorf("%+v", c)
 		}
 	}
 	for _, n := range tree.Roots[0].Children {
-		if n.Hop == Agent && (n.From.Before(noon) || n.To.After(noon.Add(20*ms))) {
+		if n.Hop == span.Agent && (n.From.Before(noon) || n.To.After(noon.Add(20*ms))) {
 			t.Errorf("%s", drawn(tree))
 		}
 	}
@@ -210,16 +211,16 @@ func TestHopsAreMissing(t *testing.T) {
 	t.Run("no router", func(t *testing.T) {
 		r := newRig(t)
 		r.exchange("", "s", 1, 0, 20, "x")
-		r.span(Agent, "s", 20, 1, Call, KindServer, 2, 18, 0)
+		r.span(span.Agent, "s", 20, 1, span.Call, span.KindServer, 2, 18, 0)
 		if got, want := drawn(r.tree()), "s tools/call 0-20 lost 4ms\n agents mcp.tool.call 2-18\n"; got != want {
 			t.Errorf("%s", got)
 		}
 	})
 	t.Run("no client", func(t *testing.T) {
 		r := newRig(t)
-		r.span(Router, "s", 10, 1, Forward, KindServer, 1, 19, 0, AttrAgent, "s")
-		r.span(Router, "s", 11, 10, Upstream, "", 2, 19, 0)
-		r.span(Agent, "s", 20, 10, Call, KindServer, 3, 18, 0) // a collector had the router name itself
+		r.span(span.Router, "s", 10, 1, span.Forward, span.KindServer, 1, 19, 0, span.AttrAgent, "s")
+		r.span(span.Router, "s", 11, 10, span.Upstream, "", 2, 19, 0)
+		r.span(span.Agent, "s", 20, 10, span.Call, span.KindServer, 3, 18, 0) // a collector had the router name itself
 		tree := r.tree()
 		if got, want := drawn(tree), "routers mcp.router.forward 1-19 lost 1ms\n routers upstream 2-19 lost 2ms\n  agents mcp.tool.call 3-18\n"; got != want || !tree.Roots[0].Orphan {
 			t.Errorf("%s", got)
@@ -228,7 +229,7 @@ func TestHopsAreMissing(t *testing.T) {
 	t.Run("frames only", func(t *testing.T) {
 		r := newRig(t)
 		r.exchange("", "s", 1, 0, 20, "x")
-		r.exchange(Server, "wrapped", 1, 3, 17, "x")
+		r.exchange(span.Server, "wrapped", 1, 3, 17, "x")
 		if got, want := drawn(r.tree()), "s tools/call 0-20 lost 6ms\n serverwrapped tools/call 3-17\n"; got != want {
 			t.Errorf("%s", got)
 		}
@@ -236,7 +237,7 @@ func TestHopsAreMissing(t *testing.T) {
 	t.Run("no answer", func(t *testing.T) {
 		r := newRig(t)
 		r.exchange("", "s", 1, 0, 0, "x")
-		r.span(Router, "s", 10, 1, Forward, KindServer, 1, 9, 0, AttrAgent, "s")
+		r.span(span.Router, "s", 10, 1, span.Forward, span.KindServer, 1, 9, 0, span.AttrAgent, "s")
 		tree := r.tree()
 		if n := tree.Roots[0]; n.Status() != journal.Pending || n.Took() != 9*ms || len(n.Children) != 1 {
 			t.Errorf("%+v\n%s", n, drawn(tree))
@@ -249,8 +250,8 @@ func TestTriesAreCounted(t *testing.T) {
 	r := newRig(t)
 	r.exchange("", "s", 1, 0, 5, "x")
 	r.exchange("", "s", 1, 6, 20, "x")
-	r.span(Router, "s", 10, 1, Forward, KindServer, 1, 4, 0, AttrAgent, "s")
-	r.span(Router, "s", 20, 1, Forward, KindServer, 7, 19, 0, AttrAgent, "s")
+	r.span(span.Router, "s", 10, 1, span.Forward, span.KindServer, 1, 4, 0, span.AttrAgent, "s")
+	r.span(span.Router, "s", 20, 1, span.Forward, span.KindServer, 7, 19, 0, span.AttrAgent, "s")
 	tree := r.tree()
 	if n := tree.Roots[0]; n.Tries != 2 || n.Took() != 20*ms || len(n.Children) != 2 || n.Response != 72 {
 		t.Errorf("%+v\n%s", n, drawn(tree))

@@ -1,8 +1,7 @@
-// Package trace makes trees of what a journal knows of traces: the exchanges of clients, and the spans that routers and agents
-// recorded of the same requests. It aligns clocks that differ, and says which time nobody accounts for.
+// Package span is one timed step of the work on a request, as telemetry makes it and a journal keeps it, and the names that are known of it.
 //
-// All of it is text of other processes: ids may be missing, equal or circular, times may be anything.
-package trace
+// What a file has of spans is text of other processes: [Parse] takes no more of it than it knows.
+package span
 
 import (
 	"encoding/hex"
@@ -102,18 +101,19 @@ const (
 
 // Entry is the span as an entry of a journal: what it has beside Hop, Server and Conn, and its body.
 func (s Span) Entry() (journal.Entry, []byte) {
-	w := wire{s.Trace, s.ID, s.Parent, s.Name, s.Kind, s.Start.UnixNano(), s.End.UnixNano(), s.status(), s.Attributes}
+	w := wire{s.Trace, s.ID, s.Parent, s.Name, s.Kind, s.Start.UnixNano(), s.End.UnixNano(), s.Outcome(), s.Attributes}
 	body, err := json.Marshal(w)
 	if err != nil { // an attribute that is NaN or infinite
 		w.Attributes = nil
 		body, _ = json.Marshal(w) // strings and whole numbers only
 	}
-	e := journal.Entry{Kind: journal.Span, Time: s.Start, Took: time.Duration(w.End - w.Start), Method: s.Name, Trace: s.Trace, Status: s.status()}
+	e := journal.Entry{Kind: journal.Span, Time: s.Start, Took: time.Duration(w.End - w.Start), Method: s.Name, Trace: s.Trace, Status: s.Outcome()}
 	e.Tool, _ = s.Attributes[AttrTool].(string)
 	return e, body
 }
 
-func (s Span) status() string {
+// Outcome is the status of a span as a journal has it.
+func (s Span) Outcome() string {
 	if s.Failed {
 		return journal.Failed
 	}

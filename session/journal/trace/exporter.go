@@ -1,4 +1,4 @@
-package telemetry
+package trace
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphud/mcphud/session/journal"
-	spans "github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // Calls exports the calls of a client: each request that carried a trace context as a span, with the names of the semantic conventions
@@ -37,17 +38,19 @@ type Calls struct {
 	wg    sync.WaitGroup
 }
 
+// scope names the instrumentation in spans; collectors know it, wherever the code is.
+const scope = "github.com/mcphud/mcphud/session/telemetry"
+
 // maxCalls is how many calls are remembered in order to tell those of several requests.
 const maxCalls = 4096
 
 // ExportCalls exports the calls that a journal gets from now on, until Close.
-func ExportCalls(j *journal.Journal, o Options) (*Calls, error) {
+func ExportCalls(j *journal.Journal, o telemetry.Options) (*Calls, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	life, end := context.WithCancel(context.Background())
-	e := &Exporter{o: o, life: life}
-	out, err := e.spanExporter()
+	out, err := telemetry.SpanExporter(life, o)
 	if err != nil {
 		end()
 		return nil, err
@@ -59,7 +62,7 @@ func ExportCalls(j *journal.Journal, o Options) (*Calls, error) {
 	}
 	c := &Calls{
 		j: j, about: about, last: map[string]uint64{}, tasks: map[string]*held{}, life: end, wake: make(chan struct{}, 1), stop: make(chan struct{}),
-		to: sdktrace.NewBatchSpanProcessor(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)),
+		to: sdktrace.NewBatchSpanProcessor(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(telemetry.RetryFor)),
 	}
 	j.OnChange(func() {
 		select {
@@ -102,11 +105,11 @@ func (c *Calls) take() {
 		if !ok || q.Dir != journal.Out || q.Trace == "" {
 			continue
 		}
-		s, ok := spans.Exchange(c.j, root)
+		s, ok := Exchange(c.j, root)
 		switch {
 		case !ok:
-		case spans.BecameTask(c.j, q) && c.tasks[q.Trace] == nil && len(c.tasks) < maxCalls:
-			c.tasks[q.Trace] = &held{root, s, spans.FindSince(c.j, q.Trace, root)}
+		case BecameTask(c.j, q) && c.tasks[q.Trace] == nil && len(c.tasks) < maxCalls:
+			c.tasks[q.Trace] = &held{root, s, FindSince(c.j, q.Trace, root)}
 		default:
 			c.export(root, s)
 			c.settle(q.Trace)
@@ -117,8 +120,8 @@ func (c *Calls) take() {
 // held is a call that became a task: its span ends with that.
 type held struct {
 	request uint64
-	span    spans.Span
-	group   *spans.Group
+	span    span.Span
+	group   *Group
 }
 
 // settle exports the call of a trace if it became a task that is over now.
@@ -128,7 +131,7 @@ func (c *Calls) settle(trace string) {
 		return
 	}
 	h.group.Update(c.j)
-	if spans.TaskSpan(c.j, h.group, h.request, &h.span) {
+	if TaskSpan(c.j, h.group, h.request, &h.span) {
 		delete(c.tasks, trace)
 		c.export(h.request, h.span)
 	}
@@ -147,7 +150,7 @@ func ends(e *journal.Entry) bool {
 	return false
 }
 
-func (c *Calls) export(request uint64, s spans.Span) {
+func (c *Calls) export(request uint64, s span.Span) {
 	var tid trace.TraceID
 	var sid, parent trace.SpanID
 	if n, err := hex.Decode(tid[:], []byte(s.Trace)); err != nil || n != len(tid) {
@@ -167,7 +170,7 @@ func (c *Calls) export(request uint64, s spans.Span) {
 		own = false
 		fallthrough
 	case old != 0: // a further request of the same call
-		parent, sid = sid, Local(trace.SpanContext{}).SpanID()
+		parent, sid = sid, telemetry.Local(trace.SpanContext{}).SpanID()
 	}
 	if own {
 		c.last[s.ID] = request
@@ -176,7 +179,7 @@ func (c *Calls) export(request uint64, s spans.Span) {
 		Name: s.Name, SpanKind: trace.SpanKindClient, StartTime: s.Start, EndTime: s.End, Resource: c.about,
 		SpanContext:          trace.NewSpanContext(trace.SpanContextConfig{TraceID: tid, SpanID: sid, TraceFlags: trace.FlagsSampled}),
 		Parent:               trace.NewSpanContext(trace.SpanContextConfig{TraceID: tid, SpanID: parent, TraceFlags: trace.FlagsSampled}),
-		InstrumentationScope: instrumentation.Scope{Name: "github.com/mcphud/mcphud/session/telemetry"},
+		InstrumentationScope: instrumentation.Scope{Name: scope},
 	}
 	if s.Failed {
 		stub.Status = sdktrace.Status{Code: codes.Error}
@@ -197,7 +200,7 @@ func (c *Calls) Close(ctx context.Context) error {
 	defer c.life()
 	close(c.stop)
 	c.wg.Wait()
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	ctx, cancel := context.WithTimeout(ctx, telemetry.FlushTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, c.life)()
 	if err := c.to.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
