@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // shared is a log that several goroutines write and read.

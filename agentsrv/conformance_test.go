@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // start serves an agent until the test ends, and returns the URL of its endpoint.

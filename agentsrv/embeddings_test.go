@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // embeddings is an API whose vectors point one way for texts about flying, and another for those about diving.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // elsewhere serves two agents that share their calls, and returns clients of the first one, whose only slot is taken: what they call

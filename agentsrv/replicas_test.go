@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func TestBackendAgentsOnOneDatabaseShareTheirTasks(t *testing.T) {

@@ -188,7 +188,7 @@ func terminal(path string) bool {
 // forTests tells whether a package has no place in the program.
 func forTests(path string) bool {
 	switch strings.TrimPrefix(path, module+"/") {
-	case "testing", "session/budget", "session/budget/load", "session/certs/certtest", "session/peertest", "session/faketest", "session/faketest/behave", "session/leaktest", "session/sessiontest", "tui/tuitest":
+	case "testing", "session/test/budget", "session/test/budget", "session/test/certtest", "session/test/peertest", "session/test/faketest", "session/test/faketest/behave", "session/test/leaktest", "session/test/sessiontest", "tui/tuitest":
 		return true
 	}
 	return false

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/budget/load"
+	"github.com/mcphud/mcphud/session/test/budget"
+
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -34,7 +34,7 @@ func TestLargeMessagesAreNotMixedUp(t *testing.T) {
 	if budget.Race() {
 		requests = 30
 	}
-	res, err := load.Run(t.Context(), load.Plan{
+	res, err := budget.Run(t.Context(), budget.Load{
 		URL: f.URL() + "/mcps/a/mcp", Clients: 6, Requests: requests, Body: bigCall,
 		Check: func(n int, res *http.Response, body []byte) error {
 			sent, err := jsonrpc.Scan(bigCall(n))

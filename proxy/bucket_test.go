@@ -16,9 +16,9 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/register"
-	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 func logTo(l *faketest.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }

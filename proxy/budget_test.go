@@ -18,8 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/budget/load"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // budgetToken is sent with each request, as everything that a router can ask for is asked for: token, target, route, lists of
@@ -75,19 +74,19 @@ func openAt(t testing.TB, url string) http.Header {
 }
 
 // calls makes a load of tools/call in sessions of their own.
-func calls(t testing.TB, url string, clients, requests int) *load.Result {
+func calls(t testing.TB, url string, clients, requests int) *budget.Result {
 	t.Helper()
 	return callsOf(t, url, "echo", clients, requests)
 }
 
 // callsOf is calls of another tool.
-func callsOf(t testing.TB, url, tool string, clients, requests int) *load.Result {
+func callsOf(t testing.TB, url, tool string, clients, requests int) *budget.Result {
 	t.Helper()
 	sessions := make([]http.Header, clients)
 	for i := range sessions {
 		sessions[i] = openAt(t, url)
 	}
-	res, err := load.Run(t.Context(), load.Plan{
+	res, err := budget.Run(t.Context(), budget.Load{
 		URL: url, Clients: clients, Requests: requests,
 		Body: func(n int) []byte {
 			return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello"}}}`, n, tool)
@@ -198,7 +197,7 @@ func TestBudgetRouterTraced(t *testing.T) {
 		for i := range 2 {
 			which := (i + round) % 2
 			before := router.running(t)
-			res, err := load.Run(t.Context(), load.Equal(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
+			res, err := budget.Run(t.Context(), budget.EqualLoad(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
 			if err == nil {
 				err = res.Err()
 			}
@@ -256,7 +255,7 @@ func largeCall(t *testing.T, agent string, body []byte) time.Duration {
 	header := http.Header{"Authorization": {"Bearer " + budgetToken}}
 	return budget.Best(func() time.Duration {
 		before := router.cpu(t)
-		res, err := load.Run(t.Context(), load.Equal(router.endpoint(), header, string(body), `"result"`, 2, requests))
+		res, err := budget.Run(t.Context(), budget.EqualLoad(router.endpoint(), header, string(body), `"result"`, 2, requests))
 		if err == nil {
 			err = res.Err()
 		}

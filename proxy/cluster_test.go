@@ -14,9 +14,9 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // sharing is a router that shares its state with the others at a server.

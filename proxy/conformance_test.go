@@ -3,7 +3,7 @@ package proxy
 import (
 	"testing"
 
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // The official suite passes through the router exactly as it does against the agent.

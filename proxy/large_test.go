@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // largeGrowth is how much memory the router may take for a large answer, in bytes.

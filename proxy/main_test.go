@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // TestBudgetRouterOfAllAgents is what a call at the endpoint of all agents costs: against the agent itself, and against the

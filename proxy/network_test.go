@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // A route says by which certificate its agent is trusted, which one to present there, and which proxy is on the way.

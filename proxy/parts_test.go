@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 // Agents that are commands are served like any other, at their own address and at the one for all: in sessions and without,

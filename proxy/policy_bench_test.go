@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // policed is everything around a call but its way to the agent: token, route, limits, counts and the audit log.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 func TestE1_E2_P15_R7_WhatIsNoRequest(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 // A command of a route is shut in as the route says, and one whose list cannot be kept is not started.

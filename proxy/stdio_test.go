@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // piped is a router over a pipe: say writes a line, next reads one.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // slow is how long clients may take to read in these tests; silence is longer.

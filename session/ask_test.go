@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 const asksName = `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string","default":"Ann"}}}}`

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // TestReadSpeed sets a session against merely reading the same bytes from the same process, which has its answer ready. What

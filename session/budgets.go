@@ -4,5 +4,5 @@ import _ "embed"
 
 // Budgets lists the performance budgets, with the figures that were measured, in Markdown.
 //
-//go:embed budget/README.md
+//go:embed test/budget/README.md
 var Budgets string

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // A server that answers server/discover decides by the versions that it offers there: a legacy one is met with initialize.

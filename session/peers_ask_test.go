@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // person answers every question that waits, as somebody at the inbox would.

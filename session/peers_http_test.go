@@ -13,8 +13,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // peers are one server of each era and transport.

@@ -8,8 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // A call is left while its question waits, by each way there is, at servers that others wrote: the question goes, and the server

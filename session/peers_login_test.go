@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // loginPeer is a session with a server that wants a login, and the person who logs in there.

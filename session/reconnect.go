@@ -38,7 +38,9 @@ func (r *Retry) defaults() {
 
 // wait is how long to wait before attempt n (1, 2, 3 …): exponential, capped, and a random half of it taken off, so that
 // many clients of one server do not come back at once.
-func (r Retry) wait(n int) time.Duration { return backoff.Jitter(backoff.Wait(n, r.Base, r.Cap), 0.5) }
+func (r Retry) wait(n int) time.Duration {
+	return backoff.Jitter(backoff.Backoff(n, r.Base, r.Cap), 0.5)
+}
 
 // retry is a planned attempt, and those after it.
 type retry struct {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // Resources and templates come as they were sent, members that nobody knows among them; what is understood is beside it.

@@ -122,7 +122,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 		}
 		pause := t.Wait(n)
 		if failures > 0 {
-			pause = max(pause, backoff.Wait(failures, time.Second, 30*time.Second))
+			pause = max(pause, backoff.Backoff(failures, time.Second, 30*time.Second))
 		}
 		timer := time.NewTimer(pause)
 		select {

@@ -18,8 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/sessiontest"
 	"github.com/mcphud/mcphud/session/tasks"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // taskServer is a server with one tool that runs as a task.

@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/tui"
 )
 

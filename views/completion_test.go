@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 

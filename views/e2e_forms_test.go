@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	forms "github.com/mcphud/mcphud/tui/form"

@@ -17,7 +17,7 @@ import (
 )
 
 // The tests named TestE2E… drive the real screens against real servers: see
-// session/peertest for what installs them.
+// session/test/peertest for what installs them.
 
 // open starts the UI on a real server, connected, with its tools on the screen.
 func open(t *testing.T, s config.Server, opts ...tuitest.Option) *tuitest.App {

@@ -116,7 +116,7 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 	args, fields, item, given := json.RawMessage(d.form.JSON()), d.form.Schema().Raw(), d.item, d.form.Strings()
 	return func(file, name string) calls.Call {
 		k := history.Call{Method: "tools/call", Target: item.Name, Server: history.ServerOf(srv)}
-		rule := secret.Of(fields)
+		rule := secret.RuleOf(fields)
 		switch v.formKind.kind {
 		case offer.Prompts:
 			k.Method = "prompts/get"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 

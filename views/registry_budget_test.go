@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/tui/widget"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func TestBackendAgentsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }

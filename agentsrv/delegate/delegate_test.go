@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

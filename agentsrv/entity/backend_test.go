@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func TestBackendEntitiesOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func graph(t *testing.T, path string) *Graph {

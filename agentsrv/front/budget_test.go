@@ -8,14 +8,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/budget/load"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // burst makes n calls of echo on clients connections.
 func burst(t testing.TB, url string, header http.Header, clients, n int) {
 	t.Helper()
-	res, err := load.Run(t.Context(), load.Equal(url, header, call("1", "echo", `{"message":"hello"}`), "hello", clients, n))
+	res, err := budget.Run(t.Context(), budget.EqualLoad(url, header, call("1", "echo", `{"message":"hello"}`), "hello", clients, n))
 	if err == nil {
 		err = res.Err()
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // calm waits until the server answers a normal call within 100 ms and goroutines are back to what they were.

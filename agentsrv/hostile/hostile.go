@@ -108,7 +108,7 @@ func number(args []byte, key string, def, most int) int {
 
 // find is the payload with a slug.
 func find(slug string) (payload.Payload, bool) {
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		if p.Slug() == slug {
 			return p, true
 		}

@@ -17,7 +17,7 @@ import (
 // The table is the corpus that the tests of the UI use: neither has an entry that the other lacks.
 func TestPayloadsAreTheCorpus(t *testing.T) {
 	have := map[string]string{}
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		if _, twice := have[p.Name]; twice {
 			t.Errorf("%s is there twice", p.Name)
 		}
@@ -58,7 +58,7 @@ func TestEveryToolOfTheListCanBeCalled(t *testing.T) {
 		}
 		seen[n] = true
 	}
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		if !seen[p.Slug()] {
 			t.Errorf("%s is not listed", p.Slug())
 		}

@@ -69,7 +69,7 @@ func (s *Server) tools(cursor string) string {
 	switch mode := *s.mode.Load(); mode {
 	case modeNames:
 		var all []string
-		for _, p := range payload.All() {
+		for _, p := range payload.Payloads() {
 			if shown(p) {
 				all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
 			}
@@ -92,7 +92,7 @@ func (s *Server) tools(cursor string) string {
 		}, control()...), "")
 	case modeBytes:
 		var all []string
-		for _, p := range payload.All() {
+		for _, p := range payload.Payloads() {
 			if !utf8.ValidString(p.Text) {
 				all = append(all, entry{p.Text, p.Text, ""}.json())
 			}
@@ -138,7 +138,7 @@ func normal() []string {
 		all = append(all, e.json())
 	}
 	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			all = append(all, entry{p.Slug(), p.Name, as}.json())

@@ -11,7 +11,7 @@ const scheme = "hostile://payload/"
 // resources is the list of resources: one for each payload.
 func resources() string {
 	var all []string
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			q = quote(p.Name)
@@ -48,7 +48,7 @@ func read(uri string) string {
 // prompts is the list of prompts: one for each payload.
 func prompts() string {
 	var all []string
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			q = quote(p.Name)

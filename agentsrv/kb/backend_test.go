@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func TestBackendKnowledgeBaseOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // library is n files of ten passages each, with the words of the corpus, in a vocabulary that also has thousands of words found in few

@@ -59,7 +59,7 @@ func (k *KB) embedding() {
 		} else if k.local() {
 			k.o.Log.Error("knowledge base: searches are by words alone", "error", err) // what failed fails again
 		} else if k.run.Err() == nil {
-			wait := backoff.Wait(n, k.firstPass, longestPass)
+			wait := backoff.Backoff(n, k.firstPass, longestPass)
 			k.o.Log.Warn("knowledge base: embeddings are incomplete, and searches by meaning with them", "error", err, "retry_in", text.Duration(wait))
 			again = time.After(wait)
 		}
@@ -316,7 +316,7 @@ func (k *KB) ask(ctx context.Context, texts []string) (got [][]float32, err erro
 			err = fmt.Errorf("did not answer within %s", text.Duration(embedTime))
 		}
 		cancel()
-		wait := backoff.Wait(n, k.firstRetry, longestRetry)
+		wait := backoff.Backoff(n, k.firstRetry, longestRetry)
 		var status *chat.StatusError
 		if errors.As(err, &status) {
 			if status.Status < 500 && status.Status != http.StatusTooManyRequests && status.Status != http.StatusRequestTimeout {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/bulk"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kb"
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // agent serves the knowledge base and bulk over HTTP.

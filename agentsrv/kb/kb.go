@@ -121,7 +121,7 @@ func (k *KB) Start() {
 			if err == nil || k.run.Err() != nil {
 				break
 			}
-			wait := backoff.Wait(n, k.firstPass, longestPass)
+			wait := backoff.Backoff(n, k.firstPass, longestPass)
 			k.o.Log.Error("knowledge base: indexing failed", "dir", k.o.Dir, "error", err, "retry_in", text.Duration(wait))
 			select {
 			case <-k.run.Done():

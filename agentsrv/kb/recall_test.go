@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // The queries are what people type, in other words than the headings of the passages that answer them.

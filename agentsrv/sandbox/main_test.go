@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 func TestBackendTableInPostgres(t *testing.T) { testTable(t, "postgres") }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // later calls a tool in the background.

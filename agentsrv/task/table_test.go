@@ -12,9 +12,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // kinds are all tables: each function makes one, and returns a function that opens it once more, as another replica does.

@@ -23,9 +23,9 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
-	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 // sentSpan is one as OTLP's JSON has it.

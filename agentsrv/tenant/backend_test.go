@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 func TestBackendTenantsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }

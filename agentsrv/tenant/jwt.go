@@ -92,7 +92,7 @@ func newVerifier(o JWT) (*verifier, error) {
 		options = append(options, jwt.WithAudience(o.Audience))
 	}
 	v.parser = jwt.NewParser(options...)
-	v.version, v.looked = filewatch.Of(o.JWKS), v.now()
+	v.version, v.looked = filewatch.StampOf(o.JWKS), v.now()
 	var err error
 	if v.keys, err = readJWKS(o.JWKS); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (v *verifier) current() []key {
 		return v.keys
 	}
 	v.looked = now
-	version := filewatch.Of(v.options.JWKS)
+	version := filewatch.StampOf(v.options.JWKS)
 	if version.Equal(v.version) {
 		return v.keys
 	}

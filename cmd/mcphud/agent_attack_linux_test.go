@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // raw sends bytes to the agent on a connection of its own and returns the status of the first answer, 0 if it hung up.

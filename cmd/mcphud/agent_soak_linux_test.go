@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 var rssLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 func TestA1_Port(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 const madeAgent = `{"agent_name":"a","tenant_id":"t","user_id":"u","description":"x","output_schema":{"type":"object"}}`

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // balancer starts HAProxy by the configuration of proxy/README.md in front of the routers, and returns where it listens.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // installedNATS starts the nats-server of this machine, with more configuration, and returns where it is.

@@ -13,9 +13,9 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
-	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/tasks"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // A call that another replica takes up, since the one that ran it was killed, has its tree of hops, and waits no longer than its parts say.

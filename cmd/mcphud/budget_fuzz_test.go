@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 const fuzzCeiling = time.Minute

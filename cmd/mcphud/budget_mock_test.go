@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/journal/journaltest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/journaltest"
 )
 
 // A recording of a million frames is served soon, in little memory, and its first call indexes only the tool that is asked for.

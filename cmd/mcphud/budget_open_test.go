@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/journal/journaltest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/journaltest"
 )
 
 // A file of a million frames is on the screen at once, and all of it can be used.

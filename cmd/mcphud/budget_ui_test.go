@@ -16,10 +16,10 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // screen is the program on a terminal of 120x40 that answers no question.

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/fault"
 	hostiletexts "github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // planted is the rule of fuzz that names what a tool of the profile hostile does, over each transport, or "- " and why none does.
@@ -51,7 +51,7 @@ var hostileFaults = map[string]planted{
 
 // hostilePlanted is what a tool of the profile does.
 func hostilePlanted(tool string) (planted, bool) {
-	for _, p := range hostiletexts.All() {
+	for _, p := range hostiletexts.Payloads() {
 		switch {
 		case p.Slug() != tool:
 		case utf8.ValidString(p.Text):

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // linted is the report of the section lint on a server, and what it says of clients.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // Our own agent takes a gentle load, and a server that dies under it is a finding.

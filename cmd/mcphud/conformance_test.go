@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // TestConformanceClient: the official suite's scenarios for clients pass in each revision, without a list of exceptions, and every message

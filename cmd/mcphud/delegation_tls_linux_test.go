@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // through has agent a of a stack call echo of agent b.

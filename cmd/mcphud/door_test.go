@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // A client that is named without a server is answered with the servers that it has.

@@ -22,8 +22,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/registry/registrytest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/registrytest"
 )
 
 // exampleCodes are the exit codes of examples that cannot end with 0 in the world of the test, and why that is what they should do.

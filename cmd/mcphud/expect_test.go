@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/expect"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // assertionsOf are those that failed, by the error line.

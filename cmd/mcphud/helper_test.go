@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // The headers helper of a file that is named runs for a command. That of a file which only lies there does not, as long as nobody has

@@ -21,7 +21,7 @@ type sent struct {
 // recording has what is a secret in calls noted before record gets them.
 func (s *sent) recording(record func(session.Made)) func(session.Made) {
 	return func(m session.Made) {
-		rule := secrets.Of(m.Schema)
+		rule := secrets.RuleOf(m.Schema)
 		s.mu.Lock()
 		s.rule = s.rule.With(rule.After(m.Arguments))
 		s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // withCalls gives this test a history of its own, and returns its file.

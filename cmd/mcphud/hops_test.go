@@ -14,10 +14,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // hop is a span as trace prints it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // What is published about a server stands beside what it says, and does no harm.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/credstore"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // loginGuard is a server that wants the token "good", beside the endpoints of the authorization server that gives it for a refresh token.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // listener is a server that keeps what it is sent.

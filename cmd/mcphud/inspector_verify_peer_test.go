@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // library is a server of skills over HTTP, which has what its entries and files say, whatever is wrong with that.

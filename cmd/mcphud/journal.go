@@ -225,7 +225,7 @@ func (a *app) rewrite(ctx context.Context, o *fileCommand, name string, q edit.Q
 	}
 	n := 0
 	if err := a.write(o, name, func(w io.Writer) (err error) {
-		n, err = edit.Write(ctx, w, &edit.Source{Journal: f.Journal, Keep: keep, Change: change})
+		n, err = edit.WriteSelection(ctx, w, &edit.Source{Journal: f.Journal, Keep: keep, Change: change})
 		return err
 	}); err != nil {
 		return err
@@ -277,7 +277,7 @@ func (a *app) mergeCommand() *cobra.Command {
 		}
 		edit.Label(sources, labels)
 		return a.write(o, "", func(w io.Writer) error {
-			_, err := edit.Write(ctx, w, sources...)
+			_, err := edit.WriteSelection(ctx, w, sources...)
 			return err
 		})
 	})

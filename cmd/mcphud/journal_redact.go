@@ -85,7 +85,7 @@ func (a *app) redact(ctx context.Context, o *fileCommand, name string, r *redact
 		return ctx.Err()
 	}
 	if err := a.write(o, name, func(w io.Writer) error {
-		_, err := edit.Write(ctx, w, &edit.Source{Journal: f.Journal, Change: r.Change})
+		_, err := edit.WriteSelection(ctx, w, &edit.Source{Journal: f.Journal, Change: r.Change})
 		return err
 	}); err != nil {
 		return err

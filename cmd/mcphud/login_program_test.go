@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // A program logs in by the grant of its configuration: nobody is asked, and no secret is printed, also where it is refused.

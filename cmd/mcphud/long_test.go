@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // long leaves a test to CI that costs seconds of a processor, or of waiting, beside a shorter one that shows the plain case of the same:

@@ -24,9 +24,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // asMain is the environment variable that makes the test binary the program itself, for what only a process of its own shows:

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // --meta reaches the server with every request of every verb, but for the handshake.

@@ -58,15 +58,15 @@ func parseMetrics(at string) (t metricsTarget, err error) {
 }
 
 // standing is how the servers of m stand.
-func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.Server {
-	var all []openmetrics.Server
+func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.MetricsServer {
+	var all []openmetrics.MetricsServer
 	for _, s := range m.Servers() {
 		st := s.Status()
 		tools := 0
 		if known, ok := b.Status(s.Name()); ok {
 			tools = known.ToolCount
 		}
-		all = append(all, openmetrics.Server{
+		all = append(all, openmetrics.MetricsServer{
 			Name: s.Name(), State: string(st.State), Connected: st.State == session.Connected, Tools: tools, Latency: st.Latency, InFlight: len(st.Inflight), Connections: st.Conn,
 		})
 	}
@@ -74,10 +74,10 @@ func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.Server {
 }
 
 // pooled is how many connections a pool has.
-func pooled(p *toolset.Pool) func() openmetrics.Pool {
-	return func() openmetrics.Pool {
+func pooled(p *toolset.Pool) func() openmetrics.MetricsPool {
+	return func() openmetrics.MetricsPool {
 		s := p.Stats()
-		return openmetrics.Pool{Active: s.ActiveConnections, Idle: s.IdleConnections, Limit: p.Limits().MaxConnections}
+		return openmetrics.MetricsPool{Active: s.ActiveConnections, Idle: s.IdleConnections, Limit: p.Limits().MaxConnections}
 	}
 }
 
@@ -138,7 +138,7 @@ func (a *app) uiMetrics(ctx context.Context, j *journal.Journal, m *session.Mana
 	if t.file == "-" {
 		return nil, usageError("--"+metricsFlag+" - does not apply to the UI, which has the terminal", "name a file or an address")
 	}
-	x := openmetrics.New(openmetrics.Options{Journal: j, Servers: func() []openmetrics.Server { return standing(m, b) }, Pool: pooled(b.Pool())})
+	x := openmetrics.NewMetrics(openmetrics.MetricsOptions{Journal: j, Servers: func() []openmetrics.MetricsServer { return standing(m, b) }, Pool: pooled(b.Pool())})
 	if t.file == "" {
 		url, end, err := a.serveMetrics(ctx, t, x, nil)
 		if err != nil {

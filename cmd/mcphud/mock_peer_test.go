@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // explorer is a client of others, which prints what it saw of a server.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
-	"github.com/mcphud/mcphud/session/registry/registrytest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/registrytest"
 )
 
 // bundled is a bundle with a server of ours: a script that starts it where it was given its secret.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // TestPeerLogin: against authorization servers that others wrote, a script is told to log in, somebody does in a browser, and later

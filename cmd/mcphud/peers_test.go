@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // requests are the frames that a run sent, by its journal file.

@@ -203,7 +203,7 @@ const (
 
 // followSettings reads config.yaml and the themes again whenever they change, until ctx ends.
 func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.Reload) {
-	w := filewatch.New(settingsPoll, settingsSettle)
+	w := filewatch.NewWatcher(settingsPoll, settingsSettle)
 	defer w.Close()
 	had := settingsStamp()
 	for {
@@ -243,12 +243,12 @@ type stamped struct {
 
 // settingsStamp looks at config.yaml and at each theme.
 func settingsStamp() []stamped {
-	all := []stamped{{userFile(), filewatch.Of(userFile())}}
+	all := []stamped{{userFile(), filewatch.StampOf(userFile())}}
 	entries, _ := os.ReadDir(themesDir()) // without one there are none
 	for _, e := range entries[:min(len(entries), 1000)] {
 		if themefile.Is(e.Name()) {
 			path := filepath.Join(themesDir(), e.Name())
-			all = append(all, stamped{path, filewatch.Of(path)})
+			all = append(all, stamped{path, filewatch.StampOf(path)})
 		}
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // programEnv names the program with the race detector, where the tests themselves have none: .ci/run builds both. It is what serves, and what

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 const agentManual = "../../agentsrv/README.md"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // Agents register themselves, and a router serves them as one; who ends is gone at once.

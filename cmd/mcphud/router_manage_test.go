@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // Other machines manage the router with a certificate, at the address that the log names.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)

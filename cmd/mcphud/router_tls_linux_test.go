@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // beyond is what a server may reach for: a file that is not its own, one to write, and a listener.

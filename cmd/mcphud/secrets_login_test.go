@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // What a configuration has for a login is shown without its secrets, wherever it stands: masked in lists and explanations.

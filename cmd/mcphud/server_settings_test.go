@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // What mcp.yaml says of all servers is explained with its file and line, and with what it overrides; an entry's oauth block and keys that

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // node runs a module with Node, in the folder of the snippets, and returns what it prints.

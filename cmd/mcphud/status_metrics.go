@@ -19,7 +19,7 @@ const (
 // statusMetrics is status with --metrics: a file is written once, and an address is served until ctx is done.
 func (a *app) statusMetrics(t metricsTarget) func(context.Context, *fleet) error {
 	return func(ctx context.Context, f *fleet) error {
-		x := openmetrics.New(openmetrics.Options{Journal: f.journal, Servers: func() []openmetrics.Server { return standing(f.m, f.Bridge) }, Pool: pooled(f.Pool())})
+		x := openmetrics.NewMetrics(openmetrics.MetricsOptions{Journal: f.journal, Servers: func() []openmetrics.MetricsServer { return standing(f.m, f.Bridge) }, Pool: pooled(f.Pool())})
 		defer x.Close()
 		if t.file == "-" {
 			_, first := f.connect(ctx)

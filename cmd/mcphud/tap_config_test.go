@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // clientFile writes a client's configuration below a home folder of the test.

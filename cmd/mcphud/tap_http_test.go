@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.

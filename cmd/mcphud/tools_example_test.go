@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // What --example prints is what a call takes.

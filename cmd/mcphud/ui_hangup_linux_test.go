@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // A terminal that is closed, or a connection to it that is lost, ends the UI and the server that it started.

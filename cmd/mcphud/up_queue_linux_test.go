@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/listen/porttest"
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // The stack file of the manual runs: what one replica accepted all of them know, and the death of one is the end of nothing.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/leaktest"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/store/pgtest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // stored measures an agent that keeps what it has in PostgreSQL: how many statements a call takes.

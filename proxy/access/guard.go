@@ -74,7 +74,7 @@ func (g *Guard) Follow(path string) error {
 
 // load reads the file; g.mu is held.
 func (g *Guard) load(path string, before *Tokens) error {
-	n := &state{path: path, read: time.Now(), stamp: filewatch.Of(path)}
+	n := &state{path: path, read: time.Now(), stamp: filewatch.StampOf(path)}
 	n.tokens, n.sum, n.err = loadTokens(path)
 	if n.err != nil {
 		n.err = fmt.Errorf("tokens: %w", n.err)
@@ -132,7 +132,9 @@ func (g *Guard) current() *state {
 	return g.state.Load()
 }
 
-func (s *state) changed() bool { return s.stamp.Fresh(s.read) || !s.stamp.Equal(filewatch.Of(s.path)) }
+func (s *state) changed() bool {
+	return s.stamp.Fresh(s.read) || !s.stamp.Equal(filewatch.StampOf(s.path))
+}
 
 // Reload reads the file now.
 func (g *Guard) Reload() error {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // living is an agent of one tool whose listeners stay.

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
-	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 func explode() { panic("kaboom") }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // asked is a request to a scripted agent.

@@ -3,7 +3,7 @@ package audit
 import (
 	"testing"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

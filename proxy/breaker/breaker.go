@@ -226,7 +226,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	return true, nil
 }
 
-func (b *Breaker) pause() time.Duration { return backoff.Wait(b.pauses+1, b.o.Pause, b.o.MaxPause) }
+func (b *Breaker) pause() time.Duration { return backoff.Backoff(b.pauses+1, b.o.Pause, b.o.MaxPause) }
 
 // leave records the outcome of a request; why is "" for success.
 func (b *Breaker) leave(probe bool, why string) {

@@ -268,7 +268,7 @@ func (b *Bridge) died(c *child, err error) {
 	b.last, b.how = err, c.exitError()
 	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
 		b.failures++
-		b.retryAt = time.Now().Add(backoff.Wait(b.failures, firstRetry, longestRetry))
+		b.retryAt = time.Now().Add(backoff.Backoff(b.failures, firstRetry, longestRetry))
 	} else {
 		b.failures = 0
 	}

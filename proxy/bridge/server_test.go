@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // serverMode is the variable that makes this test binary a server over stdio.

@@ -25,8 +25,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/browser"
-	"github.com/mcphud/mcphud/session/leaktest"
-	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // slackRoute is slack of the published example, as a route: what RegisterMcpServer takes beside its name.

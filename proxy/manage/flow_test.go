@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`

@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/mcphud/mcphud/session/auth/authtest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 const service = "mcphud.manage.v1.McpManagement"

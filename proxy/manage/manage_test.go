@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 func TestG1_TheSocketIsPrivate(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/manage"
-	"github.com/mcphud/mcphud/session/certs/certtest"
-	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 // manager is how somebody connects whose certificate the router's authority signed.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // ofCA is a file with a route that names a file of certificates.

@@ -51,17 +51,17 @@ func (p *piece) needed() string {
 
 // fits reports whether a file is as it was when it was read.
 func (p *piece) fits(now filewatch.Stamp) bool {
-	return now.Equal(p.stamp) && filewatch.Of(p.needed()).Equal(p.needs)
+	return now.Equal(p.stamp) && filewatch.StampOf(p.needed()).Equal(p.needs)
 }
 
 // read reads the file.
 func (p *piece) read(foreign bool) {
-	p.stamp = filewatch.Of(p.path)
+	p.stamp = filewatch.StampOf(p.path)
 	var t *Table
 	if t, p.err = load(p.path, foreign); p.err == nil {
 		p.table = t
 	}
-	p.needs = filewatch.Of(p.needed())
+	p.needs = filewatch.StampOf(p.needed())
 }
 
 // folder reports whether routes are in a folder of files instead of a file.

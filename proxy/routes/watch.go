@@ -141,7 +141,7 @@ func (w *Watcher) run() {
 	var changed, keys <-chan struct{}
 	var poll <-chan time.Time
 	if w.o.Path != "" {
-		files = filewatch.New(w.o.Poll, settle)
+		files = filewatch.NewWatcher(w.o.Poll, settle)
 		defer files.Close()
 		changed = files.Changed()
 	} else { // keys alone need nothing of the system's
@@ -206,7 +206,7 @@ func (w *Watcher) look(force bool) (changed bool, err error) {
 	read := func(order, path string, foreign bool) {
 		p := w.pieces[order]
 		there[order] = true
-		if now := filewatch.Of(path); p == nil || force || !p.fits(now) {
+		if now := filewatch.StampOf(path); p == nil || force || !p.fits(now) {
 			if p == nil {
 				p = &piece{order: order, path: path}
 				w.pieces[order] = p

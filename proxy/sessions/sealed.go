@@ -73,7 +73,7 @@ func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err err
 	if s, err = NewSealer(ttl, secrets...); err != nil {
 		return nil, false, fmt.Errorf("session keys: %s: %w", path, err)
 	}
-	return s, filewatch.Of(path).Mode().Perm()&0o077 != 0, nil
+	return s, filewatch.StampOf(path).Mode().Perm()&0o077 != 0, nil
 }
 
 // Sealed reports whether an id has the form of one that a Sealer made.

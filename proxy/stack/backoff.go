@@ -25,7 +25,7 @@ func (b *Backoff) complete() {
 
 // wait is the pause after that many consecutive failures, from 1 on.
 func (b *Backoff) wait(failures int) time.Duration {
-	return backoff.Jitter(backoff.Wait(failures, b.First, b.Most), jitter)
+	return backoff.Jitter(backoff.Backoff(failures, b.First, b.Most), jitter)
 }
 
 // jitter is the part of a pause that is random.

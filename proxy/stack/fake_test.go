@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // asFake is the environment variable that makes the test binary a process to supervise, and asParent one that supervises

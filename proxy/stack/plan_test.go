@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // settings takes every setting of an agent but token, and gives its flag the same name.

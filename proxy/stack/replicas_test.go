@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // Replicas are processes of the same name, at ports of their own, behind one route.

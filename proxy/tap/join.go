@@ -105,7 +105,7 @@ const scanInterval = time.Second
 
 // follow scans the folders whenever something changes there.
 func (t *Joiner) follow() {
-	changes := filewatch.New(scanInterval, 0)
+	changes := filewatch.NewWatcher(scanInterval, 0)
 	defer changes.Close()
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
@@ -201,7 +201,7 @@ func (t *Joiner) readProducer(path string, p *joined) {
 		return
 	}
 	p.tries++
-	p.retry = time.Now().Add(backoff.Wait(p.tries, 100*time.Millisecond, 10*time.Second))
+	p.retry = time.Now().Add(backoff.Backoff(p.tries, 100*time.Millisecond, 10*time.Second))
 }
 
 // errVersion is a producer with another version of the stream.

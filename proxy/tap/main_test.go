@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -63,7 +63,7 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 
 // read is the content of the file, empty if there is none or it did not change since p read or wrote it.
 func (p *Store) read() (document, error) {
-	stamp := filewatch.Of(p.path)
+	stamp := filewatch.StampOf(p.path)
 	if stamp.Size() > 0 && stamp.Equal(p.stamp) {
 		return document{}, nil
 	}
@@ -161,7 +161,7 @@ func (p *Store) sync() error {
 	if err := atomicfile.Write(p.path, out.Bytes()); err != nil {
 		return err
 	}
-	p.stamp = filewatch.Of(p.path)
+	p.stamp = filewatch.StampOf(p.path)
 	return nil
 }
 

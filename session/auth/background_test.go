@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

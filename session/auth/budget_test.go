@@ -8,9 +8,9 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // TestBudgetToken sets a call with a token that a login got against one with the same token in a header of the configuration: what the

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // What the configuration says of a login is what is done: one endpoint takes the place of the discovered one, metadata is read where it says, and

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // A server that redirects to another one does not take the token along, and what the other one asks for is not answered: no

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // A login is kept for the next program, and for no other server: not another path, not another scheme or host.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 func TestRegistrationRequest(t *testing.T) {

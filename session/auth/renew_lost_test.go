@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // A program that is killed while its refresh token is exchanged never gets the new one. The old one is kept until then, and the next program tries

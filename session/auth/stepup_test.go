@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // asked are the scopes of an authorization request.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // Servers differ in what they answer with a token.

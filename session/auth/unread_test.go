@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // brittle is a store that cannot be read.

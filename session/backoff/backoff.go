@@ -9,7 +9,7 @@ import (
 
 // Wait is the pause before attempt n (1, 2, 3 …; less counts as 1): first, doubled for each further attempt, and never
 // more than longest.
-func Wait(n int, first, longest time.Duration) time.Duration {
+func Backoff(n int, first, longest time.Duration) time.Duration {
 	d := first
 	for ; n > 1 && d < longest; n-- {
 		d *= 2

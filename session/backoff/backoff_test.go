@@ -11,14 +11,14 @@ func TestWait(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		-1: first, 0: first, 1: first, 2: 2 * first, 5: 4 * time.Second, 7: 16 * time.Second, 8: longest, 9: longest, math.MaxInt: longest,
 	} {
-		if got := Wait(n, first, longest); got != want {
+		if got := Backoff(n, first, longest); got != want {
 			t.Errorf("attempt %d: %s, want %s", n, got, want)
 		}
 	}
-	if got := Wait(3, time.Minute, time.Second); got != time.Second {
+	if got := Backoff(3, time.Minute, time.Second); got != time.Second {
 		t.Error(got)
 	}
-	if got := Wait(100, 1, math.MaxInt64/2+1); got != math.MaxInt64/2+1 {
+	if got := Backoff(100, 1, math.MaxInt64/2+1); got != math.MaxInt64/2+1 {
 		t.Error(got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/certs"
-	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // knock connects to a server that has this certificate, sends it a secret, and returns what it got to read, with the error of

@@ -46,14 +46,14 @@ func Follow(ctx context.Context, o Options, read Set, take func(before, now Set)
 	for _, f := range read.Looked {
 		seen[f.Path] = f.stamp
 	}
-	w := filewatch.New(followPoll, followSettle)
+	w := filewatch.NewWatcher(followPoll, followSettle)
 	defer w.Close()
 	for {
 		changed := false
 		paths := map[string]bool{}
 		for _, c := range o.candidates() {
 			paths[c.path] = true
-			stamp := filewatch.Of(c.path)
+			stamp := filewatch.StampOf(c.path)
 			if was, known := seen[c.path]; !known && stamp.Target() != "" || known && !was.Equal(stamp) {
 				changed = true
 			}

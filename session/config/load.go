@@ -51,7 +51,7 @@ func Load(o Options) (Set, error) {
 	var failed error
 	seen := map[string][]int{} // fingerprint of the expanded entry -> indices of s.Servers
 	for _, c := range o.candidates() {
-		stamp := filewatch.Of(c.path)
+		stamp := filewatch.StampOf(c.path)
 		entries, settings, doc, err := loadFile(o, c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && !c.required {

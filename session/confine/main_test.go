@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // tries is set in a child, which does as its arguments say and prints how each ended.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/doctor"
+	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
 // A command that wants a login is not started without one, and has no failed step; one that refuses its token says so.

@@ -21,7 +21,7 @@ type Stamp struct {
 }
 
 // Of looks at a file.
-func Of(path string) Stamp {
+func StampOf(path string) Stamp {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Stamp{missing: errors.Is(err, fs.ErrNotExist)}
@@ -84,7 +84,7 @@ const maxFolders = 16
 
 // New watches no folder yet. Changes are reported once nothing has changed for settle: editors and deployments write in
 // several steps. Without any, a report comes every poll, for what the system does not notice. Close ends it.
-func New(poll, settle time.Duration) *Watcher {
+func NewWatcher(poll, settle time.Duration) *Watcher {
 	w := &Watcher{changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), folders: map[string]bool{}}
 	if system, err := fsnotify.NewWatcher(); err == nil {
 		w.system = system

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -21,8 +21,8 @@ func write(t *testing.T, path, text string) {
 func TestStamp(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	none := Of(file)
-	if !none.Equal(Of(file)) || none.Equal(Stamp{}) || none.Target() != "" || none.Fresh(time.Now()) {
+	none := StampOf(file)
+	if !none.Equal(StampOf(file)) || none.Equal(Stamp{}) || none.Target() != "" || none.Fresh(time.Now()) {
 		t.Errorf("%+v", none)
 	}
 	write(t, file, "one")
@@ -31,16 +31,16 @@ func TestStamp(t *testing.T) {
 		if err := os.Chtimes(path, at, at); err != nil {
 			t.Fatal(err)
 		}
-		return Of(path)
+		return StampOf(path)
 	}
-	first := Of(file)
+	first := StampOf(file)
 	if !first.Fresh(time.Now()) || first.Equal(none) {
 		t.Errorf("%+v", first)
 	}
-	if s := old(file); s.Equal(first) || s.Fresh(time.Now()) || !s.Equal(Of(file)) {
+	if s := old(file); s.Equal(first) || s.Fresh(time.Now()) || !s.Equal(StampOf(file)) {
 		t.Errorf("%+v", s)
 	}
-	first = Of(file)
+	first = StampOf(file)
 	write(t, file, "three")
 	if old(file).Equal(first) {
 		t.Error("another size is not noticed")
@@ -50,13 +50,13 @@ func TestStamp(t *testing.T) {
 	if err := os.Rename(file+".new", file); err != nil {
 		t.Fatal(err)
 	}
-	if Of(file).Equal(first) {
+	if StampOf(file).Equal(first) {
 		t.Error("another file of the same size and time is not noticed")
 	}
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	if s := Of(link); filepath.Base(s.Target()) != "file" {
+	if s := StampOf(link); filepath.Base(s.Target()) != "file" {
 		t.Errorf("it leads to %s", s.Target())
 	}
 }
@@ -75,7 +75,7 @@ func TestWatcher(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w := New(time.Hour, time.Millisecond)
+	w := NewWatcher(time.Hour, time.Millisecond)
 	defer w.Close()
 	receive(t, w) // the first look
 	if w.system == nil {
@@ -107,7 +107,7 @@ func TestWatcher(t *testing.T) {
 }
 
 func TestWatcherPolls(t *testing.T) {
-	w := New(time.Millisecond, time.Hour)
+	w := NewWatcher(time.Millisecond, time.Hour)
 	defer w.Close()
 	for range 3 {
 		receive(t, w)

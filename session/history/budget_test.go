@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // TestBudgetRecord: a call does not wait for its history, however large its result is.

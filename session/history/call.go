@@ -122,7 +122,7 @@ func of(m session.Made) entry {
 	if clean := mask.Text(mask.URL(e.Target)); m.Method == "resources/read" && clean != m.Target {
 		e.Target, e.Secrets = clean, append(e.Secrets, "/uri")
 	}
-	rule := secret.Of(m.Schema)
+	rule := secret.RuleOf(m.Schema)
 	keep := func(value json.RawMessage, rule secret.Rule, below string) json.RawMessage {
 		if len(value) == 0 || len(value) > maxArguments {
 			if len(value) > 0 {

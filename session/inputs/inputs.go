@@ -103,7 +103,7 @@ func (s *Store) SaveDraft(file string, schema []byte, d Kept) error {
 	if file == "" {
 		return nil
 	}
-	rule := secret.Of(schema)
+	rule := secret.RuleOf(schema)
 	if len(d.Value)+len(d.Text) > maxValue || rule.Text(d.Text) {
 		return s.remove(draftOf(file))
 	}
@@ -150,7 +150,7 @@ func (s *Store) Save(file string, schema, value []byte) error {
 	if len(value) == 0 || len(value) > maxValue {
 		return nil
 	}
-	value, ok := secret.Of(schema).Without(value)
+	value, ok := secret.RuleOf(schema).Without(value)
 	if !ok {
 		return nil
 	}

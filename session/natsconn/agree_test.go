@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // All who ask at once have the same key, and so has who asks later; other names have others.

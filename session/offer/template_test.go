@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // The examples of RFC 6570, sections 1.2 and 3.2, with the values that they use; lists and maps are given as JSON.

@@ -16,7 +16,7 @@ import (
 )
 
 // ContentType is that of [Metrics.Text].
-const ContentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+const MetricsContentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 const (
 	maxSeries = 5000        // of requests, by server, method and outcome; further methods count as other
@@ -25,7 +25,7 @@ const (
 )
 
 // Server is how one server stands.
-type Server struct {
+type MetricsServer struct {
 	Name        string
 	State       string // in words, such as Connected
 	Connected   bool
@@ -36,21 +36,21 @@ type Server struct {
 }
 
 // Pool is how many connections there are.
-type Pool struct {
+type MetricsPool struct {
 	Active, Idle int
 	Limit        int // 0 is none
 }
 
 // Options configures Metrics. Journal and Servers are required.
-type Options struct {
+type MetricsOptions struct {
 	Journal *journal.Journal
-	Servers func() []Server
-	Pool    func() Pool // nil where there is none
+	Servers func() []MetricsServer
+	Pool    func() MetricsPool // nil where there is none
 }
 
 // Metrics counts. It must be closed.
 type Metrics struct {
-	o        Options
+	o        MetricsOptions
 	registry *prometheus.Registry
 	done     chan struct{}
 	looks    sync.WaitGroup
@@ -82,7 +82,7 @@ type buckets struct {
 var bounds = [...]float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60} // seconds
 
 // New begins to count.
-func New(o Options) *Metrics {
+func NewMetrics(o MetricsOptions) *Metrics {
 	m := &Metrics{
 		o: o, registry: prometheus.NewRegistry(), done: make(chan struct{}),
 		open: map[uint64]key{}, counts: map[outcome]float64{}, times: map[key]*buckets{}, bytes: map[direction]float64{},
@@ -193,7 +193,7 @@ func (m *Metrics) end(seq uint64, k key, status string, took time.Duration) {
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a := r.Header.Get("Accept"); a == "" || a == "*/*" {
 		r = r.Clone(r.Context())
-		r.Header.Set("Accept", ContentType)
+		r.Header.Set("Accept", MetricsContentType)
 	}
 	promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
 }
@@ -201,7 +201,7 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Text is all of it now, as OpenMetrics.
 func (m *Metrics) Text() []byte {
 	w := &page{header: http.Header{}}
-	r := &http.Request{Method: http.MethodGet, Header: http.Header{"Accept": {ContentType}}}
+	r := &http.Request{Method: http.MethodGet, Header: http.Header{"Accept": {MetricsContentType}}}
 	m.ServeHTTP(w, r)
 	return w.Bytes()
 }

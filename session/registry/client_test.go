@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/registry"
-	"github.com/mcphud/mcphud/session/registry/registrytest"
+	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/registrytest"
 )
 
 func server(name, version, more string) string {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // maker makes schemas, mutations of them, and values.

@@ -60,7 +60,7 @@ const maxDepth = 200
 // Of is the rule for the values of a JSON Schema, which may be nil. A property is secret by "format": "password", by
 // "writeOnly", or by being called so, also where it is that only through a $ref or within a variant: what has its name is
 // secret wherever it is in the value.
-func Of(schema []byte) Rule {
+func RuleOf(schema []byte) Rule {
 	r := Rule{names: map[string]bool{}}
 	if !bytes.Contains(schema, []byte(`password`)) && !bytes.Contains(schema, []byte(`writeOnly`)) {
 		return r

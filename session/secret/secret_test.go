@@ -33,7 +33,7 @@ var corpus = []struct {
 
 func TestHide(t *testing.T) {
 	for _, c := range corpus {
-		out, places := Of([]byte(c.schema)).Hide([]byte(c.value))
+		out, places := RuleOf([]byte(c.schema)).Hide([]byte(c.value))
 		if string(out) != c.want || !slices.Equal(places, c.places) {
 			t.Errorf("%s %.200s: %s at %q, want %s at %q", c.schema, c.value, out, places, c.want, c.places)
 		}
@@ -43,11 +43,11 @@ func TestHide(t *testing.T) {
 // What is not a secret stays byte for byte, but for blanks, whatever it is.
 func TestHideKeeps(t *testing.T) {
 	for _, v := range []string{`{"a":1,"a":2}`, `{"b":"\u00e9\u0041 \ud83d\ude00","c":1e400,"d":-0.0}`, `[]`, `"x"`, `null`, `{"monkey":"banana","page":3}`, "\"\xff\""} {
-		if out, places := Of(nil).Hide([]byte(" " + v + " ")); string(out) != v || places != nil {
+		if out, places := RuleOf(nil).Hide([]byte(" " + v + " ")); string(out) != v || places != nil {
 			t.Errorf("%s: %s, %v", v, out, places)
 		}
 	}
-	if out, _ := Of(nil).Hide(nil); out != nil {
+	if out, _ := RuleOf(nil).Hide(nil); out != nil {
 		t.Errorf("nothing became %s", out)
 	}
 }
@@ -55,11 +55,11 @@ func TestHideKeeps(t *testing.T) {
 // A form is filled in without what Hide hides.
 func TestWithout(t *testing.T) {
 	for _, c := range corpus {
-		if out, ok := Of([]byte(c.schema)).Without([]byte(c.value)); ok && strings.Contains(string(out), "hunter2") {
+		if out, ok := RuleOf([]byte(c.schema)).Without([]byte(c.value)); ok && strings.Contains(string(out), "hunter2") {
 			t.Errorf("%s %.200s: %s", c.schema, c.value, out)
 		}
 	}
-	if out, ok := Of([]byte(`{"properties":{"pin":{"format":"password"}}}`)).Without([]byte(`{"pin":"1","a":[1, 2]}`)); !ok || string(out) != `{"a":[1,2]}` {
+	if out, ok := RuleOf([]byte(`{"properties":{"pin":{"format":"password"}}}`)).Without([]byte(`{"pin":"1","a":[1, 2]}`)); !ok || string(out) != `{"a":[1,2]}` {
 		t.Errorf("%s, %v", out, ok)
 	}
 }
@@ -67,7 +67,7 @@ func TestWithout(t *testing.T) {
 // A schema that refers to itself, or is wide and deep, ends.
 func TestHostileSchemas(t *testing.T) {
 	loop := `{"properties":{"a":{"$ref":"#"},"pin":{"format":"password"}}}`
-	if out, _ := Of([]byte(loop)).Hide([]byte(`{"pin":"1","a":{"pin":"2","b":3}}`)); string(out) != `{"pin":"***","a":{"pin":"***","b":3}}` {
+	if out, _ := RuleOf([]byte(loop)).Hide([]byte(`{"pin":"1","a":{"pin":"2","b":3}}`)); string(out) != `{"pin":"***","a":{"pin":"***","b":3}}` {
 		t.Errorf("%s", out)
 	}
 	var b strings.Builder // each level refers twice to the next: 2^40 ways
@@ -76,13 +76,13 @@ func TestHostileSchemas(t *testing.T) {
 		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(`,"dI":{"allOf":[{"$ref":"#/$defs/dJ"},{"$ref":"#/$defs/dJ"}]}`, "I", string(rune('0'+i))), "J", string(rune('1'+i))))
 	}
 	b.WriteString(`}}`)
-	if out, _ := Of([]byte(b.String())).Hide([]byte(`{"pin":"1"}`)); string(out) != `"***"` {
+	if out, _ := RuleOf([]byte(b.String())).Hide([]byte(`{"pin":"1"}`)); string(out) != `"***"` {
 		t.Errorf("%s", out)
 	}
 }
 
 func TestRuleOfText(t *testing.T) {
-	r := Of([]byte(`{"properties":{"pin":{"format":"password"}}}`))
+	r := RuleOf([]byte(`{"properties":{"pin":{"format":"password"}}}`))
 	for s, want := range map[string]bool{`{"pin": 12`: true, `{"a": 12`: false, `token = x`: true, "": false} {
 		if r.Text(s) != want {
 			t.Errorf("%q: %v", s, !want)
@@ -92,7 +92,7 @@ func TestRuleOfText(t *testing.T) {
 
 // What was sent as a secret is masked where it comes back, wherever in the value it was, and what is short is not: it comes by chance.
 func TestAfter(t *testing.T) {
-	marked := Of([]byte(`{"properties":{"pin":{"writeOnly":true}}}`))
+	marked := RuleOf([]byte(`{"properties":{"pin":{"writeOnly":true}}}`))
 	for sent, want := range map[string]string{
 		`{"pin":"abcdef","q":"public"}`:          "*** abcde 123456 public",
 		`{"pin":"abcde","q":"public"}`:           "abcdef abcde 123456 public",
@@ -124,27 +124,27 @@ func TestAfter(t *testing.T) {
 func TestMarkedPlaces(t *testing.T) {
 	const mark = `{"properties":{"pin":{"format":"password"}}}`
 	for _, kw := range strings.Fields("items additionalItems additionalProperties unevaluatedProperties unevaluatedItems contains if then else") {
-		if names, _ := Of([]byte(`{"` + kw + `":` + mark + `}`)).Names(); !slices.Equal(names, []string{"pin"}) {
+		if names, _ := RuleOf([]byte(`{"` + kw + `":` + mark + `}`)).Names(); !slices.Equal(names, []string{"pin"}) {
 			t.Errorf("%s: %q", kw, names)
 		}
-		if _, whole := Of([]byte(`{"` + kw + `":{"writeOnly":true}}`)).Names(); !whole {
+		if _, whole := RuleOf([]byte(`{"` + kw + `":{"writeOnly":true}}`)).Names(); !whole {
 			t.Errorf("%s marks nothing", kw)
 		}
 	}
 	for _, kw := range strings.Fields("allOf anyOf oneOf prefixItems items") {
-		if names, _ := Of([]byte(`{"` + kw + `":[{},` + mark + `]}`)).Names(); !slices.Equal(names, []string{"pin"}) {
+		if names, _ := RuleOf([]byte(`{"` + kw + `":[{},` + mark + `]}`)).Names(); !slices.Equal(names, []string{"pin"}) {
 			t.Errorf("%s: %q", kw, names)
 		}
 	}
 	for _, kw := range strings.Fields("patternProperties dependentSchemas") {
-		names, whole := Of([]byte(`{"` + kw + `":{"a":` + mark + `}}`)).Names()
-		if _, marks := Of([]byte(`{"` + kw + `":{"a":{"writeOnly":true}}}`)).Names(); !slices.Equal(names, []string{"pin"}) || whole || !marks {
+		names, whole := RuleOf([]byte(`{"` + kw + `":{"a":` + mark + `}}`)).Names()
+		if _, marks := RuleOf([]byte(`{"` + kw + `":{"a":{"writeOnly":true}}}`)).Names(); !slices.Equal(names, []string{"pin"}) || whole || !marks {
 			t.Errorf("%s: %q, %v, %v", kw, names, whole, marks)
 		}
 	}
 	for ref, want := range map[string]bool{"#/$defs/a~1b~0": true, "#/$defs/none": true, "#/$defs/open": false, "#": false, "#anchor": true} {
 		schema := `{"properties":{"x":{"$ref":"` + ref + `"}},"$defs":{"a/b~":{"writeOnly":true},"open":{"type":"string"}}}`
-		if names, _ := Of([]byte(schema)).Names(); slices.Contains(names, "x") != want {
+		if names, _ := RuleOf([]byte(schema)).Names(); slices.Contains(names, "x") != want {
 			t.Errorf("%s: %q", ref, names)
 		}
 	}

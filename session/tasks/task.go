@@ -114,7 +114,7 @@ func (t Task) Wait(n int) time.Duration {
 	if t.Interval > 0 {
 		return min(max(t.Interval, shortest), longest)
 	}
-	return backoff.Wait(n, first, last)
+	return backoff.Backoff(n, first, last)
 }
 
 // Expires is when the server may forget the task, by this program's clock; false where it has no limit.

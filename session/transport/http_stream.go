@@ -321,7 +321,7 @@ func (t *streamable) listenOn(x *exchange) {
 				return
 			}
 		}
-		if pause(x, backoff.Wait(failures, retry, max(retryMost, retry))) != nil {
+		if pause(x, backoff.Backoff(failures, retry, max(retryMost, retry))) != nil {
 			return
 		}
 	}

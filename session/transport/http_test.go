@@ -18,7 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // received collects what a transport delivers.

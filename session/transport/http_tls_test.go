@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 func TestS5_TLSFailures(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
 // tlsServer answers every call with answer1, over TLS.

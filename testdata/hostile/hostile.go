@@ -11,7 +11,7 @@ type String struct {
 
 // Strings are the payloads that misbehaving servers send.
 func Strings() (out []String) {
-	for _, p := range payload.All() {
+	for _, p := range payload.Payloads() {
 		out = append(out, String{p.Name, p.Text})
 	}
 	return out

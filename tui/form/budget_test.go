@@ -7,8 +7,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )

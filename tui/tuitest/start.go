@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // perKey is what one of the keys costs, the rows that it makes visible included.

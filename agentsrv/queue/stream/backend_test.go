@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // The same tests at the server that Debian has, over TLS with a client certificate and credentials.

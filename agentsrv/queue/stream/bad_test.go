@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // A server without room refuses the call, which says that it may be made again; what fits goes on.

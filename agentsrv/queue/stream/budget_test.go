@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // A hop is what the queue adds to a call that runs at another replica, JetStream on disk.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // What is left in the stream of a call that is over, and that no consumer gives to anybody, goes; a task that is not over stays.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/leaktest"
 	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // An object store of nats.go leaves a goroutine behind for ever whose put ends before that began.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/faketest"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // The test binary is also the wrapper and the wrapped server, so that both are real processes.

@@ -17,7 +17,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 // asWriter makes the test binary a process that puts credentials into the folder that it names.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/budget"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) {

@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // turn is one request to our agent, and what becomes of it.

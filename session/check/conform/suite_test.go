@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // suiteScript is what a process of the tests is told to run that is the official suite.

@@ -87,7 +87,7 @@ func newEvidence(was, now *Contract, server, own string) *evidence {
 				}
 				raw := arguments(k, def)
 				set(t, schema.Parse(raw))
-				t.hide = secret.Of(raw)
+				t.hide = secret.RuleOf(raw)
 			}
 		}
 	}

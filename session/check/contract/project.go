@@ -42,7 +42,7 @@ func NewProject(find func() string) *Project {
 // look takes in what became of the file. It reports whether it changed.
 func (p *Project) look(file string) bool {
 	was := p.last.Load()
-	now := filewatch.Of(file)
+	now := filewatch.StampOf(file)
 	if was == nil {
 		was = &seen{}
 	} else if file == was.file && now.Equal(p.stamp) {
@@ -101,7 +101,7 @@ const followPoll, followSettle = 2 * time.Second, 100 * time.Millisecond
 
 // Follow calls changed after each change of the file, until ctx ends.
 func (p *Project) Follow(ctx context.Context, changed func()) {
-	w := filewatch.New(followPoll, followSettle)
+	w := filewatch.NewWatcher(followPoll, followSettle)
 	defer w.Close()
 	for {
 		file := p.find()

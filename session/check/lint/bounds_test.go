@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // large is a server with n tools as real ones are: a few parameters each, with defaults, an enum, a list, a nested object, and a result.

@@ -10,8 +10,8 @@ import (
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
 // The SDK itself refuses what the rules say that it refuses, and nothing else of their cases.

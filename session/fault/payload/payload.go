@@ -22,7 +22,7 @@ type Payload struct {
 }
 
 // All decodes all payloads, anew each time, since some are large.
-func All() []Payload {
+func Payloads() []Payload {
 	// Text is kept as it is, in base64 where it is not UTF-8, or with a count where it repeats.
 	var raw []struct {
 		Name, Text, Base64, Before, After string
@@ -47,9 +47,9 @@ func All() []Payload {
 }
 
 // Texts are the texts of all payloads that are UTF-8, and so can travel in JSON, and have at most max bytes.
-func Texts(max int) []string {
+func PayloadTexts(max int) []string {
 	var out []string
-	for _, p := range All() {
+	for _, p := range Payloads() {
 		if len(p.Text) <= max && utf8.ValidString(p.Text) {
 			out = append(out, p.Text)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/edit"
 	"github.com/mcphud/mcphud/session/journal/filter"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -46,7 +46,7 @@ func calls(t *testing.T, server string, n int) *journal.Journal {
 func written(t *testing.T, sources ...*edit.Source) *journal.Journal {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := edit.Write(context.Background(), &b, sources...); err != nil {
+	if _, err := edit.WriteSelection(context.Background(), &b, sources...); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "out.jsonl")
@@ -144,10 +144,10 @@ func TestMerge(t *testing.T) {
 func TestWriteIsStable(t *testing.T) {
 	var first, second bytes.Buffer
 	j := calls(t, "s", 20)
-	if _, err := edit.Write(context.Background(), &first, &edit.Source{Journal: written(t, &edit.Source{Journal: j})}); err != nil {
+	if _, err := edit.WriteSelection(context.Background(), &first, &edit.Source{Journal: written(t, &edit.Source{Journal: j})}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := edit.Write(context.Background(), &second, &edit.Source{Journal: j}); err != nil || n != 100 {
+	if n, err := edit.WriteSelection(context.Background(), &second, &edit.Source{Journal: j}); err != nil || n != 100 {
 		t.Fatal(n, err)
 	}
 	if first.String() != second.String() {
@@ -160,7 +160,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	j := calls(t, "s", 500)
-	if _, err := edit.Write(ctx, &bytes.Buffer{}, &edit.Source{Journal: j}); err == nil {
+	if _, err := edit.WriteSelection(ctx, &bytes.Buffer{}, &edit.Source{Journal: j}); err == nil {
 		t.Error("Write went on")
 	}
 	if _, err := edit.Select(ctx, j, edit.Query{First: 1}); err == nil {

@@ -52,7 +52,7 @@ func Label(sources []*Source, labels []string) {
 
 // Write writes the entries of the sources to w as journal lines, by time, and says how many. Entries of one source stay in their
 // order. They are numbered anew, and what refers to another entry does so in the new numbers.
-func Write(ctx context.Context, w io.Writer, sources ...*Source) (n int, err error) {
+func WriteSelection(ctx context.Context, w io.Writer, sources ...*Source) (n int, err error) {
 	// What an entry refers to may come after it.
 	for _, s := range sources {
 		s.last = s.Journal.First() + uint64(s.Journal.Len()) - 1

@@ -163,7 +163,7 @@ func (a *archiver) head(k stream, e journal.Entry) {
 func (a *archiver) exchange(q journal.Entry) {
 	var sent []*request
 	var frames []journal.Entry
-	var ended *har.Ended
+	var ended *har.HAREnded
 	for _, e := range a.all.frames(q.Seq) {
 		switch {
 		case e.Seq == q.Seq:
@@ -183,7 +183,7 @@ func (a *archiver) exchange(q journal.Entry) {
 				sent[i].refusal = &e
 			}
 		case e.Kind == journal.State:
-			ended = &har.Ended{Time: stamp(e.Time), Status: e.Status, Note: e.Note}
+			ended = &har.HAREnded{Time: stamp(e.Time), Status: e.Status, Note: e.Note}
 		case e.Kind == journal.Stderr || e.Kind == journal.Bad || e.Kind == journal.Span:
 			a.left[e.Kind]++
 		default:
@@ -229,7 +229,7 @@ func (a *archiver) alone(e journal.Entry) {
 }
 
 // made is an entry for a message that did not go over HTTP.
-func (a *archiver) made(e journal.Entry) *har.Entry {
+func (a *archiver) made(e journal.Entry) *har.HAREntry {
 	h := a.entry(e)
 	h.Made, h.Comment = true, "made from messages: there was no HTTP request"
 	if e.Dir == journal.In {
@@ -239,26 +239,26 @@ func (a *archiver) made(e journal.Entry) *har.Entry {
 	u := url.URL{Scheme: "mcp", Host: "server", Path: "/" + e.Server + "/" + cmp.Or(e.Method, e.Kind.String())}
 	if e.Tool != "" {
 		u.RawQuery = url.Values{"name": {e.Tool}}.Encode()
-		h.Request.QueryString = []har.Pair{{Name: "name", Value: e.Tool}}
+		h.Request.QueryString = []har.HARPair{{Name: "name", Value: e.Tool}}
 	}
 	h.Request.Method, h.Request.URL = http.MethodPost, u.String()
-	h.Request.Headers = []har.Pair{{Name: "Content-Type", Value: "application/json"}}
+	h.Request.Headers = []har.HARPair{{Name: "Content-Type", Value: "application/json"}}
 	a.post(h, e)
 	return h
 }
 
 // entry is an entry with what every one has.
-func (a *archiver) entry(e journal.Entry) *har.Entry {
-	h := &har.Entry{Started: stamp(e.Time), Type: "fetch", Server: e.Server, Conn: e.Conn, Hop: e.Hop}
-	h.Request = har.Request{HTTPVersion: "HTTP/1.1", Cookies: []har.Pair{}, Headers: []har.Pair{}, QueryString: []har.Pair{}, HeadersSize: -1}
-	h.Response = har.Response{HTTPVersion: "HTTP/1.1", Cookies: []har.Pair{}, Headers: []har.Pair{}, HeadersSize: -1, BodySize: -1}
+func (a *archiver) entry(e journal.Entry) *har.HAREntry {
+	h := &har.HAREntry{Started: stamp(e.Time), Type: "fetch", Server: e.Server, Conn: e.Conn, Hop: e.Hop}
+	h.Request = har.HARRequest{HTTPVersion: "HTTP/1.1", Cookies: []har.HARPair{}, Headers: []har.HARPair{}, QueryString: []har.HARPair{}, HeadersSize: -1}
+	h.Response = har.HARResponse{HTTPVersion: "HTTP/1.1", Cookies: []har.HARPair{}, Headers: []har.HARPair{}, HeadersSize: -1, BodySize: -1}
 	return h
 }
 
 // post puts a message into the request.
-func (a *archiver) post(h *har.Entry, e journal.Entry) {
+func (a *archiver) post(h *har.HAREntry, e journal.Entry) {
 	if body := a.body(e); len(body) > 0 {
-		h.Request.PostData = &har.PostData{MimeType: "application/json", Text: string(body)}
+		h.Request.PostData = &har.HARPostData{MimeType: "application/json", Text: string(body)}
 		h.Request.BodySize = len(body)
 	}
 }
@@ -273,7 +273,7 @@ func (a *archiver) body(e journal.Entry) []byte {
 }
 
 // http is an entry for a request that went over HTTP.
-func (a *archiver) http(r *request) *har.Entry {
+func (a *archiver) http(r *request) *har.HAREntry {
 	h := a.entry(r.out)
 	first, headers := head(a.body(r.out))
 	method, rest, _ := strings.Cut(first, " ")
@@ -286,7 +286,7 @@ func (a *archiver) http(r *request) *har.Entry {
 	if u, err := url.Parse(h.Request.URL); err == nil {
 		for _, name := range slices.Sorted(maps.Keys(u.Query())) {
 			for _, v := range u.Query()[name] {
-				h.Request.QueryString = append(h.Request.QueryString, har.Pair{Name: name, Value: v})
+				h.Request.QueryString = append(h.Request.QueryString, har.HARPair{Name: name, Value: v})
 			}
 		}
 	}
@@ -310,7 +310,7 @@ func (a *archiver) http(r *request) *har.Entry {
 	h.Response.StatusText = words
 	h.Timings.Wait = milliseconds(r.in.Time.Sub(r.out.Time))
 	h.Time = h.Timings.Wait
-	i := slices.IndexFunc(h.Response.Headers, func(p har.Pair) bool { return strings.EqualFold(p.Name, "Content-Type") })
+	i := slices.IndexFunc(h.Response.Headers, func(p har.HARPair) bool { return strings.EqualFold(p.Name, "Content-Type") })
 	kind := ""
 	if i >= 0 {
 		kind = h.Response.Headers[i].Value
@@ -325,7 +325,7 @@ func (a *archiver) http(r *request) *har.Entry {
 
 // answer puts the messages that came back into the response: as they are, or as the events of a stream where there are several, or
 // where kind, the content type, says so.
-func (a *archiver) answer(h *har.Entry, start time.Time, frames []journal.Entry, kind string) {
+func (a *archiver) answer(h *har.HAREntry, start time.Time, frames []journal.Entry, kind string) {
 	if len(frames) == 0 {
 		return
 	}
@@ -334,13 +334,13 @@ func (a *archiver) answer(h *har.Entry, start time.Time, frames []journal.Entry,
 		if kind = "application/json"; events {
 			kind = "text/event-stream"
 		}
-		h.Response.Headers = append(h.Response.Headers, har.Pair{Name: "Content-Type", Value: kind})
+		h.Response.Headers = append(h.Response.Headers, har.HARPair{Name: "Content-Type", Value: kind})
 		h.Response.Status, h.Response.StatusText = http.StatusOK, http.StatusText(http.StatusOK)
 	}
 	var b bytes.Buffer
 	for _, e := range frames {
 		body := a.body(e)
-		f := har.Frame{Time: stamp(e.Time)}
+		f := har.HARFrame{Time: stamp(e.Time)}
 		if e.Dir == journal.Out && h.From == "" {
 			f.From = "client"
 		}
@@ -360,13 +360,13 @@ func (a *archiver) answer(h *har.Entry, start time.Time, frames []journal.Entry,
 	h.Time = h.Timings.Wait + h.Timings.Receive
 }
 
-func content(h *har.Entry, kind string, body []byte) {
-	h.Response.Content = har.Content{Size: len(body), MimeType: kind, Text: string(body)}
+func content(h *har.HAREntry, kind string, body []byte) {
+	h.Response.Content = har.HARContent{Size: len(body), MimeType: kind, Text: string(body)}
 	h.Response.BodySize = len(body)
 }
 
 // put writes one entry.
-func (a *archiver) put(h *har.Entry) {
+func (a *archiver) put(h *har.HAREntry) {
 	if a.err != nil {
 		return
 	}
@@ -395,12 +395,12 @@ func (a *archiver) leftOut() string {
 }
 
 // head takes the text of an HTTP head apart.
-func head(text []byte) (first string, headers []har.Pair) {
+func head(text []byte) (first string, headers []har.HARPair) {
 	first, rest, _ := strings.Cut(string(text), "\n")
-	headers = []har.Pair{}
+	headers = []har.HARPair{}
 	for line := range strings.Lines(rest) {
 		if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok && name != "" {
-			headers = append(headers, har.Pair{Name: name, Value: strings.TrimSpace(value)})
+			headers = append(headers, har.HARPair{Name: name, Value: strings.TrimSpace(value)})
 		}
 	}
 	return strings.TrimRight(first, "\r"), headers

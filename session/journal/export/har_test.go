@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal/export"
 	"github.com/mcphud/mcphud/session/journal/har"
 	"github.com/mcphud/mcphud/session/journal/importer"
-	"github.com/mcphud/mcphud/session/leaktest"
+	"github.com/mcphud/mcphud/session/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -167,7 +167,7 @@ func TestHARIsValid(t *testing.T) {
 		t.Errorf("%+v: %d entries", l.Creator, len(l.Entries))
 	}
 	for i, e := range whole.Log.Entries {
-		var typed har.Entry
+		var typed har.HAREntry
 		raw, _ := json.Marshal(e)
 		if err := json.Unmarshal(raw, &typed); err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 func TestBudgetFilter(t *testing.T) {

@@ -21,7 +21,7 @@ func (c *converter) archive() error {
 		}
 	}
 	return v.each(func(element []byte) error {
-		var e har.Entry
+		var e har.HAREntry
 		if err := json.Unmarshal(element, &e, json.JoinOptions(lenient()...), json.MatchCaseInsensitiveNames(false)); err != nil {
 			return fmt.Errorf("expected a HAR entry: %w", err)
 		}
@@ -63,7 +63,7 @@ func (v *values) member(name string) error {
 }
 
 // ofArchive is an entry of an archive as an exchange.
-func ofArchive(e *har.Entry) (*exchange, error) {
+func ofArchive(e *har.HAREntry) (*exchange, error) {
 	start, err := time.Parse(time.RFC3339Nano, e.Started)
 	if err != nil {
 		return nil, fmt.Errorf("expected a HAR entry: startedDateTime: %w", err)
@@ -93,7 +93,7 @@ func ofArchive(e *har.Entry) (*exchange, error) {
 	return x, nil
 }
 
-func headers(list []har.Pair) http.Header {
+func headers(list []har.HARPair) http.Header {
 	h := http.Header{}
 	for _, p := range list {
 		if len(p.Name) > 0 && p.Name[0] != ':' { // HTTP/2's own

@@ -28,8 +28,8 @@ type exchange struct {
 	status              string // "200 OK", "" if nothing came back
 	failed              string // why
 	answer              []byte // body of the response
-	frames              []har.Frame
-	ended               *har.Ended
+	frames              []har.HARFrame
+	ended               *har.HAREnded
 	entry               journal.Entry // what all of its entries share
 	made                bool          // there was no HTTP
 	again               bool          // the message was sent before

@@ -49,14 +49,14 @@ func (k *Keeper) Change(e journal.Entry, body []byte) (journal.Entry, []byte) {
 // schemas learns from the schemas of a list of tools, and of a form.
 func (k *Keeper) schemas(e journal.Entry, body []byte) {
 	_ = jsonrpc.Elements(jsonrpc.Get(body, "result", "tools"), func(tool []byte) bool {
-		if !k.mark(secret.Of(jsonrpc.Get(tool, "inputSchema"))) && len(k.whole) < maxMarked {
+		if !k.mark(secret.RuleOf(jsonrpc.Get(tool, "inputSchema"))) && len(k.whole) < maxMarked {
 			k.whole[e.Server+"\x00"+jsonrpc.GetString(tool, "name")] = true
 		}
 		return true
 	})
-	k.mark(secret.Of(jsonrpc.Get(body, "params", "requestedSchema")))
+	k.mark(secret.RuleOf(jsonrpc.Get(body, "params", "requestedSchema")))
 	_ = jsonrpc.Members(jsonrpc.Get(body, "result", "inputRequests"), func(_ string, question []byte) bool {
-		k.mark(secret.Of(jsonrpc.Get(question, "params", "requestedSchema")))
+		k.mark(secret.RuleOf(jsonrpc.Get(question, "params", "requestedSchema")))
 		return true
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/stats"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 func TestBudgetStats(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package load sends many requests to an HTTP server on this machine and tells what became of each. It is for budgets and for
 // tests under load: bounded in requests and in time, and to loopback addresses only.
-package load
+package budget
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ const (
 )
 
 // Plan says what to send.
-type Plan struct {
+type Load struct {
 	URL      string
 	Clients  int // that send at the same time, each over a connection of its own
 	Requests int // altogether
@@ -66,9 +66,9 @@ func (r *Result) Err() error {
 }
 
 // Equal is a plan of equal requests, with these headers, whose answers have status 200 and contain want.
-func Equal(url string, header http.Header, body, want string, clients, requests int) Plan {
+func EqualLoad(url string, header http.Header, body, want string, clients, requests int) Load {
 	text := []byte(body)
-	return Plan{
+	return Load{
 		URL: url, Clients: clients, Requests: requests,
 		Body: func(int) []byte { return text }, Header: func(int) http.Header { return header },
 		Check: func(_ int, res *http.Response, body []byte) error {
@@ -81,7 +81,7 @@ func Equal(url string, header http.Header, body, want string, clients, requests 
 }
 
 // Run sends the requests. It stops early when ctx is done, with the requests that it did send in the result.
-func Run(ctx context.Context, p Plan) (*Result, error) {
+func Run(ctx context.Context, p Load) (*Result, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil || !listen.Loopback(u.Hostname()) {
 		return nil, fmt.Errorf("load: %q is not a loopback URL", p.URL)
@@ -141,7 +141,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	return sum, nil
 }
 
-func (p *Plan) one(ctx context.Context, transport *http.Transport, n int) error {
+func (p *Load) one(ctx context.Context, transport *http.Transport, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body(n)))

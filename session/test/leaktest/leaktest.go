@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 // Wait is how long goroutines get to end.

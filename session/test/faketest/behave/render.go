@@ -23,7 +23,7 @@ const (
 )
 
 // payloads is those payloads in one string.
-func payloads() string { return strings.Join(payload.Texts(maxPayload), " ") }
+func payloads() string { return strings.Join(payload.PayloadTexts(maxPayload), " ") }
 
 // plainTool renders a tool with one text argument.
 func plainTool(name, description string) string {

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // Stdio is a server of the given mode as a child process. It is built when the first test of a test binary asks for it.
@@ -68,7 +68,7 @@ func Bare(t testing.TB) config.Server {
 // Binary is the path of the program fakemcp.
 func Binary(t testing.TB) string {
 	t.Helper()
-	return Program(t, "session/faketest/fakemcp")
+	return Program(t, "session/test/faketest/fakemcp")
 }
 
 // Program builds the command of a folder of the module, given with slashes from the module's root, and returns the path

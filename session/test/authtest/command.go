@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 )
 
 // Example is a configuration as it was published: its server slack is a command that wants a login.

@@ -115,7 +115,7 @@ func oversized(r request) string {
 func hostileTools() string {
 	var b strings.Builder
 	b.WriteByte('[')
-	for i, h := range payload.Texts(maxPayload) {
+	for i, h := range payload.PayloadTexts(maxPayload) {
 		if i > 0 {
 			b.WriteByte(',')
 		}

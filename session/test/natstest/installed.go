@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
-	"github.com/mcphud/mcphud/session/certs/certtest"
-	"github.com/mcphud/mcphud/session/listen/porttest"
+	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // RequireEnv says whether tests with installed servers run: not at all where it is not set, and if it is "required" they fail where one
