@@ -89,7 +89,7 @@ func compareEcho(t *testing.T, atOnce ...int) {
 	const n = 6400
 	calls := func(url string, header http.Header, clients int) time.Duration {
 		const echo = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`
-		res, err := budget.Run(t.Context(), budget.EqualLoad(url, header, echo, "hello", clients, n))
+		res, err := budget.RunLoad(t.Context(), budget.EqualLoad(url, header, echo, "hello", clients, n))
 		if err == nil {
 			err = res.Err()
 		}
@@ -125,7 +125,7 @@ func TestBudgetExecuteCode(t *testing.T) {
 	session := sessionAt(t, a.URL(), "")
 	calls := func(clients int) time.Duration {
 		const code = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1 + 1"}}}`
-		res, err := budget.Run(t.Context(), budget.EqualLoad(a.URL(), session, code, `\"result\":2`, clients, n))
+		res, err := budget.RunLoad(t.Context(), budget.EqualLoad(a.URL(), session, code, `\"result\":2`, clients, n))
 		if err == nil {
 			err = res.Err()
 		}

@@ -34,7 +34,7 @@ func TestLargeMessagesAreNotMixedUp(t *testing.T) {
 	if budget.Race() {
 		requests = 30
 	}
-	res, err := budget.Run(t.Context(), budget.Load{
+	res, err := budget.RunLoad(t.Context(), budget.Load{
 		URL: f.URL() + "/mcps/a/mcp", Clients: 6, Requests: requests, Body: bigCall,
 		Check: func(n int, res *http.Response, body []byte) error {
 			sent, err := jsonrpc.Scan(bigCall(n))

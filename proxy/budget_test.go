@@ -86,7 +86,7 @@ func callsOf(t testing.TB, url, tool string, clients, requests int) *budget.Resu
 	for i := range sessions {
 		sessions[i] = openAt(t, url)
 	}
-	res, err := budget.Run(t.Context(), budget.Load{
+	res, err := budget.RunLoad(t.Context(), budget.Load{
 		URL: url, Clients: clients, Requests: requests,
 		Body: func(n int) []byte {
 			return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello"}}}`, n, tool)
@@ -197,7 +197,7 @@ func TestBudgetRouterTraced(t *testing.T) {
 		for i := range 2 {
 			which := (i + round) % 2
 			before := router.running(t)
-			res, err := budget.Run(t.Context(), budget.EqualLoad(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
+			res, err := budget.RunLoad(t.Context(), budget.EqualLoad(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
 			if err == nil {
 				err = res.Err()
 			}
@@ -255,7 +255,7 @@ func largeCall(t *testing.T, agent string, body []byte) time.Duration {
 	header := http.Header{"Authorization": {"Bearer " + budgetToken}}
 	return budget.Best(func() time.Duration {
 		before := router.cpu(t)
-		res, err := budget.Run(t.Context(), budget.EqualLoad(router.endpoint(), header, string(body), `"result"`, 2, requests))
+		res, err := budget.RunLoad(t.Context(), budget.EqualLoad(router.endpoint(), header, string(body), `"result"`, 2, requests))
 		if err == nil {
 			err = res.Err()
 		}

@@ -110,7 +110,7 @@ func TestC11_ReloadUnderLoadDropsNothing(t *testing.T) {
 		}
 		reloads <- n
 	}()
-	res, err := budget.Run(t.Context(), budget.Load{
+	res, err := budget.RunLoad(t.Context(), budget.Load{
 		URL: f.URL() + "/mcps/a/mcp", Clients: 8, Requests: 2000,
 		Body: func(n int) []byte { return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"x"}`, n) },
 		Check: func(n int, _ *http.Response, body []byte) error {

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	doc "github.com/mcphud/mcphud/session/doctor"
+	doc "github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"

@@ -9,9 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
-	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -23,12 +23,12 @@ import (
 type experts struct {
 	pane.Rows
 	detail  pane.TextPane
-	list    *expert.List
-	over    func() bool   // nothing comes any more
-	ended   bool          // the list knows that
-	report  expert.Report // as far as the filter lets through
+	list    *live.List
+	over    func() bool // nothing comes any more
+	ended   bool        // the list knows that
+	report  live.Report // as far as the filter lets through
 	rows    []expertRow
-	folded  map[*expert.Rule]bool // as the user wants it
+	folded  map[*live.Rule]bool // as the user wants it
 	filter  *filter.Filter
 	ranged  string // the condition in it that another screen put there
 	known   filter.Seen
@@ -54,20 +54,20 @@ const manyFindings = 20
 
 // newExperts marks the rows of a traffic screen, once it was opened.
 func newExperts(t *traffic, over func() bool) *experts {
-	v := &experts{Rows: pane.Rows{View: "expert"}, list: expert.NewList(), over: over, folded: map[*expert.Rule]bool{}}
+	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), over: over, folded: map[*live.Rule]bool{}}
 	t.broken = &v.broken
 	return v
 }
 
 // brokenRows are the entries about which there is a finding, and the requests in whose exchange one is.
 type brokenRows struct {
-	worst map[uint64]expert.Severity
+	worst map[uint64]live.Severity
 	rev   int
 }
 
 // badge says of an entry that there is an error or a warning about it; § stands for the section of the specification.
 func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
-	if b == nil || b.worst[seq] < expert.Warning {
+	if b == nil || b.worst[seq] < live.Warning {
 		return ""
 	}
 	_, style := severityMark(th, b.worst[seq])
@@ -75,8 +75,8 @@ func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
 }
 
 // take marks what a report is about.
-func (b *brokenRows) take(j *journal.Journal, r *expert.Report) {
-	worst := map[uint64]expert.Severity{}
+func (b *brokenRows) take(j *journal.Journal, r *live.Report) {
+	worst := map[uint64]live.Severity{}
 	for _, g := range r.Groups {
 		for _, f := range g.Findings {
 			worst[f.Seq] = max(worst[f.Seq], g.Rule.Severity)
@@ -118,7 +118,7 @@ func expertAction(view string, seq func() uint64) tui.Action {
 
 // checkedTraffic is the outcome of a check.
 type checkedTraffic struct {
-	report expert.Report
+	report live.Report
 	broken brokenRows
 	rev    uint64
 }
@@ -164,22 +164,22 @@ func (v *experts) run(c *tui.Ctx, j *journal.Journal, rev uint64) tea.Cmd {
 }
 
 // pick leaves in a report what a filter lets through.
-func pick(ctx context.Context, r *expert.Report, j *journal.Journal, only *filter.Filter) {
+func pick(ctx context.Context, r *live.Report, j *journal.Journal, only *filter.Filter) {
 	r.Count = [len(r.Count)]int{}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		g.Findings = slices.DeleteFunc(g.Findings, func(f expert.Finding) bool {
+		g.Findings = slices.DeleteFunc(g.Findings, func(f live.Finding) bool {
 			e, ok := j.Get(f.Seq)
 			return ctx.Err() != nil || !ok || !only.Match(j, &e)
 		})
 		g.Count = len(g.Findings)
 		r.Count[g.Rule.Severity] += g.Count
 	}
-	r.Groups = slices.DeleteFunc(r.Groups, func(g expert.Group) bool { return g.Count == 0 })
+	r.Groups = slices.DeleteFunc(r.Groups, func(g live.Group) bool { return g.Count == 0 })
 }
 
 // unfolded is whether a rule's findings are listed.
-func (v *experts) unfolded(g *expert.Group) bool {
+func (v *experts) unfolded(g *live.Group) bool {
 	if folded, said := v.folded[g.Rule]; said {
 		return !folded
 	}
@@ -188,8 +188,8 @@ func (v *experts) unfolded(g *expert.Group) bool {
 
 // arrange builds the rows anew. The cursor stays on its finding.
 func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
-	var was expert.Finding
-	var rule *expert.Rule
+	var was live.Finding
+	var rule *live.Rule
 	if g, f := v.selected(); g != nil {
 		rule = g.Rule
 		if f != nil {
@@ -198,12 +198,12 @@ func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 	}
 	v.rows = v.rows[:0]
 	to, found := -1, false // where the cursor goes
-	wanted := func(*expert.Finding) bool { return false }
+	wanted := func(*live.Finding) bool { return false }
 	if v.want != 0 {
 		j := c.Sessions.Journal()
 		root := func(seq uint64) uint64 { e, _ := j.Get(seq); return e.Root }
 		exchange := root(v.want)
-		wanted = func(f *expert.Finding) bool { return f.Seq == v.want || exchange != 0 && root(f.Seq) == exchange }
+		wanted = func(f *live.Finding) bool { return f.Seq == v.want || exchange != 0 && root(f.Seq) == exchange }
 	}
 	for i := range v.report.Groups {
 		g := &v.report.Groups[i]
@@ -211,7 +211,7 @@ func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 			to = len(v.rows)
 		}
 		v.rows = append(v.rows, expertRow{i, -1})
-		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f expert.Finding) bool { return wanted(&f) }) {
+		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f live.Finding) bool { return wanted(&f) }) {
 			continue
 		}
 		for k, f := range g.Findings {
@@ -233,7 +233,7 @@ func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 }
 
 // selected is the rule under the cursor, and the finding unless it is on the rule itself.
-func (v *experts) selected() (*expert.Group, *expert.Finding) {
+func (v *experts) selected() (*live.Group, *live.Finding) {
 	i := v.List.Selected()
 	if i < 0 || i >= len(v.rows) || v.rows[i].group >= len(v.report.Groups) {
 		return nil, nil
@@ -371,7 +371,7 @@ func (v *experts) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 // revision is that of a finding, or of the first one of a rule.
-func (v *experts) revision(g *expert.Group, f *expert.Finding) string {
+func (v *experts) revision(g *live.Group, f *live.Finding) string {
 	switch {
 	case f != nil:
 		return f.Revision
@@ -392,7 +392,7 @@ func (v *experts) Plain(c *tui.Ctx, w io.Writer) {
 }
 
 // expertLine is a finding in one line.
-func expertLine(f *expert.Finding) string {
+func expertLine(f *live.Finding) string {
 	return fmt.Sprintf("#%d %s %s %s: %s", f.Seq, f.By, f.Rule.ID, f.Method, f.Evidence)
 }
 
@@ -401,8 +401,8 @@ func (v *experts) summary() string {
 	r := &v.report
 	out := "nothing broken in " + pane.Count(r.Frames, "frame")
 	if r.Total() > 0 {
-		out = fmt.Sprintf("%s, %s, %s in %s", pane.Count(r.Count[expert.Error], "error"), pane.Count(r.Count[expert.Warning], "warning"),
-			pane.Count(r.Count[expert.Note], "note"), pane.Count(r.Frames, "frame"))
+		out = fmt.Sprintf("%s, %s, %s in %s", pane.Count(r.Count[live.Error], "error"), pane.Count(r.Count[live.Warning], "warning"),
+			pane.Count(r.Count[live.Note], "note"), pane.Count(r.Frames, "frame"))
 	}
 	if r.Unchecked > 0 {
 		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
@@ -411,11 +411,11 @@ func (v *experts) summary() string {
 }
 
 // severityMark is a severity as a glyph, and its colour.
-func severityMark(th *tui.Theme, s expert.Severity) (glyph string, style paint.Style) {
+func severityMark(th *tui.Theme, s live.Severity) (glyph string, style paint.Style) {
 	switch s {
-	case expert.Error:
+	case live.Error:
 		return "✗", th.Error
-	case expert.Warning:
+	case live.Warning:
 		return "!", th.Warn
 	}
 	return "·", th.Info

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -97,7 +97,7 @@ func (v *experts) drawDetail(c *tui.Ctx, p *tui.Pane) {
 }
 
 // findingLines is a finding, or a rule, with what to do about it.
-func findingLines(c *tui.Ctx, w int, g *expert.Group, f *expert.Finding, revision string) []string {
+func findingLines(c *tui.Ctx, w int, g *live.Group, f *live.Finding, revision string) []string {
 	d, th := pane.NewDetails(c.Theme, w), c.Theme
 	glyph, style := severityMark(th, g.Rule.Severity)
 	d.Styled("severity", style.S(glyph+" "+g.Rule.Severity.String()))
@@ -125,21 +125,21 @@ func findingLines(c *tui.Ctx, w int, g *expert.Group, f *expert.Finding, revisio
 	if revision != "" {
 		d.Row("revision", revision)
 	}
-	d.Row("section", strings.TrimPrefix(g.Rule.Section(revision), expert.Site))
+	d.Row("section", strings.TrimPrefix(g.Rule.Section(revision), live.Site))
 	d.Note("y p copies its URL.")
 	return d.Lines
 }
 
 // brokenBy is who broke a rule.
-func brokenBy(g *expert.Group, f *expert.Finding) string {
+func brokenBy(g *live.Group, f *live.Finding) string {
 	by := g.Rule.By
 	if f != nil {
 		by = f.By
 	}
 	switch by {
-	case expert.Sender:
+	case live.Sender:
 		return "whoever sent the message"
-	case expert.Receiver:
+	case live.Receiver:
 		return "whoever was asked"
 	}
 	return "the " + by.String()

@@ -10,12 +10,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/expect"
-	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/secret"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 )

@@ -15,9 +15,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/calls"
-	"github.com/mcphud/mcphud/session/expect"
-	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 

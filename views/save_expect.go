@@ -6,9 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/calls"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcphud/mcphud/session/journal/stats"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"

@@ -14,7 +14,7 @@ import (
 // burst makes n calls of echo on clients connections.
 func burst(t testing.TB, url string, header http.Header, clients, n int) {
 	t.Helper()
-	res, err := budget.Run(t.Context(), budget.EqualLoad(url, header, call("1", "echo", `{"message":"hello"}`), "hello", clients, n))
+	res, err := budget.RunLoad(t.Context(), budget.EqualLoad(url, header, call("1", "echo", `{"message":"hello"}`), "hello", clients, n))
 	if err == nil {
 		err = res.Err()
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/traffic/trace"
 )
 
 // A call that another replica takes up, since the one that ran it was killed, has its tree of hops, and waits no longer than its parts say.

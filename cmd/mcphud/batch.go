@@ -16,14 +16,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/history"
-	"github.com/mcphud/mcphud/session/load"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 const (
@@ -346,7 +346,7 @@ func (a *app) eachObject(ctx context.Context, file string, f func(n int, raw jso
 		in, name = opened, file
 	}
 	n := 0
-	for raw, err := range load.Objects(in) {
+	for raw, err := range bench.Objects(in) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/load"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
 )
 
 // benching is the command's flags.
 type benching struct {
-	plan        load.Plan
+	plan        bench.Plan
 	method      string
 	params      string
 	args, batch string
@@ -58,7 +58,7 @@ func (a *app) benchCommand() *cobra.Command {
 	f.StringVar(&b.args, "args", "", "arguments of the tool as `JSON`, @FILE, or - for stdin")
 	f.StringVar(&b.batch, "batch", "", "take the arguments in turn from `FILE`: JSON lines, or an array of objects; - for stdin")
 	f.IntVar(&b.connections, "connections", 1, "`N` connections, each with a handshake of its own; over stdio each starts the server")
-	f.IntVar(&b.plan.InFlight, "in-flight", 0, fmt.Sprintf("with --rate, at most `N` requests wait for their answers at once (default %d)", load.DefaultInFlight))
+	f.IntVar(&b.plan.InFlight, "in-flight", 0, fmt.Sprintf("with --rate, at most `N` requests wait for their answers at once (default %d)", bench.DefaultInFlight))
 	f.StringArrayVar(&b.slos, "slo", nil, "a `THRESHOLD` such as p99<200ms, errors<1% or rate>400/s: exit code 9 where it is missed (repeatable)")
 	f.StringArrayVarP(&b.files, "output", "o", nil, "write the report to `FILE` as well: Markdown for .md, else JSON (repeatable)")
 	f.StringVar(&b.second.target, "compare", "", "measure `TARGET` in turn with the first: a URL, NAME, agent:NAME, protocol:VERSION or a command line")
@@ -104,14 +104,14 @@ func (a *app) bench(ctx context.Context, l *link, b *benching, own []string) err
 		configs = append(configs, cfg)
 	}
 	_ = l.Disconnect() // what is measured is alone with the server; an error would be that it is gone
-	var targets []*load.Target
+	var targets []*bench.Target
 	defer func() {
 		for _, t := range targets {
 			_ = t.Close() // what was measured is known by then
 		}
 	}()
 	for _, cfg := range configs {
-		t, err := load.Open(ctx, cfg, l.how, b.connections)
+		t, err := bench.Open(ctx, cfg, l.how, b.connections)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (a *app) bench(ctx context.Context, l *link, b *benching, own []string) err
 			targets[1].Name += " (2)"
 		}
 	}
-	run, err := load.New(ctx, plan, slos, "mcphud "+version(), targets...)
+	run, err := bench.New(ctx, plan, slos, "mcphud "+version(), targets...)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (a *app) bench(ctx context.Context, l *link, b *benching, own []string) err
 }
 
 // benchError is the error that a measurement ends with, nil for none.
-func benchError(ctx context.Context, server string, rep *load.Report, lost error) error {
+func benchError(ctx context.Context, server string, rep *bench.Report, lost error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -167,7 +167,7 @@ var harmless = []string{
 }
 
 // benchRequests says what is sent.
-func (a *app) benchRequests(ctx context.Context, l *link, b *benching, plan *load.Plan, own []string) error {
+func (a *app) benchRequests(ctx context.Context, l *link, b *benching, plan *bench.Plan, own []string) error {
 	plan.Method = b.method
 	if len(own) > 0 {
 		if b.method != "" && b.method != "tools/call" || b.params != "" {
@@ -202,7 +202,7 @@ func (a *app) benchRequests(ctx context.Context, l *link, b *benching, plan *loa
 }
 
 // benchTool is benchRequests for a tool.
-func (a *app) benchTool(ctx context.Context, l *link, b *benching, plan *load.Plan, own []string) error {
+func (a *app) benchTool(ctx context.Context, l *link, b *benching, plan *bench.Plan, own []string) error {
 	it, err := findTool(ctx, l, own[0])
 	if err != nil {
 		return err
@@ -223,8 +223,8 @@ func (a *app) benchTool(ctx context.Context, l *link, b *benching, plan *load.Pl
 		return usageError("--args and --batch both give arguments", "leave one of them out")
 	case b.batch != "":
 		err = a.eachObject(ctx, b.batch, func(_ int, raw json.RawMessage) error {
-			if len(plan.Params) == load.MaxArguments {
-				return usageError(fmt.Sprintf("%s has more than %d objects", b.batch, load.MaxArguments), "give a part of them")
+			if len(plan.Params) == bench.MaxArguments {
+				return usageError(fmt.Sprintf("%s has more than %d objects", b.batch, bench.MaxArguments), "give a part of them")
 			}
 			v, err := schema.ParseValue(raw)
 			if err != nil {
@@ -269,7 +269,7 @@ func (l *link) allowMany(ctx context.Context, it offer.Item, times string) error
 }
 
 // watched makes a measurement, and shows how far it is.
-func (a *app) watched(ctx context.Context, l *link, run *load.Run) (*load.Report, error) {
+func (a *app) watched(ctx context.Context, l *link, run *bench.Run) (*bench.Report, error) {
 	every := 5 * time.Second
 	if l.side.tty {
 		every = 200 * time.Millisecond
@@ -299,7 +299,7 @@ func (a *app) watched(ctx context.Context, l *link, run *load.Run) (*load.Report
 }
 
 // printBench prints a report, and writes it to files.
-func (a *app) printBench(l *link, rep *load.Report, paths []string) error {
+func (a *app) printBench(l *link, rep *bench.Report, paths []string) error {
 	raw, err := marshal(rep)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcphud/mcphud/session/load"
+	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -27,7 +27,7 @@ type benchNow struct {
 }
 
 // showNow shows how far a measurement is: as a picture on a terminal, as a line elsewhere.
-func (a *app) showNow(l *link, n load.Now) {
+func (a *app) showNow(l *link, n bench.Now) {
 	if l.out.format == formatJSONL {
 		d := n.Report.Latency
 		raw, err := marshal(map[string]benchNow{"progress": {ms(n.Since), n.Target, n.Report.Answered, n.Report.Failed, n.InFlight, n.Waits, rateNow(n), d.P50, d.P99}})
@@ -48,7 +48,7 @@ func (a *app) showNow(l *link, n load.Now) {
 }
 
 // rateNow is how many requests were due in the last whole second.
-func rateNow(n load.Now) float64 {
+func rateNow(n bench.Now) float64 {
 	s := n.Report.Series
 	if len(s) > 1 {
 		s = s[:len(s)-1]
@@ -63,14 +63,14 @@ func rateNow(n load.Now) float64 {
 	return float64(last.Count) / last.Millis * 1000
 }
 
-func nowLine(n load.Now) string {
+func nowLine(n bench.Now) string {
 	d := n.Report.Latency
 	return fmt.Sprintf("%s: %s, %d answered, %d failed, %s, %d in flight, %d waiting, p50 %s, p99 %s", safe.Line(n.Target, 40), text.Duration(n.Since.Round(100*time.Millisecond)),
-		n.Report.Answered, n.Report.Failed, load.PerSecond(rateNow(n)), n.InFlight, n.Waits, load.Time(d.P50), load.Time(d.P99))
+		n.Report.Answered, n.Report.Failed, bench.PerSecond(rateNow(n)), n.InFlight, n.Waits, bench.Time(d.P50), bench.Time(d.P99))
 }
 
 // benchPicture draws how far a measurement is, in width cells.
-func benchPicture(n load.Now, width int) []string {
+func benchPicture(n bench.Now, width int) []string {
 	d := n.Report.Latency
 	head := safe.Line(n.Target, 40) + "  " + text.Duration(n.Since.Round(100*time.Millisecond))
 	if n.Whole > 0 {
@@ -80,12 +80,12 @@ func benchPicture(n load.Now, width int) []string {
 	full := int(float64(bar) * n.Done)
 	lines := []string{
 		head + "  " + strings.Repeat("━", full) + strings.Repeat("╌", bar-full),
-		fmt.Sprintf("%s  %d answered  %d failed  %d in flight  %d waiting", load.PerSecond(rateNow(n)), n.Report.Answered, n.Report.Failed, n.InFlight, n.Waits),
+		fmt.Sprintf("%s  %d answered  %d failed  %d in flight  %d waiting", bench.PerSecond(rateNow(n)), n.Report.Answered, n.Report.Failed, n.InFlight, n.Waits),
 	}
 	if d.Count == 0 {
 		return lines
 	}
-	lines = append(lines, fmt.Sprintf("p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", load.Time(d.P50), load.Time(d.P90), load.Time(d.P99), load.Time(d.P999), load.Time(d.Max)))
+	lines = append(lines, fmt.Sprintf("p50 %s  p90 %s  p99 %s  p99.9 %s  max %s", bench.Time(d.P50), bench.Time(d.P90), bench.Time(d.P99), bench.Time(d.P999), bench.Time(d.Max)))
 	var rates, tails []float64
 	for _, p := range n.Report.Series {
 		rates = append(rates, float64(p.Count)/p.Millis)
@@ -96,7 +96,7 @@ func benchPicture(n load.Now, width int) []string {
 }
 
 // benchBars draws a histogram.
-func benchBars(bars []load.Bar, total int64, width int) (lines []string) {
+func benchBars(bars []bench.Bar, total int64, width int) (lines []string) {
 	const label, share = 19, 7
 	most := int64(0)
 	for _, b := range bars {
@@ -111,13 +111,13 @@ func benchBars(bars []load.Bar, total int64, width int) (lines []string) {
 		if b.Count > 0 && n == 0 {
 			n = 1
 		}
-		lines = append(lines, fmt.Sprintf("%8s - %-8s%s %.3g%%", load.Time(b.From), load.Time(b.To), strings.Repeat("█", n), 100*float64(b.Count)/float64(total)))
+		lines = append(lines, fmt.Sprintf("%8s - %-8s%s %.3g%%", bench.Time(b.From), bench.Time(b.To), strings.Repeat("█", n), 100*float64(b.Count)/float64(total)))
 	}
 	return lines
 }
 
 // bench writes the report of a measurement.
-func (t *textOutput) bench(width int, r *load.Report) {
+func (t *textOutput) bench(width int, r *bench.Report) {
 	t.note(width, r.Plan.Summary())
 	for _, one := range r.Targets {
 		t.block("")
@@ -129,7 +129,7 @@ func (t *textOutput) bench(width int, r *load.Report) {
 			t.note(width, "! "+n)
 		}
 		if one.Latency.Count > 0 {
-			rows := [][]string{load.Head(), one.Latency.Row("latency")}
+			rows := [][]string{bench.Head(), one.Latency.Row("latency")}
 			for _, p := range one.Phases {
 				rows = append(rows, p.Row("  "+p.Name))
 			}
@@ -151,7 +151,7 @@ func (t *textOutput) bench(width int, r *load.Report) {
 	}
 	if r.Comparable() {
 		t.block("")
-		t.table(width, append([][]string{{"", r.Targets[0].Name, r.Targets[1].Name, "difference", "ratio"}}, load.Against(r.Targets[0].Latency, r.Targets[1].Latency)...))
+		t.table(width, append([][]string{{"", r.Targets[0].Name, r.Targets[1].Name, "difference", "ratio"}}, bench.Against(r.Targets[0].Latency, r.Targets[1].Latency)...))
 	}
 	if len(r.Objectives) > 0 {
 		t.block("")

@@ -10,13 +10,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/load"
+	"github.com/mcphud/mcphud/session/check/bench"
 )
 
 // benched is the report of a measurement in JSON.
-func benched(t *testing.T, o outcome) load.Report {
+func benched(t *testing.T, o outcome) bench.Report {
 	t.Helper()
-	var r load.Report
+	var r bench.Report
 	if err := json.Unmarshal([]byte(o.out), &r); err != nil {
 		t.Fatalf("exit %d: %v\n%s%s", o.code, err, o.out, o.stderr)
 	}

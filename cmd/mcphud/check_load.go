@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/check"
-	checkload "github.com/mcphud/mcphud/session/check/load"
+	checkload "github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/load"
 )
 
 // loadFlags are what the section load takes.
@@ -31,16 +30,16 @@ func (f *loadFlags) make(_ context.Context, l *link) (check.Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (load.Plan{Rate: f.rate, For: f.long}).Check(); err != nil {
+	if err := (checkload.Plan{Rate: f.rate, For: f.long}).Check(); err != nil {
 		return nil, err
 	}
 	return &checkload.Section{Options: l.how, Rate: f.rate, For: f.long, SLOs: slos, Tool: "mcphud " + version()}, nil
 }
 
 // objectives reads the thresholds of flags.
-func objectives(texts []string) (all []load.Objective, err error) {
+func objectives(texts []string) (all []checkload.Objective, err error) {
 	for _, text := range texts {
-		o, err := load.ParseObjective(text)
+		o, err := checkload.ParseObjective(text)
 		if err != nil {
 			return nil, &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("--slo %v", err), Err: err}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/check"
+	checkload "github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/check/cases"
 	"github.com/mcphud/mcphud/session/check/conform"
 	"github.com/mcphud/mcphud/session/check/contract"
@@ -25,7 +26,6 @@ import (
 	"github.com/mcphud/mcphud/session/check/fuzz"
 	"github.com/mcphud/mcphud/session/check/ignore"
 	"github.com/mcphud/mcphud/session/check/lint"
-	checkload "github.com/mcphud/mcphud/session/check/load"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/failure"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"

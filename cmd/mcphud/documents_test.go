@@ -15,10 +15,10 @@ import (
 	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/check/ignore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/persona"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // documents are the Markdown files for readers of the project, by path below its folder.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // expected are the flags that say what the answer of a command has to be.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // assertionsOf are those that failed, by the error line.

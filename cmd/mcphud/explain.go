@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
-	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/traffic/filter"
 )
 
 // expertFlags is what the flags of explain say.
@@ -50,7 +50,7 @@ func (a *app) expertCommand() *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"error", "warning", "note"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("rule", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
-		for _, r := range expert.Rules() {
+		for _, r := range live.Rules() {
 			ids = append(ids, r.ID+"\t"+r.Title)
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp
@@ -74,7 +74,7 @@ func (a *app) expert(ctx context.Context, cmd *cobra.Command, args []string, x e
 	case len(args) != 1 || cmd.ArgsLenAtDash() >= 0:
 		return usageError(fmt.Sprintf("explain takes one file or rule, and got %d arguments", len(args)), "write mcphud explain FILE")
 	}
-	if r := expert.Find(args[0]); r != nil {
+	if r := live.Find(args[0]); r != nil {
 		if _, err := os.Stat(args[0]); err != nil {
 			return a.ruleShow(r)
 		}
@@ -85,8 +85,8 @@ func (a *app) expert(ctx context.Context, cmd *cobra.Command, args []string, x e
 // wanted are the findings to show.
 type wanted struct {
 	filter *filter.Filter
-	least  expert.Severity
-	rules  []*expert.Rule
+	least  live.Severity
+	rules  []*live.Rule
 }
 
 func (x expertFlags) parse() (w wanted, err error) {
@@ -95,12 +95,12 @@ func (x expertFlags) parse() (w wanted, err error) {
 	}
 	w.filter = x.only.filter
 	if x.severity != "" {
-		if w.least, err = expert.ParseSeverity(x.severity); err != nil {
+		if w.least, err = live.ParseSeverity(x.severity); err != nil {
 			return w, usageError("--severity: "+err.Error(), "write --severity error")
 		}
 	}
 	for _, id := range x.rules {
-		r := expert.Find(id)
+		r := live.Find(id)
 		if r == nil {
 			return w, usageError(fmt.Sprintf("--rule: no such rule: %q", id), "mcphud explain --rules lists them")
 		}
@@ -110,7 +110,7 @@ func (x expertFlags) parse() (w wanted, err error) {
 }
 
 // has is whether a finding is to be shown.
-func (w wanted) has(j *journal.Journal, f expert.Finding) bool {
+func (w wanted) has(j *journal.Journal, f live.Finding) bool {
 	if f.Rule.Severity < w.least || len(w.rules) > 0 && !slices.Contains(w.rules, f.Rule) {
 		return false
 	}
@@ -158,7 +158,7 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 	if err := f.Wait(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	list := expert.NewList()
+	list := live.NewList()
 	if err := list.Update(ctx, f.Journal); err != nil {
 		return err
 	}
@@ -189,9 +189,9 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 			shown = g.Count
 		}
 		switch g.Rule.Severity {
-		case expert.Error:
+		case live.Error:
 			out.Errors += shown
-		case expert.Warning:
+		case live.Warning:
 			out.Warnings += shown
 		default:
 			out.Notes += shown
@@ -226,7 +226,7 @@ func ruleOrFile(name string, err error) error {
 		return err
 	}
 	var ids []string
-	for _, r := range expert.Rules() {
+	for _, r := range live.Rules() {
 		ids = append(ids, r.ID)
 	}
 	if mean := didYouMean(name, ids); mean != "" {
@@ -285,7 +285,7 @@ type ruleLine struct {
 	Sections  map[string]string `json:"sections"`
 }
 
-func ruleLineOf(r *expert.Rule) ruleLine {
+func ruleLineOf(r *live.Rule) ruleLine {
 	l := ruleLine{r.ID, r.Severity.String(), r.By.String(), r.Title, r.Fix, r.Revisions(), map[string]string{}}
 	for _, rev := range l.Revisions {
 		l.Sections[rev] = r.Section(rev)
@@ -298,7 +298,7 @@ func (a *app) ruleList() error {
 	var all []ruleLine
 	var lines [][]byte
 	rows := [][]string{{"RULE", "SEVERITY", "BY", "TITLE"}}
-	for _, r := range expert.Rules() {
+	for _, r := range live.Rules() {
 		l := ruleLineOf(r)
 		raw, err := json.Marshal(l)
 		if err != nil {
@@ -324,7 +324,7 @@ func (a *app) ruleList() error {
 }
 
 // ruleShow prints one rule.
-func (a *app) ruleShow(r *expert.Rule) error {
+func (a *app) ruleShow(r *live.Rule) error {
 	l := ruleLineOf(r)
 	raw, err := json.Marshal(l)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -109,7 +109,7 @@ func TestExplainRefuses(t *testing.T) {
 func TestExplainRules(t *testing.T) {
 	t.Parallel()
 	var all []ruleLine
-	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(expert.Rules()) {
+	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(live.Rules()) {
 		t.Errorf("%d rules, %v", len(all), err)
 	}
 	one := mcphud(t, "explain", "cancel-initialize", "--format", "text").ok(t)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/traffic/filter"
 )
 
 // A filterFlag is --filter, which every command has that selects entries of a journal.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

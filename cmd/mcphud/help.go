@@ -20,18 +20,18 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/again"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/bench"
+	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/doctor"
-	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/filter"
-	"github.com/mcphud/mcphud/session/journal/trace"
-	"github.com/mcphud/mcphud/session/load"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/themes"
@@ -78,7 +78,7 @@ func topics() []topic {
 		{"scale", "replicas", "agents and routers on several machines: what they share, what bounds them", queue.README},
 		{"stack", "up", "several agents and a router from one file", stack.README},
 		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
-		{"bench", "load", "measuring a server under load", load.README},
+		{"bench", "load", "measuring a server under load", bench.README},
 		{"again", "compare", "sending requests again, and comparing the answers", again.README},
 		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},

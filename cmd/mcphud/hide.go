@@ -5,10 +5,10 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
 	secrets "github.com/mcphud/mcphud/session/secret"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // sent are the secrets that a command sent, by the names and schemas of arguments. A server may repeat them in an error, which ends up in logs.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // What an assertion that failed got may be the secret that was sent; what the assertion is called is none.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/calls"
-	"github.com/mcphud/mcphud/session/compare"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/compare"
+	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 // noHistory is the variable that turns the history off.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 // withCalls gives this test a history of its own, and returns its file.

@@ -9,9 +9,9 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/traffic/trace"
 )
 
 // hops joins what routers and agents of this user record of the traces that sessions begin, from the first request on that has one.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphud/mcphud/session/again"
-	"github.com/mcphud/mcphud/session/compare"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/compare"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -16,13 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/edit"
-	"github.com/mcphud/mcphud/session/journal/expert"
-	"github.com/mcphud/mcphud/session/journal/export"
-	"github.com/mcphud/mcphud/session/journal/importer"
-	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/session/traffic/export"
+
+	"github.com/mcphud/mcphud/session/traffic/importer"
+	"github.com/mcphud/mcphud/session/traffic/trace"
 )
 
 func (a *app) journalCommand() *cobra.Command {
@@ -185,7 +185,7 @@ func (a *app) write(o *fileCommand, of string, f func(w io.Writer) error) (err e
 }
 
 func (a *app) cutCommand() *cobra.Command {
-	o, q := &fileCommand{}, edit.Query{}
+	o, q := &fileCommand{}, export.Query{}
 	c := &cobra.Command{
 		Use: "cut [flags] FILE", Short: "Keep a part of a file of recorded traffic",
 		Long: "cut writes the entries that --filter, --first and --last select; at:10:31..10:32 in a filter selects a time. " +
@@ -213,19 +213,19 @@ func (a *app) cutCommand() *cobra.Command {
 }
 
 // rewrite writes what a query selects of a file.
-func (a *app) rewrite(ctx context.Context, o *fileCommand, name string, q edit.Query, change edit.Change) error {
+func (a *app) rewrite(ctx context.Context, o *fileCommand, name string, q export.Query, change export.Change) error {
 	f, err := a.whole(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	keep, err := edit.Select(ctx, f.Journal, q)
+	keep, err := export.Select(ctx, f.Journal, q)
 	if err != nil {
 		return err
 	}
 	n := 0
 	if err := a.write(o, name, func(w io.Writer) (err error) {
-		n, err = edit.WriteSelection(ctx, w, &edit.Source{Journal: f.Journal, Keep: keep, Change: change})
+		n, err = export.WriteSelection(ctx, w, &export.Source{Journal: f.Journal, Keep: keep, Change: change})
 		return err
 	}); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (a *app) mergeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		sources := make([]*edit.Source, len(names))
+		sources := make([]*export.Source, len(names))
 		for _, text := range offsets {
 			label, value, _ := strings.Cut(text, "=")
 			d, err := time.ParseDuration(value)
@@ -262,7 +262,7 @@ func (a *app) mergeCommand() *cobra.Command {
 			case i < 0:
 				return usageError(fmt.Sprintf("--offset: no file is called %q", label), "the labels are "+strings.Join(labels, ", "))
 			}
-			sources[i] = &edit.Source{Offset: d}
+			sources[i] = &export.Source{Offset: d}
 		}
 		for i, name := range names {
 			f, err := a.whole(ctx, name)
@@ -271,13 +271,13 @@ func (a *app) mergeCommand() *cobra.Command {
 			}
 			defer f.Close()
 			if sources[i] == nil {
-				sources[i] = &edit.Source{}
+				sources[i] = &export.Source{}
 			}
 			sources[i].Journal = f.Journal
 		}
-		edit.Label(sources, labels)
+		export.Label(sources, labels)
 		return a.write(o, "", func(w io.Writer) error {
-			_, err := edit.WriteSelection(ctx, w, sources...)
+			_, err := export.WriteSelection(ctx, w, sources...)
 			return err
 		})
 	})
@@ -320,14 +320,14 @@ func (a *app) exportCommand() *cobra.Command {
 			return err
 		}
 		if format == "jsonl" {
-			return a.rewrite(ctx, o, args[0], edit.Query{Filter: only.filter}, nil)
+			return a.rewrite(ctx, o, args[0], export.Query{Filter: only.filter}, nil)
 		}
 		f, err := a.whole(ctx, args[0])
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		keep, err := edit.Select(ctx, f.Journal, edit.Query{Filter: only.filter})
+		keep, err := export.Select(ctx, f.Journal, export.Query{Filter: only.filter})
 		if err != nil {
 			return err
 		}
@@ -341,7 +341,7 @@ func (a *app) exportCommand() *cobra.Command {
 				if keep != nil {
 					kept = keep.Has
 				}
-				findings, wrong := expert.PageFindings(ctx, f.Journal, kept)
+				findings, wrong := live.PageFindings(ctx, f.Journal, kept)
 				if wrong != nil {
 					return wrong
 				}

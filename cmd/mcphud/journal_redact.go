@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/edit"
-	"github.com/mcphud/mcphud/session/journal/redact"
+	"github.com/mcphud/mcphud/session/traffic/export"
+	"github.com/mcphud/mcphud/session/traffic/redact"
 )
 
 // placesShown is how many places of a rule the report names.
@@ -85,7 +85,7 @@ func (a *app) redact(ctx context.Context, o *fileCommand, name string, r *redact
 		return ctx.Err()
 	}
 	if err := a.write(o, name, func(w io.Writer) error {
-		_, err := edit.WriteSelection(ctx, w, &edit.Source{Journal: f.Journal, Change: r.Change})
+		_, err := export.WriteSelection(ctx, w, &export.Source{Journal: f.Journal, Change: r.Change})
 		return err
 	}); err != nil {
 		return err

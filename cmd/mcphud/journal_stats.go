@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/journal/stats"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/stats"
 )
 
 func (a *app) statsCommand() *cobra.Command {

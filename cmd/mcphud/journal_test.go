@@ -183,7 +183,7 @@ func TestJournalExportForOthers(t *testing.T) {
 func TestJournalReadmeCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for file, from := range map[string]string{"session.jsonl": recorded(t), "client.jsonl": recorded(t), "browser.har": "../../session/journal/importer/testdata/browser.har"} {
+	for file, from := range map[string]string{"session.jsonl": recorded(t), "client.jsonl": recorded(t), "browser.har": "../../session/traffic/importer/testdata/browser.har"} {
 		write(t, filepath.Join(dir, file), contents(from))
 	}
 	n := 0

@@ -17,8 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/redact"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui/safe"
 )

@@ -19,8 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/openmetrics"
 	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/traffic/stats"
 )
 
 // metricsFlag is where OpenMetrics go.
@@ -58,15 +58,15 @@ func parseMetrics(at string) (t metricsTarget, err error) {
 }
 
 // standing is how the servers of m stand.
-func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.MetricsServer {
-	var all []openmetrics.MetricsServer
+func standing(m *session.Manager, b *toolset.Bridge) []stats.MetricsServer {
+	var all []stats.MetricsServer
 	for _, s := range m.Servers() {
 		st := s.Status()
 		tools := 0
 		if known, ok := b.Status(s.Name()); ok {
 			tools = known.ToolCount
 		}
-		all = append(all, openmetrics.MetricsServer{
+		all = append(all, stats.MetricsServer{
 			Name: s.Name(), State: string(st.State), Connected: st.State == session.Connected, Tools: tools, Latency: st.Latency, InFlight: len(st.Inflight), Connections: st.Conn,
 		})
 	}
@@ -74,15 +74,15 @@ func standing(m *session.Manager, b *toolset.Bridge) []openmetrics.MetricsServer
 }
 
 // pooled is how many connections a pool has.
-func pooled(p *toolset.Pool) func() openmetrics.MetricsPool {
-	return func() openmetrics.MetricsPool {
+func pooled(p *toolset.Pool) func() stats.MetricsPool {
+	return func() stats.MetricsPool {
 		s := p.Stats()
-		return openmetrics.MetricsPool{Active: s.ActiveConnections, Idle: s.IdleConnections, Limit: p.Limits().MaxConnections}
+		return stats.MetricsPool{Active: s.ActiveConnections, Idle: s.IdleConnections, Limit: p.Limits().MaxConnections}
 	}
 }
 
 // writeMetrics replaces the file.
-func (a *app) writeMetrics(file string, x *openmetrics.Metrics) error {
+func (a *app) writeMetrics(file string, x *stats.Metrics) error {
 	if file == "-" {
 		_, err := stdout{a.out}.Write(x.Text())
 		return err
@@ -98,7 +98,7 @@ func (a *app) writeMetrics(file string, x *openmetrics.Metrics) error {
 }
 
 // serveMetrics serves x at an address of this machine until stop. scraped, if not nil, is called before each answer.
-func (a *app) serveMetrics(ctx context.Context, t metricsTarget, x *openmetrics.Metrics, scraped func(context.Context)) (url string, stop func(), err error) {
+func (a *app) serveMetrics(ctx context.Context, t metricsTarget, x *stats.Metrics, scraped func(context.Context)) (url string, stop func(), err error) {
 	lns, err := listen.Listen(ctx, t.host, t.port)
 	if err != nil {
 		return "", nil, &failure.Error{Kind: failure.Usage, Message: "cannot serve the metrics: " + err.Error(), Err: err, Next: "give another address; with port 0 a free one is chosen"}
@@ -138,7 +138,7 @@ func (a *app) uiMetrics(ctx context.Context, j *journal.Journal, m *session.Mana
 	if t.file == "-" {
 		return nil, usageError("--"+metricsFlag+" - does not apply to the UI, which has the terminal", "name a file or an address")
 	}
-	x := openmetrics.NewMetrics(openmetrics.MetricsOptions{Journal: j, Servers: func() []openmetrics.MetricsServer { return standing(m, b) }, Pool: pooled(b.Pool())})
+	x := stats.NewMetrics(stats.MetricsOptions{Journal: j, Servers: func() []stats.MetricsServer { return standing(m, b) }, Pool: pooled(b.Pool())})
 	if t.file == "" {
 		url, end, err := a.serveMetrics(ctx, t, x, nil)
 		if err != nil {

@@ -52,7 +52,7 @@ func TestOpenCutFile(t *testing.T) {
 // What other programs recorded is shown as well, and what is none of it is refused with a reason.
 func TestOpenForeignFile(t *testing.T) {
 	t.Parallel()
-	const testdata = "../../session/journal/importer/testdata/"
+	const testdata = "../../session/traffic/importer/testdata/"
 	o := mcphud(t, "open", testdata+"browser.har", "--format", "text")
 	if o.ok(t); !strings.Contains(o.out, "localhost:3001 tools/call longRunning #3 ok 2.01") || !strings.Contains(o.stderr, "1 HTTP request not about MCP left out") {
 		t.Error(o.out, o.stderr)

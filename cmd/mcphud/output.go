@@ -16,7 +16,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 // callRun makes the calls of files, each file with a connection of its own.

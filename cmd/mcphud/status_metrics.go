@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/openmetrics"
+	"github.com/mcphud/mcphud/session/traffic/stats"
 )
 
 // probeEvery is how long the outcome of a scrape's pings is good for further scrapes, and probeTime how long they may take.
@@ -19,7 +19,7 @@ const (
 // statusMetrics is status with --metrics: a file is written once, and an address is served until ctx is done.
 func (a *app) statusMetrics(t metricsTarget) func(context.Context, *fleet) error {
 	return func(ctx context.Context, f *fleet) error {
-		x := openmetrics.NewMetrics(openmetrics.MetricsOptions{Journal: f.journal, Servers: func() []openmetrics.MetricsServer { return standing(f.m, f.Bridge) }, Pool: pooled(f.Pool())})
+		x := stats.NewMetrics(stats.MetricsOptions{Journal: f.journal, Servers: func() []stats.MetricsServer { return standing(f.m, f.Bridge) }, Pool: pooled(f.Pool())})
 		defer x.Close()
 		if t.file == "-" {
 			_, first := f.connect(ctx)

@@ -14,9 +14,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/traffic/trace"
 )
 
 // traceFlags is what the flags of trace say.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Wait is the pause before attempt n (1, 2, 3 …; less counts as 1): first, doubled for each further attempt, and never
+// Backoff is the pause before attempt n (1, 2, 3 …; less counts as 1): first, doubled for each further attempt, and never
 // more than longest.
 func Backoff(n int, first, longest time.Duration) time.Duration {
 	d := first

@@ -3,8 +3,8 @@ package check
 import (
 	"fmt"
 
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -14,10 +14,10 @@ const stdoutNoise = "server/stdout-noise"
 
 // severityOf is that of a rule about recorded traffic, so that a check and all others who judge by those rules say the same.
 func severityOf(rule string) Severity {
-	switch expert.Find(rule).Severity {
-	case expert.Error:
+	switch live.Find(rule).Severity {
+	case live.Error:
 		return Error
-	case expert.Warning:
+	case live.Warning:
 		return Warning
 	}
 	return Info
@@ -37,8 +37,8 @@ func stdout(s *Subject, r *Recorder) (found bool) {
 	j := s.Session.Journal()
 	n, first := 0, ""
 	var body []byte // of the entry that is looked at
-	checker := expert.NewChecker(func(f expert.Finding) {
-		if f.By != expert.Server || f.Rule.ID != "stdout-noise" && (f.Rule.ID != "message-shape" || !NoMessage(body)) {
+	checker := live.NewChecker(func(f live.Finding) {
+		if f.By != live.Server || f.Rule.ID != "stdout-noise" && (f.Rule.ID != "message-shape" || !NoMessage(body)) {
 			return
 		}
 		if n++; n == 1 {
@@ -46,7 +46,7 @@ func stdout(s *Subject, r *Recorder) (found bool) {
 		}
 	})
 	j.Each(0, func(e *journal.Entry) bool {
-		if e.Kind == journal.Bad && e.Dir == journal.In && e.Server == s.Server && expert.Wants(e) {
+		if e.Kind == journal.Bad && e.Dir == journal.In && e.Server == s.Server && live.Wants(e) {
 			body, _ = j.Body(e.Seq) // nothing is known of one that is gone
 			checker.Add(e, body)
 		}

@@ -20,7 +20,7 @@ type Stamp struct {
 	missing bool
 }
 
-// Of looks at a file.
+// StampOf looks at a file.
 func StampOf(path string) Stamp {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -82,7 +82,7 @@ type Watcher struct {
 // maxFolders bounds the folders that are watched; others are only looked at.
 const maxFolders = 16
 
-// New watches no folder yet. Changes are reported once nothing has changed for settle: editors and deployments write in
+// NewWatcher watches no folder yet. Changes are reported once nothing has changed for settle: editors and deployments write in
 // several steps. Without any, a report comes every poll, for what the system does not notice. Close ends it.
 func NewWatcher(poll, settle time.Duration) *Watcher {
 	w := &Watcher{changed: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), folders: map[string]bool{}}

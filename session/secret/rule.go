@@ -57,7 +57,7 @@ func (r Rule) With(other Rule) Rule {
 // maxDepth is how deep schemas and values are looked into. What is below goes as a whole.
 const maxDepth = 200
 
-// Of is the rule for the values of a JSON Schema, which may be nil. A property is secret by "format": "password", by
+// RuleOf is the rule for the values of a JSON Schema, which may be nil. A property is secret by "format": "password", by
 // "writeOnly", or by being called so, also where it is that only through a $ref or within a variant: what has its name is
 // secret wherever it is in the value.
 func RuleOf(schema []byte) Rule {

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 var update = flag.Bool("update", false, "write the reference of README.md and the schema")

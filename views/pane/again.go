@@ -3,7 +3,7 @@ package pane
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/session/again"
+	"github.com/mcphud/mcphud/session/traffic/again"
 )
 
 // Again asks the screen "again" to send something once more, or the screen "edit" to change it first. What it is, is either an entry of

@@ -3,7 +3,7 @@ package pane
 import (
 	"errors"
 
-	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/tui"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/expect"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // Case is one call that was made, or was to be.

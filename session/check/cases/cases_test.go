@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // Each kind of assertion has a rule, which one that failed trips, and a call that is as it should be none.

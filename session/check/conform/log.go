@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
@@ -27,8 +27,8 @@ type log struct {
 	lines    map[uint64]string
 	asked    map[uint64]uint64 // the frame to the server that came before one from it, by their numbers
 	last     map[uint64]uint64 // the newest frame to the server, by connection
-	checker  *expert.Checker
-	findings []expert.Finding
+	checker  *live.Checker
+	findings []live.Finding
 	body     []byte          // of the entry that is checked
 	noise    map[uint64]bool // findings about lines that are not messages, by the numbers of their entries
 	count    map[string]int
@@ -37,8 +37,8 @@ type log struct {
 
 func newLog() *log {
 	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, spoken: map[string]bool{}}
-	l.checker = expert.NewChecker(func(f expert.Finding) {
-		if f.By != expert.Server || !observed(f.Rule) {
+	l.checker = live.NewChecker(func(f live.Finding) {
+		if f.By != live.Server || !observed(f.Rule) {
 			return
 		}
 		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
@@ -52,19 +52,19 @@ func newLog() *log {
 }
 
 // observed reports whether a rule about recorded traffic is one of the section: about servers, and not tried by a rule of ours.
-func observed(r *expert.Rule) bool {
+func observed(r *live.Rule) bool {
 	switch r.ID {
 	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused", "capability-empty":
 		return false
 	}
-	return r.By == expert.Server || r.By == expert.Sender
+	return r.By == live.Server || r.By == live.Sender
 }
 
-func severity(s expert.Severity) check.Severity {
+func severity(s live.Severity) check.Severity {
 	switch s {
-	case expert.Error:
+	case live.Error:
 		return check.Error
-	case expert.Warning:
+	case live.Warning:
 		return check.Warning
 	}
 	return check.Info
@@ -82,7 +82,7 @@ func (l *log) add(e journal.Entry, body []byte) uint64 {
 			l.last[e.Conn] = e.Seq
 		}
 	}
-	if l.body = nil; expert.Wants(&e) {
+	if l.body = nil; live.Wants(&e) {
 		l.body = body
 	}
 	l.checker.Add(&e, l.body)

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 )
 
 // The manual of check says how many rules there are of each kind.
 func TestManualCountsTheRules(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, r := range expert.Rules() {
+	for _, r := range live.Rules() {
 		if observed(r) {
 			n++
 		}

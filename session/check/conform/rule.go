@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 )
 
 // The revisions that rules begin or end with. Revisions are dates and compare as text.
@@ -52,13 +52,13 @@ func (r *rule) section(revision string) string {
 	if revision >= modern {
 		at = r.spec[1]
 	}
-	if at == "" || strings.HasPrefix(at, expert.Site) {
+	if at == "" || strings.HasPrefix(at, live.Site) {
 		return at
 	}
 	if name, ok := strings.CutPrefix(at, "basic#"); ok && revision < rev2503 { // it had a page of its own then
 		at = strings.TrimSuffix("basic/messages#"+name, "#messages")
 	}
-	return expert.Site + revision + "/" + at
+	return live.Site + revision + "/" + at
 }
 
 // revisions are those that are spoken, the newest first.
@@ -86,7 +86,7 @@ var known = sync.OnceValue(func() []*check.Rule {
 		}
 		all = append(all, &c)
 	}
-	for _, r := range expert.Rules() {
+	for _, r := range live.Rules() {
 		if !observed(r) {
 			continue
 		}
@@ -97,7 +97,7 @@ var known = sync.OnceValue(func() []*check.Rule {
 	}
 	all = append(all, &check.Rule{
 		ID: Name + "/" + sdkHabits, Severity: check.Info, Title: "answers wrong requests as its SDK does", Why: "clients cannot tell their own fault from one of the server; most servers of an SDK do the same",
-		Fix: "use a newer SDK, or tell those who make it; each is shown by itself where it is asked for by name", Source: expert.Site + modern + "/basic#error-codes", Read: read,
+		Fix: "use a newer SDK, or tell those who make it; each is shown by itself where it is asked for by name", Source: live.Site + modern + "/basic#error-codes", Read: read,
 	})
 	return append(all, suiteRules()...)
 })

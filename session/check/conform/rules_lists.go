@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -148,7 +148,7 @@ func tryDeclared(p *probe) error {
 	case !any:
 		return noList
 	case len(without) > 0:
-		return merely(severity(expert.Find("capability-empty").Severity), "%s", strings.Join(without, "; "))
+		return merely(severity(live.Find("capability-empty").Severity), "%s", strings.Join(without, "; "))
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/journal/expert"
 )
 
 // outdated are the rules about HTTP+SSE, the transport of 2024-11-05.
@@ -18,7 +18,7 @@ var outdated = []rule{
 			Why: "Streamable HTTP replaced it in 2025-03-26: clients give it up, and proxies cut its long streams", Fix: "serve Streamable HTTP as well, at the same URL or at /mcp",
 		},
 		// Revision 2024-11-05 cannot say what later ones did with it.
-		last: rev2511, spec: [2]string{expert.Site + rev2511 + "/basic/transports#backwards-compatibility", ""}, on: overSSE, try: tryOnlySSE,
+		last: rev2511, spec: [2]string{live.Site + rev2511 + "/basic/transports#backwards-compatibility", ""}, on: overSSE, try: tryOnlySSE,
 	},
 }
 

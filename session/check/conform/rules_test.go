@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -423,7 +423,7 @@ func TestRulesPass(t *testing.T) {
 // Rules lead to parts of the specification that there are, have ids of their own, and all that a report needs.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../journal/expert/testdata/sections.txt")
+	raw, err := os.ReadFile("../live/testdata/sections.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestRules(t *testing.T) {
 	for _, u := range tables() {
 		for _, v := range revisions {
 			at := u.section(v)
-			if u.in(v) && !slices.Contains(sections, strings.TrimPrefix(at, expert.Site)) {
+			if u.in(v) && !slices.Contains(sections, strings.TrimPrefix(at, live.Site)) {
 				t.Errorf("%s in %s: there is no %s", u.ID, v, at)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -181,7 +181,7 @@ func (r *run) guarded(p *probe) error {
 func (r *run) observations() {
 	l := r.log
 	found, times := map[string]bool{}, map[string]int{}
-	key := func(f expert.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
+	key := func(f live.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
 	for _, f := range l.findings {
 		found[f.Rule.ID+" "+f.Revision] = true
 		times[key(f)]++
@@ -204,7 +204,7 @@ func (r *run) observations() {
 		}
 		r.rec.Add(Name+"/"+f.Rule.ID, check.Finding{Place: place(f.Revision), Key: f.Method, Message: what, Evidence: f.Section() + "\n" + l.around(f.Seq)})
 	}
-	for _, u := range expert.Rules() {
+	for _, u := range live.Rules() {
 		if !observed(u) || !matches(r.only, u.ID) {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -22,7 +22,7 @@ const (
 
 // input is what one call is given.
 type input struct {
-	values.Value
+	Value
 	verdict int
 	// cause is what is wrong with a forbidden value, without what differs from one value to the next: "required /query".
 	cause   string
@@ -32,7 +32,7 @@ type input struct {
 }
 
 // judge classifies a value. A format alone forbids nothing: most readers take it as a remark (2020-12, section 7.2.1).
-func (t *target) judge(v values.Value) input {
+func (t *target) judge(v Value) input {
 	in := input{Value: v, verdict: unclear}
 	if !t.checked {
 		return in
@@ -89,41 +89,41 @@ func seeded(seed uint64, of ...string) *rand.Rand {
 }
 
 // plan makes the inputs of a target, at most n: plain ones first, then valid and wrong ones in turn.
-func (t *target) plan(seed uint64, p *values.Pool, n int) []input {
+func (t *target) plan(seed uint64, p *Pool, n int) []input {
 	rng := seeded(seed, t.kind, t.name)
 	root := t.schema.Root()
 	base := t.base(rng, p)
-	valid := []values.Value{{Value: nil, What: "no arguments"}, {Value: base, What: "an example"}}
-	add := func(v values.Value) { valid = append(valid, v) }
-	if plain := values.NewGenerator(rng, p).Object(root, 0, false); plain != nil {
-		add(values.Value{Value: plain, What: "what is required"})
+	valid := []Value{{Value: nil, What: "no arguments"}, {Value: base, What: "an example"}}
+	add := func(v Value) { valid = append(valid, v) }
+	if plain := NewGenerator(rng, p).Object(root, 0, false); plain != nil {
+		add(Value{Value: plain, What: "what is required"})
 	}
-	for _, o := range values.NewGenerator(rng, p).Values(root, "", 0) {
+	for _, o := range NewGenerator(rng, p).Values(root, "", 0) {
 		add(o)
 	}
-	var single []values.Value
-	children := values.Sample(rng, root.Active(base).Children(base), maxChildren)
+	var single []Value
+	children := Sample(rng, root.Active(base).Children(base), maxChildren)
 	for _, c := range children {
 		if !c.Allowed {
 			continue
 		}
-		for _, v := range values.NewGenerator(rng, p).Share(len(children)).Values(c.Field(), c.Name, 1) {
-			single = append(single, values.Value{Value: base.Set([]string{c.Name}, v.Value), What: schema.Pointer(c.Name) + " " + v.What})
+		for _, v := range NewGenerator(rng, p).Share(len(children)).Values(c.Field(), c.Name, 1) {
+			single = append(single, Value{Value: base.Set([]string{c.Name}, v.Value), What: schema.Pointer(c.Name) + " " + v.What})
 		}
 	}
 	rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
 	valid = append(valid, single...)
-	wrong := values.Broken(root, base)
+	wrong := Broken(root, base)
 	if t.kind == check.OfTool {
-		wrong = append(wrong, values.Value{Value: schema.ArrayValue(), What: "arguments are an array"}, values.Value{Value: schema.StringValue("text"), What: "arguments are a string"})
+		wrong = append(wrong, Value{Value: schema.ArrayValue(), What: "arguments are an array"}, Value{Value: schema.StringValue("text"), What: "arguments are a string"})
 	}
 	rng.Shuffle(len(wrong), func(i, j int) { wrong[i], wrong[j] = wrong[j], wrong[i] })
-	odd := values.Extremes(root, base)
+	odd := Extremes(root, base)
 	rng.Shuffle(len(odd), func(i, j int) { odd[i], odd[j] = odd[j], odd[i] })
 
 	var out []input
 	seen := map[string]bool{}
-	take := func(from *[]values.Value) {
+	take := func(from *[]Value) {
 		for len(*from) > 0 {
 			v := (*from)[0]
 			*from = (*from)[1:]
@@ -136,26 +136,26 @@ func (t *target) plan(seed uint64, p *values.Pool, n int) []input {
 			return
 		}
 	}
-	turns := []*[]values.Value{&valid, &wrong, &valid, &wrong, &odd}
-	for len(out) < n && slices.ContainsFunc(turns, func(l *[]values.Value) bool { return len(*l) > 0 }) {
+	turns := []*[]Value{&valid, &wrong, &valid, &wrong, &odd}
+	for len(out) < n && slices.ContainsFunc(turns, func(l *[]Value) bool { return len(*l) > 0 }) {
 		for _, l := range turns {
 			take(l)
 		}
 	}
-	return values.First(out, n)
+	return First(out, n)
 }
 
 // base is a value that the schema allows, as far as one can be made: an example, and where the schema refuses a part of that, other values
 // there.
-func (t *target) base(rng *rand.Rand, p *values.Pool) *schema.Value {
+func (t *target) base(rng *rand.Rand, p *Pool) *schema.Value {
 	root := t.schema.Root()
-	g := values.NewGenerator(rng, p)
+	g := NewGenerator(rng, p)
 	for _, v := range []*schema.Value{root.Example(), g.Object(root, 0, true), g.Object(root, 0, false), root.Skeleton()} {
 		if v.Kind() != schema.Object {
 			continue
 		}
 		for range 20 {
-			in := t.judge(values.Value{Value: v})
+			in := t.judge(Value{Value: v})
 			if in.verdict != forbidden {
 				return v
 			}
@@ -164,7 +164,7 @@ func (t *target) base(rng *rand.Rand, p *values.Pool) *schema.Value {
 			if !ok || len(path) == 0 {
 				break
 			}
-			of := values.NewGenerator(rng, p).Values(root.Active(v).Property(path[0]), path[0], 1)
+			of := NewGenerator(rng, p).Values(root.Active(v).Property(path[0]), path[0], 1)
 			if len(of) == 0 {
 				v = v.Delete(path[0])
 				continue

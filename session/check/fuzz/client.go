@@ -12,10 +12,10 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
@@ -44,9 +44,9 @@ type client struct {
 	since   time.Time     // when that was made
 
 	mu      sync.Mutex // the wire is looked at while a call waits
-	checker *expert.Checker
+	checker *live.Checker
 	seen    uint64
-	found   []expert.Finding
+	found   []live.Finding
 	recent  []sent
 	late    []lateFinding // what came after its call, and was not looked at yet
 }
@@ -65,25 +65,25 @@ type outcome struct {
 	result offer.Result
 	said   string // texts of the result, or the message and data of the error
 	took   time.Duration
-	whole  time.Duration    // with what was looked at meanwhile
-	wire   []expert.Finding // what the server did wrong on the wire meanwhile
-	last   []expert.Finding // the same, from when the connection was closed
-	broken bool             // the answer never came: something else did
-	beside bool             // other calls were under way at the same server
-	gone   bool             // so is the connection
-	fatal  bool             // so is the server
+	whole  time.Duration  // with what was looked at meanwhile
+	wire   []live.Finding // what the server did wrong on the wire meanwhile
+	last   []live.Finding // the same, from when the connection was closed
+	broken bool           // the answer never came: something else did
+	beside bool           // other calls were under way at the same server
+	gone   bool           // so is the connection
+	fatal  bool           // so is the server
 }
 
 // lateFinding is a violation that came after its call was over.
 type lateFinding struct {
 	sent
-	expert.Finding
+	live.Finding
 }
 
 func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 	c := &client{subject: s, o: o, used: used}
-	c.checker = expert.NewChecker(func(f expert.Finding) {
-		if f.By == expert.Server {
+	c.checker = live.NewChecker(func(f live.Finding) {
+		if f.By == live.Server {
 			c.found = append(c.found, f)
 		}
 	})
@@ -115,7 +115,7 @@ func (c *client) open(ctx context.Context) error {
 }
 
 // close ends the connection. wire is what was wrong with what was on its way since the call now.
-func (c *client) close(now sent) (wire []expert.Finding) {
+func (c *client) close(now sent) (wire []live.Finding) {
 	if c.end != nil {
 		c.end()
 		var out outcome
@@ -127,7 +127,7 @@ func (c *client) close(now sent) (wire []expert.Finding) {
 }
 
 // drain looks at what came over the wire since, and returns what is wrong with it. The rules do not see the calls' own faults.
-func (c *client) drain() []expert.Finding {
+func (c *client) drain() []live.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.o.Journal == nil || c.s == nil {
@@ -140,7 +140,7 @@ func (c *client) drain() []expert.Finding {
 			return true
 		}
 		var body []byte
-		if expert.Wants(e) {
+		if live.Wants(e) {
 			body, _ = c.o.Journal.Body(e.Seq) // what is not kept any more is not looked at
 		}
 		c.checker.Add(e, body)
@@ -160,7 +160,7 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool, wai
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watched := make(chan []expert.Finding)
+	watched := make(chan []live.Finding)
 	go func() { watched <- c.watch(own, cancel, waiting) }()
 	began := time.Now()
 	o := session.CallOptions{Timeout: c.o.Timeout, MaxTimeout: 4 * c.o.Timeout, Exact: true}
@@ -195,7 +195,7 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool, wai
 }
 
 // watch looks at the wire while a call waits. Where the server sent something that does not answer it, the answer does not come for long.
-func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc, waiting func()) (wire []expert.Finding) {
+func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc, waiting func()) (wire []live.Finding) {
 	t := time.NewTicker(look)
 	defer t.Stop()
 	var ends time.Time
@@ -270,7 +270,7 @@ func (c *client) takeLate() []lateFinding {
 }
 
 // sort tells what was seen during a call from what belongs to calls before it.
-func (c *client) sort(out *outcome, wire []expert.Finding, now sent) {
+func (c *client) sort(out *outcome, wire []live.Finding, now sent) {
 	c.recent = append(c.recent, now)
 	if len(c.recent) > maxRecent {
 		c.recent = append([]sent(nil), c.recent[maxRecent/2:]...)
@@ -299,7 +299,7 @@ func (c *client) read(out *outcome) {
 		out.said = out.err.Message + "\n" + string(out.err.Data)
 		return
 	}
-	if len(out.reply.Result) > expert.MaxBody {
+	if len(out.reply.Result) > live.MaxBody {
 		return
 	}
 	r, err := offer.ParseResult(out.reply.Result)

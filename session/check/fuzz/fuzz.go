@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
@@ -84,7 +84,7 @@ type run struct {
 	s       *check.Subject
 	crew    crew
 	rec     *check.Recorder
-	pool    *values.Pool
+	pool    *Pool
 	targets []*target
 	done    int
 	keep    *keeper
@@ -110,7 +110,7 @@ type open struct {
 }
 
 func newRun(s *check.Subject, o Options, rec *check.Recorder) *run {
-	r := &run{o: o, s: s, rec: rec, general: map[string]bool{}, pool: values.NewPool(), keep: newKeeper(o.Folder, s), ends: time.Now().Add(o.For)}
+	r := &run{o: o, s: s, rec: rec, general: map[string]bool{}, pool: NewPool(), keep: newKeeper(o.Folder, s), ends: time.Now().Add(o.For)}
 	r.crew.init(r.client)
 	return r
 }
@@ -171,7 +171,7 @@ func (r *run) all(ctx context.Context) error {
 		r.pool.Learn(t.learnt)
 		t.learnt = nil
 	}
-	for _, uri := range values.First(r.pool.Links, maxLinks) {
+	for _, uri := range First(r.pool.Links, maxLinks) {
 		r.link(uri)
 	}
 	total := 0
@@ -228,7 +228,7 @@ func (r *run) examples(ctx context.Context) error {
 				continue
 			}
 			r.rec.Step(len(r.targets)-len(rest)-1, len(r.targets), "first call of "+t.name)
-			base := t.judge(values.Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
+			base := t.judge(Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
 			return &job{of: t, do: func(ctx context.Context, c *client) error { return r.try(ctx, c, t, base) }}
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
 	"github.com/mcphud/mcphud/session/failure"
 )
 
@@ -55,7 +54,7 @@ func besides(names []string) string {
 	if n := len(names) - maxNamed; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return ", beside " + strings.Join(values.First(names, maxNamed), ", ") + more
+	return ", beside " + strings.Join(First(names, maxNamed), ", ") + more
 }
 
 // answers reports whether anybody is there, however long an answer takes.

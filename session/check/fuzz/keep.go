@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
@@ -210,7 +210,7 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 		}
 	}
 	c := r.crew.first()
-	in := t.judge(values.Value{Value: v, What: "kept", Extreme: f.Extreme})
+	in := t.judge(Value{Value: v, What: "kept", Extreme: f.Extreme})
 	before := t.found
 	defer func() { t.found = before }()
 	switch {

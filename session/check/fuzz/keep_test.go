@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/schema"
 )
@@ -27,7 +27,7 @@ func TestKeeper(t *testing.T) {
 	put := func(n int, h hit, how seen) Call {
 		t.Helper()
 		v := schema.ObjectValue(schema.Member{Name: "s", Value: schema.StringValue(strings.Repeat("x", n))})
-		call, err := k.put(target, target.judge(values.Value{Value: v, Extreme: n == 0}), h, 7, how)
+		call, err := k.put(target, target.judge(Value{Value: v, Extreme: n == 0}), h, 7, how)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
@@ -48,7 +48,7 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 			say(h)
 		}
 	}
-	instead := slices.ContainsFunc(out.wire, func(f expert.Finding) bool { _, is := insteadOfAnswer(f.Rule.ID); return is })
+	instead := slices.ContainsFunc(out.wire, func(f live.Finding) bool { _, is := insteadOfAnswer(f.Rule.ID); return is })
 	if h, ok := c.unanswered(out); ok && !(in.Extreme && tooLarge(out.err.Status)) && (!instead || out.gone || h.rule == "fuzz/died") {
 		say(h)
 	}
@@ -99,7 +99,7 @@ func severityOf(id string) check.Severity {
 }
 
 // onWire is a violation of the protocol by the server as one of the rules here.
-func onWire(f expert.Finding) (h hit, ok bool) {
+func onWire(f live.Finding) (h hit, ok bool) {
 	h = hit{rule: "fuzz/frame", cause: f.Rule.ID, message: f.Rule.Title, evidence: f.Evidence + "\n" + f.Section()}
 	switch f.Rule.ID {
 	case "stdout-noise", "http-body":
@@ -113,7 +113,7 @@ func onWire(f expert.Finding) (h hit, ok bool) {
 	case "unanswered", "answer-late", "arguments-error", "tool-error", "unknown-tool-result", "unknown-tool-code":
 		return h, false // there are oracles for these, or they come of our own giving up
 	}
-	if f.Rule.Severity < expert.Error {
+	if f.Rule.Severity < live.Error {
 		return h, false
 	}
 	if at, _, found := strings.Cut(f.Evidence, ":"); found && strings.HasPrefix(at, "/") {
@@ -307,7 +307,7 @@ const minSecret = 8
 func (c *client) secretIn(out *outcome) string {
 	for _, of := range c.secrets() {
 		quoted, _ := json.Marshal(of.value)
-		if strings.Contains(out.said, of.value) || strings.Contains(string(values.First(out.reply.Result, maxSaid)), string(quoted[1:len(quoted)-1])) {
+		if strings.Contains(out.said, of.value) || strings.Contains(string(First(out.reply.Result, maxSaid)), string(quoted[1:len(quoted)-1])) {
 			return of.name
 		}
 	}

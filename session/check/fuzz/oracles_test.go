@@ -17,11 +17,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
+	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/expert"
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -249,7 +249,7 @@ func TestSlow(t *testing.T) {
 		if want == 0 {
 			usual.took = 20 * time.Second // so that no call of now is slow
 		}
-		most := timed{in: input{Value: values.Value{Value: v}}, took: time.Hour}
+		most := timed{in: input{Value: Value{Value: v}}, took: time.Hour}
 		rep, err := fuzzedBy(t.Context(), t, cfg, func(j *journal.Journal) check.Section {
 			o := Options{Timeout: time.Minute, Journal: j, Repro: func(c Call) string { return c.Name + " " + string(c.Arguments) }}
 			return &slowly{section{o}, []timed{usual, usual, usual, usual, most}}
@@ -304,7 +304,7 @@ func TestNoAnswerBesides(t *testing.T) {
 	t.Parallel()
 	c := newClient(&check.Subject{}, Options{}, nil)
 	for id, want := range map[string]string{"server-request": "fuzz/frame fuzz/no-answer", "id-unknown": "fuzz/unknown-id", "answer-twice": "fuzz/answer-twice fuzz/no-answer"} {
-		out := outcome{err: &failure.Error{Kind: failure.Timeout}, wire: []expert.Finding{{Rule: expert.Find(id)}}}
+		out := outcome{err: &failure.Error{Kind: failure.Timeout}, wire: []live.Finding{{Rule: live.Find(id)}}}
 		var got []string
 		for _, h := range c.oracles(newTarget(check.OfTool, "x", schema.FromArguments(nil), false), input{}, &out) {
 			got = append(got, h.rule)
@@ -321,7 +321,7 @@ func TestTooLarge(t *testing.T) {
 	c := newClient(&check.Subject{}, Options{}, nil)
 	for _, extreme := range []bool{true, false} {
 		out := outcome{err: &failure.Error{Kind: failure.Transport, Status: http.StatusRequestHeaderFieldsTooLarge}}
-		got := c.oracles(newTarget(check.OfTemplate, "x:{id}", schema.FromArguments(nil), false), input{Value: values.Value{Extreme: extreme}}, &out)
+		got := c.oracles(newTarget(check.OfTemplate, "x:{id}", schema.FromArguments(nil), false), input{Value: Value{Extreme: extreme}}, &out)
 		if found := len(got) == 1 && got[0].rule == "fuzz/http-status"; found == extreme || len(got) > 1 {
 			t.Errorf("extreme %v: %+v", extreme, got)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
@@ -18,7 +18,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	const schemaOfA = `{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"integer","minimum":0,"maximum":3},"c":{"enum":["x"]}}}`
 	tool := newTarget(check.OfTool, "one", schema.ParseArguments([]byte(schemaOfA)), true)
-	all := tool.plan(1, values.NewPool(), 1000)
+	all := tool.plan(1, NewPool(), 1000)
 	seen, verdicts := map[string]bool{}, map[int]int{}
 	for _, in := range all {
 		key := string(in.JSON())
@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	if !seen[`"text"`] || !seen["[]"] {
 		t.Error("nothing but objects")
 	}
-	few := tool.plan(1, values.NewPool(), 7)
+	few := tool.plan(1, NewPool(), 7)
 	if len(few) != 7 || !slices.EqualFunc(few, all[:7], func(a, b input) bool { return a.String() == b.String() }) {
 		t.Errorf("%d", len(few))
 	}
@@ -49,7 +49,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("the base is %s", got)
 	}
 	prompt := newTarget(check.OfPrompt, "two", schema.FromArguments([]schema.Argument{{Name: "a"}}), true)
-	for _, in := range prompt.plan(1, values.NewPool(), 1000) {
+	for _, in := range prompt.plan(1, NewPool(), 1000) {
 		if in.Kind() == schema.Array || in.Kind() == schema.String {
 			t.Errorf("arguments of a prompt are %s", in)
 		}
@@ -96,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 		"unclear, accepted":           {check.OfTool, unclear, "", false, well, ""},
 	} {
 		target := newTarget(c.kind, "x", schema.FromArguments(nil), true)
-		h, ok := target.verdicts(input{verdict: c.verdict, cause: c.cause, Value: values.Value{Extreme: c.extreme}}, &c.out)
+		h, ok := target.verdicts(input{verdict: c.verdict, cause: c.cause, Value: Value{Extreme: c.extreme}}, &c.out)
 		got := ""
 		if ok {
 			got = h.rule + " " + h.severity.String()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -55,12 +55,12 @@ func (r *run) plainest(t *target, in input) input {
 	if !in.IsSet() || in.verdict == forbidden {
 		v = t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil)
 	}
-	least := t.judge(values.Value{Value: v, What: in.What})
+	least := t.judge(Value{Value: v, What: in.What})
 	for progress := true; progress; {
 		progress = false
-		values.Smaller(least.Value.Value, func(v *schema.Value) bool {
-			smaller := t.judge(values.Value{Value: v, What: in.What})
-			if smaller.verdict == least.verdict && values.Weight(v) < values.Weight(least.Value.Value) {
+		Smaller(least.Value.Value, func(v *schema.Value) bool {
+			smaller := t.judge(Value{Value: v, What: in.What})
+			if smaller.verdict == least.verdict && Weight(v) < Weight(least.Value.Value) {
 				least, progress = smaller, true
 			}
 			return !progress

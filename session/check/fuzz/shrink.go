@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
 	"github.com/mcphud/mcphud/session/schema"
 )
 
@@ -54,8 +53,8 @@ func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit)
 	}
 	for progress := confirmed; progress; {
 		progress = false
-		values.Smaller(least.Value.Value, func(v *schema.Value) bool {
-			if values.Weight(v) >= values.Weight(least.Value.Value) {
+		Smaller(least.Value.Value, func(v *schema.Value) bool {
+			if Weight(v) >= Weight(least.Value.Value) {
 				return true
 			}
 			found, o, ok := s.again(ctx, v)
@@ -70,7 +69,7 @@ func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit)
 
 // again makes the call with other arguments, and reports whether the same is wrong with it.
 func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool) {
-	candidate := s.t.judge(values.Value{Value: v, What: s.in.What})
+	candidate := s.t.judge(Value{Value: v, What: s.in.What})
 	candidate.Extreme = s.in.Extreme
 	if s.tried[said(candidate)] || ctx.Err() != nil || s.r.late() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
 		return input{}, hit{}, false

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/fuzz/values"
+
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
@@ -105,7 +105,7 @@ func targets(s *check.Subject) (out []*target, left []offer.Item) {
 // resource is a resource that is read, and has no arguments.
 func resource(uri string) *target {
 	t := newTarget(check.OfResource, uri, schema.FromArguments(nil), false)
-	t.inputs = []input{{Value: values.Value{What: "read"}, verdict: unclear}}
+	t.inputs = []input{{Value: Value{What: "read"}, verdict: unclear}}
 	return t
 }
 

@@ -21,7 +21,7 @@ type Payload struct {
 	Text string // its bytes, which need not be UTF-8; up to 1 MiB
 }
 
-// All decodes all payloads, anew each time, since some are large.
+// Payloads decodes all payloads, anew each time, since some are large.
 func Payloads() []Payload {
 	// Text is kept as it is, in base64 where it is not UTF-8, or with a count where it repeats.
 	var raw []struct {
@@ -46,7 +46,7 @@ func Payloads() []Payload {
 	return out
 }
 
-// Texts are the texts of all payloads that are UTF-8, and so can travel in JSON, and have at most max bytes.
+// PayloadTexts are the texts of all payloads that are UTF-8, and so can travel in JSON, and have at most max bytes.
 func PayloadTexts(max int) []string {
 	var out []string
 	for _, p := range Payloads() {

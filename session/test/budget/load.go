@@ -1,5 +1,3 @@
-// Package load sends many requests to an HTTP server on this machine and tells what became of each. It is for budgets and for
-// tests under load: bounded in requests and in time, and to loopback addresses only.
 package budget
 
 import (
@@ -22,7 +20,7 @@ const (
 	maxRequests = 5_000_000
 )
 
-// Plan says what to send.
+// Load says what to send to an HTTP server on this machine. It is bounded in requests and in time, and goes to loopback addresses only.
 type Load struct {
 	URL      string
 	Clients  int // that send at the same time, each over a connection of its own
@@ -65,7 +63,7 @@ func (r *Result) Err() error {
 	return fmt.Errorf("%d of %d requests failed: %w", r.Failed, r.Requests, r.First)
 }
 
-// Equal is a plan of equal requests, with these headers, whose answers have status 200 and contain want.
+// EqualLoad is a load of equal requests, with these headers, whose answers have status 200 and contain want.
 func EqualLoad(url string, header http.Header, body, want string, clients, requests int) Load {
 	text := []byte(body)
 	return Load{
@@ -80,8 +78,8 @@ func EqualLoad(url string, header http.Header, body, want string, clients, reque
 	}
 }
 
-// Run sends the requests. It stops early when ctx is done, with the requests that it did send in the result.
-func Run(ctx context.Context, p Load) (*Result, error) {
+// RunLoad sends the requests. It stops early when ctx is done, with the requests that it did send in the result.
+func RunLoad(ctx context.Context, p Load) (*Result, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil || !listen.Loopback(u.Hostname()) {
 		return nil, fmt.Errorf("load: %q is not a loopback URL", p.URL)

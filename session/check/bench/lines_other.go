@@ -1,0 +1,9 @@
+//go:build !unix
+
+package bench
+
+import "syscall"
+
+const direct = false
+
+func quiet(syscall.RawConn) bool { return false }

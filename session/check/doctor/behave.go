@@ -1,0 +1,232 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// requestTime is how long one request of these stages may take.
+const requestTime = 10 * time.Second
+
+// era is what was agreed on.
+func (r *run) era(s *Step) {
+	st := r.session.Status()
+	s.add(fmt.Sprintf("%s, the %s era, over %s", st.Version, st.Era, st.Transport))
+	if name := jsonrpc.GetString(st.ServerInfo, "name"); name != "" {
+		s.add("server: " + strings.TrimSpace(name+" "+jsonrpc.GetString(st.ServerInfo, "version")))
+	} else {
+		s.warn("the server does not say its name", "have it send serverInfo")
+	}
+	if st.Transport == "sse" {
+		s.warn("HTTP+SSE is deprecated", "have the server speak Streamable HTTP")
+	}
+}
+
+// lists are what a capability promises.
+var lists = []struct {
+	capability string
+	kind       offer.Kind
+}{
+	{"tools", offer.Tools}, {"resources", offer.Resources}, {"resources", offer.Templates}, {"prompts", offer.Prompts},
+}
+
+// capabilities compares what is declared with what is answered: declared lists, and those that are not.
+func (r *run) capabilities(s *Step) {
+	declared := r.session.Status().Capabilities
+	var names []string
+	_ = jsonrpc.Members(declared, func(name string, _ []byte) bool { // anything else declares nothing
+		names = append(names, name)
+		return true
+	})
+	slices.Sort(names)
+	summary := "none declared"
+	if len(names) > 0 {
+		summary = "declared: " + strings.Join(names, ", ")
+	}
+	s.add(summary)
+	works := false // a list was answered
+	for _, l := range lists {
+		method := l.kind.Method()
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(r.ctx, requestTime)
+		if slices.Contains(names, l.capability) {
+			got, err := r.session.List(ctx, l.kind)
+			cancel()
+			var e *failure.Error
+			switch {
+			case err == nil:
+				works = true
+				s.add(fmt.Sprintf("%s: %d, in %s", method, len(got.Items), text.Duration(time.Since(start))))
+			case l.kind == offer.Templates && errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
+				s.add(method + ": not implemented, which servers without templates may do")
+			case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
+				what, fix := method+" is declared, and not implemented: "+messageOf(err), "have the server answer it, or not declare "+l.capability
+				if l.kind != offer.Tools && live.Find("capability-empty").Severity != live.Error { // a client has the others
+					if works {
+						what += "; the other lists work"
+					}
+					s.warn(what, fix)
+				} else {
+					s.worse(failure.Protocol, what, fix)
+				}
+			default:
+				kind := failure.KindOf(err)
+				if kind == failure.RpcError {
+					kind = failure.Protocol
+				}
+				fix := "start what the server needs to answer; else have it answer, or not declare " + l.capability
+				if kind == failure.ChannelClosed {
+					fix = cmp.Or(adviceOf(err), "see why in its output")
+				}
+				s.worse(kind, "the list could not be read: "+method+": "+messageOf(err), fix)
+				s.add("it took " + text.Duration(time.Since(start)))
+				if kind == failure.ChannelClosed { // nothing more can be asked
+					return
+				}
+			}
+			continue
+		}
+		reply, err := r.session.Call(ctx, method, nil, session.CallOptions{Exact: true})
+		cancel()
+		var e *failure.Error
+		switch {
+		case err == nil && reply.Result != nil:
+			s.warn(method+" is answered, and "+l.capability+" is not declared", "have the server declare "+l.capability)
+		case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
+			s.add(method + ": not declared, and refused with -32601")
+		case errors.As(err, &e) && e.Code != nil:
+			s.warn(fmt.Sprintf("%s is not declared, and refused with %d instead of -32601", method, *e.Code), "have the server answer unknown methods with -32601")
+		default:
+			s.warn(method+" is not declared, and not refused: "+messageOf(err), "have the server answer unknown methods with -32601")
+		}
+	}
+}
+
+// worse is fail for one of several things that can fail.
+func (s *Step) worse(kind failure.Kind, what, fix string) {
+	if s.Status == Failed {
+		s.add(what)
+		return
+	}
+	s.fail(kind, what, fix)
+}
+
+// schemas reads the schemas of all tools.
+func (r *run) schemas(s *Step) {
+	ctx, cancel := context.WithTimeout(r.ctx, requestTime)
+	defer cancel()
+	got := r.session.Listing(offer.Tools)
+	if !got.Loaded {
+		s.skip("there is no list of tools")
+		return
+	}
+	read := 0
+	for _, it := range got.Items {
+		if ctx.Err() != nil {
+			s.warn(fmt.Sprintf("only %d of %d tools were read", read, len(got.Items)), "")
+			break
+		}
+		read++
+		if it.Flaw != nil {
+			s.warn(it.Name+": "+it.Flaw.Error(), "correct the definition of the tool")
+			continue
+		}
+		for _, one := range []struct {
+			name string
+			raw  []byte
+		}{{"inputSchema", it.InputSchema}, {"outputSchema", it.OutputSchema}} {
+			if len(one.raw) == 0 {
+				continue
+			}
+			parsed := schema.Parse(one.raw)
+			if err := parsed.Err(); err != nil {
+				s.warn(fmt.Sprintf("%s: %s: %v", it.Name, one.name, err), "correct the schema of the tool")
+				continue
+			}
+			for _, why := range parsed.Unchecked() {
+				s.warn(fmt.Sprintf("%s: %s: %s", it.Name, one.name, why), "correct the schema of the tool")
+			}
+		}
+	}
+	if s.Status == Running {
+		s.add(fmt.Sprintf("%d tools, each with schemas that can be read", len(got.Items)))
+	}
+}
+
+// rules checks everything that was said so far.
+func (r *run) rules(s *Step) {
+	list := live.NewListOf(r.server.Name)
+	if err := list.Update(r.ctx, r.journal); err != nil {
+		s.skip("cancelled")
+		return
+	}
+	report := list.Report()
+	for _, g := range report.Groups {
+		n := 0
+		var first live.Finding
+		for _, f := range g.Findings {
+			if f.Server == r.server.Name && f.By == live.Server {
+				if n == 0 {
+					first = f
+				}
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		line := fmt.Sprintf("%s: %s: %s (%d×): %s", g.Rule.Severity, g.Rule.ID, g.Rule.Title, n, first.Evidence)
+		if g.Rule.Severity == live.Note {
+			s.add(line)
+			continue
+		}
+		fix := s.Fix
+		seen := s.Evidence
+		s.Evidence = nil
+		s.warn(line, g.Rule.Fix)
+		s.add("  " + first.Section())
+		s.Evidence = append(seen, s.Evidence...)
+		if fix != "" {
+			s.Fix = fix
+		}
+	}
+	sum := fmt.Sprintf("%d messages checked", report.Frames)
+	if s.Status == Running {
+		sum += ", no rule is broken"
+	}
+	s.Evidence = append([]string{sum}, s.Evidence...)
+}
+
+// latency measures some round trips.
+func (r *run) latency(s *Step) {
+	var all []time.Duration
+	for range pings {
+		ctx, cancel := context.WithTimeout(r.ctx, requestTime)
+		took, err := r.session.Ping(ctx)
+		cancel()
+		if err != nil {
+			kind := failure.KindOf(err)
+			s.fail(kind, "ping failed: "+messageOf(err), "see what the server wrote")
+			return
+		}
+		all = append(all, took)
+	}
+	slices.Sort(all)
+	s.add(fmt.Sprintf("%d round trips: min %s, median %s, max %s", len(all), text.Duration(all[0]), text.Duration(all[len(all)/2]), text.Duration(all[len(all)-1])))
+	if median := all[len(all)/2]; median > time.Second {
+		s.warn("the server is slow: half of the answers take longer than "+text.Duration(median), "look at what the server waits for")
+	}
+}

@@ -1,0 +1,245 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	short "github.com/mcphud/mcphud/session/text"
+)
+
+// quote is how a text stands in an evidence.
+func quote(s string) string { return fmt.Sprintf("%q", short.Clip(s, 60)) }
+
+// start is how a body begins, in quotes.
+func (f *frame) start() string {
+	return quote(strings.ToValidUTF8(string(f.body[:min(len(f.body), 80)]), "\uFFFD"))
+}
+
+// syntax is whether the body is not JSON.
+func (f *frame) syntax() bool {
+	var s *jsonrpc.SyntaxError
+	return errors.As(f.err, &s)
+}
+
+// object is whether the body begins as a message does.
+func (f *frame) object() bool {
+	first := bytes.TrimLeft(f.body, " \t\r\n")
+	return len(first) > 0 && first[0] == '{'
+}
+
+// array is whether the body is a JSON array.
+func (f *frame) array() bool {
+	first := bytes.TrimLeft(f.body, " \t\r\n")
+	return len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil
+}
+
+// message is whether a bad body is a JSON object that says that it is JSON-RPC, or nearly.
+func (f *frame) message() bool {
+	return f.whole && f.err != nil && !f.syntax() && f.object() && utf8.Valid(f.body)
+}
+
+// noise is whether the body is nothing that was meant as a message.
+func (f *frame) noise() bool {
+	return f.whole && !f.array() && (!f.object() || f.syntax() && !bytes.Contains(f.body, []byte(`"jsonrpc"`)))
+}
+
+func checkNoise(f *frame) string {
+	if !f.noise() || f.c.http {
+		return ""
+	}
+	return f.start()
+}
+
+func checkBody(f *frame) string {
+	if !f.noise() || !f.c.http {
+		return ""
+	}
+	return f.start()
+}
+
+func checkCut(f *frame) string {
+	if !f.whole || !f.object() || !f.syntax() || !bytes.Contains(f.body, []byte(`"jsonrpc"`)) {
+		return ""
+	}
+	return short.Clip(f.err.Error(), 120)
+}
+
+func checkUTF8(f *frame) string {
+	if !f.whole || f.syntax() || utf8.Valid(f.body) {
+		return ""
+	}
+	for i, r := range string(f.body) {
+		if _, n := utf8.DecodeRune(f.body[i:]); r == utf8.RuneError && n == 1 {
+			return fmt.Sprintf("byte 0x%02x at offset %d", f.body[i], i)
+		}
+	}
+	return ""
+}
+
+func checkBatch(f *frame) string {
+	switch {
+	case f.rev == rev2503, f.rev == "":
+		return ""
+	case f.Kind == journal.State:
+		return f.Note
+	case !f.whole || !f.array():
+		return ""
+	}
+	n := 0
+	_ = jsonrpc.Elements(f.body, func([]byte) bool { n++; return true }) // it is valid
+	return fmt.Sprintf("an array of %d messages", n)
+}
+
+func checkVersionMember(f *frame) string {
+	if !f.message() || f.env.Method == "" && f.env.ID == nil && f.env.Result == nil && f.env.Error == nil {
+		return ""
+	}
+	v := jsonrpc.Get(f.body, "jsonrpc")
+	switch {
+	case v == nil:
+		return "/jsonrpc: missing"
+	case string(v) != `"2.0"`:
+		return "/jsonrpc: " + short.Clip(string(v), 40)
+	}
+	return ""
+}
+
+func checkDuplicate(f *frame) string {
+	if !f.message() || !strings.Contains(f.err.Error(), "given twice") && !strings.Contains(f.err.Error(), "letter case") {
+		return ""
+	}
+	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
+}
+
+func checkBoth(f *frame) string {
+	if f.message() && f.env.Result != nil && f.env.Error != nil {
+		return "/result and /error"
+	}
+	return ""
+}
+
+func checkNeither(f *frame) string {
+	if f.message() && f.env.Method == "" && f.env.ID != nil && f.env.Result == nil && f.env.Error == nil {
+		return "/id: " + short.Clip(string(f.env.ID), 40) + ", and nothing else"
+	}
+	return ""
+}
+
+func checkNullID(f *frame) string {
+	if f.message() && f.env.ID != nil && f.env.ID[0] == 'n' && f.env.Error == nil {
+		return "/id: null"
+	}
+	return ""
+}
+
+func checkMissingID(f *frame) string {
+	if f.message() && f.env.ID == nil && f.env.Result != nil && f.env.Error == nil {
+		return "/id: missing"
+	}
+	return ""
+}
+
+func checkIDType(f *frame) string {
+	id := f.env.ID
+	switch {
+	case !f.whole || len(id) == 0 || id[0] == '"' || id[0] == 'n':
+		return ""
+	case bytes.ContainsAny(id, "{[tf.eE"):
+		return "/id: " + short.Clip(string(id), 40)
+	}
+	return ""
+}
+
+func checkShape(f *frame) string {
+	if !f.message() || f.env.ID != nil && strings.IndexByte("n{[tf", f.env.ID[0]) >= 0 {
+		return ""
+	}
+	for _, other := range []func(*frame) string{checkVersionMember, checkDuplicate, checkBoth, checkNeither, checkMissingID} {
+		if other(f) != "" {
+			return ""
+		}
+	}
+	if f.env.Method == "" && f.env.Error == nil && jsonrpc.Get(f.body, "jsonrpc") == nil {
+		return "an object that is not JSON-RPC: " + f.start()
+	}
+	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
+}
+
+func checkReused(f *frame) string {
+	s := &f.c.sides[f.Dir]
+	if f.modern || f.rev == revModern {
+		if q := s.pending[f.ID]; q != nil {
+			return fmt.Sprintf("/id: %s is that of request %d, which has no answer yet", short.Clip(f.ID, 40), q.seq)
+		}
+		return ""
+	}
+	if !s.ids.has(hashString(f.ID)) || f.c.asked == 0 && f.c.http {
+		return ""
+	}
+	return fmt.Sprintf("/id: %s is that of request %d", short.Clip(f.ID, 40), s.ids.set[hashString(f.ID)])
+}
+
+// asked is the request whose id means the same as that of an answer, but is of another type.
+func (f *frame) asked() *request {
+	if f.req != nil || f.ID == "" || f.ID == "null" {
+		return nil
+	}
+	twin := string(jsonrpc.Quote(f.ID))
+	if s, ok := jsonrpc.String([]byte(f.ID)); ok {
+		twin = s
+	}
+	pending := f.c.sides[other(f.Dir)].pending
+	if q := pending[twin]; q != nil {
+		return q
+	}
+	for id, q := range pending { // 1.0 for 1
+		if len(pending) <= 64 && jsonrpc.SameID([]byte(id), []byte(f.ID)) {
+			return q
+		}
+	}
+	return nil
+}
+
+func checkChangedID(f *frame) string {
+	if q := f.asked(); q != nil {
+		return fmt.Sprintf("/id: %s, where request %d has %s", short.Clip(f.ID, 40), q.seq, short.Clip(q.id, 40))
+	}
+	return ""
+}
+
+func checkUnknownID(f *frame) string {
+	s := &f.c.sides[other(f.Dir)]
+	if f.req != nil || f.ID == "" || f.ID == "null" || s.ids.has(hashString(f.ID)) || f.asked() != nil || len(s.ids.set) == 0 {
+		return "" // of a recording that begins late nobody knows
+	}
+	return "/id: " + short.Clip(f.ID, 40)
+}
+
+func checkDuplicateAnswer(f *frame) string {
+	s := &f.c.sides[other(f.Dir)]
+	h := hashString(f.ID)
+	if f.req != nil || f.ID == "" || f.ID == "null" || !s.ids.has(h) {
+		return ""
+	}
+	return fmt.Sprintf("/id: %s was answered before, request %d", short.Clip(f.ID, 40), s.ids.set[h])
+}
+
+func checkLate(f *frame) string {
+	if f.req == nil || !f.req.cancelled {
+		return ""
+	}
+	return fmt.Sprintf("request %d was cancelled", f.req.seq)
+}
+
+func checkUnanswered(f *frame) string {
+	q := f.req
+	if q.cancelled || q.method == "subscriptions/listen" || q.status >= 400 || q.method == "server/discover" || q.method == "initialize" && f.Dir == journal.In {
+		return ""
+	}
+	return fmt.Sprintf("%s, id %s", short.Clip(strings.TrimSpace(q.method+" "+q.target), 80), short.Clip(q.id, 40))
+}

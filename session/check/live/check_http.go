@@ -1,0 +1,272 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	short "github.com/mcphud/mcphud/session/text"
+)
+
+// hidden is whether a recorder hid a part of a header.
+func hidden(v string) bool { return strings.Contains(v, "***") || strings.HasSuffix(v, "…") }
+
+// posts is whether f is the head of a POST that carries a message.
+func (f *frame) posts() bool { return f.post.head.verb == "POST" && f.post.kind != 0 }
+
+// streamable is whether the transport is Streamable HTTP, as far as is known.
+func (f *frame) streamable() bool { return !f.c.sse }
+
+func checkAccept(f *frame) string {
+	if !f.posts() || !f.streamable() {
+		return ""
+	}
+	v := f.head.fields["accept"]
+	if strings.Contains(v, "*/*") {
+		return ""
+	}
+	if !strings.Contains(v, "application/json") || !strings.Contains(v, "text/event-stream") {
+		return "Accept: " + quote(v)
+	}
+	return ""
+}
+
+func checkContentType(f *frame) string {
+	if v := f.head.fields["content-type"]; f.posts() && !strings.HasPrefix(strings.ToLower(v), "application/json") {
+		return "Content-Type: " + quote(v)
+	}
+	return ""
+}
+
+func checkVersionHeader(f *frame) string {
+	if f.head.fields["mcp-protocol-version"] != "" || f.post.method == "initialize" || !f.streamable() || !f.posts() || !f.modern && f.rev == revModern {
+		return ""
+	}
+	if f.rev == revModern {
+		if f.post.kind != journal.Request {
+			return "" // the revision defines no headers for notifications
+		}
+		return "MCP-Protocol-Version: missing"
+	}
+	if !f.c.settled {
+		return ""
+	}
+	return "MCP-Protocol-Version: missing"
+}
+
+func checkVersionHeaderSame(f *frame) string {
+	v := f.head.fields["mcp-protocol-version"]
+	if v == "" || f.rev == "" || v == f.rev || f.post.method == "initialize" || f.post.kind != journal.Request || !f.modern && !f.c.settled {
+		return ""
+	}
+	return fmt.Sprintf("MCP-Protocol-Version: %s, where the protocol version is %s", quote(v), f.rev)
+}
+
+func checkMethodHeader(f *frame) string {
+	if !f.posts() || !f.modern || f.post.kind != journal.Request {
+		return ""
+	}
+	switch v, ok := f.head.fields["mcp-method"]; {
+	case !ok:
+		return "Mcp-Method: missing"
+	case v != f.post.method:
+		return fmt.Sprintf("Mcp-Method: %s, where /method is %s", quote(v), quote(f.post.method))
+	}
+	return ""
+}
+
+func checkNameHeader(f *frame) string {
+	if !f.posts() || !f.modern || f.post.params == nil {
+		return ""
+	}
+	want, ok := mcp.ExtractHeaderName(mcp.MCPMethod(f.post.method), f.post.params)
+	v, sent := f.head.fields["mcp-name"]
+	if !ok || hidden(v) {
+		return ""
+	}
+	if !sent {
+		return "Mcp-Name: missing"
+	}
+	if got, ok := mcp.DecodeHeaderValue(v); !ok || got != want {
+		return fmt.Sprintf("Mcp-Name: %s, where the body has %s", quote(v), quote(want))
+	}
+	return ""
+}
+
+func checkParamHeaders(f *frame) string {
+	if !f.posts() || !f.modern || f.post.params == nil || f.post.method != "tools/call" {
+		return ""
+	}
+	t := f.c.server.tools[text(f.post.params, "name")]
+	if t == nil || !bytes.Contains(t.input, []byte("x-mcp-header")) {
+		return ""
+	}
+	for _, v := range f.head.fields {
+		if hidden(v) {
+			return ""
+		}
+	}
+	get := func(name string) (string, bool) { v, ok := f.head.fields[strings.ToLower(name)]; return v, ok }
+	if err := mcp.ValidateParamHeadersLookup(get, &mcp.Tool{RawInputSchema: t.input}, f.post.params); err != nil {
+		return short.Clip(err.Error(), 160)
+	}
+	return ""
+}
+
+func checkSessionMissing(f *frame) string {
+	_, sent := f.head.fields["mcp-session-id"]
+	if !f.c.session || sent || f.post.method == "initialize" || f.modern || f.rev == revModern {
+		return ""
+	}
+	return "Mcp-Session-Id: missing"
+}
+
+func checkSessionGone(f *frame) string {
+	_, sent := f.head.fields["mcp-session-id"]
+	if !f.c.gone || !sent || f.modern || !f.posts() {
+		return ""
+	}
+	return "Mcp-Session-Id: of a session that was answered with 404"
+}
+
+func checkSessionModern(f *frame) string {
+	if _, sent := f.head.fields["mcp-session-id"]; sent && f.modern {
+		return "Mcp-Session-Id, which this revision does not have"
+	}
+	return ""
+}
+
+func checkVerb(f *frame) string {
+	if v := f.post.head.verb; v != "POST" && v != "OPTIONS" && f.c.modern && !f.c.settled {
+		return v + " to the MCP endpoint"
+	}
+	return ""
+}
+
+func checkCancelHTTP(f *frame) string {
+	if f.posts() && f.rev == revModern && f.post.method == "notifications/cancelled" {
+		return "a POST of notifications/cancelled"
+	}
+	return ""
+}
+
+func checkQuery(f *frame) string {
+	u, err := url.Parse(f.head.target)
+	if err != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		switch strings.ToLower(name) {
+		case "access_token", "accesstoken", "token", "bearer", "authorization":
+			return "the parameter " + quote(name)
+		}
+	}
+	return ""
+}
+
+// responds is whether f is the head of the answer to a POST that carried a message of this kind.
+func (f *frame) responds(k journal.Kind) bool {
+	return f.post != nil && f.post.known && f.post.kind == k && f.post.head.verb == "POST" && f.streamable()
+}
+
+// media is the media type of a response.
+func (f *frame) media() string {
+	m, _, _ := strings.Cut(f.head.fields["content-type"], ";")
+	return strings.ToLower(strings.TrimSpace(m))
+}
+
+func checkResponseType(f *frame) string {
+	if !f.responds(journal.Request) || f.head.status != 200 {
+		return ""
+	}
+	if m := f.media(); m != "application/json" && m != "text/event-stream" {
+		return "Content-Type: " + quote(f.head.fields["content-type"])
+	}
+	return ""
+}
+
+func checkAccepted(f *frame) string {
+	if f.responds(journal.Request) && (f.head.status == 202 || f.head.status == 204) {
+		return fmt.Sprintf("%d for the request %s", f.head.status, short.Clip(f.post.method, 60))
+	}
+	return ""
+}
+
+func checkNotificationStatus(f *frame) string {
+	if f.post == nil || f.post.kind == journal.Request || f.post.kind == 0 || !f.responds(f.post.kind) {
+		return ""
+	}
+	if s := f.head.status; s/100 == 2 && s != 202 {
+		return fmt.Sprintf("%d for %s", s, short.Clip(messageName(f.post), 60))
+	}
+	return ""
+}
+
+func messageName(p *post) string {
+	if p.method == "" {
+		return "an answer"
+	}
+	return p.method
+}
+
+func checkAcceptedBody(f *frame) string {
+	if n := f.head.fields["content-length"]; f.post != nil && f.streamable() && f.head.status == 202 && n != "" && n != "0" {
+		return "202 with Content-Length: " + short.Clip(n, 20)
+	}
+	return ""
+}
+
+func checkChallenge(f *frame) string {
+	if f.head.status == 401 && f.head.fields["www-authenticate"] == "" {
+		return "401 without WWW-Authenticate"
+	}
+	return ""
+}
+
+func checkOrigin(f *frame) string {
+	if f.post == nil || f.head.status/100 != 2 {
+		return ""
+	}
+	origin := f.post.head.fields["origin"]
+	u, err := url.Parse(origin)
+	if origin == "" || err != nil || u.Host == "" {
+		return ""
+	}
+	host := f.post.head.fields["host"]
+	if t, err := url.Parse(f.post.head.target); err == nil && t.Host != "" {
+		host = t.Host
+	}
+	if host == "" || strings.EqualFold(u.Host, host) {
+		return ""
+	}
+	return fmt.Sprintf("Origin: %s at %s, answered with %d", quote(origin), quote(host), f.head.status)
+}
+
+func checkErrorStatus(f *frame) string {
+	q := f.req
+	if q == nil || !q.modern || q.status == 0 {
+		return ""
+	}
+	want := 0
+	switch string(jsonrpc.Get(f.env.Error, "code")) {
+	case "-32601":
+		want = 404
+	case "-32020", "-32021", "-32022":
+		want = 400
+	case "-32602":
+		if q.bare {
+			want = 400
+		}
+	}
+	if want == 0 || q.status == want {
+		return ""
+	}
+	return fmt.Sprintf("/error/code: %s with HTTP status %d instead of %d", jsonrpc.Get(f.env.Error, "code"), q.status, want)
+}

@@ -1,0 +1,166 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	short "github.com/mcphud/mcphud/session/text"
+)
+
+func checkMeta(f *frame) string {
+	if !f.modern || !f.req.bare {
+		return ""
+	}
+	meta := jsonrpc.Get(f.env.Params, "_meta")
+	var missing []string
+	for _, name := range []string{metaVersion, metaCapabilities} {
+		if jsonrpc.Get(meta, name) == nil {
+			missing = append(missing, "/params/_meta/"+strings.ReplaceAll(name, "/", "~1"))
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return strings.Join(missing, ", ") + ": missing"
+}
+
+// extension is whether one side declared an extension.
+func (f *frame) extension(name string) bool {
+	return jsonrpc.Get(f.c.server.caps, "extensions", name) != nil || f.req != nil && jsonrpc.Get(f.req.caps, "extensions", name) != nil
+}
+
+func checkResultType(f *frame) string {
+	if f.req != nil && f.modern && f.whole && f.env.Result[0] == '{' && jsonrpc.Get(f.env.Result, "resultType") == nil {
+		return "/result/resultType: missing"
+	}
+	return ""
+}
+
+func checkResultTypeUnknown(f *frame) string {
+	if f.req == nil || !f.modern {
+		return ""
+	}
+	switch kind := text(f.env.Result, "resultType"); kind {
+	case "", "complete", "input_required":
+		return ""
+	case "task":
+		if f.extension("io.modelcontextprotocol/tasks") {
+			return ""
+		}
+		return "/result/resultType: \"task\", without the extension io.modelcontextprotocol/tasks"
+	default:
+		if has(f.c.server.caps, "extensions") {
+			return ""
+		}
+		return "/result/resultType: " + quote(kind)
+	}
+}
+
+func checkResultTypeLegacy(f *frame) string {
+	if v := jsonrpc.Get(f.env.Result, "resultType"); f.req != nil && f.legacy() && v != nil && f.rev != "" && f.c.once("resultType") {
+		return "/result/resultType: " + short.Clip(string(v), 40)
+	}
+	return ""
+}
+
+// rounds is whether a result asks for input.
+func (f *frame) rounds() bool {
+	return f.req != nil && f.modern && text(f.env.Result, "resultType") == "input_required"
+}
+
+func checkRounds(f *frame) string {
+	switch f.Method {
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result":
+		return ""
+	}
+	if !f.rounds() {
+		return ""
+	}
+	return "/result/resultType: \"input_required\" for " + short.Clip(f.Method, 60)
+}
+
+func checkRoundsEmpty(f *frame) string {
+	if f.rounds() && jsonrpc.Get(f.env.Result, "inputRequests") == nil && jsonrpc.Get(f.env.Result, "requestState") == nil {
+		return "/result: neither inputRequests nor requestState"
+	}
+	return ""
+}
+
+func checkRoundsCapability(f *frame) (evidence string) {
+	if !f.rounds() || f.req.caps == nil {
+		return ""
+	}
+	_ = jsonrpc.Members(jsonrpc.Get(f.env.Result, "inputRequests"), func(key string, one []byte) bool { // what else it may be the schema says
+		if n := clientNeeds(text(one, "method"), jsonrpc.Get(one, "params")); n != "" && !has(f.req.caps, n) {
+			evidence = fmt.Sprintf("/result/inputRequests/%s needs the capability %s", short.Clip(key, 40), n)
+		}
+		return evidence == ""
+	})
+	return evidence
+}
+
+func checkRoundsSecret(f *frame) (evidence string) {
+	if !f.rounds() {
+		return ""
+	}
+	_ = jsonrpc.Members(jsonrpc.Get(f.env.Result, "inputRequests"), func(key string, one []byte) bool { // as above
+		if s := secrets(jsonrpc.Get(one, "params", "requestedSchema")); s != "" {
+			evidence = "/result/inputRequests/" + short.Clip(key, 40) + "/params" + s
+		}
+		return evidence == ""
+	})
+	return evidence
+}
+
+func checkState(f *frame) string {
+	raw := jsonrpc.Get(f.env.Params, "requestState")
+	s := &f.c.server.states
+	if !f.modern || raw == nil || len(s.ring) == 0 || s.has(hash(raw)) {
+		return ""
+	}
+	return "/params/requestState is none that the server gave"
+}
+
+func checkRetryID(f *frame) string {
+	raw := jsonrpc.Get(f.env.Params, "requestState")
+	if !f.modern || raw == nil || f.c.server.states.set[hash(raw)] != hashString(f.ID) {
+		return ""
+	}
+	return "/id: " + short.Clip(f.ID, 40) + " again"
+}
+
+func checkServerRequest(f *frame) string {
+	if f.Dir == journal.In && f.rev == revModern && !f.c.settled {
+		return short.Clip(f.Method, 60) + " from the server"
+	}
+	return ""
+}
+
+// change is whether a notification belongs on a stream of subscriptions/listen.
+func (f *frame) change() bool {
+	return f.Dir == journal.In && f.rev == revModern && (strings.HasSuffix(f.Method, "/list_changed") || f.Method == "notifications/resources/updated")
+}
+
+func checkSubscriptionID(f *frame) string {
+	if f.change() && jsonrpc.Get(f.env.Params, "_meta", metaSubscription) == nil {
+		return "/params/_meta/io.modelcontextprotocol~1subscriptionId: missing"
+	}
+	return ""
+}
+
+func checkAck(f *frame) string {
+	id := idOf(f.env.Params, "_meta", metaSubscription)
+	if l := f.c.listens[id]; f.change() && l != nil && !l.acked {
+		return fmt.Sprintf("%s of subscription %s", f.Method, short.Clip(id, 40))
+	}
+	return ""
+}
+
+func checkDiscover(f *frame) string {
+	if f.req != nil && f.Method == "server/discover" && f.c.server.modern && f.code() == -32601 {
+		return "/error/code: -32601 for server/discover"
+	}
+	return ""
+}

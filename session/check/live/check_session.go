@@ -1,0 +1,449 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	short "github.com/mcphud/mcphud/session/text"
+)
+
+// levels are those of log messages, the least severe first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// has reports whether capabilities declare something: it is there, and is not null or false.
+func has(caps []byte, path string) bool {
+	v := caps
+	for _, p := range strings.Split(path, ".") {
+		v = jsonrpc.Get(v, p)
+	}
+	return v != nil && string(v) != "null" && string(v) != "false"
+}
+
+func (f *frame) out() bool    { return f.Dir == journal.Out }
+func (f *frame) legacy() bool { return !f.modern && f.rev != revModern }
+
+func checkEarly(f *frame) string {
+	if f.Method != "initialize" || len(f.c.early) == 0 || f.c.http {
+		return ""
+	}
+	f.at = f.c.early[0]
+	return fmt.Sprintf("initialize came later, in frame %d", f.Seq)
+}
+
+func checkTwice(f *frame) string {
+	if f.Method != "initialize" || !f.c.settled || f.c.gone || f.c.http {
+		return ""
+	}
+	return fmt.Sprintf("the session began with frame %d", f.c.asked)
+}
+
+func checkNotInitialized(f *frame) string {
+	c := f.c
+	if !f.out() || !c.settled || c.ready || f.Method == "ping" || f.Method == "initialize" || f.modern || !c.once(fmt.Sprint("initialized", c.asked)) {
+		return ""
+	}
+	return fmt.Sprintf("%s, and frame %d is initialize", short.Clip(f.Method, 60), c.asked)
+}
+
+func checkImpatient(f *frame) string {
+	c := f.c
+	if c.asked == 0 || c.settled || f.modern {
+		return ""
+	}
+	if q := c.sides[journal.Out].pending; len(q) == 0 || f.Method == "ping" || f.Method == "initialize" {
+		return ""
+	}
+	for _, q := range c.sides[journal.Out].pending {
+		if q.seq == c.asked && f.out() && f.Method != "notifications/cancelled" && !q.cancelled {
+			return short.Clip(f.Method, 60) + " before the answer to initialize"
+		}
+	}
+	return ""
+}
+
+func checkForward(f *frame) string {
+	c := f.c
+	if f.out() || !c.settled && c.asked == 0 || c.ready || f.modern || f.Method == "ping" {
+		return ""
+	}
+	return short.Clip(f.Method, 60) + " before notifications/initialized"
+}
+
+func checkVersion(f *frame) string {
+	v, at := "", ""
+	switch {
+	case f.Kind == journal.Request && f.Method == "initialize":
+		v, at = text(f.env.Params, "protocolVersion"), "/params/protocolVersion"
+	case f.Kind == journal.Request:
+		v, at = text(f.env.Params, "_meta", metaVersion), "/params/_meta/io.modelcontextprotocol~1protocolVersion"
+	case f.Method == "initialize":
+		v, at = text(f.env.Result, "protocolVersion"), "/result/protocolVersion"
+	}
+	if v == "" || known(v) != "" || !f.c.once(at) {
+		return ""
+	}
+	return at + ": " + quote(v)
+}
+
+// defined is where a method is defined: in this revision for this direction, for the other, in another revision.
+func (f *frame) defined() (here, across, elsewhere bool) {
+	for _, rev := range revisions {
+		doc := f.ck.defs.document(rev)
+		for d, methods := range doc.methods {
+			if methods[f.Method] == "" {
+				continue
+			}
+			switch {
+			case rev != f.rev:
+				elsewhere = elsewhere || journal.Dir(d) == f.Dir
+			case journal.Dir(d) == f.Dir:
+				here = true
+			default:
+				across = true
+			}
+		}
+	}
+	return here, across, elsewhere
+}
+
+func checkOtherEra(f *frame) string {
+	if f.rev == "" || f.Method == "initialize" && !f.c.modern {
+		return ""
+	}
+	if f.c.ck(f).methods[f.Dir][f.Method] != "" {
+		return ""
+	}
+	here, across, elsewhere := f.defined()
+	if here || across || !elsewhere || f.tasks() {
+		return ""
+	}
+	return fmt.Sprintf("%s is not a method of %s", short.Clip(f.Method, 60), f.rev)
+}
+
+// ck is the schema of the frame's revision.
+func (c *conn) ck(f *frame) *document {
+	if doc := f.ck.defs.document(f.rev); doc != nil {
+		return doc
+	}
+	return &document{}
+}
+
+// tasks is whether a method belongs to the extension that has tasks since they left the core of the protocol.
+func (f *frame) tasks() bool {
+	return f.rev == revModern && (strings.HasPrefix(f.Method, "tasks/") || f.Method == "notifications/tasks" || f.Method == "notifications/tasks/status")
+}
+
+func checkDirection(f *frame) string {
+	if f.rev == "" || f.c.ck(f).methods[f.Dir] == nil || f.c.ck(f).methods[f.Dir][f.Method] != "" {
+		return ""
+	}
+	if here, across, _ := f.defined(); here || !across {
+		return ""
+	}
+	return short.Clip(f.Method, 60) + " is a method of the other side"
+}
+
+func checkUnknownMethod(f *frame) string {
+	if f.rev == "" || f.tasks() || f.c.ck(f).methods[f.Dir][f.Method] != "" {
+		return ""
+	}
+	here, across, elsewhere := f.defined()
+	if here || across || elsewhere || has(f.c.caps[journal.In], "extensions") || !f.c.once("method "+f.Method) {
+		return ""
+	}
+	return short.Clip(f.Method, 60)
+}
+
+// needs is the capability of the server that a request uses, "" if none.
+func needs(method, revision string) string {
+	switch method {
+	case "tools/list", "tools/call":
+		return "tools"
+	case "resources/list", "resources/read", "resources/templates/list":
+		return "resources"
+	case "resources/subscribe", "resources/unsubscribe":
+		return "resources.subscribe"
+	case "prompts/list", "prompts/get":
+		return "prompts"
+	case "completion/complete":
+		if revision >= rev2503 {
+			return "completions"
+		}
+	case "logging/setLevel":
+		return "logging"
+	case "tasks/list":
+		if revision == rev2511 {
+			return "tasks.list"
+		}
+	case "tasks/get", "tasks/result":
+		if revision == rev2511 {
+			return "tasks"
+		}
+	}
+	return ""
+}
+
+func checkServerCapability(f *frame) string {
+	if !f.out() || f.c.caps[journal.In] == nil || f.rev == "" {
+		return ""
+	}
+	if n := needs(f.Method, f.rev); n != "" && !has(f.c.caps[journal.In], n) {
+		return fmt.Sprintf("%s needs the capability %s", f.Method, n)
+	}
+	return ""
+}
+
+func checkNotImplemented(f *frame) string {
+	if f.req == nil || f.out() || string(jsonrpc.Get(f.env.Error, "code")) != "-32601" || f.c.caps[journal.In] == nil {
+		return ""
+	}
+	switch f.Method {
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result":
+		return "" // what is named may want to be asked in another way
+	case "resources/templates/list":
+		return "" // no capability says that there are templates
+	}
+	if n := needs(f.Method, f.rev); n != "" && has(f.c.caps[journal.In], n) {
+		return fmt.Sprintf("/error/code: -32601 for %s, with the capability %s", f.Method, n)
+	}
+	return ""
+}
+
+func checkListChanged(f *frame) string {
+	kind, ok := strings.CutSuffix(strings.TrimPrefix(f.Method, "notifications/"), "/list_changed")
+	caps := f.c.caps[f.Dir]
+	switch {
+	case !ok || caps == nil:
+		return ""
+	case !has(caps, kind+".listChanged"):
+		return fmt.Sprintf("%s without the capability %s.listChanged", f.Method, kind)
+	}
+	return ""
+}
+
+func checkLogging(f *frame) string {
+	if f.out() || f.Method != "notifications/message" || f.c.caps[journal.In] == nil || has(f.c.caps[journal.In], "logging") || !f.c.once("logging") {
+		return ""
+	}
+	return "notifications/message without the capability logging"
+}
+
+func checkLevel(f *frame) string {
+	if f.out() || f.Method != "notifications/message" {
+		return ""
+	}
+	least := f.c.level
+	if f.rev == revModern {
+		least = len(levels)
+		for _, q := range f.c.sides[journal.Out].pending {
+			if i := slices.Index(levels, q.level); i >= 0 {
+				least = min(least, i)
+			}
+		}
+		if least == len(levels) {
+			return "" // nobody asked: another rule
+		}
+	}
+	level := text(f.env.Params, "level")
+	if i := slices.Index(levels, level); i < 0 || i >= least {
+		return ""
+	}
+	return fmt.Sprintf("/params/level: %s, where %s is the least", level, levels[least])
+}
+
+func checkUninvitedLog(f *frame) string {
+	if f.out() || f.Method != "notifications/message" || f.rev != revModern {
+		return ""
+	}
+	for _, q := range f.c.sides[journal.Out].pending {
+		if q.level != "" {
+			return ""
+		}
+	}
+	return "no request that runs has " + metaLevel
+}
+
+// clientNeeds is the capability of the client that a server's request uses, "" if none.
+func clientNeeds(method string, params []byte) (need string) {
+	switch method {
+	case "sampling/createMessage":
+		if jsonrpc.Get(params, "tools") != nil {
+			return "sampling.tools"
+		}
+		return "sampling"
+	case "elicitation/create":
+		if text(params, "mode") == "url" {
+			return "elicitation.url"
+		}
+		return "elicitation"
+	case "roots/list":
+		return "roots"
+	}
+	return ""
+}
+
+func checkClientCapability(f *frame) string {
+	if f.out() || f.c.caps[journal.Out] == nil || f.rev == revModern {
+		return ""
+	}
+	if n := clientNeeds(f.Method, f.env.Params); n != "" && !has(f.c.caps[journal.Out], n) {
+		return fmt.Sprintf("%s needs the capability %s", f.Method, n)
+	}
+	return ""
+}
+
+func checkUpdate(f *frame) string {
+	if f.Method != "notifications/resources/updated" || f.rev == revModern || f.c.asked == 0 {
+		return ""
+	}
+	if len(f.c.uris.set) > 0 { // what is updated may be a part of it
+		return ""
+	}
+	return "/params/uri: " + quote(text(f.env.Params, "uri"))
+}
+
+func checkCancelInitialize(f *frame) string {
+	id := idOf(f.env.Params, "requestId")
+	if q := f.c.sides[f.Dir].pending[id]; f.Method == "notifications/cancelled" && q != nil && q.method == "initialize" {
+		return fmt.Sprintf("/params/requestId: %s is initialize", short.Clip(id, 40))
+	}
+	return ""
+}
+
+func checkCancelUnknown(f *frame) string {
+	id := idOf(f.env.Params, "requestId")
+	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.out() {
+		return ""
+	}
+	if f.c.asked == 0 && !f.c.modern {
+		return "" // a recording that begins late
+	}
+	return "/params/requestId: " + short.Clip(id, 40)
+}
+
+func checkServerCancels(f *frame) string {
+	id := idOf(f.env.Params, "requestId")
+	if f.out() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
+		return ""
+	}
+	return "/params/requestId: " + short.Clip(id, 40)
+}
+
+func checkPing(f *frame) string {
+	if f.req == nil || f.Method != "ping" || !f.whole {
+		return ""
+	}
+	odd := ""
+	_ = jsonrpc.Members(f.env.Result, func(key string, _ []byte) bool { // it is valid
+		if key != "_meta" {
+			odd = "/result/" + short.Clip(key, 60)
+		}
+		return odd == ""
+	})
+	return odd
+}
+
+func checkToken(f *frame) string {
+	token := idOf(f.env.Params, "progressToken")
+	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
+		return ""
+	}
+	s := &f.c.sides[other(f.Dir)]
+	if s.tokens[token] != nil || s.over.has(hashString(token)) || len(s.ids.set) == 0 {
+		return ""
+	}
+	return "/params/progressToken: " + short.Clip(token, 60)
+}
+
+func checkAfter(f *frame) string {
+	token := idOf(f.env.Params, "progressToken")
+	s := &f.c.sides[other(f.Dir)]
+	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.over.has(hashString(token)) {
+		return ""
+	}
+	return fmt.Sprintf("/params/progressToken: %s, of request %d", short.Clip(token, 60), s.over.set[hashString(token)])
+}
+
+func checkIncrease(f *frame) string {
+	t := f.c.sides[other(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]
+	raw := jsonrpc.Get(f.env.Params, "progress")
+	if v, ok := float(raw); f.Method == "notifications/progress" && t != nil && t.any && ok && v <= t.value {
+		return fmt.Sprintf("/params/progress: %s after %g", short.Clip(string(raw), 40), t.value)
+	}
+	return ""
+}
+
+func checkTokenReused(f *frame) string {
+	if f.req.token == "" || f.c.sides[f.Dir].tokens[f.req.token] == nil {
+		return ""
+	}
+	return "/params/_meta/progressToken: " + short.Clip(f.req.token, 60)
+}
+
+func checkCursorLoop(f *frame) string {
+	raw := jsonrpc.Get(f.env.Result, "nextCursor")
+	if f.req == nil || !f.req.paged || raw == nil {
+		return ""
+	}
+	h := hash(raw)
+	if w := f.c.sides[other(f.Dir)].walks[f.Method]; h == f.req.cursor || w != nil && w.used[h] {
+		return "/result/nextCursor: " + short.Clip(string(raw), 60)
+	}
+	return ""
+}
+
+func checkCursor(f *frame) string {
+	q := f.req
+	if !q.paged || q.cursor == 0 {
+		return ""
+	}
+	w := f.c.sides[f.Dir].walks[f.Method]
+	if w == nil || w.given.has(q.cursor) || len(w.given.ring) == 0 && !q.modern && f.c.asked == 0 || f.c.http && q.modern {
+		return ""
+	}
+	return "/params/cursor: " + short.Clip(string(jsonrpc.Get(f.env.Params, "cursor")), 60)
+}
+
+func checkRoots(f *frame) string {
+	if f.req == nil || f.Method != "roots/list" {
+		return ""
+	}
+	evidence, n := "", 0
+	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, "roots"), func(root []byte) bool { // what else it may be the schema says
+		if uri := text(root, "uri"); uri != "" && !strings.HasPrefix(uri, "file://") {
+			evidence = fmt.Sprintf("/result/roots/%d/uri: %s", n, quote(uri))
+		}
+		n++
+		return evidence == ""
+	})
+	return evidence
+}
+
+// deprecated are features by what shows that they are used.
+func checkDeprecated(f *frame) string {
+	var used []string
+	note := func(on bool, what string) {
+		if on && f.c.server.once("deprecated "+f.rev+what) {
+			used = append(used, what)
+		}
+	}
+	modern := f.rev == revModern
+	switch {
+	case f.Kind == journal.Response:
+		note(f.c.sse && f.Method == "initialize", "HTTP+SSE transport")
+	case f.Method == "sampling/createMessage" && f.rev == rev2511:
+		context := text(f.env.Params, "includeContext")
+		note(context == "thisServer" || context == "allServers", "includeContext "+context)
+	case f.Kind == journal.Request && modern:
+		note(f.req.level != "", "logging")
+		for _, name := range []string{"roots", "sampling"} {
+			note(has(f.req.caps, name), name)
+		}
+	case f.Kind == journal.Notification && modern:
+		note(f.Method == "notifications/message", "logging")
+	}
+	return strings.Join(used, ", ")
+}

@@ -1,0 +1,318 @@
+package live
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	short "github.com/mcphud/mcphud/session/text"
+)
+
+func checkRequestSchema(f *frame) string {
+	doc := f.c.ck(f)
+	name := doc.methods[f.Dir][f.Method]
+	if name == "" || !f.whole {
+		return ""
+	}
+	return f.validate(doc, name, f.body, "")
+}
+
+func checkResultSchema(f *frame) string {
+	doc := f.ck.defs.document(f.rev)
+	if f.req == nil || doc == nil || !f.whole {
+		return ""
+	}
+	name := doc.methods[other(f.Dir)][f.Method]
+	switch kind := text(f.env.Result, "resultType"); {
+	case name == "":
+		return ""
+	case kind == "input_required" && doc.defs["InputRequiredResult"] != nil:
+		name = "InputRequiredResult"
+	case kind != "" && kind != "complete" && doc.revision == revModern:
+		name = "Result"
+	case f.req.task && doc.defs["CreateTaskResult"] != nil:
+		name = "CreateTaskResult"
+	default:
+		name = doc.result(name)
+	}
+	return f.validate(doc, name, f.env.Result, "/result")
+}
+
+func (f *frame) validate(doc *document, name string, value []byte, at string) string {
+	evidence, checked := f.ck.defs.validate(doc, name, value, at)
+	if !checked {
+		f.ck.Unchecked++
+	}
+	return evidence
+}
+
+func checkErrorObject(f *frame) string {
+	if !f.whole {
+		return ""
+	}
+	code, message := jsonrpc.Get(f.env.Error, "code"), jsonrpc.Get(f.env.Error, "message")
+	switch {
+	case code == nil:
+		return "/error/code: missing"
+	case code[0] != '-' && code[0]-'0' > 9 || bytes.ContainsAny(code, ".eE"):
+		return "/error/code: " + short.Clip(string(code), 40)
+	case message == nil:
+		return "/error/message: missing"
+	case message[0] != '"':
+		return "/error/message: " + short.Clip(string(message), 40)
+	}
+	return ""
+}
+
+// code is the number of an error, 0 if it has none.
+func (f *frame) code() int {
+	n, _ := strconv.Atoi(string(jsonrpc.Get(f.env.Error, "code")))
+	return n
+}
+
+func checkRemovedCode(f *frame) string {
+	if c := f.code(); !f.out() && f.rev == revModern && (c == -32002 || c == -32042) {
+		return fmt.Sprintf("/error/code: %d", c)
+	}
+	return ""
+}
+
+func checkReservedCode(f *frame) string {
+	if c := f.code(); !f.out() && f.rev == revModern && c >= -32099 && c <= -32023 && c != -32042 {
+		return fmt.Sprintf("/error/code: %d", c)
+	}
+	return ""
+}
+
+func checkLegacyCode(f *frame) string {
+	if c := f.code(); !f.out() && f.rev == revModern && c >= -32019 && c <= -32000 && c != -32002 {
+		return fmt.Sprintf("/error/code: %d", c)
+	}
+	return ""
+}
+
+// failed is whether a result says isError.
+func (f *frame) failed() bool { return string(jsonrpc.Get(f.env.Result, "isError")) == "true" }
+
+func checkUnknownAsResult(f *frame) string {
+	if f.req == nil || f.Method != "tools/call" || !f.failed() || !f.c.unknown(f.req.target) {
+		return ""
+	}
+	return "/result/isError for the tool " + quote(f.req.target) + ", which is not listed"
+}
+
+func checkUnknownCode(f *frame) string {
+	if f.req == nil || f.Method != "tools/call" || !f.c.unknown(f.req.target) || f.code() == -32602 {
+		return ""
+	}
+	return fmt.Sprintf("/error/code: %d for the tool %s, which is not listed", f.code(), quote(f.req.target))
+}
+
+func checkArgumentsAsError(f *frame) string {
+	if f.req == nil || f.Method != "tools/call" || f.code() != -32602 || f.c.server.tools[f.req.target] == nil {
+		return ""
+	}
+	return "/error/code: -32602 for the tool " + quote(f.req.target) + ", which is listed"
+}
+
+func checkFailureAsError(f *frame) string {
+	if f.req == nil || f.Method != "tools/call" || f.c.server.tools[f.req.target] == nil {
+		return ""
+	}
+	if c := f.code(); c == -32603 || c == -32000 {
+		return fmt.Sprintf("/error/code: %d: %s", c, quote(text(f.env.Error, "message")))
+	}
+	return ""
+}
+
+func checkEmptyContents(f *frame) string {
+	if f.req != nil && f.Method == "resources/read" && string(bytes.Join(bytes.Fields(jsonrpc.Get(f.env.Result, "contents")), nil)) == "[]" {
+		return "/result/contents: []"
+	}
+	return ""
+}
+
+func checkArguments(f *frame) string {
+	if !f.out() || f.Method != "tools/call" || !f.whole {
+		return ""
+	}
+	t := f.c.server.tools[f.Tool]
+	if t == nil {
+		return ""
+	}
+	args := jsonrpc.Get(f.env.Params, "arguments")
+	if args == nil {
+		args = []byte("{}")
+	}
+	return f.c.server.arguments(t, args)
+}
+
+// final is whether a result of a tool is its last one, and not a failure.
+func (f *frame) final() bool {
+	kind := text(f.env.Result, "resultType")
+	return f.req != nil && f.Method == "tools/call" && f.whole && !f.failed() && !f.req.task && (kind == "" || kind == "complete")
+}
+
+func checkStructured(f *frame) string {
+	if !f.final() {
+		return ""
+	}
+	t, value := f.c.server.tools[f.req.target], jsonrpc.Get(f.env.Result, "structuredContent")
+	if t == nil || len(t.output) == 0 || value == nil {
+		return ""
+	}
+	return f.c.server.structured(t, value)
+}
+
+func checkStructuredMissing(f *frame) string {
+	if !f.final() {
+		return ""
+	}
+	if t := f.c.server.tools[f.req.target]; t == nil || len(t.output) == 0 || jsonrpc.Get(f.env.Result, "structuredContent") != nil {
+		return ""
+	}
+	return "/result/structuredContent: missing, and the tool " + quote(f.req.target) + " has an outputSchema"
+}
+
+// checkErrorFlag finds isError in another spelling, where it is not there in its own.
+func checkErrorFlag(f *frame) string {
+	if !f.final() || jsonrpc.Get(f.env.Result, "isError") != nil {
+		return ""
+	}
+	evidence := ""
+	_ = jsonrpc.Members(f.env.Result, func(key string, value []byte) bool { // the schema finds what is not an object
+		if strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) == "iserror" {
+			evidence = "/result/" + short.Clip(key, 40) + ": " + short.Clip(string(value), 40)
+		}
+		return evidence == ""
+	})
+	return evidence
+}
+
+func checkNoText(f *frame) string {
+	if !f.final() || jsonrpc.Get(f.env.Result, "structuredContent") == nil {
+		return ""
+	}
+	found := false
+	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, "content"), func(one []byte) bool { // what else it may be the schema says
+		found = text(one, "type") == "text"
+		return !found
+	})
+	if found {
+		return ""
+	}
+	return "/result/content: has no text"
+}
+
+func checkBase64(f *frame) string {
+	var list, member string
+	switch f.Method {
+	case "tools/call":
+		list, member = "content", "data"
+	case "resources/read":
+		list, member = "contents", "blob"
+	default:
+		return ""
+	}
+	evidence, n := "", 0
+	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, list), func(one []byte) bool { // as above
+		if raw := jsonrpc.Get(one, member); raw != nil && raw[0] == '"' {
+			if _, err := base64.StdEncoding.DecodeString(quoted(raw)); err != nil {
+				evidence = fmt.Sprintf("/result/%s/%d/%s: %v", list, n, member, err)
+			}
+		}
+		n++
+		return evidence == ""
+	})
+	return evidence
+}
+
+// each calls check with each tool of an answer to tools/list, until it returns something.
+func (f *frame) each(check func(at string, one []byte) string) (evidence string) {
+	if f.req == nil || f.Method != "tools/list" {
+		return ""
+	}
+	n := 0
+	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, "tools"), func(one []byte) bool { // as above
+		evidence = check(fmt.Sprintf("/result/tools/%d", n), one)
+		n++
+		return evidence == ""
+	})
+	return evidence
+}
+
+func checkToolName(f *frame) string {
+	return f.each(func(at string, one []byte) string {
+		raw := jsonrpc.Get(one, "name")
+		name, ok := jsonrpc.String(raw)
+		bad := func(r rune) bool {
+			return r > 'z' || !(r >= 'a' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r))
+		}
+		switch {
+		case !ok:
+			return ""
+		case name == "" || len(name) > 128:
+			return fmt.Sprintf("%s/name: %d characters", at, len(name))
+		case strings.IndexFunc(name, bad) >= 0 || strings.Contains(name, "`"):
+			return at + "/name: " + quote(name)
+		}
+		return ""
+	})
+}
+
+func checkToolTwice(f *frame) string {
+	seen := map[string]bool{}
+	return f.each(func(at string, one []byte) string {
+		name := text(one, "name")
+		if name != "" && seen[name] {
+			return at + "/name: " + quote(name)
+		}
+		seen[name] = true
+		return ""
+	})
+}
+
+func checkHeaderMarks(f *frame) string {
+	if !bytes.Contains(f.body, []byte("x-mcp-header")) {
+		return ""
+	}
+	return f.each(func(at string, one []byte) string {
+		input := jsonrpc.Get(one, "inputSchema")
+		if !bytes.Contains(input, []byte("x-mcp-header")) {
+			return ""
+		}
+		if err := mcp.ValidateParamHeaderAnnotations(&mcp.Tool{Name: "tool", RawInputSchema: input}); err != nil {
+			return at + "/inputSchema: " + short.Clip(err.Error(), 120)
+		}
+		return ""
+	})
+}
+
+// secrets are the fields of a form that ask for one.
+func secrets(requested []byte) (evidence string) {
+	_ = jsonrpc.Members(jsonrpc.Get(requested, "properties"), func(key string, field []byte) bool { // as above
+		if mask.Secret(key) || text(field, "format") == "password" {
+			evidence = "/requestedSchema/properties/" + short.Clip(key, 60)
+		}
+		return evidence == ""
+	})
+	return evidence
+}
+
+func checkSecret(f *frame) string {
+	if f.out() {
+		return ""
+	}
+	if f.Method == "elicitation/create" && f.rev != revModern {
+		if s := secrets(jsonrpc.Get(f.env.Params, "requestedSchema")); s != "" {
+			return "/params" + s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// MaxBody is the largest frame that is looked into. Of a larger one only what the journal says about it is used.
+const MaxBody = 8 << 20
+
+// Finding is one violation.
+type Finding struct {
+	Rule     *Rule
+	Seq      uint64 // of the entry
+	Server   string
+	Conn     uint64
+	By       Party  // client or server
+	Method   string // that the entry is about, "" if none
+	Revision string // "" if unknown
+	Evidence string // short, what a peer sent is quoted in it: not safe for a terminal
+}
+
+// Section is the URL of the part of the specification that was violated.
+func (f Finding) Section() string { return f.Rule.Section(f.Revision) }
+
+// Checker checks entries in the order of a journal. It is for one goroutine.
+type Checker struct {
+	conns     map[connKey]*conn
+	servers   map[string]*server
+	defs      definitions
+	schemas   int         // bytes of the schemas of all tools
+	rules     [16][]*Rule // by bit of when
+	Frames    int         // messages that were checked
+	Unchecked int         // of these, how many were not validated: too large, or no budget left
+	report    func(Finding)
+}
+
+// NewChecker returns one that calls report for each finding, in the order of the entries but for those that only later
+// entries prove.
+func NewChecker(report func(Finding)) *Checker {
+	c := &Checker{conns: map[connKey]*conn{}, servers: map[string]*server{}, report: report}
+	for i := range table {
+		for bit := range c.rules {
+			if table[i].on&(1<<bit) != 0 {
+				c.rules[bit] = append(c.rules[bit], &table[i])
+			}
+		}
+	}
+	return c
+}
+
+// frame is an entry that is being checked, with what is known about it.
+type frame struct {
+	*journal.Entry
+	at     uint64 // Seq of the entry to blame
+	body   []byte
+	env    jsonrpc.Envelope
+	err    error // of reading the envelope
+	whole  bool  // the body was read
+	c      *conn
+	ck     *Checker
+	rev    string
+	modern bool
+	req    *request // the request, or that which is answered; nil for an answer to none
+	post   *post    // for onPost and onStatus
+	head   head     // for onStatus
+}
+
+// Wants is how many bytes of an entry's body Add needs: all, or none.
+func Wants(e *journal.Entry) bool {
+	switch e.Kind {
+	case journal.Stderr, journal.State:
+		return false
+	}
+	return e.Size <= MaxBody && e.Kind <= journal.HTTP
+}
+
+// Add checks the entry that follows. body is nil where it is not to be had; it is not kept.
+func (ck *Checker) Add(e *journal.Entry, body []byte) {
+	if e.Kind > journal.State || e.Method == "login" || e.Kind == journal.Bad && e.Dir == journal.None { // a line that nobody could read
+		return
+	}
+	if id := jsonrpc.IDKey(e.ID); id != e.ID { // the same id with escapes of its writer
+		own := *e
+		own.ID = id
+		e = &own
+	}
+	c := ck.conn(e)
+	f := frame{Entry: e, at: e.Seq, body: body, c: c, ck: ck, whole: len(body) > 0} // a file has less than Size where secrets were hidden
+	switch e.Kind {
+	case journal.Request, journal.Response, journal.ErrorResponse, journal.Notification:
+		ck.Frames++
+		ck.message(&f)
+	case journal.Bad:
+		ck.Frames++
+		if f.whole {
+			f.env, f.err = jsonrpc.Scan(body)
+		}
+		f.rev = c.spoken(e.Dir)
+		ck.run(&f, onBad)
+		if q := c.sides[other(e.Dir)].pending[e.ID]; q != nil {
+			q.over = true // it was answered, after a fashion
+		}
+	case journal.HTTP:
+		ck.http(&f)
+	case journal.State:
+		switch {
+		case e.Conn == 0 && e.Note == begins:
+			ck.restart(e.Server, e.Hop)
+		case strings.HasPrefix(e.Note, batchOf):
+			f.rev = c.rev
+			ck.run(&f, onBad)
+		}
+	}
+}
+
+// begins is the note of a session about its first connection: in a file to which several runs were appended, another run.
+const begins = "Disconnected → Connecting"
+
+// batchOf begins the note of a session about a batch whose messages follow.
+const batchOf = "batch of "
+
+// restart ends the connections of an earlier run.
+func (ck *Checker) restart(server, hop string) {
+	for k, c := range ck.conns {
+		if k.server == server && k.hop == hop {
+			ck.end(c)
+			delete(ck.conns, k)
+		}
+	}
+	if s := ck.servers[hop+"\x00"+server]; s != nil {
+		s.highest = 0
+	}
+}
+
+// Finish ends all connections: what is not answered yet never will be.
+func (ck *Checker) Finish() {
+	for _, c := range ck.conns {
+		ck.end(c)
+	}
+}
+
+// run checks one entry by the rules of a kind.
+func (ck *Checker) run(f *frame, on when) {
+	for bit := range ck.rules {
+		if on&(1<<bit) == 0 {
+			continue
+		}
+		for _, r := range ck.rules[bit] {
+			if !r.in(f.rev) {
+				continue
+			}
+			f.at = f.Seq
+			if evidence := r.check(f); evidence != "" {
+				ck.report(Finding{
+					Rule: r, Seq: f.at, Server: f.Server, Conn: f.Conn, By: r.By.of(f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
+				})
+			}
+		}
+	}
+}
+
+// conn is the state of the entry's connection.
+func (ck *Checker) conn(e *journal.Entry) *conn {
+	k := connKey{e.Server, e.Hop, e.Conn}
+	c := ck.conns[k]
+	if c == nil {
+		name := e.Hop + "\x00" + e.Server
+		s := ck.servers[name]
+		if s == nil {
+			if len(ck.servers) >= maxServers {
+				clear(ck.servers)
+				ck.schemas = 0
+			}
+			s = &server{tools: map[string]*tool{}}
+			ck.servers[name] = s
+		}
+		if len(ck.conns) >= maxConns {
+			ck.forget()
+		}
+		c = newConn(k, s)
+		ck.conns[k] = c
+		if e.Hop == "" && e.Conn > s.highest && s.highest > 0 { // a session has one connection at a time
+			if old := ck.conns[connKey{e.Server, e.Hop, s.highest}]; old != nil {
+				ck.end(old)
+			}
+		}
+		s.highest = max(s.highest, e.Conn)
+	}
+	c.used = e.Seq
+	return c
+}
+
+// forget drops the half of the connections that was used longest ago.
+func (ck *Checker) forget() {
+	all := make([]uint64, 0, len(ck.conns))
+	for _, c := range ck.conns {
+		all = append(all, c.used)
+	}
+	slices.Sort(all)
+	middle := all[len(all)/2]
+	for k, c := range ck.conns {
+		if c.used <= middle {
+			delete(ck.conns, k)
+		}
+	}
+}
+
+// end reports what a connection left unanswered.
+func (ck *Checker) end(c *conn) {
+	for d := range c.sides {
+		left := make([]*request, 0, len(c.sides[d].pending))
+		for _, q := range c.sides[d].pending {
+			if !q.over {
+				left = append(left, q)
+			}
+		}
+		slices.SortFunc(left, func(a, b *request) int { return int(a.seq) - int(b.seq) })
+		for _, q := range left {
+			e := journal.Entry{Seq: q.seq, Server: c.key.server, Conn: c.key.conn, Hop: c.key.hop, Dir: journal.Dir(d), Kind: journal.Request, Method: q.method, ID: q.id, Tool: q.target}
+			f := frame{Entry: &e, c: c, ck: ck, rev: q.rev, modern: q.modern, req: q}
+			ck.run(&f, onEnd)
+			q.over = true
+		}
+	}
+}
+
+// other is the opposite direction.
+func other(d journal.Dir) journal.Dir {
+	switch d {
+	case journal.Out:
+		return journal.In
+	case journal.In:
+		return journal.Out
+	}
+	return d
+}

@@ -1,0 +1,97 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// http checks the head of an HTTP request or response.
+func (ck *Checker) http(f *frame) {
+	c := f.c
+	switch {
+	case strings.HasPrefix(f.Note, "event "):
+		c.sse = true
+		return
+	case !f.whole || strings.HasPrefix(f.Note, "body of "):
+		return
+	}
+	f.head = parseHead(f.body)
+	c.http = true
+	if v := known(f.head.fields["mcp-protocol-version"]); v != "" && c.rev == "" {
+		c.rev = v
+	}
+	if f.Dir == journal.In {
+		ck.status(f)
+		return
+	}
+	p := &post{seq: f.Seq, head: f.head}
+	if len(c.posts) >= maxPosts {
+		clear(c.posts)
+	}
+	c.posts[f.Seq] = p
+	switch {
+	case p.head.verb != "POST":
+		ck.posted(f, p, message{rev: c.rev, modern: c.rev == revModern})
+	case strings.Contains(p.head.target, "://"): // a session's own: the message came before
+		i := slices.IndexFunc(c.fresh, func(m message) bool { return m.method == f.Method && m.id == f.ID })
+		if i < 0 {
+			i = slices.IndexFunc(c.fresh, func(m message) bool {
+				return m.kind >= journal.Response && m.kind <= journal.ErrorResponse && m.id == f.ID
+			})
+		}
+		if i < 0 {
+			return
+		}
+		m := c.fresh[i]
+		c.fresh = slices.Delete(c.fresh, i, i+1)
+		ck.posted(f, p, m)
+	default: // of a router: the message follows
+		c.loose = p
+	}
+}
+
+// posted checks an HTTP request of which the message is known; f is either of the two.
+func (ck *Checker) posted(f *frame, p *post, m message) {
+	p.message, p.known = m, true
+	e := *f.Entry
+	e.Seq, e.Kind, e.Method = p.seq, journal.HTTP, m.method
+	g := frame{Entry: &e, c: f.c, ck: ck, rev: m.rev, modern: m.modern, post: p, head: p.head, whole: true}
+	ck.run(&g, onPost)
+}
+
+// status checks the head of an HTTP response.
+func (ck *Checker) status(f *frame) {
+	c := f.c
+	p := c.posts[f.Peer]
+	if p == nil && f.Peer == 0 && len(c.posts) == 1 { // of several at once nobody knows which it answers
+		for _, p = range c.posts {
+		}
+	}
+	f.rev = c.spoken(f.Dir)
+	f.modern = f.rev == revModern
+	if p == nil {
+		if f.Peer == 0 {
+			clear(c.posts)
+		}
+		return
+	}
+	delete(c.posts, p.seq)
+	f.post = p
+	if p.known {
+		f.rev, f.modern = p.rev, p.modern
+		f.Method = p.method
+		if q := c.sides[journal.Out].pending[p.id]; q != nil && p.kind == journal.Request {
+			q.status = f.head.status
+		}
+	}
+	ck.run(f, onStatus)
+	_, session := p.head.fields["mcp-session-id"]
+	switch {
+	case f.head.status == 404 && session:
+		c.gone = true
+	case p.method == "initialize" && f.head.status == 200:
+		_, c.session = f.head.fields["mcp-session-id"]
+	}
+}

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// maxListed is how many findings of one rule are kept; all are counted.
+const maxListed = 500
+
+// Group is what was found by one rule.
+type Group struct {
+	Rule     *Rule
+	Count    int
+	Findings []Finding // the first of them, see maxListed
+}
+
+// Report is what was found so far.
+type Report struct {
+	Groups    []Group        // the worst first, and as in the table
+	Frames    int            // messages that were checked
+	Unchecked int            // of these, how many were not validated by the schema: too large, or too many of different shapes
+	Count     [Error + 1]int // findings by severity
+	Last      uint64         // Seq of the newest entry that was checked
+}
+
+// Total is the number of findings.
+func (r *Report) Total() int { return r.Count[Note] + r.Count[Warning] + r.Count[Error] }
+
+// Worst is the severest finding about an entry, 0 for none.
+func (r *Report) Worst(seq uint64) (worst Severity) {
+	for i := range r.Groups {
+		for j := range r.Groups[i].Findings {
+			if r.Groups[i].Findings[j].Seq == seq {
+				worst = max(worst, r.Groups[i].Rule.Severity)
+			}
+		}
+	}
+	return worst
+}
+
+// List is the findings of a journal, which may still grow. It is safe for concurrent use.
+type List struct {
+	only    string // the server that is looked at, "" for all
+	mu      sync.Mutex
+	checker *Checker
+	seen    uint64
+	kept    map[*Rule]*Group
+}
+
+// NewList returns an empty list.
+func NewList() *List {
+	l := &List{kept: map[*Rule]*Group{}}
+	l.checker = NewChecker(func(f Finding) {
+		g := l.kept[f.Rule]
+		if g == nil {
+			g = &Group{Rule: f.Rule}
+			l.kept[f.Rule] = g
+		}
+		if g.Count++; len(g.Findings) < maxListed {
+			g.Findings = append(g.Findings, f)
+		}
+	})
+	return l
+}
+
+// NewListOf returns an empty list about one server only, in a journal that has others too.
+func NewListOf(server string) *List {
+	l := NewList()
+	l.only = server
+	return l
+}
+
+// Update checks what came since, until ctx ends. A body that is not kept any more counts as not validated.
+func (l *List) Update(ctx context.Context, j *journal.Journal) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j.Each(l.seen, func(e *journal.Entry) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		if l.seen = e.Seq; l.only != "" && e.Server != l.only {
+			return true
+		}
+		var body []byte
+		if Wants(e) {
+			body, _ = j.Body(e.Seq)
+		}
+		l.checker.Add(e, body)
+		return true
+	})
+	return ctx.Err()
+}
+
+// Finish tells that nothing more will come: requests without an answer are findings now.
+func (l *List) Finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checker.Finish()
+}
+
+// Report is a copy of what was found so far.
+func (l *List) Report() Report {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := Report{Frames: l.checker.Frames, Unchecked: l.checker.Unchecked, Last: l.seen}
+	for _, s := range Severities() {
+		for i := range table {
+			g := l.kept[&table[i]]
+			if g == nil || g.Rule.Severity != s {
+				continue
+			}
+			c := *g
+			c.Findings = slices.Clone(g.Findings)
+			slices.SortStableFunc(c.Findings, func(a, b Finding) int { return int(int64(a.Seq) - int64(b.Seq)) })
+			r.Groups = append(r.Groups, c)
+			r.Count[s] += g.Count
+		}
+	}
+	return r
+}

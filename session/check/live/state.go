@@ -1,0 +1,318 @@
+package live
+
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Bounds on what is remembered. Beyond one of them the oldest is forgotten, and no rule concludes anything from it.
+const (
+	maxConns   = 4_096    // connections
+	maxServers = 1_024    // servers
+	maxPending = 16_384   // requests without an answer, per direction of a connection
+	maxRecent  = 8_192    // ids, tokens and cursors that were used, likewise
+	maxTools   = 10_000   // tools of a server
+	maxSchemas = 8 << 20  // bytes of schemas of a server's tools
+	maxAll     = 32 << 20 // bytes of schemas of all servers' tools
+	maxCaps    = 64 << 10 // bytes of the capabilities of a connection
+	maxKept    = 4 << 10  // bytes of anything that is kept for each request
+	maxSaid    = 1_000    // what is reported once
+	maxPosts   = 256      // HTTP requests without a response, per connection
+	maxHead    = 64 << 10 // bytes of an HTTP head
+)
+
+var seed = maphash.MakeSeed()
+
+func hash(b []byte) uint64               { return maphash.Bytes(seed, b) }
+func hashString(s string) uint64         { return maphash.String(seed, s) }
+func quoted(raw []byte) string           { s, _ := jsonrpc.String(raw); return s }
+func text(b []byte, at ...string) string { return quoted(jsonrpc.Get(b, at...)) }
+
+// idOf is an id or a progress token in b, as a key.
+func idOf(b []byte, at ...string) string { return jsonrpc.IDKey(string(jsonrpc.Get(b, at...))) }
+
+// recent remembers the newest of many values.
+type recent struct {
+	set  map[uint64]uint64
+	ring []uint64
+	next int
+}
+
+func (r *recent) has(h uint64) bool { _, ok := r.set[h]; return ok }
+
+func (r *recent) add(h, value uint64) {
+	if r.set == nil {
+		r.set = map[uint64]uint64{}
+	}
+	if _, ok := r.set[h]; ok {
+		r.set[h] = value
+		return
+	}
+	if len(r.ring) < maxRecent {
+		r.ring = append(r.ring, h)
+	} else {
+		delete(r.set, r.ring[r.next])
+		r.ring[r.next] = h
+		r.next = (r.next + 1) % maxRecent
+	}
+	r.set[h] = value
+}
+
+// server is what is known of a server over all its connections.
+type server struct {
+	checked  map[uint64]string // what is wrong with arguments and results that came before, by their hash
+	modern   bool              // it answered in the modern era
+	caps     []byte            // its capabilities, as of the newest handshake or discovery
+	tools    map[string]*tool
+	bytes    int             // of the schemas in tools
+	complete bool            // tools are all that there are
+	listed   uint64          // connection on which they were listed
+	listing  bool            // the pages so far are all that there are
+	states   recent          // request states that it gave, with the hash of the id of the request
+	highest  uint64          // newest connection
+	said     map[string]bool // deprecated features that were noted
+}
+
+// conn is what is known of one connection.
+type conn struct {
+	key     connKey
+	server  *server
+	used    uint64 // Seq of the newest entry
+	rev     string // as negotiated, or as the headers say; "" if unknown
+	asked   uint64 // Seq of the newest initialize
+	settled bool   // it was answered with a result
+	ready   bool   // notifications/initialized was sent
+	modern  bool   // a request was answered in the modern era
+	http    bool
+	session bool      // the server gave a session id
+	gone    bool      // a request of this session was answered with 404
+	level   int       // of logging/setLevel, -1 for none
+	caps    [3][]byte // capabilities by the direction of who has them: Out is the client
+	sides   [3]side   // by direction of requests
+	latest  []byte    // clientCapabilities of the newest request of the modern era
+	early   []uint64  // requests before initialize
+	uris    recent    // that the client subscribed to
+	listens map[string]*listen
+	posts   map[uint64]*post // by the Seq of their head
+	loose   *post            // a head whose message follows
+	fresh   []message        // messages to the server of which the head did not come yet
+	said    map[string]bool  // what is reported once
+	sse     bool             // the transport is HTTP+SSE
+}
+
+type connKey struct {
+	server string
+	hop    string
+	conn   uint64
+}
+
+// side is the requests in one direction.
+type side struct {
+	pending map[string]*request
+	ids     recent // used
+	tokens  map[string]*token
+	over    recent // progress tokens whose request was answered
+	walks   map[string]*walk
+}
+
+// request is one that is not answered yet, or was just now.
+type request struct {
+	seq       uint64
+	id        string
+	method    string
+	target    string
+	rev       string // of the request itself
+	modern    bool
+	level     string // io.modelcontextprotocol/logLevel
+	caps      []byte // io.modelcontextprotocol/clientCapabilities
+	token     string
+	cursor    uint64
+	paged     bool
+	task      bool
+	cancelled bool
+	over      bool // its connection ended
+	status    int  // of the HTTP response, 0 if unknown
+	wanted    int  // level of logging/setLevel
+	bare      bool // without the _meta that the era demands
+}
+
+// token is a progress token in use.
+type token struct {
+	value float64
+	any   bool
+}
+
+// walk is one pass over the pages of a list.
+type walk struct {
+	used  map[uint64]bool
+	given recent
+}
+
+// listen is a stream of subscriptions/listen.
+type listen struct {
+	acked bool
+}
+
+// message is what one HTTP request carries.
+type message struct {
+	kind         journal.Kind
+	method, id   string
+	params       []byte
+	rev          string
+	modern, bare bool
+}
+
+// post is one HTTP request.
+type post struct {
+	seq  uint64
+	head head
+	message
+	known bool // the message is
+}
+
+func newConn(k connKey, s *server) *conn {
+	return &conn{key: k, server: s, level: -1, listens: map[string]*listen{}, posts: map[uint64]*post{}, said: map[string]bool{}}
+}
+
+// spoken is the revision by which one side's messages are judged. That of the other era, which a client only asked for, is not that of a
+// server until it has answered in it.
+func (c *conn) spoken(by journal.Dir) string {
+	if by == journal.In && c.rev == revModern && !c.modern && !c.server.modern {
+		return ""
+	}
+	return c.rev
+}
+
+// once is true the first time.
+func (c *conn) once(what string) bool {
+	if c.said[what] || len(c.said) >= maxSaid {
+		return false
+	}
+	c.said[what] = true
+	return true
+}
+
+// once is true the first time.
+func (s *server) once(what string) bool {
+	if s.said[what] || len(s.said) >= maxSaid {
+		return false
+	}
+	if s.said == nil {
+		s.said = map[string]bool{}
+	}
+	s.said[what] = true
+	return true
+}
+
+// start remembers a request.
+func (s *side) start(q *request) {
+	if s.pending == nil {
+		s.pending, s.tokens, s.walks = map[string]*request{}, map[string]*token{}, map[string]*walk{}
+	}
+	if len(s.pending) < maxPending {
+		s.pending[q.id] = q
+	}
+	s.ids.add(hashString(q.id), q.seq)
+	if q.token != "" && len(s.tokens) < maxPending {
+		s.tokens[q.token] = &token{}
+	}
+	if !q.paged {
+		return
+	}
+	w := s.walks[q.method]
+	if q.cursor == 0 || w == nil {
+		if w == nil {
+			w = &walk{}
+			s.walks[q.method] = w
+		}
+		w.used = map[uint64]bool{}
+	}
+	if q.cursor != 0 && len(w.used) < maxRecent {
+		w.used[q.cursor] = true
+	}
+}
+
+// finish forgets a request that was answered.
+func (s *side) finish(q *request) {
+	delete(s.pending, q.id)
+	if q.token != "" && !q.task {
+		delete(s.tokens, q.token)
+		s.over.add(hashString(q.token), q.seq)
+	}
+}
+
+// head is the first line and the fields of an HTTP message.
+type head struct {
+	verb, target string            // of a request
+	status       int               // of a response
+	fields       map[string]string // by name in lower case
+}
+
+func parseHead(b []byte) (h head) {
+	first, rest, _ := strings.Cut(string(b[:min(len(b), maxHead)]), "\n")
+	words := strings.Fields(first)
+	switch {
+	case len(words) == 0:
+		return h
+	case strings.HasPrefix(words[0], "HTTP/") && len(words) > 1:
+		h.status = number(words[1])
+	case number(words[0]) > 0:
+		h.status = number(words[0])
+	case len(words) > 1:
+		h.verb, h.target = strings.Clone(words[0]), keep(words[1])
+	}
+	h.fields = map[string]string{}
+	for line := range strings.SplitSeq(rest, "\n") {
+		name, value, ok := strings.Cut(line, ":")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if !ok || !looked(name) || len(h.fields) >= 100 {
+			continue
+		}
+		if old, twice := h.fields[name]; twice {
+			value = old + ", " + value
+		}
+		h.fields[name] = keep(value)
+	}
+	return h
+}
+
+// keep copies a part of a larger text; of a long one only the beginning, as of one that a recorder hid.
+func keep(s string) string {
+	if len(s) > maxKept {
+		return strings.ToValidUTF8(s[:maxKept], "") + "…"
+	}
+	return strings.Clone(s)
+}
+
+// looked is whether a rule looks at the field of an HTTP head.
+func looked(name string) bool {
+	switch name {
+	case "accept", "content-type", "content-length", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "origin", "host", "www-authenticate":
+		return true
+	}
+	return strings.HasPrefix(name, "mcp-param-")
+}
+
+// float is a JSON number; false if raw is not one.
+func float(raw []byte) (float64, bool) {
+	if len(raw) == 0 || len(raw) > 400 || raw[0] != '-' && raw[0]-'0' > 9 {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(string(raw), 64)
+	return v, err == nil
+}
+
+func number(s string) int {
+	n := 0
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' || n > 999 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// tool is what is known of a tool.
+type tool struct {
+	input, output []byte         // as listed
+	args, result  *schema.Schema // made on first use
+}
+
+// maxChecked is how many values for the tools of a server are remembered as checked.
+const maxChecked = 4_096
+
+// unlearn forgets the tools of a server: they changed, or are listed anew.
+func (ck *Checker) unlearn(s *server) {
+	ck.schemas = max(ck.schemas-s.bytes, 0)
+	s.tools, s.bytes, s.checked, s.complete, s.listing = map[string]*tool{}, 0, nil, false, false
+}
+
+// learn takes in a page of tools/list.
+func (ck *Checker) learn(c *conn, q *request, result []byte, whole bool) {
+	s := c.server
+	if q.cursor == 0 {
+		ck.unlearn(s)
+		s.listing, s.listed = true, c.key.conn
+	}
+	s.complete = false
+	s.listing = s.listing && whole
+	ok := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(raw []byte) bool {
+		t, name := &tool{}, ""
+		err := jsonrpc.Members(raw, func(key string, value []byte) bool {
+			switch key {
+			case "name":
+				name = quoted(value)
+			case "inputSchema":
+				t.input = value
+			case "outputSchema":
+				t.output = value
+			}
+			return true
+		})
+		n := len(t.input) + len(t.output)
+		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
+			s.listing = false
+			return err == nil && len(s.tools) < maxTools
+		}
+		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output)
+		s.tools[strings.Clone(name)], s.bytes = t, s.bytes+n
+		ck.schemas += n
+		return true
+	})
+	s.listing = s.listing && ok == nil
+	s.complete = s.listing && jsonrpc.Get(result, "nextCursor") == nil
+}
+
+// unknown reports whether the server certainly has no tool of this name for the client of this connection.
+func (c *conn) unknown(name string) bool {
+	s := c.server
+	return s.complete && s.listed == c.key.conn && s.tools[name] == nil
+}
+
+// arguments says how a call's arguments violate the tool's inputSchema.
+func (s *server) arguments(t *tool, raw []byte) string {
+	if len(t.input) == 0 {
+		return ""
+	}
+	if t.args == nil {
+		t.args = schema.Parse(t.input)
+	}
+	return s.verdict(t.args, raw, "/params/arguments")
+}
+
+// structured says how a call's result violates the tool's outputSchema.
+func (s *server) structured(t *tool, raw []byte) string {
+	if t.result == nil {
+		t.result = schema.Parse(t.output)
+	}
+	return s.verdict(t.result, raw, "/result/structuredContent")
+}
+
+// verdict says how a value violates a schema of a tool.
+func (s *server) verdict(by *schema.Schema, raw []byte, at string) string {
+	h := hash(raw) ^ hash(by.Raw())
+	if v, ok := s.checked[h]; ok {
+		return v
+	}
+	problems, _ := by.ValidateJSON(raw)
+	v := describe(at, schema.Certain(problems, raw, mask.Placeholder)) // of a secret that was taken out nobody knows whether it fits
+	if s.checked == nil || len(s.checked) >= maxChecked {
+		s.checked = map[uint64]string{}
+	}
+	s.checked[h] = v
+	return v
+}

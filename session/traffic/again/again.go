@@ -1,0 +1,376 @@
+// Package again sends recorded requests once more: as they were, with other params, to another server or in another version of the
+// protocol. It says what had to be changed for that, and how the answers differ.
+package again
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/traffic/compare"
+)
+
+// README is the manual of sending again, in Markdown.
+//
+//go:embed README.md
+var README string
+
+// Request is what is sent once more. Made by Find, Parse or New.
+type Request struct {
+	Frame  []byte // as it was sent
+	Server string // that it was sent to, "" if that is not known
+	Seq    uint64 // of its journal entry, 0 for none
+
+	env jsonrpc.Envelope
+}
+
+// New is a request that was not recorded: params is an object or nil.
+func New(server, method string, params json.RawMessage) (Request, error) {
+	r, err := Parse(jsonrpc.NewRequest([]byte("0"), method, params))
+	r.Server = server
+	return r, err
+}
+
+// Parse takes a frame for a request or notification of a client.
+func Parse(frame []byte) (Request, error) {
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		return Request{}, err
+	}
+	if env.Kind != jsonrpc.Request && env.Kind != jsonrpc.Notification {
+		return Request{}, fmt.Errorf("the frame is a %s: only requests and notifications are sent again", env.Kind)
+	}
+	return Request{Frame: frame, env: env}, nil
+}
+
+// Find is the request of an exchange, by any journal entry of it. The error says why this entry cannot be sent.
+func Find(j *journal.Journal, seq uint64) (Request, error) {
+	e, ok := j.Get(seq)
+	if !ok {
+		return Request{}, journal.ErrNoEntry
+	}
+	if why := Why(j, &e); why != "" {
+		return Request{}, errors.New(why)
+	}
+	if root, ok := j.Get(root(&e)); ok {
+		e = root
+	}
+	body, err := j.Body(e.Seq)
+	if err != nil {
+		return Request{}, err
+	}
+	r, err := Parse(body)
+	r.Server, r.Seq = e.Server, e.Seq
+	return r, err
+}
+
+// root is the entry of the request that e is about.
+func root(e *journal.Entry) uint64 {
+	if e.Root != 0 {
+		return e.Root
+	}
+	return e.Seq
+}
+
+// Why is why an entry cannot be sent again, "" if it can: it is, or answers, something that a client sent.
+func Why(j *journal.Journal, e *journal.Entry) string {
+	if seq := root(e); seq != e.Seq {
+		q, ok := j.Get(seq)
+		if !ok {
+			return "the request is not in the journal any more"
+		}
+		e = &q
+	}
+	switch {
+	case e.Kind == journal.Response || e.Kind == journal.ErrorResponse:
+		return "the request of this answer is not known"
+	case e.Kind != journal.Request && e.Kind != journal.Notification:
+		return "this is not a message of the protocol"
+	case e.Dir != journal.Out:
+		return "the server sent this: only what a client sent is sent again"
+	}
+	return ""
+}
+
+// Method is the method of the request.
+func (r Request) Method() string { return r.env.Method }
+
+// Params is the params of the request, nil for none.
+func (r Request) Params() json.RawMessage { return r.env.Params }
+
+// Notification reports whether it has no answer.
+func (r Request) Notification() bool { return r.env.Kind == jsonrpc.Notification }
+
+// Tool is the tool that is called, "" if none is.
+func (r Request) Tool() string {
+	if r.env.Method != string(mcp.MethodToolsCall) {
+		return ""
+	}
+	return jsonrpc.GetString(r.env.Params, "name")
+}
+
+// Arguments are those of the tool that is called, nil for none.
+func (r Request) Arguments() json.RawMessage { return jsonrpc.Get(r.env.Params, "arguments") }
+
+// Target is the tool, prompt or resource that it is about, "" for none.
+func (r Request) Target() string {
+	if name := jsonrpc.GetString(r.env.Params, "name"); name != "" {
+		return name
+	}
+	return jsonrpc.GetString(r.env.Params, "uri")
+}
+
+// Version is the protocol version that the request says it is in, "" in those of the legacy era.
+func (r Request) Version() string {
+	return jsonrpc.GetString(r.env.Params, "_meta", mcp.MetaKeyProtocolVersion)
+}
+
+// With is the request with other params, an object or nil.
+func (r Request) With(params json.RawMessage) (Request, error) {
+	changed, err := r.update(jsonrpc.Set(params, "params"))
+	if params == nil {
+		changed, err = r.update(jsonrpc.Delete("params"))
+	}
+	return changed, err
+}
+
+func (r Request) update(c ...jsonrpc.Change) (Request, error) {
+	frame, err := jsonrpc.Update(r.Frame, c...)
+	if err != nil {
+		return r, err
+	}
+	changed, err := Parse(frame)
+	changed.Server, changed.Seq = r.Server, r.Seq
+	return changed, err
+}
+
+// ofEra are members of params._meta that the protocol version and the connection determine.
+var ofEra = [...]string{
+	mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyLogLevel, "progressToken", "traceparent", "tracestate", "baggage",
+}
+
+// fit is the request as a server takes it: with the name that the tool has there, and exact if nothing of the era has to change.
+func (r Request) fit(s *session.Session) (fits Request, exact bool, err error) {
+	if name := r.Tool(); name != "" {
+		if there, ok := r.nameAt(s); ok && there != name {
+			if r, err = r.update(jsonrpc.Set(jsonrpc.Quote(there), "params", "name")); err != nil {
+				return r, false, err
+			}
+		}
+	}
+	st := s.Status()
+	want := ""
+	if st.Era == session.Modern {
+		want = st.Version
+	}
+	if r.Version() == want && r.Seq != 0 {
+		return r, true, nil
+	}
+	if jsonrpc.Get(r.env.Params, "_meta") == nil {
+		return r, false, nil
+	}
+	var drop []jsonrpc.Change
+	for _, name := range ofEra {
+		drop = append(drop, jsonrpc.Delete("params", "_meta", name))
+	}
+	r, err = r.update(drop...)
+	if err == nil && bytes.Equal(bytes.Join(bytes.Fields(jsonrpc.Get(r.env.Params, "_meta")), nil), []byte("{}")) {
+		r, err = r.update(jsonrpc.Delete("params", "_meta"))
+	}
+	return r, false, err
+}
+
+// nameAt is what the request's tool is called at a server: its name, or with the name of its agent before it where an aggregate has it,
+// or without. It is false where the server is known not to list it, or lists several.
+func (r Request) nameAt(s *session.Session) (name string, ok bool) {
+	tool := r.Tool()
+	list := s.Listing(offer.Tools)
+	if !list.Loaded {
+		return tool, true
+	}
+	full := toolset.FullName(r.Server, tool)
+	var others []string
+	for _, it := range list.Items {
+		switch {
+		case it.Name == tool || it.Name == full:
+			return it.Name, true
+		case partOf(tool, it.Name), partOf(it.Name, tool):
+			others = append(others, it.Name)
+		}
+	}
+	if len(others) != 1 {
+		return tool, false
+	}
+	return others[0], true
+}
+
+// partOf is whether full is a tool's name with that of a server before it.
+func partOf(tool, full string) bool {
+	return toolset.IsFullName(full) && (strings.HasSuffix(full, "__"+tool) || strings.HasSuffix(full, ":"+tool))
+}
+
+// Missing reports that a server is known not to have the tool that the request calls.
+func (r Request) Missing(s *session.Session) bool {
+	_, ok := r.nameAt(s)
+	return r.Tool() != "" && !ok
+}
+
+// Item is the tool that the request calls at a server; false where it calls none, or one that is not known there.
+func (r Request) Item(s *session.Session) (offer.Item, bool) {
+	name, ok := r.nameAt(s)
+	for _, it := range s.Listing(offer.Tools).Items {
+		if ok && name != "" && it.Name == name {
+			return it, true
+		}
+	}
+	return offer.Item{}, false
+}
+
+// Repeatable reports whether the request may be sent twice without harm: it asks only, or its tool says that it changes nothing, or
+// nothing more the second time.
+func (r Request) Repeatable(s *session.Session) bool {
+	switch mcp.MCPMethod(r.env.Method) {
+	case mcp.MethodToolsCall:
+		it, ok := r.Item(s)
+		return ok && (it.ReadOnly() || it.Idempotent())
+	case mcp.MethodPing, mcp.MethodToolsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList, mcp.MethodResourcesRead, mcp.MethodPromptsList,
+		mcp.MethodPromptsGet, mcp.MethodCompletionComplete, mcp.MethodServerDiscover:
+		return true
+	}
+	return false
+}
+
+// Legacy is a protocol version of which only the era is known.
+const Legacy = "legacy"
+
+// Bound reports whether a request makes sense only within the session that it was sent in: the handshake, subscriptions, and what names
+// something that an earlier request made.
+func (r Request) Bound() bool {
+	switch mcp.MCPMethod(r.env.Method) {
+	case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing, mcp.MethodSetLogLevel, mcp.MethodSubscriptionsListen, mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
+		return true
+	}
+	return strings.HasPrefix(r.env.Method, "tasks/") || r.Notification() || jsonrpc.Get(r.env.Params, "cursor") != nil || jsonrpc.Get(r.env.Params, "requestState") != nil
+}
+
+// Answer is what came back.
+type Answer struct {
+	Server  string // its title
+	Version string // of the protocol; Legacy for one of that era, "" if nothing is known
+	Frame   []byte // the whole response, nil if there is none
+	Err     error  // why there is no result
+	At      time.Time
+	Took    time.Duration
+	Seq     uint64 // of the request in the journal of the session, 0 for none
+	// Changed is what of the request was sent otherwise than it was recorded.
+	Changed []compare.Difference
+}
+
+// Send sends r to a server that is connected, as it is or fitted to the server, and waits for the answer. j is the journal of the
+// session. The error is that of ctx; any other is the answer's.
+func (r Request) Send(ctx context.Context, s *session.Session, j *journal.Journal, o session.CallOptions) (Answer, error) {
+	a := Answer{Server: s.Title(), Version: s.Status().Version, At: time.Now()}
+	var reply rpc.Reply
+	fits, exact, err := r.fit(s)
+	switch {
+	case err != nil:
+	case exact || r.Notification():
+		reply, err = s.Resend(ctx, fits.Frame, o)
+	default:
+		reply, err = s.Call(ctx, fits.Method(), fits.Params(), o)
+	}
+	a.Frame, a.Took, a.Seq, a.Err = reply.Frame, reply.Took, reply.Request, err
+	if a.Took == 0 {
+		a.Took = time.Since(a.At)
+	}
+	if j != nil && a.Seq != 0 {
+		if sent, err := j.Body(a.Seq); err == nil {
+			a.Changed = compare.Values(r.Frame, sent, compare.Options{NoGuess: true}).Differences
+		}
+	}
+	return a, ctx.Err()
+}
+
+// Recorded is the answer that a journal has to a request, by the entry of the request. Frame is nil where there is none.
+func Recorded(j *journal.Journal, seq uint64) (Answer, error) {
+	q, ok := j.Get(seq)
+	if !ok {
+		return Answer{}, journal.ErrNoEntry
+	}
+	a := Answer{Server: q.Server, At: q.Time, Took: q.Took, Seq: seq}
+	if sent, err := j.Body(seq); err == nil {
+		a.Version = cmp.Or(jsonrpc.GetString(sent, "params", "_meta", mcp.MetaKeyProtocolVersion), Legacy)
+	}
+	if e, ok := j.Get(q.Peer); ok && q.Peer != 0 && e.Size > 0 {
+		frame, err := j.Body(e.Seq)
+		if err != nil {
+			return a, err
+		}
+		a.Frame = frame
+	} else {
+		a.Err = errors.New("no answer was recorded")
+	}
+	return a, nil
+}
+
+// Compare says how two answers differ. ignore reports which JSON pointers of [Values] do not count; nil for none.
+func Compare(before, after Answer, noise *compare.Noise, ignore func(pointer string) bool) compare.Result {
+	a, b := Values(before, after)
+	return compare.Values(a, b, compare.Options{
+		Noise: noise, Before: before.At, After: after.At, Versions: [2]string{before.Version, after.Version}, Ignore: ignore,
+	})
+}
+
+// Values are what is compared of two answers: their results, or all of both where one of them is an error.
+func Values(before, after Answer) (a, b []byte) {
+	if a, b = before.result(), after.result(); a != nil && b != nil {
+		return a, b
+	}
+	return before.outcome(), after.outcome()
+}
+
+// Learn is where two answers to the same request differ.
+func Learn(first, second Answer) *compare.Noise { return compare.Learn(Values(first, second)) }
+
+func (a Answer) result() []byte { return jsonrpc.Get(a.Frame, "result") }
+
+// outcome is the response without what belongs to one request, or why there is none.
+func (a Answer) outcome() []byte {
+	if a.Frame == nil {
+		why := "no answer"
+		if a.Err != nil {
+			why = a.Err.Error()
+		}
+		return fmt.Appendf(nil, `{"failed":%s}`, jsonrpc.Quote(why))
+	}
+	out, err := jsonrpc.Update(a.Frame, jsonrpc.Delete("jsonrpc"), jsonrpc.Delete("id"))
+	if err != nil {
+		return a.Frame
+	}
+	return out
+}
+
+// Shown is what people are shown of the answer: its result, or else its error.
+func (a Answer) Shown() []byte {
+	if r := a.result(); r != nil {
+		return r
+	}
+	return a.outcome()
+}
+
+// Failed reports whether there is no result, or one that says isError.
+func (a Answer) Failed() bool { return a.result() == nil || offer.IsError(a.result()) }

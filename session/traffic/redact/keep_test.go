@@ -1,0 +1,43 @@
+package redact_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/traffic/redact"
+)
+
+// Arguments of which any may be a secret are words as well, which stay in other messages; what is long enough is found there. No message
+// loses a member that says what it is.
+func TestArgumentsThatMayAllBeSecret(t *testing.T) {
+	k := redact.NewKeeper()
+	kept := func(kind journal.Kind, tool, body string) string {
+		t.Helper()
+		e := journal.Entry{Kind: kind, Server: "s", Method: "tools/call", Tool: tool}
+		_, out := k.Change(e, []byte(body))
+		if _, err := jsonrpc.Scan(out); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+		return string(out)
+	}
+	kept(journal.Response, "", `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"vault","inputSchema":{"type":"object","patternProperties":{"^v_":{"type":"string","writeOnly":true}}}}]}}`)
+	arguments := `{"v_one":"a-secret-of-many-characters","password":"structuredContent","other":"result","more":"arguments","token":"q7x9z2","n":123456}`
+	out := kept(journal.Request, "vault", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"vault","arguments":`+arguments+`}}`)
+	for _, v := range []string{"a-secret", `"structuredContent"`, `"result"`, `:"arguments"`, "q7x9z2", "123456"} {
+		if strings.Contains(out, v) {
+			t.Errorf("%s is in %s", v, out)
+		}
+	}
+	text := "the result of 123456 arguments"
+	out = kept(journal.Response, "vault", fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":%q},{"type":"text","text":"a-secret-of-many-characters of q7x9z2"}],"structuredContent":{"n":1}}}`, text))
+	if !strings.Contains(out, `,"result":{"content":`) || !strings.Contains(out, `"structuredContent":{`) || !strings.Contains(out, text) || strings.Contains(out, "a-secret") || strings.Contains(out, "q7x9z2") {
+		t.Error(out)
+	}
+	out = kept(journal.Request, "other", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"other","arguments":{"a-secret-of-many-characters":1}}}`)
+	if !strings.Contains(out, `"params":{"name":"other","arguments":{"[secret-`) {
+		t.Error(out)
+	}
+}
