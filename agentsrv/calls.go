@@ -6,7 +6,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/delegate"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // calls lets the agent call others.

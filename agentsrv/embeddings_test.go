@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/tenant"
-	"github.com/mcphud/mcphud/session/agentclient"
-	"github.com/mcphud/mcphud/session/chat"
-	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
+	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 )
 
 // Profile is what the agent is there for.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // A streamed answer stays a stream for clients that know tasks, however long it takes: as a task it would lose its pieces.

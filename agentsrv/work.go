@@ -9,7 +9,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/stream"
 	"github.com/mcphud/mcphud/agentsrv/task"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // work makes what decides when calls run, and where.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/duplex"
+	"github.com/mcphud/mcphud/session/serve/duplex"
 )
 
 // inMemory is a router whose only agent and only clients are in this process, without a network: in a bubble of testing/synctest its

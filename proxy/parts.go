@@ -13,8 +13,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // command is the way to an agent that is a process of the router's.

@@ -25,8 +25,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/serve/duplex"
 )
 
 // Router forwards. It is made by New, served by Start or Handler, and must be closed.

@@ -18,8 +18,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/toolpin"
-	"github.com/mcphud/mcphud/session/fault"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/fault"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // Status is the state of a router, as /status shows it.

@@ -11,9 +11,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/mcphud/mcphud/session/duplex"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/serve/duplex"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/duplex"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/duplex"
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // sentRequest is what the fake model was sent.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // maxHistory is how many messages of a conversation may come before a prompt. All together have the characters of maxPrompt.

@@ -8,9 +8,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // maxValidators bounds how many compiled schemas are kept.

@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/span"
 )
 

@@ -1,5 +1,5 @@
 // Package fault is the agent's profile of the same name: tools that switch faults of the transport on and off while the
-// agent runs (see session/fault), and one that panics.
+// agent runs (see session/serve/fault), and one that panics.
 package fault
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 func TestP1_IDsAreByteExact(t *testing.T) {

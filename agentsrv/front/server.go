@@ -15,12 +15,12 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/duplex"
-	"github.com/mcphud/mcphud/session/idle"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/serve/duplex"
+	"github.com/mcphud/mcphud/session/serve/idle"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/sse"
 )
 

@@ -3,8 +3,8 @@ package front
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/idle"
 )
 
 // newSessions makes the table of the sessions of the legacy era.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/sse"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // special are the tools of the middleware that are not payloads.
@@ -130,7 +130,7 @@ func stderr(ctx context.Context, n int) error {
 }
 
 // serve answers with a payload, in the place that as names.
-func serve(ctx context.Context, p payload.Payload, args []byte) (string, error) {
+func serve(ctx context.Context, p fault.Payload, args []byte) (string, error) {
 	as := jsonrpc.GetString(args, "as")
 	q := quote(p.Text)
 	switch as {

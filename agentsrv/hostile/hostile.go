@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // Options are what a Server needs of its surroundings; the zero value is complete.
@@ -107,11 +107,11 @@ func number(args []byte, key string, def, most int) int {
 }
 
 // find is the payload with a slug.
-func find(slug string) (payload.Payload, bool) {
-	for _, p := range payload.Payloads() {
+func find(slug string) (fault.Payload, bool) {
+	for _, p := range fault.Payloads() {
 		if p.Slug() == slug {
 			return p, true
 		}
 	}
-	return payload.Payload{}, false
+	return fault.Payload{}, false
 }

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/fault"
 	corpus "github.com/mcphud/mcphud/testdata/hostile"
 )
 
 // The table is the corpus that the tests of the UI use: neither has an entry that the other lacks.
 func TestPayloadsAreTheCorpus(t *testing.T) {
 	have := map[string]string{}
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		if _, twice := have[p.Name]; twice {
 			t.Errorf("%s is there twice", p.Name)
 		}
@@ -58,7 +58,7 @@ func TestEveryToolOfTheListCanBeCalled(t *testing.T) {
 		}
 		seen[n] = true
 	}
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		if !seen[p.Slug()] {
 			t.Errorf("%s is not listed", p.Slug())
 		}

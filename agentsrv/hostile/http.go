@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/fault"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // httpTool is a broken tool that only HTTP has.

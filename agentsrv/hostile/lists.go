@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // entry is a tool in the list: its name, what it does, and the properties of its arguments as JSON.
@@ -54,7 +54,7 @@ const maxShown = 64 << 10
 
 // shown reports whether the payload stands in ordinary lists. One that is not UTF-8 does not: a strict client would refuse
 // the whole list, and nobody could call the others by name.
-func shown(p payload.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
+func shown(p fault.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
 
 // tools is the list of tools from a cursor on.
 func (s *Server) tools(cursor string) string {
@@ -69,7 +69,7 @@ func (s *Server) tools(cursor string) string {
 	switch mode := *s.mode.Load(); mode {
 	case modeNames:
 		var all []string
-		for _, p := range payload.Payloads() {
+		for _, p := range fault.Payloads() {
 			if shown(p) {
 				all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
 			}
@@ -92,7 +92,7 @@ func (s *Server) tools(cursor string) string {
 		}, control()...), "")
 	case modeBytes:
 		var all []string
-		for _, p := range payload.Payloads() {
+		for _, p := range fault.Payloads() {
 			if !utf8.ValidString(p.Text) {
 				all = append(all, entry{p.Text, p.Text, ""}.json())
 			}
@@ -138,7 +138,7 @@ func normal() []string {
 		all = append(all, e.json())
 	}
 	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			all = append(all, entry{p.Slug(), p.Name, as}.json())

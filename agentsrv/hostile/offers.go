@@ -3,7 +3,7 @@ package hostile
 import (
 	"strings"
 
-	"github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 const scheme = "hostile://payload/"
@@ -11,7 +11,7 @@ const scheme = "hostile://payload/"
 // resources is the list of resources: one for each payload.
 func resources() string {
 	var all []string
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			q = quote(p.Name)
@@ -48,7 +48,7 @@ func read(uri string) string {
 // prompts is the list of prompts: one for each payload.
 func prompts() string {
 	var all []string
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
 		if !shown(p) {
 			q = quote(p.Name)

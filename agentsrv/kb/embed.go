@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/text"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // What makes embeddings, as Results and the tool name it.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 const (

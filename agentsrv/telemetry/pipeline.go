@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/span"
-	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // The events of a tool call's span: it arrived, its arguments fit and it waits for its turn, it runs, its handler ran.

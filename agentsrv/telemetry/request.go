@@ -17,8 +17,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/span"
-	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // The attributes of spans.

@@ -13,7 +13,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 )
 
 // scope names this package as the origin of spans and metrics.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // Auth says how callers prove who they are. The zero value asks nobody.

@@ -3,7 +3,7 @@ package tenant
 import (
 	"unicode/utf8"
 
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // maxID is the length of the longest tenant id, in characters.

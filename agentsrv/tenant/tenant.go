@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/limit"
+	"github.com/mcphud/mcphud/session/serve/limit"
 )
 
 // field is how a request names its tenant: a member of a tool's arguments, of _meta, and a claim of a JWT.

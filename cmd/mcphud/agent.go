@@ -16,11 +16,11 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/agentclient"
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
+	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/store"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // agentSettings are what can be set about the agent. Negative limits say that the profile decides.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/exectool"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // number is a flag that takes a whole number within bounds. A value below the least is one that was not given.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/fault"
-	hostiletexts "github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
+
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 
@@ -51,7 +51,7 @@ var hostileFaults = map[string]planted{
 
 // hostilePlanted is what a tool of the profile does.
 func hostilePlanted(tool string) (planted, bool) {
-	for _, p := range hostiletexts.Payloads() {
+	for _, p := range fault.Payloads() {
 		switch {
 		case p.Slug() != tool:
 		case utf8.ValidString(p.Text):

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // modelVariables are the variables that come before the settings of the language model.

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/register"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // unregisterTime is how long an agent that is no longer registered serves on, for routers to notice.

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/register"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // join opens what the router shares with others, if it does. leave ends it, after the router.

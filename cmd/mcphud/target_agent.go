@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
 )
 
 // routerClient is a client of the router that the environment names: ROUTER_HOST, ROUTER_PORT, ROUTER_CA and AGENT_TOKEN.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
 )
 
 // team is a router and agents behind it, each in a process of its own, which know where the router is.

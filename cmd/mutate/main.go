@@ -1,8 +1,8 @@
 // Command mutate checks tests: it plants a small fault in a package, runs the package's own tests, and counts how often they notice. No file
 // is changed. A survivor is printed as it is found, and tried again by its place:
 //
-//	go run ./cmd/mutate -n 40 ./session/limit ./session/mask
-//	go run ./cmd/mutate -only limit.go:51 ./session/limit
+//	go run ./cmd/mutate -n 40 ./session/serve/limit ./session/mask
+//	go run ./cmd/mutate -only limit.go:51 ./session/serve/limit
 package main
 
 import (
@@ -93,7 +93,7 @@ func run(n int, seed uint64, least int, limit time.Duration, only string, patter
 		return failed
 	}
 	if tried == 0 {
-		return errors.New("nothing to try; name packages with code, as ./session/limit")
+		return errors.New("nothing to try; name packages with code, as ./session/serve/limit")
 	}
 	fmt.Printf("%d of %d mutants were noticed, %d %% (seed %d, of %d)\n", noticed, tried, 100*noticed/tried, seed, len(all))
 	if 100*noticed < least*tried {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/limit"
+	"github.com/mcphud/mcphud/session/serve/limit"
 )
 
 // maxMeters bounds how many pairs of a caller and an agent are counted at once.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/limit"
+	"github.com/mcphud/mcphud/session/serve/limit"
 )
 
 const (

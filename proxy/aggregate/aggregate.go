@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/idle"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/serve/idle"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/sse"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/serve/idle"
 )
 
 // client is a session of the legacy era, or all callers of one principal without one, with sessions of its own with agents.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/idle"
 )
 
 // maxShared is how many kinds of callers without a session there may be of one principal: they differ by the capabilities that

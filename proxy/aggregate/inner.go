@@ -11,8 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/duplex"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/duplex"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

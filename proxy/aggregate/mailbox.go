@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/mcphud/mcphud/session/outbox"
+	"github.com/mcphud/mcphud/session/serve/outbox"
 )
 
 const (

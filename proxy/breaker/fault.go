@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // Faults makes requests fail on purpose, as the plans of their routes say.

@@ -25,9 +25,9 @@ import (
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )

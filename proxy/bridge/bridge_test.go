@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/outbox"
+	"github.com/mcphud/mcphud/session/serve/outbox"
 )
 
 const (

@@ -20,8 +20,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/browser"
-	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
 // turn is how a model answers one request: say sends a piece of its text.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // Call is one HTTP request to an agent's endpoint on its way through the middlewares. It belongs to one goroutine. Its

@@ -3,8 +3,8 @@ package flow
 import (
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // Refuse answers with a JSON-RPC error, see ingress.Refuse; an error that says nothing of itself has status 500.

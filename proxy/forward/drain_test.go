@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // counting is a context that knows how many functions wait for its end.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // introduce reads the answer to initialize or server/discover: it gives the server the name under which the router serves it,

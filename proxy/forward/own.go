@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // Own sends the router's own requests to the agent, as a client with sessions of its own. It opens no streams.

@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // headerVersion names the protocol version; this and the names below are in canonical form, as the keys of a http.Header.

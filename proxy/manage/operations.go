@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // operation is an operation. Those that change nothing can be requested with GET.

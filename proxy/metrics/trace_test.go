@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 )
 
 // The short way of reading a trace context finds what the long one does, or leaves it to that.

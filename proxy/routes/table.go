@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // DefaultTimeout is how long an agent may take until its answer begins where its route does not say.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/idle"
 )
 
 // Limits bounds a Table. Zero values mean the defaults.

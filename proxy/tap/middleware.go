@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
 // RecordResponses is middleware of the router that records responses, and requests that are refused before they are parsed.

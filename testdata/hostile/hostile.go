@@ -1,7 +1,7 @@
 // Package hostile lets tests judge what is printed: Harm says what in it could act on a terminal or deceive its reader.
 package hostile
 
-import "github.com/mcphud/mcphud/session/fault/payload"
+import "github.com/mcphud/mcphud/session/serve/fault"
 
 // String is one string that must do no harm where it is printed.
 type String struct {
@@ -11,7 +11,7 @@ type String struct {
 
 // Strings are the payloads that misbehaving servers send.
 func Strings() (out []String) {
-	for _, p := range payload.Payloads() {
+	for _, p := range fault.Payloads() {
 		out = append(out, String{p.Name, p.Text})
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // version is that of what replicas say to each other. Those with another one do not take each other's calls.

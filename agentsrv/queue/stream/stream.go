@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/natsconn"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -48,7 +48,7 @@ func tools(t *testing.T, frame []byte) list {
 func TestLists(t *testing.T) {
 	sizes := map[behave.Mode]int{
 		behave.Good: 20, behave.ManyTools: 5000, behave.DeepSchema: 3, behave.Pages: 10, behave.RepeatCursor: 10,
-		behave.EndlessCursor: 10, behave.HostileText: len(payload.PayloadTexts(4096)), behave.Malformed: 23, behave.Changing: 1,
+		behave.EndlessCursor: 10, behave.HostileText: len(fault.PayloadTexts(4096)), behave.Malformed: 23, behave.Changing: 1,
 		behave.Liar: 20, behave.Bare: 20, behave.ExitDiscover: 20, behave.NoDiscover: 20, behave.FloodStderr: 20,
 	}
 	for mode, want := range sizes {

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/traffic/export"
 )
@@ -102,7 +102,7 @@ func TestHTML(t *testing.T) {
 func TestHTMLHostile(t *testing.T) {
 	j := journal.New(journal.Options{Dir: t.TempDir()})
 	defer j.Close()
-	texts := append(payload.PayloadTexts(4<<10), `</script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "</style></pre></details><iframe>", "{{.}}", "<!--", "]]>", "javascript:alert(1)", "\u202edlrow", "a\u200bb\U000e0041")
+	texts := append(fault.PayloadTexts(4<<10), `</script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "</style></pre></details><iframe>", "{{.}}", "<!--", "]]>", "javascript:alert(1)", "\u202edlrow", "a\u200bb\U000e0041")
 	for i, s := range texts {
 		q, _ := json.Marshal(s)
 		e := journal.Entry{Server: s, Conn: 1, Dir: journal.In, Kind: journal.Notification, Method: s, ID: s, Tool: s, Note: s, Status: journal.OK, Time: time.Unix(int64(i), 0)}

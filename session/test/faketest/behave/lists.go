@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 // list answers the four list methods; "" means that the method is not there.
@@ -115,7 +115,7 @@ func oversized(r request) string {
 func hostileTools() string {
 	var b strings.Builder
 	b.WriteByte('[')
-	for i, h := range payload.PayloadTexts(maxPayload) {
+	for i, h := range fault.PayloadTexts(maxPayload) {
 		if i > 0 {
 			b.WriteByte(',')
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/fault/payload"
+	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 // payloads is those payloads in one string.
-func payloads() string { return strings.Join(payload.PayloadTexts(maxPayload), " ") }
+func payloads() string { return strings.Join(fault.PayloadTexts(maxPayload), " ") }
 
 // plainTool renders a tool with one text argument.
 func plainTool(name, description string) string {

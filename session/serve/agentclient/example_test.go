@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/agentclient"
 )
 
 // An agent calls a tool of another one through the router, with one POST.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/serve/telemetry"
 )
 
 // Where the router is by default.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/sse"
 )
 

@@ -1,7 +1,7 @@
 // Package payload has the strings by which a server attacks whoever prints them, runs them or names files by them:
 // escape sequences, hidden and reordering characters, piles of marks, bytes that are not UTF-8, URLs, paths. The misbehaving
 // servers send them, and tests of what prints them use the same ones.
-package payload
+package fault
 
 import (
 	_ "embed"
