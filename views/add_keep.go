@@ -12,9 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/catalog/described"
+	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/described"
-	"github.com/mcphud/mcphud/session/mcpb"
 	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/pane"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/tui/widget"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/registry"
+	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"

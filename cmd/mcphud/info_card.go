@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/session/card"
+	"github.com/mcphud/mcphud/session/catalog/card"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/tui/safe"
 )

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/catalog/described"
+	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/described"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mcpb"
 	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"

@@ -89,7 +89,7 @@ func TestOpenServerHeadless(t *testing.T) {
 		{[]string{"io.github.domdomegg/airtable-mcp-server", "--print"}, 8, []string{"AIRTABLE_API_KEY", "--set AIRTABLE_API_KEY=VALUE"}},
 		{[]string{"io.github.domdomegg/airtable-mcp-server@1.7.2", "--print", "--package", "1", "--set", "AIRTABLE_API_KEY=hunter2"}, 0, []string{"npx -y airtable-mcp-server@1.7.2", "AIRTABLE_API_KEY=***", "publisher", "io.github.domdomegg", "https://github.com/domdomegg"}},
 		{[]string{"io.github.github/github-mcp-server", "--print", "--set", "token=hunter2"}, 0, []string{"run -i --rm -e GITHUB_PERSONAL_ACCESS_TOKEN ghcr.io/github/github-mcp-server:0.20.1"}},
-		{[]string{"../../session/registry/testdata/azure-devops.json", "--print"}, 0, []string{"https://mcp.dev.azure.com", "com.microsoft"}},
+		{[]string{"../../session/catalog/registry/testdata/azure-devops.json", "--print"}, 0, []string{"https://mcp.dev.azure.com", "com.microsoft"}},
 		{[]string{"com.example/fake", "--save", file, "--set", "X-Api-Key=hunter2"}, 0, []string{"X-Api-Key", "is a program of this machine or its network"}},
 		{[]string{"com.example/fake", "--save", file, "--set", "X-Api-Key=hunter2"}, 1, []string{"already"}},
 		{[]string{"com.example/fake", "--set", "X-Api-Key=hunter2"}, 4, []string{"not trusted yet"}},

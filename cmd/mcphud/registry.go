@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/registry"
 	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/userconfig"

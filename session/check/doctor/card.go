@@ -3,7 +3,7 @@ package doctor
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/session/card"
+	"github.com/mcphud/mcphud/session/catalog/card"
 )
 
 // card compares what is published about the server with what it says. That nothing is published is the usual case.

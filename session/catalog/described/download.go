@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/catalog/mcpb"
+	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/mcpb"
-	"github.com/mcphud/mcphud/session/registry"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )

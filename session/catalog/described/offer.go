@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/catalog/mcpb"
+	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mcpb"
-	"github.com/mcphud/mcphud/session/registry"
 	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
 )
