@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
 // naming is how the endpoint of all agents names tools and prompts.

@@ -6,6 +6,6 @@
 // what a caller gets are the bytes that the server sent.
 //
 // mcp-go brings the protocol's vocabulary: versions, methods, _meta keys, headers, subscription filters. Its transports
-// and its client decode what they carry, so frames go through transports of our own. Package session/mcpgo lets a session use
+// and its client decode what they carry, so frames go through transports of our own. Package session/client/mcpgo lets a session use
 // any of mcp-go's instead (From), and is for callers who want its typed client on top of a session (Client).
 package session

@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mcpgo"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/transport"

@@ -16,9 +16,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/mcpgo"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui"

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )

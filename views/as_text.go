@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/persona"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
 // connectFrom connects a server within the limits of a pool; nil for none.

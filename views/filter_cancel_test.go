@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )

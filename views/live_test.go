@@ -12,10 +12,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/mcpgo"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mcpgo"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/persona"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"

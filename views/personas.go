@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/persona"
+	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/skills"
 )
 
 // Exit codes of --verify.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/userconfig"
 )
 

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/schema"
-	"github.com/mcphud/mcphud/session/skills"
 )
 
 // conformanceCommand is the client that the official suite tests: it starts the command with the URL of a scenario's server, and

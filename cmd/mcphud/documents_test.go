@@ -16,8 +16,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/check/ignore"
+	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/persona"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 

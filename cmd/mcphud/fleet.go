@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

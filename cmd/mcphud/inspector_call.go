@@ -7,12 +7,12 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
-	"github.com/mcphud/mcphud/session/skills"
 )
 
 // inspectedLists are the methods that list something, and the capability without which there is nothing to list.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/pending"
-	"github.com/mcphud/mcphud/session/persona"
 )
 
 type ioWriter = io.Writer

@@ -14,13 +14,13 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func (a *app) toolsCommand() *cobra.Command {

@@ -14,10 +14,10 @@ import (
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/check/doctor"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )

@@ -22,8 +22,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/test/leaktest"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func TestMain(m *testing.M) {

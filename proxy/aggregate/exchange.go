@@ -10,11 +10,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/sse"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // exchange is one HTTP request, and the message in it.

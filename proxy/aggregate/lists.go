@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // Members of a list's _meta.

@@ -9,9 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // view is how the merged lists look to who makes a request.

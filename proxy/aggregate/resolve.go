@@ -7,9 +7,9 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // resolve finds the agent that a name in the merged list means, and the agent's own name for it. A name that can mean two is

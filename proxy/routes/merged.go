@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
 // Merged is how the tools and prompts of all agents are named and chosen where they are one server. The zero value has all,

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
 func TestR19_MergedSettings(t *testing.T) {

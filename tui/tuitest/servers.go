@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mcpgo"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

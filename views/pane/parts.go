@@ -8,9 +8,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/skills"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"

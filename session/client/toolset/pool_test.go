@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
-	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
-	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func off() *bool {

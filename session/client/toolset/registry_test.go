@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
 func tool(server, name string) toolset.RegisteredTool {
