@@ -43,7 +43,7 @@ var arrows = map[string]string{
 	"session/check/fuzz":            "atomicfile check check/fuzz/values config failure journal journal/expert jsonrpc mask offer rpc schema session text",
 	"session/check/fuzz":            "offer schema",
 	"session/serve/chat":            "config text transport",
-	"session/consent":               "jsonrpc mask offer text",
+	"session/auth/consent":          "jsonrpc mask offer text",
 	"session/traffic/compare":       "jsonrpc text",
 	"session/config":                "atomicfile config/rewrite confine filewatch mask setup text",
 	"session/config/rewrite":        "",
@@ -117,7 +117,7 @@ var arrows = map[string]string{
 	"tui/themefile":                 "session/config session/text themes",
 	"tui/tuitest":                   "session session/config session/test/leaktest session/client/mcpgo session/transport tui",
 	"tui/widget":                    "session/text themes tui/paint tui/picture tui/safe",
-	"views":                         "session session/traffic/again session/atomicfile session/auth session/auth/browser session/traffic/calls session/catalog/card session/changes session/serve/chat session/check session/check/contract session/check/cost session/traffic/compare session/config session/consent session/catalog/described session/check/doctor session/traffic/expect session/failure session/traffic/history session/inputs session/journal session/check/live session/traffic/filter session/traffic/stats session/traffic/trace session/jsonrpc session/mask session/offer session/pending session/catalog/mcpb session/client/persona session/catalog/registry session/rpc session/schema session/secret session/setup session/client/skills session/tasks session/text session/client/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views":                         "session session/traffic/again session/atomicfile session/auth session/auth/browser session/traffic/calls session/catalog/card session/changes session/serve/chat session/check session/check/contract session/check/cost session/traffic/compare session/config session/auth/consent session/catalog/described session/check/doctor session/traffic/expect session/failure session/traffic/history session/inputs session/journal session/check/live session/traffic/filter session/traffic/stats session/traffic/trace session/jsonrpc session/mask session/offer session/pending session/catalog/mcpb session/client/persona session/catalog/registry session/rpc session/schema session/secret session/setup session/client/skills session/tasks session/text session/client/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
 	"views/pane":                    "session session/traffic/again session/auth session/check/cost session/traffic/compare session/config session/diagnosis session/failure session/journal session/traffic/filter session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/client/skills session/text tui tui/paint tui/safe tui/widget views/shell",
 	"views/shell":                   "session session/config session/journal session/mask tui/safe",
 

@@ -13,9 +13,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/traffic/again"

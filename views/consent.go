@@ -3,7 +3,7 @@ package views
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"

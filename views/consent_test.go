@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )

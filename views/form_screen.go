@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"

@@ -9,11 +9,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/check/contract"
 	doc "github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/cancelreader"
 
-	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/resident"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/rpc"
