@@ -8,9 +8,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/setup"
-	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/pending"
-	"github.com/mcphud/mcphud/session/tasks"
+	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
 

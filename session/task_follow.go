@@ -14,9 +14,9 @@ import (
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/tasks"
 )
 
 const (

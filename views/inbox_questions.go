@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/userconfig"
 )
 

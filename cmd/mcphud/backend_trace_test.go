@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/test/porttest"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 )

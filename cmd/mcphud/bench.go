@@ -18,7 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // benching is the command's flags.

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/pending"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // conformanceCommand is the client that the official suite tests: it starts the command with the URL of a scenario's server, and

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/offer/pending"
 )
 
 type ioWriter = io.Writer

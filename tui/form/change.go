@@ -3,7 +3,7 @@ package form
 import (
 	"strconv"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // put sets the value of a row, making the containers around it. coalesce

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // inline is how long a check may have taken last time to be made on the event loop, between a key and its frame.

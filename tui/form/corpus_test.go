@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Every input schema of every recorded server goes through form -> JSON ->
 // form without loss: filled with a skeleton and unknown keys, walked over,
 // typed into and taken back.
 func TestCorpusRoundTrip(t *testing.T) {
-	files, err := filepath.Glob("../../session/schema/testdata/peers/*.json")
+	files, err := filepath.Glob("../../session/offer/schema/testdata/peers/*.json")
 	if err != nil || len(files) < 7 {
 		t.Fatal(files, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // FileField returns the focused field if a file can be put into it, and whether that wants its bytes rather than its path.

@@ -1,6 +1,6 @@
 package form
 
-import "github.com/mcphud/mcphud/session/schema"
+import "github.com/mcphud/mcphud/session/offer/schema"
 
 // Fill adds what is missing: all that is required, and the next time everything else, as the schema's examples have it. What
 // was typed stays; undo takes it back. It reports whether there was anything to add.

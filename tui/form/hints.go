@@ -1,6 +1,6 @@
 package form
 
-import "github.com/mcphud/mcphud/session/schema"
+import "github.com/mcphud/mcphud/session/offer/schema"
 
 // Hint is one key that means something now, for the hint bar and help.
 type Hint struct {

@@ -3,7 +3,7 @@ package form
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Key applies a key and reports whether it meant anything here. Tab on the

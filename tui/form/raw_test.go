@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 const sums = `{"type":"object","required":["a","b"],"properties":{"a":{"type":"integer"},"b":{"type":"integer","examples":[7]},"note":{"type":"string","default":"x"},"when":{"type":"string","format":"date"}}}`

@@ -3,7 +3,7 @@ package form
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // rename is the key of a map being typed: a new one, or another name for an old one.

@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	ext "github.com/mcphud/mcphud/session/tasks"
+	ext "github.com/mcphud/mcphud/session/offer/tasks"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // maxChildren is how many properties of an object get values of their own.

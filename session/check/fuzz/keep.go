@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/text"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // What was kept is read again as it was; long arguments have a file of their own. What is not a kept failure is refused by its name.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Bounds of what is remembered of results.

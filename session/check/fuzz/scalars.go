@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // number is a value for a literal, unset where it is none.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Bounds of trying the same call again, to see whether a failure comes and goes.

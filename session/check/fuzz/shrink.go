@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Bounds of making one failure small.

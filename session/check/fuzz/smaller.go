@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Weight orders values by how much there is to read.

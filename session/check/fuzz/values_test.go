@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 func generator() *Generator { return NewGenerator(rand.New(rand.NewPCG(1, 1)), nil) }

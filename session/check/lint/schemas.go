@@ -12,7 +12,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/text"
 )
 

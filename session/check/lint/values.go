@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/text"
 )
 

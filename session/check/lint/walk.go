@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // Bounds on what of one schema is looked at. What is beyond them is a finding of lint/too-large.

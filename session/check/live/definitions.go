@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/offer/schema"
 	short "github.com/mcphud/mcphud/session/text"
 )
 
