@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // agents are those that a client may call: over HTTP, as a process of the router, and those that things are done to.

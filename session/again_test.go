@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // TestS9_AnAttemptByHandDoesNotEndReconnection: whoever asks for a connection while a lost one is waited for makes one attempt more.

@@ -13,10 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 const asksName = `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string","default":"Ann"}}}}`

@@ -18,9 +18,9 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/rpc"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // CallOptions are the circumstances of one request. The zero value is usable.

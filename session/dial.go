@@ -9,9 +9,9 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/tasks"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/setup"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/rpc"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // open makes one connection, handshake included. A stdio server is started once, except one that exits on

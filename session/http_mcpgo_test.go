@@ -13,10 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // mcp-go's servers in both eras, through a whole session: detection, lists, calls, cancellation, the server forgetting

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Manager holds all sessions. Its methods are safe for concurrent use.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // ParseMeta makes an object for Options.Meta and SetMeta of words: KEY=VALUE is a string, KEY:=JSON any value. Keys are taken as they

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Resend is Call for a request that was sent before, or a frame that somebody wrote: its bytes stay as they are, but for the id, and for

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // maxResults bounds what is kept of one server's results, in bytes. One that is larger than a quarter of it is not kept.

@@ -6,7 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // TestSubscribeOnAReplacedConnection: a subscription asked for on a connection that is not the session's any more is not

@@ -18,8 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // taskServer is a server with one tool that runs as a task.

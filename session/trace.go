@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Tracing is which requests carry a trace context: params._meta.traceparent (SEP-414), and over HTTP the header of that name.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )

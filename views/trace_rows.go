@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/traffic/trace"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/span"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"

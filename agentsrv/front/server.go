@@ -21,7 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/duplex"
 	"github.com/mcphud/mcphud/session/serve/idle"
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // Path is where the MCP endpoint is; the others are those of HTTP+SSE, where it is served.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // writer writes one response: an event stream or a JSON body.

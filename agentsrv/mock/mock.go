@@ -21,8 +21,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Options configures a Mock. Journal and Server are required.

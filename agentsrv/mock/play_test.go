@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 const asking3 = `>2 tools/call {"name":"work","arguments":{},"_meta":{"progressToken":"theirs"}}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 const (

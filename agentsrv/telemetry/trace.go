@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // Trace begins a span inside that of the request which ctx belongs to, and returns the context for what runs in it. The

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/session/userconfig"
+	"github.com/mcphud/mcphud/session/wire/certs"
+	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/themefile"
 )

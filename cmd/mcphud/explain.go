@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // expertFlags is what the flags of explain say.

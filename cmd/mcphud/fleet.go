@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // fleet is a command's connections to all servers of the configs.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/traffic/trace"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // hops joins what routers and agents of this user record of the traces that sessions begin, from the first request on that has one.

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // inspectedLists are the methods that list something, and the capability without which there is nothing to list.

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/process"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/process"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // inspectorError is any error as the Inspector reports it: what its HTTP client, its child processes and servers say in the words

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // A part of a file is a file, private, and opens; a HAR made of it opens as the same calls.

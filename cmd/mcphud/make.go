@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // keptCall is a call that is made again: from the history or from a file.

@@ -18,9 +18,9 @@ import (
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/traffic/stats"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // metricsFlag is where OpenMetrics go.

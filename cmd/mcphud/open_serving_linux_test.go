@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // ownPort is an address of this machine that nobody else takes, neither before nor after.

@@ -20,12 +20,12 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/openmetrics"
 	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/serve/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func init() {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/session/userconfig"
+	"github.com/mcphud/mcphud/session/wire/certs"
+	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"

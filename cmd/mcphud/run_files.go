@@ -14,10 +14,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // callRun makes the calls of files, each file with a connection of its own.

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap/wrap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )

@@ -11,10 +11,10 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/span"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/traffic/trace"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // Every call has its tree of hops: of any length, in every era, at an agent, through the router, and on to another agent; done, cancelled

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 func TestSimilar(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // pendingCall is a call of a caller of the modern era to an agent of the legacy one, which may ask the client by requests. What it

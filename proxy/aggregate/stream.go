@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/serve/outbox"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // send sends a message before the answer; false where that is not possible.

@@ -25,11 +25,11 @@ import (
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // Options is what to run, and how. Only Name, and Command or Dial, are required.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 const both = "application/json, text/event-stream"

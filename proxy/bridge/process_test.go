@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // A process that dies fails what is under way at once, names how it ended, and is started again.

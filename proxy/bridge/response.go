@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/serve/outbox"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // respond is a response with a body of one piece.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // maxHeld is how much of an event is kept before it is known what it is. An answer above that is passed on as it comes.

@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // suffix ends the names of sockets; before they are published, their names begin with a dot.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // readyLine precedes the URL on stderr when a process of ours listens.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 // newClient returns a client for health checks of a process of ours on this machine. cert is the file of its certificate, ""

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // Default ports; agents count up from FirstAgent.

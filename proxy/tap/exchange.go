@@ -9,8 +9,8 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // seed makes the hashes of session ids, which are secrets, differ from process to process.

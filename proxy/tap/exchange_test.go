@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 const call = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"echo"}}`

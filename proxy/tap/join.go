@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Joiner reads all producers of this user.

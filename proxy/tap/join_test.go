@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/socket"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // watch joins what is in dir.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // label is the name that a producer's entries are shown with.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/socket"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Options describes a Producer.

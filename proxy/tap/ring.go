@@ -3,7 +3,7 @@ package tap
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // MaxBody is how many bytes of a frame are kept while there are readers; the rest is only counted.

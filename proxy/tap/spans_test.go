@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -3,8 +3,8 @@ package tap
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // maxOpen is how many requests of a producer are remembered until they are answered.

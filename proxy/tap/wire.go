@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Version is the version of the stream.

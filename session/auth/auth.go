@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // Options is what authorizers share. The zero value is usable: it keeps credentials in memory.

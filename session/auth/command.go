@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
 )
 
 // ofCommand is what the resources of commands begin with.

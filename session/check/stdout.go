@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // stdoutNoise is the rule about output beside messages.

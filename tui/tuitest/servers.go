@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // Serve speaks MCP's stdio framing over in and out until in ends or ctx is done, as an in-memory server.

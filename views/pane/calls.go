@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Calls counts what this session asked of each tool, prompt and resource. The screens share one.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // payloads are bytes that a wrapper could get wrong.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // forwarder receives the signals that are forwarded to the server instead of ending this process.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // tailBytes is how much of the end of a truncated frame is kept: ids are often there.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // Options configures [Run]. Argv and the three files are required.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // settled is how long a program may run before it is taken for the browser itself, which lasts.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // pipe is a session over a stream of frames, such as the pipes of a child process, with requests of its own between those of the session.

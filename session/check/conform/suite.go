@@ -23,8 +23,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // Suite is the official conformance suite, @modelcontextprotocol/conformance, as it is installed.

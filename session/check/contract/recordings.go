@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Recordings are files with recorded calls, folders of them, or a history. Each is read once for all who want them. The zero value has

@@ -14,8 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Calls are read from a history, a journal, or a folder that has such files, each with where it is kept and what came of it.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/process"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
 // spawn starts the process. That it ends before it answers turns out later.

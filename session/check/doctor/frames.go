@@ -3,9 +3,9 @@ package doctor
 import (
 	"fmt"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // errorOf is the JSON-RPC error in a frame, in a line.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // environment is what the child gets.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // runtimes are the programs that run servers and tell their version, each with the one that it needs; "" for none.

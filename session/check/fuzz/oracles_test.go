@@ -21,8 +21,8 @@ import (
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // answer is what a tool answers: a result or an error as JSON, by the arguments.

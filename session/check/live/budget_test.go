@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // talk plays a conversation of n frames with 1.2 kB each way to a Checker: calls of 50 tools, whose answers are validated by the

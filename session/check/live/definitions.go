@@ -9,9 +9,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	short "github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // The schema.json of each revision, as published at https://github.com/modelcontextprotocol/modelcontextprotocol, without

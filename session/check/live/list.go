@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // maxListed is how many findings of one rule are kept; all are counted.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // The members of _meta that the modern era defines.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/export"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 const maxWhere = 20 // places of a finding that are listed

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // The revisions of the protocol, oldest first. Modern is the first without a handshake.

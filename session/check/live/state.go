@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Bounds on what is remembered. Beyond one of them the oldest is forgotten, and no rule concludes anything from it.

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Bridge makes the servers of a Manager one set of tools: it discovers them when a server connects, keeps them in a

@@ -7,8 +7,8 @@ import (
 	"net"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 const (

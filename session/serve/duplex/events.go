@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
 // sessionKey is the name in the query of the URL for messages, as SDKs have it.

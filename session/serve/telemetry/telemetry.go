@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // FlushTime is how long Close waits for the collector, whatever its context says.

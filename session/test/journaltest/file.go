@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // File writes a journal file of n frames: calls of 50 tools with 1.5 kB each way, in 1.5 GB for a million.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 const (

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // Login is a small server of the TypeScript SDK that wants a login at oidc-provider, a certified authorization server. args are --dpop and

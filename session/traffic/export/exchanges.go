@@ -1,6 +1,6 @@
 package export
 
-import "github.com/mcphud/mcphud/session/journal"
+import "github.com/mcphud/mcphud/session/wire/journal"
 
 // exchanges knows what belongs to each request, in 8 bytes an entry: to search for it would take as long as the journal is, for
 // each request.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/importer"
+	"github.com/mcphud/mcphud/session/wire/journal"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 )

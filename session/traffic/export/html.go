@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 
 	"github.com/mcphud/mcphud/session/text"
 )

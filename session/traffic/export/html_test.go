@@ -18,10 +18,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/traffic/export"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func pageOf(t *testing.T, j *journal.Journal, name string) (text, left string) {

@@ -3,8 +3,8 @@ package export
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Query says which entries of a journal are kept. The zero value keeps all.

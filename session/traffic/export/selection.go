@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Source is a journal that is written to a file, as far as it is kept.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // bound is whether a comparison stands at p.i: < or > before a number, or alone, while it is typed.

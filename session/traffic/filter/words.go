@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // A pattern is what a text is compared with.

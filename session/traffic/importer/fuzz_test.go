@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/importer"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Whatever is in a file: it is refused with its name in the error, or each of its entries can be read.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // File is a journal that is read from a file, in the background.

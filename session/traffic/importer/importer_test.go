@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/traffic/importer"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

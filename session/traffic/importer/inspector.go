@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // inspected is one element of any export of the MCP Inspector: of messages, of HTTP requests, of what a server wrote to stderr,

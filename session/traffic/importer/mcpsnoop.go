@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // envelope takes a line of a mcpsnoop session: one observed event.

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // maxQueued bounds the bodies that wait for what happened before them.

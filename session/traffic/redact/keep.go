@@ -3,9 +3,9 @@ package redact
 import (
 	"bytes"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/secret"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Keeper takes out of entries what is secret while they are written, one after the other: what rules without options find, what a schema

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/redact"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Arguments of which any may be a secret are words as well, which stay in other messages; what is long enough is found there. No message

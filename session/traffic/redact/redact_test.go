@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/redact"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 type said struct {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/traffic/stats"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func TestBudgetStats(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // State is how a call stands.

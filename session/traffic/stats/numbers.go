@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Buckets is how many parts of the time a Series has.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/traffic/stats"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // A script is a journal that a test writes.

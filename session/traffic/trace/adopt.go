@@ -3,7 +3,7 @@ package trace
 import (
 	"slices"
 
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // A router that no collector listens to passes the trace context of its caller on as it is, so that its agent's spans are beside its

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // Clock is how the clock of a hop differs from that of the first span.

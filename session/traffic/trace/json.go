@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 type treeJSON struct {

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // Names of attributes of the semantic conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp).

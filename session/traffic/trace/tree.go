@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/span"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/span"
 )
 
 // Node is a span in a tree.

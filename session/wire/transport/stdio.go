@@ -14,9 +14,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
+	"github.com/mcphud/mcphud/session/wire/process"
 )
 
 // drainGrace is how long what a child has already written may take to arrive, from its exit on.

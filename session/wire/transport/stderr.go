@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/diagnosis"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 // knock connects to a server that has this certificate, sends it a secret, and returns what it got to read, with the error of

@@ -3,7 +3,7 @@ package journal_test
 import (
 	"fmt"
 
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Frames are kept as they were on the wire; a response is linked with its request.

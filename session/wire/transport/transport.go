@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/diagnosis"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/wire/diagnosis"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // Transport carries JSON-RPC frames to one server and back: over a child's pipes, HTTP, HTTP+SSE or memory. It is used

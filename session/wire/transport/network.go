@@ -18,11 +18,11 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 // Network is how requests get to the server of a configuration, and to others on its behalf, such as where its users log in:

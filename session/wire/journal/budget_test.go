@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/journaltest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func TestBudgetMillionFrames(t *testing.T) {

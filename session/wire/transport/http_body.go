@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // errTooLarge is what readBody returns for a body above its limit.

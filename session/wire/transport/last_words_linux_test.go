@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // A server that ends after it answered says why in what it writes from then on; what it complained of before, it lived on with. One that a

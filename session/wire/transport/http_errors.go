@@ -15,10 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
 // explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that

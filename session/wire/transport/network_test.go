@@ -18,8 +18,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // tlsServer answers every call with answer1, over TLS.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // accepting is a server that opens WebSockets and does script with each.
