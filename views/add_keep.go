@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/pane"
 )

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/inputs"
+	"github.com/mcphud/mcphud/session/config/inputs"
 	"github.com/mcphud/mcphud/tui"
 )
 

@@ -3,7 +3,7 @@ package views
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/inputs"
+	"github.com/mcphud/mcphud/session/config/inputs"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/consent"
-	"github.com/mcphud/mcphud/session/inputs"
+	"github.com/mcphud/mcphud/session/config/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/wire/rpc"

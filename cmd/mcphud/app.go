@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer/pending"
-	"github.com/mcphud/mcphud/session/userconfig"
 )
 
 // standard is stdin, stdout and stderr of the process. Commands write to nothing else.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/userconfig"
 )
 
 func (a *app) configCommand() *cobra.Command {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/tui/themefile"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/userconfig"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/wire/certs"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"

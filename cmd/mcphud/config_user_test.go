@@ -15,9 +15,9 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
-	"github.com/mcphud/mcphud/session/userconfig"
 )
 
 // withConfig prepares a run in a home whose config.yaml has this text.
@@ -332,7 +332,7 @@ func TestConfigSchemas(t *testing.T) {
 		examples []string
 		wrong    []string
 	}{
-		{"config", append(fenced(t, "../../session/userconfig/README.md", "yaml", "theme:"), "$schema: x"), []string{"layout: {split: 3}", "thme: x"}},
+		{"config", append(fenced(t, "../../session/config/userconfig/README.md", "yaml", "theme:"), "$schema: x"), []string{"layout: {split: 3}", "thme: x"}},
 		{
 			"mcphud", append(fenced(t, "../../session/config/README.md", "yaml", "servers:"), "$schema: x\nservers: {a: {command: x, env: {A: 1}}}\npool: {max_connections: 3}", "mcp: {servers: [{id: a, command: b, env: [A=b]}], auto_discover: true}"),
 			[]string{"servers: {a: {command: 3}}", "pool: {x: 1}", "servrs: {}", "servers: {a: {type: carrier-pigeon}}"},

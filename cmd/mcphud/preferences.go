@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/session/wire/certs"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"

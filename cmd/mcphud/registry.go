@@ -15,10 +15,10 @@ import (
 
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
-	"github.com/mcphud/mcphud/session/userconfig"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views"
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // continueDialect is the format of Continue, whose servers are lists. Files below mcpServers can be those of other programs as well.

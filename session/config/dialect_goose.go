@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // goose is the format of Goose, whose servers are extensions.

@@ -3,7 +3,7 @@ package config
 import (
 	"path/filepath"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // vscode is the format of VS Code, with the variables of its editor and the inputs that it asks for.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // entry is one server while it is read: its fields as written, and where each

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"reflect"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // pending is an entry that still has to be told something.

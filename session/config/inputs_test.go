@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // What was given for an input stands where it is referred to, once: a value that looks like a reference stays as it is.

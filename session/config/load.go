@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/setup"
 )
 
 // Set is everything the configuration files say, merged.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/setup"
 )
 
 // Transports a Server can name.

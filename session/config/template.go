@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // Template is a well-known server that only needs to be told what is the user's own.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // Each template, with a value for each input and without those that can be left out, is a valid entry of mcphud's own file.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // Inputs keeps the secrets that inputs of servers were given, among the logins of a store, which does not list them as such.

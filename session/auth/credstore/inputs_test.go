@@ -10,7 +10,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // Secrets of inputs come back by scope, are encrypted, and are not listed among the logins.

@@ -11,8 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
 )
 

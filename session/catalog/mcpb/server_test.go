@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 const full = `{"manifest_version":"0.4","name":"my notes","display_name":"My Notes","version":"1.2.3","description":"d","author":{"name":"Ann"},

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/text"
 )
 

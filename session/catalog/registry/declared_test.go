@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/setup"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // declared are descriptions in which the publisher gives a default to what it calls a secret, WORDS, in each place that takes one.

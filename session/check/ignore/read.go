@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/yamlfile"
+	"github.com/mcphud/mcphud/session/config/yamlfile"
 )
 
 // maxList is how large the file of a list may be.

@@ -13,10 +13,10 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/config/yamlfile"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/config/yamlfile"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 const asserted = `note: an order, from its making to its end

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/config/yamlfile"
 	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/yamlfile"
 )
 
 // keys are the members of a file of one call, in the order in which they are written.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/yamlfile"
+	"github.com/mcphud/mcphud/session/config/yamlfile"
 )
 
 func root(t *testing.T, text string) (yamlfile.Reader, []yamlfile.Member, error) {
