@@ -30,9 +30,9 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 // Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.

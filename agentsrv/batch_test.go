@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 const batchMethod = "tools/call_batch"

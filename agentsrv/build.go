@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxSkew is how much the clock of a shared database may differ from ours before that is reported.

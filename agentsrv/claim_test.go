@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // A file belongs to one agent: the second one refuses to start and names the first, whose tasks go on; once it is gone the next may.

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 // stateKey is what seals the state that a client brings back, perhaps to another agent: those of one name that share a queue or a

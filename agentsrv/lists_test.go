@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // eras runs a test against an agent of each profile that people look at, in each era.

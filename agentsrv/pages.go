@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // middlewares are what each request passes, in this order; called hears of each call of a tool.

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // token is an entry of a file of tokens.

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/test/budget"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // bigCall is the n-th of calls that are all different, and large enough for their memory to be used again.

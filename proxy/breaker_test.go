@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
 

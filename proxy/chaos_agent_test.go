@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // chaosArgs is what a call asks the agent to do with it. Whatever it does, it says the token.

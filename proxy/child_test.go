@@ -20,8 +20,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // Budgets are of processes: the router and the agent run in children of the test, which are this binary with childEnv set.

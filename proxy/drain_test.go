@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // A router that drains serves everything; only /ready, and the connections, say that it will stop.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // features is the agent of the everything profile.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 

@@ -7,11 +7,11 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Handler is the router's whole HTTP surface.

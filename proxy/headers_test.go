@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 func TestR4_OnlyListedHeadersAreForwarded(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // managed is the router as its managers see it.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // The endpoint of all agents follows the rules of each.

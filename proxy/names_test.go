@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/toolset"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // tooled is an agent that has tools of these names.

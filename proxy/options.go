@@ -16,8 +16,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/client/toolset"
-	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

@@ -25,7 +25,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/duplex"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/duplex"
 	"github.com/mcphud/mcphud/session/test/budget"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/breaker"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // named answers each request within a session with the agent's name.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/pending"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Client is what a session says of itself to its server. What is left out is mcphud's own.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 

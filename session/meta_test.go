@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 func TestMetaWords(t *testing.T) {

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/base/failure"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Fault is the JSON-RPC error that answers a server's request.
@@ -39,7 +38,7 @@ func (r *Retry) defaults() {
 // wait is how long to wait before attempt n (1, 2, 3 …): exponential, capped, and a random half of it taken off, so that
 // many clients of one server do not come back at once.
 func (r Retry) wait(n int) time.Duration {
-	return backoff.Jitter(backoff.Backoff(n, r.Base, r.Cap), 0.5)
+	return failure.Jitter(failure.Backoff(n, r.Base, r.Cap), 0.5)
 }
 
 // retry is a planned attempt, and those after it.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 const (

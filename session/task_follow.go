@@ -11,9 +11,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/failure"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -122,7 +122,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 		}
 		pause := t.Wait(n)
 		if failures > 0 {
-			pause = max(pause, backoff.Backoff(failures, time.Second, 30*time.Second))
+			pause = max(pause, failure.Backoff(failures, time.Second, 30*time.Second))
 		}
 		timer := time.NewTimer(pause)
 		select {

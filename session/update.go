@@ -3,8 +3,8 @@ package session
 import (
 	"slices"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Outdated is that a server's file says something else than what its session was made of. A session that is in use stays as it is

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // maxPreferences bounds the file, in bytes.
@@ -33,7 +33,7 @@ func loadPreferences(file string) *preferences {
 	if file == "" {
 		return p
 	}
-	if b, err := atomicfile.Read(file, maxPreferences); err == nil {
+	if b, err := files.Read(file, maxPreferences); err == nil {
 		_ = json.Unmarshal(b, &p.values)
 	}
 	if p.values == nil { // the file says null
@@ -69,7 +69,7 @@ func (p *preferences) save() tea.Cmd {
 		}
 		p.written = change
 		if os.MkdirAll(filepath.Dir(p.file), 0o700) == nil {
-			_ = atomicfile.Write(p.file, b) // a convenience: nobody is bothered where it fails
+			_ = files.Write(p.file, b) // a convenience: nobody is bothered where it fails
 		}
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // maxRecall bounds the history of the `:` line.
@@ -82,5 +82,5 @@ func (r *recall) save() error {
 	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(r.file, []byte(mask.Log(strings.Join(r.lines, "\n")+"\n")))
+	return files.Write(r.file, []byte(mask.Log(strings.Join(r.lines, "\n")+"\n")))
 }

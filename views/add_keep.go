@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
@@ -67,7 +67,7 @@ func (v *adder) readFile(c *tui.Ctx, path string) tea.Cmd {
 		if e := described.File(path); e.Document != nil {
 			return fileEntry{e}, nil
 		}
-		b, err := atomicfile.Read(path, maxAddFile)
+		b, err := files.Read(path, maxAddFile)
 		return fileText{string(b)}, err
 	})
 	return cmd

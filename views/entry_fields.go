@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // entryForm is an entry of a configuration as a form has it, whatever file it is in.

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -280,7 +280,7 @@ type (
 func (v *servers) edit(c *tui.Ctx) tea.Cmd {
 	path := v.ownPath()
 	cmd, _ := c.Replace("servers", "edit", "read "+ownFile, func(context.Context) (any, error) {
-		b, err := atomicfile.Read(path, 1<<20)
+		b, err := files.Read(path, 1<<20)
 		if errors.Is(err, fs.ErrNotExist) {
 			return opened{text: example}, nil
 		}
@@ -292,16 +292,16 @@ func (v *servers) edit(c *tui.Ctx) tea.Cmd {
 // replaceOwn replaces a file that had other bytes when the editor opened it. Where another program wrote it meanwhile, the text of the
 // editor is kept beside it.
 func replaceOwn(ctx context.Context, path string, before, text []byte) (lost []string, err error) {
-	unlock, err := atomicfile.Lock(ctx, path)
+	unlock, err := files.Lock(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if lost, err = atomicfile.Rewrite(path, before, text); !errors.Is(err, atomicfile.ErrChanged) {
+	if lost, err = files.Rewrite(path, before, text); !errors.Is(err, files.ErrChanged) {
 		return lost, err
 	}
 	draft := strings.TrimSuffix(path, filepath.Ext(path)) + ".draft" + filepath.Ext(path)
-	if bad := atomicfile.Write(draft, text); bad != nil {
+	if bad := files.Write(draft, text); bad != nil {
 		return nil, fmt.Errorf("%s changed while it was edited; it was left as it is, and what you wrote cannot be kept: %w", path, bad)
 	}
 	return nil, fmt.Errorf("%s changed while it was edited; it was left as it is: what you wrote is in %s", path, draft)

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
 )
@@ -86,7 +86,7 @@ func pickFile[D any](c *tui.Ctx, view string, f *form.Form, d D, put func(*tui.C
 			return put(c, fileRead[D]{draft: d, pointer: pointer, path: path})
 		}
 		cmd, _ := c.Go(view, "read "+path, func(context.Context) (any, error) {
-			b, err := atomicfile.Read(path, maxFile)
+			b, err := files.Read(path, maxFile)
 			return fileRead[D]{d, pointer, path, b}, err
 		})
 		return cmd

@@ -10,9 +10,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/secret"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/session/traffic/history"
@@ -116,7 +116,7 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 	args, fields, item, given := json.RawMessage(d.form.JSON()), d.form.Schema().Raw(), d.item, d.form.Strings()
 	return func(file, name string) calls.Call {
 		k := history.Call{Method: "tools/call", Target: item.Name, Server: history.ServerOf(srv)}
-		rule := secret.RuleOf(fields)
+		rule := mask.RuleOf(fields)
 		switch v.formKind.kind {
 		case offer.Prompts:
 			k.Method = "prompts/get"

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"

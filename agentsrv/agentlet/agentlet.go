@@ -18,8 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/chat"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 // Hit is a passage of the knowledge base.

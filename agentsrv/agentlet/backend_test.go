@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 

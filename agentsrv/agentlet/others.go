@@ -6,7 +6,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // notices is what is notified when an agent was made.

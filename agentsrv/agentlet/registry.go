@@ -11,7 +11,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 //go:embed system/*.json

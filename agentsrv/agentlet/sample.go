@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/serve/chat"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxSampled is how many tokens the client's model may answer with.

@@ -7,8 +7,8 @@ import (
 	"regexp/syntax"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Schemas come from callers, and a validation cannot be interrupted. Package schema bounds what references multiply; these

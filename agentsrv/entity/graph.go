@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // shared is the tenant of the demonstration graph.

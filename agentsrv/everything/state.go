@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // stateLife is how long a client may take between being asked and asking again.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 func TestStateComesBackOnlyAsItWasMade(t *testing.T) {

@@ -4,7 +4,7 @@
 //
 // A request becomes an [Exchange], passes the middlewares, and reaches the engine. What is sent to the client meanwhile
 // (progress, log messages, questions) goes out on the request's own stream, in order, and before the result. Frames are
-// scanned by session/jsonrpc and never decoded here: the client gets its id back byte for byte.
+// scanned by session/base/jsonrpc and never decoded here: the client gets its id back byte for byte.
 //
 // Specification: https://modelcontextprotocol.io/specification, basic/transports, of 2024-11-05 to 2026-07-28.
 package front

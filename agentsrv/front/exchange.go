@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Exchange is one JSON-RPC request, or notification, on its way through the server. Whoever changes Params sets Frame to

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 func TestMiddlewares(t *testing.T) {

@@ -3,7 +3,7 @@ package front
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/idle"
 )
 

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/fault"
 )
 

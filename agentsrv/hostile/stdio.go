@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxLine is how long a line may be that is looked at; longer ones are passed on unseen.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxWait bounds how long a tool keeps a request open.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // cacheSchema. base is whose embeddings these are: those of one knowledge base say nothing about another's texts. hash is of a text.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/serve/chat"
-	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -59,7 +59,7 @@ func (k *KB) embedding() {
 		} else if k.local() {
 			k.o.Log.Error("knowledge base: searches are by words alone", "error", err) // what failed fails again
 		} else if k.run.Err() == nil {
-			wait := backoff.Backoff(n, k.firstPass, longestPass)
+			wait := failure.Backoff(n, k.firstPass, longestPass)
 			k.o.Log.Warn("knowledge base: embeddings are incomplete, and searches by meaning with them", "error", err, "retry_in", text.Duration(wait))
 			again = time.After(wait)
 		}
@@ -316,7 +316,7 @@ func (k *KB) ask(ctx context.Context, texts []string) (got [][]float32, err erro
 			err = fmt.Errorf("did not answer within %s", text.Duration(embedTime))
 		}
 		cancel()
-		wait := backoff.Backoff(n, k.firstRetry, longestRetry)
+		wait := failure.Backoff(n, k.firstRetry, longestRetry)
 		var status *chat.StatusError
 		if errors.As(err, &status) {
 			if status.Status < 500 && status.Status != http.StatusTooManyRequests && status.Status != http.StatusRequestTimeout {

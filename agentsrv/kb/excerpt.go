@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // excerpt is the part of a passage, at most snippetSize bytes, that has most of the words of a query: from its beginning on if they

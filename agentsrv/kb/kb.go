@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/store"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Options says what is searched. The zero value searches the embedded corpus, in memory.
@@ -121,7 +121,7 @@ func (k *KB) Start() {
 			if err == nil || k.run.Err() != nil {
 				break
 			}
-			wait := backoff.Backoff(n, k.firstPass, longestPass)
+			wait := failure.Backoff(n, k.firstPass, longestPass)
 			k.o.Log.Error("knowledge base: indexing failed", "dir", k.o.Dir, "error", err, "retry_in", text.Duration(wait))
 			select {
 			case <-k.run.Done():

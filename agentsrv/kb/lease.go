@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // extend finds pgvector, installs it where we may, and gives each embedding its form. Without it, and for a base whose index is not in the

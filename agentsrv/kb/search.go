@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Limits of a search.

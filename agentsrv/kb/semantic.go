@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (

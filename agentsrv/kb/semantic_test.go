@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/chat"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 // meanings is an embeddings API that knows which words mean the same.

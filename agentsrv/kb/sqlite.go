@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // schema. kb_fts indexes the text of kb_chunk, which it does not store, and kb_tri has the vocabulary by trigrams, for

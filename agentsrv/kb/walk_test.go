@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 func TestT3_IndexesAFolder(t *testing.T) {

@@ -3,7 +3,7 @@ package kit
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Tenant is the tenant that a tool with a tenant_id argument works for. A caller whose token is for one tenant gets no

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // ask asks the client what the recorded server asked. The recording goes on whatever the client answers, an error included.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 func clip(s string) string { return text.Clip(s, 200) }

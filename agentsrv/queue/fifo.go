@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxTenants is how many tenants without jobs are remembered, to spare the next job of theirs the allocation.

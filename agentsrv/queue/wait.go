@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Touch tells that the job which ctx belongs to is getting on: the time that it may run without a sign of progress

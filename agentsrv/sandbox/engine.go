@@ -10,7 +10,7 @@ import (
 
 	"modernc.org/quickjs"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 //go:embed prelude.js

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ledongthuc/pdf"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Limits of Pages.

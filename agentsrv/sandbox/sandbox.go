@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Limits of a call.

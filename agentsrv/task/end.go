@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // coalesce is how long what happens to a task is collected for one write of a shared table, and pause how long the next write

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Routes are the pages for those who speak no MCP: GET /tasks/{id}, GET /task?taskId= (where browser clients look, next to

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // kvVersion is of what a header says. A replica refuses records of later ones.

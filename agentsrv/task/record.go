@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // state is how far a task is; these are the words of the HTTP pages.

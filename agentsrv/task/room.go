@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // usage is what tasks take up.

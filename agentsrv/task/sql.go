@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // sqlTable keeps tasks in a database.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
-	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )

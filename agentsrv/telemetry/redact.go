@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // Redact is h without secrets: what well-known tokens look like, user info and telling parameters of URLs, and the values

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 

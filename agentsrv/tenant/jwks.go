@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 const (
@@ -44,7 +44,7 @@ type jwk struct {
 // ones, those for encryption, other curves. A malformed or weak key of a known kind makes the whole file an error, as it
 // is a mistake that somebody has to know about.
 func readJWKS(path string) ([]key, error) {
-	raw, err := atomicfile.Read(path, maxJWKS)
+	raw, err := files.Read(path, maxJWKS)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
@@ -68,7 +68,7 @@ type verifier struct {
 
 	mu      sync.Mutex
 	keys    []key
-	version filewatch.Stamp
+	version files.Stamp
 	looked  time.Time
 }
 
@@ -92,7 +92,7 @@ func newVerifier(o JWT) (*verifier, error) {
 		options = append(options, jwt.WithAudience(o.Audience))
 	}
 	v.parser = jwt.NewParser(options...)
-	v.version, v.looked = filewatch.StampOf(o.JWKS), v.now()
+	v.version, v.looked = files.StampOf(o.JWKS), v.now()
 	var err error
 	if v.keys, err = readJWKS(o.JWKS); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (v *verifier) current() []key {
 		return v.keys
 	}
 	v.looked = now
-	version := filewatch.StampOf(v.options.JWKS)
+	version := files.StampOf(v.options.JWKS)
 	if version.Equal(v.version) {
 		return v.keys
 	}

@@ -8,7 +8,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // maxRemembered bounds the tenants that naming them creates; those named later are served all the same.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/auth/credstore"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/rewrite"
 )
@@ -116,12 +116,12 @@ func (r *Request) Written(ctx context.Context, kept credstore.Inputs) (a Answer,
 		if c, out, err = r.plan(ctx, kept, name); err != nil {
 			return a, planFailed(err)
 		}
-		if err = c.secrets.around(ctx, c.save); !errors.Is(err, atomicfile.ErrChanged) {
+		if err = c.secrets.around(ctx, c.save); !errors.Is(err, files.ErrChanged) {
 			break
 		}
 	}
 	switch {
-	case errors.Is(err, atomicfile.ErrChanged):
+	case errors.Is(err, files.ErrChanged):
 		return a, fail(c.change.File + " changed while it was edited; it was left as it is")
 	case err != nil:
 		return a, planFailed(err)

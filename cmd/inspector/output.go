@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Answer is what a call gave.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/credstore"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 var empty = quote("")

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth/credstore"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // adHocTimeout is how long connecting to a target of the command line may take, fileTimeout to one of a file.

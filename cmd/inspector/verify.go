@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/skills"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // Exit codes of --verify.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
-	"github.com/mcphud/mcphud/session/store"
 )
 
 func (a *app) agentCommand() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
 

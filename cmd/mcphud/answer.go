@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/pending"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // answerWords are the values of --answer that are words.

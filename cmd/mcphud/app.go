@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config/userconfig"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer/pending"
 )
 

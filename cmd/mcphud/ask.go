@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
@@ -310,7 +310,7 @@ func (a *app) printBench(l *link, rep *bench.Report, paths []string) error {
 		if strings.EqualFold(filepath.Ext(file), ".md") {
 			text = []byte(rep.Markdown())
 		}
-		if err := atomicfile.WriteMode(file, text, 0o644); err != nil {
+		if err := files.WriteMode(file, text, 0o644); err != nil {
 			unwritten = cmp.Or(unwritten, error(&failure.Error{Kind: failure.Usage, Message: "--output: " + err.Error(), Err: err, Next: "name a file that can be written"}))
 		}
 	}

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/cases"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui/safe"

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // contractFlags are what the section contract takes.

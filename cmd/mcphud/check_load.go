@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
 	checkload "github.com/mcphud/mcphud/session/check/bench"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // loadFlags are what the section load takes.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/toolpin"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // pinsOf is what routers remember of a server's tools: the one whose file of pins is given, else all of this user that reach the same

@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	checkload "github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/check/cases"
@@ -28,8 +30,6 @@ import (
 	"github.com/mcphud/mcphud/session/check/lint"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/check/safety"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -353,7 +353,7 @@ func writeReport(path string, write func(io.Writer) error) error {
 		}
 		return nil
 	}
-	if err := atomicfile.WriteTo(path, 0o644, write); err != nil {
+	if err := files.WriteTo(path, 0o644, write); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return nil
@@ -396,7 +396,7 @@ func (c *checkReports) artifactOf(paths []string) reports.Artifact {
 		if filepath.IsAbs(short) && !named {
 			continue // it is not in the repository
 		}
-		if b, err := atomicfile.Read(abs, 16<<20); err == nil || named {
+		if b, err := files.Read(abs, 16<<20); err == nil || named {
 			return reports.NewArtifact(short, b)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/traffic/again"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 )

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/themefile"
 )
 
@@ -113,7 +113,7 @@ func (a *app) editFile(ctx context.Context, path string) error {
 		if broken {
 			return &failure.Error{Kind: failure.Usage, Message: "what you wrote cannot be read, and was kept as " + draft, Next: path + " stays as it was; correct the draft and move it there"}
 		}
-		if err := a.replaceEdited(ctx, path, was, after); errors.Is(err, atomicfile.ErrChanged) {
+		if err := a.replaceEdited(ctx, path, was, after); errors.Is(err, files.ErrChanged) {
 			return usageError(path+" changed while it was edited; it was left as it is", "your changes are in "+draft)
 		} else if err != nil {
 			return usageError("cannot write "+path+": "+err.Error(), "your changes are in "+draft)
@@ -124,12 +124,12 @@ func (a *app) editFile(ctx context.Context, path string) error {
 
 // replaceEdited puts the text of an editor in the place of a file that had another one when it was opened.
 func (a *app) replaceEdited(ctx context.Context, path string, before, after []byte) error {
-	unlock, err := atomicfile.Lock(ctx, path)
+	unlock, err := files.Lock(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	lost, err := atomicfile.Rewrite(path, before, after)
+	lost, err := files.Rewrite(path, before, after)
 	a.warnOf(lost)
 	return err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"github.com/mcphud/mcphud/session/auth/consent"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 )
 

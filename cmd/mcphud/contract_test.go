@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )

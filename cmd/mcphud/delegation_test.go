@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 func TestV4_R15_AgentCallsAgent(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui"
 )
 

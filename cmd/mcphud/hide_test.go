@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 

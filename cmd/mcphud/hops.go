@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/traffic/again"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/traffic/expect"

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/catalog/card"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

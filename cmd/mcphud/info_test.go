@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // TestInfoNotes: info names extensions, what is deprecated, icons and cache hints as text, and leaves JSON as the server sent it.

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/process"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
 )
 
 // loginPoll is how often --wait-for-auth looks for a login.

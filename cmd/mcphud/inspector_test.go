@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/muesli/cancelreader"
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/wire/journal"
 
@@ -173,7 +173,7 @@ func (a *app) write(o *fileCommand, of string, f func(w io.Writer) error) (err e
 		err = closed
 	}
 	if err == nil && o.inPlace {
-		err = atomicfile.Rename(file.Name(), name)
+		err = files.Rename(file.Name(), name)
 	}
 	if err != nil {
 		_ = os.Remove(file.Name())

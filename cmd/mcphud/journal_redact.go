@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/wire/journal"

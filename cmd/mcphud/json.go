@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/client/toolset"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -89,7 +89,7 @@ func (a *app) writeMetrics(file string, x *stats.Metrics) error {
 	}
 	path, err := filepath.Abs(file)
 	if err == nil {
-		err = atomicfile.WriteMode(path, x.Text(), 0o644) // a collector of another user reads it
+		err = files.WriteMode(path, x.Text(), 0o644) // a collector of another user reads it
 	}
 	if err != nil {
 		return &failure.Error{Kind: failure.Usage, Message: "cannot write the metrics: " + err.Error(), Err: err, Next: "name a file in a folder that you can write to"}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/mock"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/safe"

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/serve/chat"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"

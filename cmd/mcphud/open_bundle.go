@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/offer/pending"
 )
 

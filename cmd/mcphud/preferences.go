@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
-	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/wire/certs"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"
@@ -203,7 +203,7 @@ const (
 
 // followSettings reads config.yaml and the themes again whenever they change, until ctx ends.
 func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.Reload) {
-	w := filewatch.NewWatcher(settingsPoll, settingsSettle)
+	w := files.NewWatcher(settingsPoll, settingsSettle)
 	defer w.Close()
 	had := settingsStamp()
 	for {
@@ -238,17 +238,17 @@ func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.
 // stamped is a file as it was looked at.
 type stamped struct {
 	name string
-	filewatch.Stamp
+	files.Stamp
 }
 
 // settingsStamp looks at config.yaml and at each theme.
 func settingsStamp() []stamped {
-	all := []stamped{{userFile(), filewatch.StampOf(userFile())}}
+	all := []stamped{{userFile(), files.StampOf(userFile())}}
 	entries, _ := os.ReadDir(themesDir()) // without one there are none
 	for _, e := range entries[:min(len(entries), 1000)] {
 		if themefile.Is(e.Name()) {
 			path := filepath.Join(themesDir(), e.Name())
-			all = append(all, stamped{path, filewatch.StampOf(path)})
+			all = append(all, stamped{path, files.StampOf(path)})
 		}
 	}
 	return all

@@ -13,9 +13,9 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/proxy/tap/running"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/test/peertest"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Every command that the manual shows for scripts works as it stands there, with the names of servers put in.

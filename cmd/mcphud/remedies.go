@@ -1,6 +1,6 @@
 package main
 
-import "github.com/mcphud/mcphud/session/failure"
+import "github.com/mcphud/mcphud/session/base/failure"
 
 // remedies are what the command line has for the remedies of errors.
 var remedies = map[failure.Remedy]string{

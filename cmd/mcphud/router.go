@@ -26,9 +26,9 @@ import (
 	"github.com/mcphud/mcphud/proxy/register"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )

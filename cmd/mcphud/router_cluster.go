@@ -6,7 +6,7 @@ import (
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/register"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/check"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui/safe"

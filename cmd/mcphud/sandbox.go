@@ -4,8 +4,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // sandboxFlag is what --sandbox allows the server, each time that it is given.

@@ -15,9 +15,9 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/muesli/cancelreader"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) statusCommand() *cobra.Command {

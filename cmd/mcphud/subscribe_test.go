@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // asServer makes the test binary a server that says that what is subscribed to was updated, as often as the uri's length.

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/proxy/tap/wrap"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"

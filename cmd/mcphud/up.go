@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 

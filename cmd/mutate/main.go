@@ -1,7 +1,7 @@
 // Command mutate checks tests: it plants a small fault in a package, runs the package's own tests, and counts how often they notice. No file
 // is changed. A survivor is printed as it is found, and tried again by its place:
 //
-//	go run ./cmd/mutate -n 40 ./session/serve/limit ./session/mask
+//	go run ./cmd/mutate -n 40 ./session/serve/limit ./session/base/mask
 //	go run ./cmd/mutate -only limit.go:51 ./session/serve/limit
 package main
 

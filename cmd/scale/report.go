@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // What is extrapolated to, and on what.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/files"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
@@ -41,7 +41,7 @@ type state struct {
 	path   string
 	tokens *Tokens // nil where no file is named
 	err    error   // why the file as it is now is not in force
-	stamp  filewatch.Stamp
+	stamp  files.Stamp
 	sum    [sha256.Size]byte // of the file
 	read   time.Time
 }
@@ -74,7 +74,7 @@ func (g *Guard) Follow(path string) error {
 
 // load reads the file; g.mu is held.
 func (g *Guard) load(path string, before *Tokens) error {
-	n := &state{path: path, read: time.Now(), stamp: filewatch.StampOf(path)}
+	n := &state{path: path, read: time.Now(), stamp: files.StampOf(path)}
 	n.tokens, n.sum, n.err = loadTokens(path)
 	if n.err != nil {
 		n.err = fmt.Errorf("tokens: %w", n.err)
@@ -106,7 +106,7 @@ func (g *Guard) load(path string, before *Tokens) error {
 }
 
 func loadTokens(path string) (t *Tokens, sum [sha256.Size]byte, err error) {
-	text, err := atomicfile.Read(path, maxFile)
+	text, err := files.Read(path, maxFile)
 	if err != nil {
 		return nil, sum, err
 	}
@@ -133,7 +133,7 @@ func (g *Guard) current() *state {
 }
 
 func (s *state) changed() bool {
-	return s.stamp.Fresh(s.read) || !s.stamp.Equal(filewatch.StampOf(s.path))
+	return s.stamp.Fresh(s.read) || !s.stamp.Equal(files.StampOf(s.path))
 }
 
 // Reload reads the file now.

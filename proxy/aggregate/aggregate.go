@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/serve/idle"
 	"github.com/mcphud/mcphud/session/serve/ingress"

@@ -3,7 +3,7 @@ package aggregate
 import (
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // withoutEra takes out of params what only the modern era knows: who asks, and how, in each request.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Omission is what a merged list does not have: what is beyond a limit of its client, or what has no name where names have no

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // taskList is tasks/list: one agent's tasks after the other's, by the agents' own pages. Who has no session and is nobody in

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxWatched bounds what one client can make us remember.

@@ -16,7 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 func call(method, name string) *flow.Call {

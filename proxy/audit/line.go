@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // maxName bounds names in a line, in bytes: callers make them up.

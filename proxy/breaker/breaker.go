@@ -16,10 +16,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // State is the state of a circuit breaker.
@@ -226,7 +226,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	return true, nil
 }
 
-func (b *Breaker) pause() time.Duration { return backoff.Backoff(b.pauses+1, b.o.Pause, b.o.MaxPause) }
+func (b *Breaker) pause() time.Duration { return failure.Backoff(b.pauses+1, b.o.Pause, b.o.MaxPause) }
 
 // leave records the outcome of a request; why is "" for success.
 func (b *Breaker) leave(probe bool, why string) {

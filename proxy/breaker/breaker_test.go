@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // upstream answers as it is told.

@@ -22,12 +22,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -268,7 +268,7 @@ func (b *Bridge) died(c *child, err error) {
 	b.last, b.how = err, c.exitError()
 	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
 		b.failures++
-		b.retryAt = time.Now().Add(backoff.Backoff(b.failures, firstRetry, longestRetry))
+		b.retryAt = time.Now().Add(failure.Backoff(b.failures, firstRetry, longestRetry))
 	} else {
 		b.failures = 0
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/outbox"
 )
 

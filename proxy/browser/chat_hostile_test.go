@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/browser"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // evil is a server of 2026-07-28 that breaks what ask_agent_stream promises: the first question gets nonsense on the way and an

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/serve/ingress"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 const (

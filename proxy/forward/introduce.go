@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 

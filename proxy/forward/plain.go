@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // plain is HTTP/1.1 over TCP with one goroutine a request, the caller's. net/http's Transport has two more for each connection,

@@ -7,8 +7,8 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // events passes an event stream on, each read as soon as it comes. When the agent dies the stream ends.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // secure is a web server over TLS that offers these protocols; upstream trusts it.

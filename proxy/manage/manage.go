@@ -25,9 +25,9 @@ import (
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/client/toolset"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
 )
 
 // Router is the managed router. Its methods must be safe for concurrent use.

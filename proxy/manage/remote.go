@@ -10,8 +10,8 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // Remote is an address for managers with a certificate. All of it is given, or nothing.
@@ -38,7 +38,7 @@ func Listen(ctx context.Context, r Remote) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot load the management certificate %s and key %s: %w", r.Cert, r.Key, err)
 	}
-	text, err := atomicfile.Read(r.CA, maxCA)
+	text, err := files.Read(r.CA, maxCA)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the authorities of managers: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
@@ -156,7 +156,7 @@ func (r *Registration) folder(_ context.Context, id string, what route) error {
 		if _, err := os.Lstat(file); err == nil && r.end != nil {
 			return nil // it is there since the start
 		}
-		return atomicfile.Write(file, text)
+		return files.Write(file, text)
 	}
 	r.drop = func(context.Context) error { return os.Remove(file) }
 	return nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }

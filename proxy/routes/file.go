@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // maxFile is how large a routing.json may be.
@@ -56,7 +56,7 @@ func loadFile(path string) (*Table, error) {
 
 // loadText reads a file of at most so many bytes.
 func loadText(path string, most int64) (*Table, error) {
-	text, err := atomicfile.Read(path, most)
+	text, err := files.Read(path, most)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 const (
@@ -23,13 +23,13 @@ const (
 
 // piece is what one file, or one key, gives.
 type piece struct {
-	order string          // in which pieces are merged
-	path  string          // of the file; "" for a key
-	stamp filewatch.Stamp // of the file when it was read
-	needs filewatch.Stamp // then, of the file because of which it is of no use
-	text  string          // of the key
-	table *Table          // the last valid one; nil for none yet
-	err   error           // why it does not count as it stands now; nil if it does
+	order string      // in which pieces are merged
+	path  string      // of the file; "" for a key
+	stamp files.Stamp // of the file when it was read
+	needs files.Stamp // then, of the file because of which it is of no use
+	text  string      // of the key
+	table *Table      // the last valid one; nil for none yet
+	err   error       // why it does not count as it stands now; nil if it does
 }
 
 // why is its error, and what that means.
@@ -50,18 +50,18 @@ func (p *piece) needed() string {
 }
 
 // fits reports whether a file is as it was when it was read.
-func (p *piece) fits(now filewatch.Stamp) bool {
-	return now.Equal(p.stamp) && filewatch.StampOf(p.needed()).Equal(p.needs)
+func (p *piece) fits(now files.Stamp) bool {
+	return now.Equal(p.stamp) && files.StampOf(p.needed()).Equal(p.needs)
 }
 
 // read reads the file.
 func (p *piece) read(foreign bool) {
-	p.stamp = filewatch.StampOf(p.path)
+	p.stamp = files.StampOf(p.path)
 	var t *Table
 	if t, p.err = load(p.path, foreign); p.err == nil {
 		p.table = t
 	}
-	p.needs = filewatch.StampOf(p.needed())
+	p.needs = files.StampOf(p.needed())
 }
 
 // folder reports whether routes are in a folder of files instead of a file.

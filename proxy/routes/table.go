@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/serve/fault"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // Options configures a Watcher.
@@ -137,11 +137,11 @@ func (w *Watcher) Close() {
 
 func (w *Watcher) run() {
 	defer close(w.done)
-	var files *filewatch.Watcher
+	var files *files.Watcher
 	var changed, keys <-chan struct{}
 	var poll <-chan time.Time
 	if w.o.Path != "" {
-		files = filewatch.NewWatcher(w.o.Poll, settle)
+		files = files.NewWatcher(w.o.Poll, settle)
 		defer files.Close()
 		changed = files.Changed()
 	} else { // keys alone need nothing of the system's
@@ -182,7 +182,7 @@ func (w *Watcher) run() {
 }
 
 // follow watches the folders of the files.
-func (w *Watcher) follow(files *filewatch.Watcher) {
+func (w *Watcher) follow(files *files.Watcher) {
 	switch {
 	case w.o.Path == "":
 		return
@@ -206,7 +206,7 @@ func (w *Watcher) look(force bool) (changed bool, err error) {
 	read := func(order, path string, foreign bool) {
 		p := w.pieces[order]
 		there[order] = true
-		if now := filewatch.StampOf(path); p == nil || force || !p.fits(now) {
+		if now := files.StampOf(path); p == nil || force || !p.fits(now) {
 			if p == nil {
 				p = &piece{order: order, path: path}
 				w.pieces[order] = p

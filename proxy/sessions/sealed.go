@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // prefix marks sealed ids, and their format.
@@ -60,7 +59,7 @@ func NewSealer(ttl time.Duration, secrets ...[]byte) (*Sealer, error) {
 // LoadSealer reads secrets from a file, one a line, for NewSealer. shared reports that other users can read the file,
 // which they should not.
 func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err error) {
-	text, err := atomicfile.Read(path, 64<<10)
+	text, err := files.Read(path, 64<<10)
 	if err != nil {
 		return nil, false, fmt.Errorf("session keys: %w; write one key a line to a file", err)
 	}
@@ -73,7 +72,7 @@ func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err err
 	if s, err = NewSealer(ttl, secrets...); err != nil {
 		return nil, false, fmt.Errorf("session keys: %s: %w", path, err)
 	}
-	return s, filewatch.StampOf(path).Mode().Perm()&0o077 != 0, nil
+	return s, files.StampOf(path).Mode().Perm()&0o077 != 0, nil
 }
 
 // Sealed reports whether an id has the form of one that a Sealer made.

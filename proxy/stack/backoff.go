@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // Backoff is the pause before a failed process is restarted: twice as long each time, with up to a fifth taken off at
@@ -25,7 +25,7 @@ func (b *Backoff) complete() {
 
 // wait is the pause after that many consecutive failures, from 1 on.
 func (b *Backoff) wait(failures int) time.Duration {
-	return backoff.Jitter(backoff.Backoff(failures, b.First, b.Most), jitter)
+	return failure.Jitter(failure.Backoff(failures, b.First, b.Most), jitter)
 }
 
 // jitter is the part of a pause that is random.

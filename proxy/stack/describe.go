@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Foreign reports whether the file can make other code run than this program's: by a command, or by a variable of an agent

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // pathFlags are settings of an agent that name files or folders.

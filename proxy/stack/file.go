@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // FileName is the name of the stack file that is used by default.

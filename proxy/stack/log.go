@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // LogBounds limits the output of a process that is kept.

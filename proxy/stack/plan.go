@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 

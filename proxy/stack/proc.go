@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // proc is one process of the stack: a goroutine that starts it, monitors it, and restarts it while it is enabled.

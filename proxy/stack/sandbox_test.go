@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/confine"
+	"github.com/mcphud/mcphud/session/base/confine"
 )
 
 // A server of a stack is shut in by whoever starts it, the stack or the router; and the question before it runs says so.

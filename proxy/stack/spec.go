@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/confine"
+	"github.com/mcphud/mcphud/session/base/confine"
 )
 
 // Kind is the role of a process.

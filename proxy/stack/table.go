@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // table writes the routing.json of a stack, which holds secrets.
@@ -122,7 +122,7 @@ func (t *table) write() error {
 	if err != nil {
 		return fmt.Errorf("cannot write the routes: %w", err)
 	}
-	if err := atomicfile.Write(t.path, append(text, '\n')); err != nil {
+	if err := files.Write(t.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("cannot write the routes: %w", err)
 	}
 	t.written = true

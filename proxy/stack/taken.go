@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 // listenVacant listens on the local port of a URL, to make sure that no other process does: whatever accepts connections

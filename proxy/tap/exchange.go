@@ -9,7 +9,7 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/socket"
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -105,7 +105,7 @@ const scanInterval = time.Second
 
 // follow scans the folders whenever something changes there.
 func (t *Joiner) follow() {
-	changes := filewatch.NewWatcher(scanInterval, 0)
+	changes := files.NewWatcher(scanInterval, 0)
 	defer changes.Close()
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
@@ -201,7 +201,7 @@ func (t *Joiner) readProducer(path string, p *joined) {
 		return
 	}
 	p.tries++
-	p.retry = time.Now().Add(backoff.Backoff(p.tries, 100*time.Millisecond, 10*time.Second))
+	p.retry = time.Now().Add(failure.Backoff(p.tries, 100*time.Millisecond, 10*time.Second))
 }
 
 // errVersion is a producer with another version of the stream.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/socket"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

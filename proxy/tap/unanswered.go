@@ -3,7 +3,7 @@ package tap
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // Bounds of what is kept of definitions, beside their hashes: what is beyond is known to have changed, and not how.

@@ -17,9 +17,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/files"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // lockWait is how long a router waits for another one that writes to the same file, and lockAgain how often it looks.
@@ -63,7 +63,7 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 
 // read is the content of the file, empty if there is none or it did not change since p read or wrote it.
 func (p *Store) read() (document, error) {
-	stamp := filewatch.StampOf(p.path)
+	stamp := files.StampOf(p.path)
 	if stamp.Size() > 0 && stamp.Equal(p.stamp) {
 		return document{}, nil
 	}
@@ -79,7 +79,7 @@ func (p *Store) read() (document, error) {
 
 // readFile is the content of a file.
 func readFile(path string) (in document, err error) {
-	raw, err := atomicfile.Read(path, maxFile)
+	raw, err := files.Read(path, maxFile)
 	if err != nil {
 		return in, err
 	}
@@ -158,10 +158,10 @@ func (p *Store) sync() error {
 	if out.Len() > p.max {
 		return fmt.Errorf("%s would be larger than %s", p.path, text.Bytes(p.max))
 	}
-	if err := atomicfile.Write(p.path, out.Bytes()); err != nil {
+	if err := files.Write(p.path, out.Bytes()); err != nil {
 		return err
 	}
-	p.stamp = filewatch.StampOf(p.path)
+	p.stamp = files.StampOf(p.path)
 	return nil
 }
 

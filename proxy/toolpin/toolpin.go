@@ -17,9 +17,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session/filewatch"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (
@@ -43,8 +43,8 @@ type Store struct {
 	held  atomic.Int64   // bytes of tool lists being read or checked
 	tasks sync.WaitGroup // checks in the background
 
-	writing sync.Mutex      // one write at a time; guards stamp
-	stamp   filewatch.Stamp // of the file when it was last read or written
+	writing sync.Mutex  // one write at a time; guards stamp
+	stamp   files.Stamp // of the file when it was last read or written
 
 	mu      sync.Mutex
 	agents  map[string]*agentPins

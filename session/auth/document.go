@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/listen"
 )
 
 //go:embed client-metadata.json

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 

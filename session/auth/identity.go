@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // scopeID asks for an ID token (OpenID Connect Core 1.0 section 3.1.2.1).

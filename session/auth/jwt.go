@@ -20,9 +20,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -117,7 +117,7 @@ func (s *signer) assertion(client, audience string, now time.Time) (string, erro
 // secretText is a secret of the configuration, or of the file that it names.
 func secretText(name, inline, file string) (string, error) {
 	if inline == "" && file != "" {
-		b, err := atomicfile.Read(file, maxSecretFile)
+		b, err := files.Read(file, maxSecretFile)
 		if err != nil {
 			return "", &Violation{ByUser, "oauth." + name + "_file", err.Error()}
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // registration is dynamic client registration, both ways (RFC 7591 sections 2 and 3.2.1).

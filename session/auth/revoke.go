@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // revokeTimeout bounds what Forget waits for an authorization server.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // Key says what credentials are for: they are never shown to another issuer or resource.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // Which errors say that nobody is there any more: whoever answers is, with whatever status.

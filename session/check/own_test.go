@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // What a section could not do on this machine says nothing about the server: it is the error of the run, and no finding.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Progress is how far a section is.

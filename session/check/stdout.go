@@ -3,9 +3,9 @@ package check
 import (
 	"fmt"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

@@ -3,7 +3,7 @@ package check
 import (
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Unreachable is the report of a server that could not be connected to: nothing was examined.

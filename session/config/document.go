@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/tailscale/hujson"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Bounds on what a file may be. Claude Code keeps its history in the file that

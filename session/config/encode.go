@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config/rewrite"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Encode is a server as a file of that dialect with one entry, and what that shape cannot say: each a field, and why. The values

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/mask"
 )
 
 // expander replaces the variables of one dialect in the fields of one entry. It is applied to values that are split already, and

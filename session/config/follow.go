@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // Equal reports whether two entries say the same, wherever they stand.
@@ -42,18 +42,18 @@ const (
 // Follow reads the files of o again whenever one of them changes, appears or goes away, until ctx ends. read is what was read before.
 // A file that cannot be read any more keeps the servers that it had. take is called by one goroutine, with what was read before as well.
 func Follow(ctx context.Context, o Options, read Set, take func(before, now Set)) {
-	seen := map[string]filewatch.Stamp{}
+	seen := map[string]files.Stamp{}
 	for _, f := range read.Looked {
 		seen[f.Path] = f.stamp
 	}
-	w := filewatch.NewWatcher(followPoll, followSettle)
+	w := files.NewWatcher(followPoll, followSettle)
 	defer w.Close()
 	for {
 		changed := false
 		paths := map[string]bool{}
 		for _, c := range o.candidates() {
 			paths[c.path] = true
-			stamp := filewatch.StampOf(c.path)
+			stamp := files.StampOf(c.path)
 			if was, known := seen[c.path]; !known && stamp.Target() != "" || known && !was.Equal(stamp) {
 				changed = true
 			}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // Set is everything the configuration files say, merged.
@@ -30,7 +30,7 @@ type File struct {
 	Err     error  `json:"-"`               // why nothing of it could be read
 	Error   string `json:"error,omitempty"` // Err's text
 
-	stamp filewatch.Stamp // by which a change is noticed
+	stamp files.Stamp // by which a change is noticed
 }
 
 // Server finds an entry by its name.
@@ -51,7 +51,7 @@ func Load(o Options) (Set, error) {
 	var failed error
 	seen := map[string][]int{} // fingerprint of the expanded entry -> indices of s.Servers
 	for _, c := range o.candidates() {
-		stamp := filewatch.StampOf(c.path)
+		stamp := files.StampOf(c.path)
 		entries, settings, doc, err := loadFile(o, c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && !c.required {

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // Masked is a copy of s that may be shown or printed.

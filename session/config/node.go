@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 	"github.com/tailscale/hujson"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 type kind string

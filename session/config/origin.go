@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/mask"
 )
 
 // origin is what values for the inputs of a published description made a server, and the same as it may be shown.

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Published says who published a description that a server was made from. All of it is what that description or a registry says.

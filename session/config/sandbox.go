@@ -1,8 +1,8 @@
 package config
 
 import (
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config/rewrite"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // sandboxMembers is what a sandbox can be, for messages.

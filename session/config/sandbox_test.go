@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/confine"
+	"github.com/mcphud/mcphud/session/base/confine"
 )
 
 func inSandbox(t *testing.T, sandbox string) (Server, []Warning) {

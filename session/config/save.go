@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // saveTries is how often a change is made again because another program writes the file.
@@ -36,7 +36,7 @@ func (c *Change) Save() (backup string, err error) {
 		if err := c.renew(); err != nil {
 			return "", err
 		}
-		if backup, err = c.Replace(); !errors.Is(err, atomicfile.ErrChanged) {
+		if backup, err = c.Replace(); !errors.Is(err, files.ErrChanged) {
 			return backup, err
 		}
 	}
@@ -55,7 +55,7 @@ func (c *Change) Lock(ctx context.Context) (unlock func(), err error) {
 			return nil, fmt.Errorf("cannot write %s: %w", c.File, err)
 		}
 	}
-	unlock, err = atomicfile.Lock(ctx, c.File)
+	unlock, err = files.Lock(ctx, c.File)
 	if err != nil {
 		return nil, &EditError{File: c.File, Message: "cannot be changed now: " + err.Error(), Next: "try again"}
 	}
@@ -106,12 +106,12 @@ func (c *Change) write() (backup string, err error) {
 			return "", fmt.Errorf("cannot keep a copy of %s: %w", c.File, err)
 		}
 	}
-	lost, err := atomicfile.Rewrite(c.File, c.Before, c.After)
+	lost, err := files.Rewrite(c.File, c.Before, c.After)
 	if err != nil {
 		if backup != "" {
 			_ = os.Remove(backup)
 		}
-		if errors.Is(err, atomicfile.ErrChanged) {
+		if errors.Is(err, files.ErrChanged) {
 			return "", err
 		}
 		return "", fmt.Errorf("cannot write %s: %w", c.File, err)
@@ -125,7 +125,7 @@ func (c *Change) write() (backup string, err error) {
 
 // apart says before the file is replaced what becomes of its other names.
 func (c *Change) apart() {
-	if said := atomicfile.Apart(c.File); said != "" {
+	if said := files.Apart(c.File); said != "" {
 		c.Lost = []string{said}
 	}
 }

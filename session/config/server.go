@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/confine"
 )
 
 // Transports a Server can name.

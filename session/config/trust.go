@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/confine"
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // Fingerprint is a hash of everything that decides what starting s would run or contact, as its file has it: variables
@@ -123,7 +123,7 @@ func (t *Trust) Trust(s Server) error {
 	if err != nil {
 		return fail(err)
 	}
-	if err := atomicfile.Write(t.path(s), append(b, '\n')); err != nil {
+	if err := files.Write(t.path(s), append(b, '\n')); err != nil {
 		return fail(err)
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config/rewrite"
-	"github.com/mcphud/mcphud/session/mask"
 )
 
 // exclude puts a server into the list of those that Gemini CLI does not connect, or takes it out.

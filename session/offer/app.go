@@ -3,8 +3,8 @@ package offer
 import (
 	"strings"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // appURI is the page of a tool that is shown as an app (MCP Apps, SEP-1865), by the _meta of its definition: ui.resourceUri, or

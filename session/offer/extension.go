@@ -3,8 +3,8 @@ package offer
 import (
 	"fmt"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Extension is something beyond the core protocol that a server advertises.

@@ -1,6 +1,6 @@
 package offer
 
-import "github.com/mcphud/mcphud/session/jsonrpc"
+import "github.com/mcphud/mcphud/session/base/jsonrpc"
 
 // Destructive reports whether a tool's annotations have destructiveHint true. The protocol's default (true) does not count, since
 // nearly every server leaves the hint out.

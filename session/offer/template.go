@@ -9,8 +9,8 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // maxTemplate bounds a template in bytes; parsing and expanding are linear.

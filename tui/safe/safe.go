@@ -24,7 +24,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (

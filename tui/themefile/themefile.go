@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/themes"
 )
 

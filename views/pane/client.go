@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // ClientRows adds what a session says of itself to its server.

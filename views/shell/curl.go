@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/safe"
 )

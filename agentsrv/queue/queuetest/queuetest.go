@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // patience is how long a test waits for what has to happen, on a machine with much else to do.

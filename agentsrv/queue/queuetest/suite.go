@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 var errBoom = errors.New("boom")

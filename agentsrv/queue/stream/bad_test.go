@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
 )

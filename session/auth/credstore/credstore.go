@@ -19,8 +19,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // The modes of a store.
@@ -137,7 +137,7 @@ func (s *store) edit(ctx context.Context, change func([]entry) []entry) (err err
 	if len(b) > maxFile {
 		return tooMuch(s.path)
 	}
-	return atomicfile.WriteForced(s.path, append(b, '\n'))
+	return files.WriteForced(s.path, append(b, '\n'))
 }
 
 // Lock implements auth.Locker. What is locked is not the file: other logins are read and written meanwhile.

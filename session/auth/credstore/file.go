@@ -9,9 +9,9 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (
@@ -46,7 +46,7 @@ func (s *store) read() ([]entry, error) {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return nil, fmt.Errorf("%s is open to other users (mode %04o): set it to 0600, and log in again where tokens may have been read", s.path, mode)
 	}
-	b, err := atomicfile.Read(s.path, maxFile)
+	b, err := files.Read(s.path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // service is what the keychain shows the key under; the account is the file that it is for.

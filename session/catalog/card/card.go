@@ -17,9 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Said is what a server says once it is connected. Nil lists are what is not known.

@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -103,7 +103,7 @@ func (h Host) Download(ctx context.Context, server string, b *registry.Bundle, g
 			Next: "do not use it; tell its publisher",
 		}
 	}
-	return path, atomicfile.Rename(tmp.Name(), path)
+	return path, files.Rename(tmp.Name(), path)
 }
 
 // digestOf is the SHA-256 of a file, "" where it cannot be read.

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Offer is a server that somebody described, and that may have to be told something before it can start.
@@ -71,7 +71,7 @@ func File(name string) (e Entry) {
 	if !strings.HasSuffix(name, ".json") {
 		return e
 	}
-	b, err := atomicfile.Read(name, 1<<20)
+	b, err := files.Read(name, 1<<20)
 	if err != nil {
 		return e
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // index is the file beside an unpacked bundle that says what is in it.
@@ -115,7 +115,7 @@ func (b *Bundle) verify(home string) error {
 	if info, err := os.Lstat(home); err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return changed("its folder is open to others, or no folder")
 	}
-	list, err := atomicfile.Read(filepath.Join(home, index), 64<<20)
+	list, err := files.Read(filepath.Join(home, index), 64<<20)
 	if err != nil {
 		return changed("its list of files cannot be read")
 	}

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Summary is what a list shows of the latest version of a server.
@@ -217,7 +217,7 @@ func (c *Cache) Sync(ctx context.Context, from *Client, old List, progress func(
 		w.err = f.Close()
 	}
 	if w.err == nil {
-		w.err = atomicfile.Rename(f.Name(), c.path)
+		w.err = files.Rename(f.Name(), c.path)
 	}
 	if w.err != nil {
 		return old, bad, fmt.Errorf("cannot keep the list of servers in %s: %w", c.dir, w.err)

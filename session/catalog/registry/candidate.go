@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Candidate is one way to reach a server that is described: a remote, or a package that something on this machine runs.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // harmless are the options of a runner that change neither what runs nor what it may do. Whatever is not here gets a warning: nobody has

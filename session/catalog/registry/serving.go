@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // transports are ours by the names of descriptions.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // raw is a server that writes what it is told, after the handshake. It counts its connections.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Summary is what was asked for, in a line: "tools/call echo, 500 requests/s for 30s".

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Objective is a threshold: a metric, how it compares, and a limit.

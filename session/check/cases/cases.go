@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

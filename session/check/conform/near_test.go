@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // nears are servers that do nearly what breaks a rule, and are right. They pass it, as those of trips that have a good one do.

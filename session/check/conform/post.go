@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/sse"
 	"github.com/mcphud/mcphud/session/wire/transport"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // handshake are the rules of initialize, which the modern era does not have.

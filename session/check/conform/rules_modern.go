@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // perRequest are the rules of the era in which each request says by itself what the client is.

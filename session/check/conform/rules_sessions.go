@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 const managed = "basic/transports#session-management"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	ext "github.com/mcphud/mcphud/session/offer/tasks"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // run is one run of the section.

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 

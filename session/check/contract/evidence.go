@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/secret"
-	"github.com/mcphud/mcphud/session/text"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (
@@ -52,7 +52,7 @@ type target struct {
 	kind     offer.Kind
 	name     string
 	now, was *schema.Schema // nil for one that is not there
-	hide     secret.Rule
+	hide     mask.Rule
 }
 
 // tally is what became of the calls of one target.
@@ -87,7 +87,7 @@ func newEvidence(was, now *Contract, server, own string) *evidence {
 				}
 				raw := arguments(k, def)
 				set(t, schema.Parse(raw))
-				t.hide = secret.RuleOf(raw)
+				t.hide = mask.RuleOf(raw)
 			}
 		}
 	}

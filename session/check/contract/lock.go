@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 
 // Read reads a file. The error wraps fs.ErrNotExist where there is none, and is an *Error where its content is wrong.
 func Read(path string) (*Lock, error) {
-	raw, err := atomicfile.Read(path, maxLock)
+	raw, err := files.Read(path, maxLock)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Read(path string) (*Lock, error) {
 }
 
 // Write replaces a file. Everybody may read it: it belongs into version control.
-func (l *Lock) Write(path string) error { return atomicfile.WriteMode(path, l.Bytes(), 0o644) }
+func (l *Lock) Write(path string) error { return files.WriteMode(path, l.Bytes(), 0o644) }
 
 // Find is the contract of a server: by our name for it, or by its own where only one has that.
 func (l *Lock) Find(name, own string) (key string, c *Contract) {

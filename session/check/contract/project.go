@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // Project is the lock of a project, which may appear, change and go while a program runs. Its methods are safe for concurrent use.
@@ -20,7 +20,7 @@ type Project struct {
 	last atomic.Pointer[seen] // is read while mu is held for a file that is slow
 
 	mu    sync.Mutex
-	stamp filewatch.Stamp
+	stamp files.Stamp
 	at    time.Time // when lock was read
 	lock  *Lock     // what was read with stamp, nil for nothing
 }
@@ -42,7 +42,7 @@ func NewProject(find func() string) *Project {
 // look takes in what became of the file. It reports whether it changed.
 func (p *Project) look(file string) bool {
 	was := p.last.Load()
-	now := filewatch.StampOf(file)
+	now := files.StampOf(file)
 	if was == nil {
 		was = &seen{}
 	} else if file == was.file && now.Equal(p.stamp) {
@@ -101,7 +101,7 @@ const followPoll, followSettle = 2 * time.Second, 100 * time.Millisecond
 
 // Follow calls changed after each change of the file, until ctx ends.
 func (p *Project) Follow(ctx context.Context, changed func()) {
-	w := filewatch.NewWatcher(followPoll, followSettle)
+	w := files.NewWatcher(followPoll, followSettle)
 	defer w.Close()
 	for {
 		file := p.find()

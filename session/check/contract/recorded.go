@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"

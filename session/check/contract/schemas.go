@@ -3,9 +3,9 @@ package contract
 import (
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // input compares what a tool takes.

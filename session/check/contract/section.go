@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Section compares a server with its contract. The zero value has none.

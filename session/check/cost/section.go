@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Section is the section "cost". It reads what is listed, and calls nothing.

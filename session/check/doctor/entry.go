@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 // Report is the outcome of a diagnosis, secrets masked.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // diagnose looks at a server, and fails where a step was left running.

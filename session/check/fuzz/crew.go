@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 const (

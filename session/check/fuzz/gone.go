@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // Bounds of waiting for a server that ended, and that others may start again.

@@ -13,12 +13,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/check"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -90,12 +90,12 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64, how seen) (Call, e
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
 	}
-	if err := atomicfile.Write(base+".json", append(raw, '\n')); err != nil {
+	if err := files.Write(base+".json", append(raw, '\n')); err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
 	}
 	if len(call.Arguments) > maxInline {
 		call.File = base + ".args"
-		if err := atomicfile.Write(call.File, call.Arguments); err != nil {
+		if err := files.Write(call.File, call.Arguments); err != nil {
 			return call, fmt.Errorf("keep the failure: %w", err)
 		}
 	}
@@ -118,7 +118,7 @@ func (k *keeper) read() (all []failureFile, err error) {
 		}
 		path := filepath.Join(k.dir, n.Name())
 		var f failureFile
-		raw, err := atomicfile.Read(path, maxFile)
+		raw, err := files.Read(path, maxFile)
 		if err == nil {
 			err = json.Unmarshal(raw, &f)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // TestLimited: a server that asks for a while between calls is waited for, and what it says of that is nobody's fault.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // pairs are answers of a tool that break a rule, and some that nearly do and are right, whatever the arguments.

@@ -3,8 +3,8 @@ package fuzz
 import (
 	"fmt"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // count adds a call to what the report says of its target.

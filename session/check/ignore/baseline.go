@@ -13,11 +13,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // The versions of the file: with the findings of one server, which has no name there, and with those of several by their names.
@@ -55,7 +55,7 @@ func (b *Baseline) Count() int {
 
 // ReadBaseline reads a baseline. The error of a file that is wrong says where, by line and column.
 func ReadBaseline(path string) (*Baseline, error) {
-	raw, err := atomicfile.Read(path, maxBaseline)
+	raw, err := files.Read(path, maxBaseline)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the baseline: %w", err)
 	}
@@ -209,7 +209,7 @@ func next(old []check.Known, r *check.Report) (known []check.Known) {
 
 // Write writes a baseline for git: a finding in each line, in an order that stays.
 func (b *Baseline) Write() error {
-	return atomicfile.WriteTo(b.File, 0o644, func(w io.Writer) error {
+	return files.WriteTo(b.File, 0o644, func(w io.Writer) error {
 		if b.Servers == nil {
 			if _, err := fmt.Fprintf(w, "{\"version\":%d,\"findings\":", ofOne); err != nil {
 				return err

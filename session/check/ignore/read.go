@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/yamlfile"
@@ -18,7 +18,7 @@ const maxList = 1 << 20
 
 // Read reads a list. The error of a file that is wrong says where, by line and column.
 func Read(path string) (List, error) {
-	b, err := atomicfile.Read(path, maxList)
+	b, err := files.Read(path, maxList)
 	if err != nil {
 		return List{}, fmt.Errorf("cannot read the ignore list: %w", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // item examines a prompt, a resource or a template by itself.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // number is the value of a JSON number.

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // server examines what the server says of itself.

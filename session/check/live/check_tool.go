@@ -9,9 +9,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/mask"
-	short "github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
+	short "github.com/mcphud/mcphud/session/base/text"
 )
 
 func checkRequestSchema(f *frame) string {

@@ -9,8 +9,8 @@ import (
 	"io"
 	"strings"
 
+	short "github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	short "github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

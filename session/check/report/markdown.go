@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxMarkdown is how long a comment of GitHub may be, in characters; we count bytes.

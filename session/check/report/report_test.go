@@ -20,10 +20,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 

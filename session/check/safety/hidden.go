@@ -5,8 +5,8 @@ import (
 	"strings"
 	uni "unicode"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // hidden looks for characters that nobody sees, and returns the text without them; what tag characters spell is put in its place.

@@ -3,10 +3,10 @@ package safety
 import (
 	"slices"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // names compares the names of tools with each other, and with those of other servers.

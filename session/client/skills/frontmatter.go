@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // FrontMatter splits a SKILL.md into its YAML front matter and the text after it; false if it does not begin with any.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // What a zero field of config.Pool stands for.

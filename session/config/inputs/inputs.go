@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/secret"
 )
 
 const (
@@ -103,7 +103,7 @@ func (s *Store) SaveDraft(file string, schema []byte, d Kept) error {
 	if file == "" {
 		return nil
 	}
-	rule := secret.RuleOf(schema)
+	rule := mask.RuleOf(schema)
 	if len(d.Value)+len(d.Text) > maxValue || rule.Text(d.Text) {
 		return s.remove(draftOf(file))
 	}
@@ -150,7 +150,7 @@ func (s *Store) Save(file string, schema, value []byte) error {
 	if len(value) == 0 || len(value) > maxValue {
 		return nil
 	}
-	value, ok := secret.RuleOf(schema).Without(value)
+	value, ok := mask.RuleOf(schema).Without(value)
 	if !ok {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (s *Store) Save(file string, schema, value []byte) error {
 func (s *Store) keep(file string, value []byte) error {
 	err := os.MkdirAll(s.dir, 0o700)
 	if err == nil {
-		err = atomicfile.Write(file, value)
+		err = files.Write(file, value)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot save values in %s: %w", s.dir, err)

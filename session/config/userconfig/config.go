@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // Config is what a config.yaml says; what it does not say has the default of the table.

@@ -3,7 +3,7 @@ package pending
 import (
 	"encoding/json"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Message is the result of a sampling request (2025-11-25, client/sampling).

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Page is what is known of a URL before it is opened.

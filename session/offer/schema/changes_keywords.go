@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // wellFormed reports whether keywords understands a keyword, and its value is what it has to be. A validator leaves a malformed one out.

@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // facets reads the keywords of all parts that say something about the value itself. The part nearest to the place comes

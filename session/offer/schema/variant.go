@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Variant is one branch of a oneOf or anyOf, or one type of several. Branches that only choose again are not variants: what

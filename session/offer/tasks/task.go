@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Related is the member of _meta that says which task something belongs to (2025-11-25).
@@ -114,7 +114,7 @@ func (t Task) Wait(n int) time.Duration {
 	if t.Interval > 0 {
 		return min(max(t.Interval, shortest), longest)
 	}
-	return backoff.Backoff(n, first, last)
+	return failure.Backoff(n, first, last)
 }
 
 // Expires is when the server may forget the task, by this program's clock; false where it has no limit.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 func TestParse(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // maxEvent bounds one line of a stream.

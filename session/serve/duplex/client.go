@@ -16,9 +16,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )

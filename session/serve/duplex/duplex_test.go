@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 func TestBodiesAreReadUpToTheLimit(t *testing.T) {

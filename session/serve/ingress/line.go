@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // ReadLine reads one line into memory of its own, without its end. If there is more than limit, all of it is gone but the id of the

@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 

@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Environment variables that steer budgets.

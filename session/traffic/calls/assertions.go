@@ -12,10 +12,10 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config/yamlfile"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -125,7 +125,7 @@ func (r reader) schema(m yamlfile.Member, value []byte) (*expect.Schema, error) 
 			at = filepath.Join(filepath.Dir(r.File), at)
 		}
 		var err error
-		if raw, err = atomicfile.Read(at, maxSchema); err != nil {
+		if raw, err = files.Read(at, maxSchema); err != nil {
 			return nil, r.Wrong(m.Pos, "expectSchema: cannot read the schema: %v", err)
 		}
 	case len(value) == 0 || value[0] != '{':

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
@@ -142,7 +142,7 @@ func Path(dir, name string) (string, error) {
 
 // Read reads a file of calls. warnings are about keys that are not known, which stay in the file. The error of a file that is wrong says where.
 func Read(path string) (f File, warnings []config.Warning, err error) {
-	b, err := atomicfile.Read(path, maxFile)
+	b, err := files.Read(path, maxFile)
 	if err != nil {
 		return f, nil, fmt.Errorf("cannot read the call: %w", err)
 	}
@@ -155,7 +155,7 @@ func Read(path string) (f File, warnings []config.Warning, err error) {
 // Write writes a call to its file. Of a file that is there already comments, order and unknown keys stay, and of the keys that did not
 // change every byte.
 func Write(c Call) error {
-	old, err := atomicfile.Read(c.File, maxFile)
+	old, err := files.Read(c.File, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot write the call: %w", err)
 	}
@@ -169,7 +169,7 @@ func Write(c Call) error {
 	if err := os.MkdirAll(filepath.Dir(c.File), 0o755); err != nil {
 		return fmt.Errorf("cannot write the call: %w", err)
 	}
-	if err := atomicfile.Write(c.File, text); err != nil {
+	if err := files.Write(c.File, text); err != nil {
 		return fmt.Errorf("cannot write the call: %w", err)
 	}
 	return nil

@@ -3,8 +3,8 @@ package calls
 import (
 	"testing"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
 	"github.com/mcphud/mcphud/session/traffic/history"
 )
 

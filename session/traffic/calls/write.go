@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config/yamlfile"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // rewrite is the text of a call's file. old is what is there, nil for nothing.

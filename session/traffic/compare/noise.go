@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Noise is where equal runs differ. Nil says that there were none.

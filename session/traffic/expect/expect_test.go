@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 )
 

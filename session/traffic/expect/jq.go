@@ -15,7 +15,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // What one expression may use.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // maxPreview is how much of a value a failure shows, in bytes.

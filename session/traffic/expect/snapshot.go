@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/secret"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 )
 
@@ -40,7 +40,7 @@ func kept(result []byte) ([]byte, error) {
 	if len(result) > MaxSnapshot {
 		return nil, fmt.Errorf("the result is too large for a snapshot (%s; %s are the limit)", text.Bytes(len(result)), text.Bytes(MaxSnapshot))
 	}
-	clean, _ := secret.RuleOf(nil).Hide(result)
+	clean, _ := mask.RuleOf(nil).Hide(result)
 	var b bytes.Buffer
 	if err := json.Indent(&b, clean, "", "  "); err != nil {
 		return nil, fmt.Errorf("the result is not valid JSON: %w", err)

@@ -22,7 +22,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/wire/journal"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/wire/journal"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // How large a page becomes: bodies are cut at MaxBody, are left out once the page has grown to half of MaxPage, and rows beyond it.

@@ -3,7 +3,7 @@ package history
 import (
 	"strings"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Unmasked is the arguments without what was hidden in them: an array that had a secret in it goes as a whole. What is missing has to be

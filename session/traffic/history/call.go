@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/secret"
-	"github.com/mcphud/mcphud/session/text"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Verdicts on calls.
@@ -122,8 +122,8 @@ func of(m session.Made) entry {
 	if clean := mask.Text(mask.URL(e.Target)); m.Method == "resources/read" && clean != m.Target {
 		e.Target, e.Secrets = clean, append(e.Secrets, "/uri")
 	}
-	rule := secret.RuleOf(m.Schema)
-	keep := func(value json.RawMessage, rule secret.Rule, below string) json.RawMessage {
+	rule := mask.RuleOf(m.Schema)
+	keep := func(value json.RawMessage, rule mask.Rule, below string) json.RawMessage {
 		if len(value) == 0 || len(value) > maxArguments {
 			if len(value) > 0 {
 				e.Secrets = append(e.Secrets, below)
@@ -137,7 +137,7 @@ func of(m session.Made) entry {
 		return clean
 	}
 	e.Arguments = keep(m.Arguments, rule, "/arguments")
-	e.Meta = keep(m.Meta, secret.Rule{}, "/meta")
+	e.Meta = keep(m.Meta, mask.Rule{}, "/meta")
 	rule = rule.After(m.Arguments)
 	e.judge(m, rule)
 	if n := len(m.Reply.Result); n > 0 {
@@ -153,7 +153,7 @@ func of(m session.Made) entry {
 }
 
 // judge says how the call went.
-func (e *entry) judge(m session.Made, rule secret.Rule) {
+func (e *entry) judge(m session.Made, rule mask.Rule) {
 	var f *failure.Error
 	switch {
 	case m.Err == nil && m.Reply.Ongoing:

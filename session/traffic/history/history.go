@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // Limits bound what is kept. What is pinned or has a name is neither counted nor grows old.

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcphud/mcphud/session/store"
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // add writes calls in one transaction, and removes what is beyond the limits.

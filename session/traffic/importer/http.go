@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/wire/journal"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 

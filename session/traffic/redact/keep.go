@@ -3,8 +3,8 @@ package redact
 import (
 	"bytes"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/secret"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -49,20 +49,20 @@ func (k *Keeper) Change(e journal.Entry, body []byte) (journal.Entry, []byte) {
 // schemas learns from the schemas of a list of tools, and of a form.
 func (k *Keeper) schemas(e journal.Entry, body []byte) {
 	_ = jsonrpc.Elements(jsonrpc.Get(body, "result", "tools"), func(tool []byte) bool {
-		if !k.mark(secret.RuleOf(jsonrpc.Get(tool, "inputSchema"))) && len(k.whole) < maxMarked {
+		if !k.mark(mask.RuleOf(jsonrpc.Get(tool, "inputSchema"))) && len(k.whole) < maxMarked {
 			k.whole[e.Server+"\x00"+jsonrpc.GetString(tool, "name")] = true
 		}
 		return true
 	})
-	k.mark(secret.RuleOf(jsonrpc.Get(body, "params", "requestedSchema")))
+	k.mark(mask.RuleOf(jsonrpc.Get(body, "params", "requestedSchema")))
 	_ = jsonrpc.Members(jsonrpc.Get(body, "result", "inputRequests"), func(_ string, question []byte) bool {
-		k.mark(secret.RuleOf(jsonrpc.Get(question, "params", "requestedSchema")))
+		k.mark(mask.RuleOf(jsonrpc.Get(question, "params", "requestedSchema")))
 		return true
 	})
 }
 
 // mark has what a rule names taken out; false if the rule names nothing because anything may be secret.
-func (k *Keeper) mark(rule secret.Rule) bool {
+func (k *Keeper) mark(rule mask.Rule) bool {
 	names, whole := rule.Names()
 	for _, name := range names {
 		if p := plain(name); p != "" && !k.marked[p] && len(k.marked) < maxMarked {

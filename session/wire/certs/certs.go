@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // maxFile bounds a file of certificates, in bytes: those of a whole system take a quarter.
@@ -128,7 +128,7 @@ func (s *set) verify(host string, chain []*x509.Certificate) (ok bool, why error
 }
 
 func read(file string) (*set, error) {
-	text, err := atomicfile.Read(file, maxFile)
+	text, err := files.Read(file, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read certificates (PEM): %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/base/files"
 )
 
 // Client is the certificate by which a server knows who connects, with its private key: two files in PEM, or one that has both,
@@ -21,7 +21,7 @@ func Client(cert, key string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("the private key %s is of no use without its certificate", key)
 	}
 	key = cmp.Or(key, cert)
-	chain, err := atomicfile.Read(cert, maxFile)
+	chain, err := files.Read(cert, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the client certificate: %w", err)
 	}
@@ -36,7 +36,7 @@ func Client(cert, key string) (*tls.Certificate, error) {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o027 != 0 {
 		return nil, fmt.Errorf("the private key %s is open to others (mode %04o): chmod 600 it", key, mode)
 	}
-	secret, err := atomicfile.Read(key, maxFile)
+	secret, err := files.Read(key, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the private key: %w", err)
 	}

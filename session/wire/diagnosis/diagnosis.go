@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // lazy compiles a pattern when it is first used: a server that starts needs none of them.

@@ -1,6 +1,6 @@
 package diagnosis
 
-import "github.com/mcphud/mcphud/session/text"
+import "github.com/mcphud/mcphud/session/base/text"
 
 // refusal is how programs say that the token which they were given is not good: words of Slack, GitHub, OAuth and HTTP.
 var refusal = lazy(`(?i)\b(invalid_auth|not_authed|token_(expired|revoked|inactive)|account_inactive|invalid_token|invalid[ _-]access[ _-]token|bad credentials|unauthori[sz]ed|` +

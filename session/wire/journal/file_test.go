@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/mask"
 )
 
 func TestFileIsPrivateMaskedJSONL(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/confine"
+	"github.com/mcphud/mcphud/session/base/confine"
 )
 
 // Spec describes a child. No shell is involved.

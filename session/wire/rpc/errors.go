@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // ErrorOf turns a JSON-RPC error object into a failure of kind RpcError, or Protocol where it is malformed; raw is the error member

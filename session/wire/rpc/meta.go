@@ -3,8 +3,8 @@ package rpc
 import (
 	"slices"
 
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Member is one member of an object to be written: the name as it is, the value as JSON.

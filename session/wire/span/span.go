@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 

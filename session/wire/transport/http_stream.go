@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcphud/mcphud/session/backoff"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/base/failure"
+
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
@@ -321,7 +321,7 @@ func (t *streamable) listenOn(x *exchange) {
 				return
 			}
 		}
-		if pause(x, backoff.Backoff(failures, retry, max(retryMost, retry))) != nil {
+		if pause(x, failure.Backoff(failures, retry, max(retryMost, retry))) != nil {
 			return
 		}
 	}

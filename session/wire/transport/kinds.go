@@ -7,8 +7,8 @@ import (
 	"net/http/httptrace"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Options is what transports share, whatever the server. The zero value is usable.

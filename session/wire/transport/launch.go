@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/mask"
 )
 
 // How a URL is looked at until the program behind it answers.

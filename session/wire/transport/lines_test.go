@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/base/failure"
 )
 
 // sink keeps what a line reader delivers.

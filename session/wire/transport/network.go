@@ -18,10 +18,10 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/listen"
-	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Why a sandbox cannot be is the error of the start, with what to do.

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/confine"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/wire/diagnosis"
 	"github.com/mcphud/mcphud/session/wire/process"
 )

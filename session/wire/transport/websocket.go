@@ -13,10 +13,10 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/mask"
-	"github.com/mcphud/mcphud/session/text"
 )
 
 // subprotocol is what SDKs of both sides ask for and accept. WebSocket is not a part of the specification.

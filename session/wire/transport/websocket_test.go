@@ -15,8 +15,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )

@@ -1,8 +1,0 @@
-//go:build !linux && !darwin
-
-package atomicfile
-
-import "os"
-
-// attributes keeps no extended attributes here.
-func attributes(*os.File, string, bool) (lost []string) { return nil }
