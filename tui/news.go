@@ -5,8 +5,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/mcphud/mcphud/session/changes"
 )
 
 // newsTime is how long the notice of a new version stays.
@@ -25,12 +23,12 @@ const changesView = "whatsnew"
 // news says once, after an upgrade, that there is something new to read. Builds between releases say nothing and are not
 // remembered; nor is anything new to who runs the program for the first time.
 func (a *App) news() tea.Cmd {
-	now := changes.Released(a.cfg.Version)
-	seen := changes.Released(a.prefs.get(versionSeen))
+	now := ReleasedOn(a.cfg.Version)
+	seen := ReleasedOn(a.prefs.get(versionSeen))
 	if now == "" || now == seen || a.actions.find(changesView) == nil {
 		return nil
 	}
-	if !changes.Newer(now, seen) {
+	if !NewerVersion(now, seen) {
 		return a.prefs.set(versionSeen, now)
 	}
 	before := a.prefs.set(VersionBefore, seen)

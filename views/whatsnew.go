@@ -9,8 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/changes"
 	"github.com/mcphud/mcphud/tui"
+
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
@@ -47,8 +47,8 @@ func (v *whatsNew) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
 
 // since is the release that ran before, and what changed since.
 func (v *whatsNew) since(c *tui.Ctx) (before, text string) {
-	before = changes.Released(c.Preference(tui.VersionBefore))
-	text = changes.Between(v.release.Changelog, before, v.release.Version)
+	before = tui.ReleasedOn(c.Preference(tui.VersionBefore))
+	text = tui.ChangesBetween(v.release.Changelog, before, v.release.Version)
 	if text == "" {
 		before = ""
 	}

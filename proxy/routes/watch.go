@@ -137,13 +137,13 @@ func (w *Watcher) Close() {
 
 func (w *Watcher) run() {
 	defer close(w.done)
-	var files *files.Watcher
+	var watcher *files.Watcher
 	var changed, keys <-chan struct{}
 	var poll <-chan time.Time
 	if w.o.Path != "" {
-		files = files.NewWatcher(w.o.Poll, settle)
-		defer files.Close()
-		changed = files.Changed()
+		watcher = files.NewWatcher(w.o.Poll, settle)
+		defer watcher.Close()
+		changed = watcher.Changed()
 	} else { // keys alone need nothing of the system's
 		tick := time.NewTicker(w.o.Poll)
 		defer tick.Stop()
@@ -153,7 +153,7 @@ func (w *Watcher) run() {
 		keys = w.o.Keys.Changed()
 	}
 	for {
-		w.follow(files)
+		w.follow(watcher)
 		force := false
 		var answer chan error
 		select {
@@ -182,17 +182,17 @@ func (w *Watcher) run() {
 }
 
 // follow watches the folders of the files.
-func (w *Watcher) follow(files *files.Watcher) {
+func (w *Watcher) follow(watcher *files.Watcher) {
 	switch {
 	case w.o.Path == "":
 		return
 	case w.dir:
-		files.Folder(w.o.Path)
+		watcher.Folder(w.o.Path)
 	default:
-		files.Folder(filepath.Dir(w.o.Path))
+		watcher.Folder(filepath.Dir(w.o.Path))
 	}
 	if p := w.pieces[single]; p != nil && p.stamp.Target() != "" {
-		files.Folder(filepath.Dir(p.stamp.Target()))
+		watcher.Folder(filepath.Dir(p.stamp.Target()))
 	}
 }
 

@@ -1,9 +1,9 @@
-package changes_test
+package tui_test
 
 import (
 	"testing"
 
-	"github.com/mcphud/mcphud/session/changes"
+	"github.com/mcphud/mcphud/tui"
 )
 
 const log = `# Changelog
@@ -37,7 +37,7 @@ func TestBetween(t *testing.T) {
 		{"v0.4.0", "v0.3.0", ""},
 		{"nonsense", "v0.3.0", ""},
 	} {
-		if got := changes.Between(log, tc.seen, tc.now); got != tc.want {
+		if got := tui.ChangesBetween(log, tc.seen, tc.now); got != tc.want {
 			t.Errorf("from %s to %s: %q, want %q", tc.seen, tc.now, got, tc.want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestReleased(t *testing.T) {
 		"v0.1.0": "v0.1.0", "0.1.0": "v0.1.0", "v1.0.0-rc.1": "v1.0.0-rc.1", "v0.1": "v0.1.0",
 		"devel": "", "": "", "v0.0.0-20261123015300-c4a51b43f5fa": "", "v0.1.0+dirty": "", "v0.1.1-0.20261123015300-c4a51b43f5fa+dirty": "",
 	} {
-		if got := changes.Released(version); got != want {
+		if got := tui.ReleasedOn(version); got != want {
 			t.Errorf("%q is the release %q, want %q", version, got, want)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package changes finds the part of a changelog that is new to whoever ran another version before.
-package changes
+// What of a changelog is new to whoever ran another version before.
+
+package tui
 
 import (
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Released is a version in its canonical form with a "v", "" for anything but a released one: a build of a working copy, or of
+// ReleasedOn is a version in its canonical form with a "v", "" for anything but a released one: a build of a working copy, or of
 // a commit between two releases.
-func Released(version string) string {
+func ReleasedOn(version string) string {
 	v := "v" + strings.TrimPrefix(version, "v")
 	if !semver.IsValid(v) || semver.Build(v) != "" || module.IsPseudoVersion(v) {
 		return ""
@@ -18,15 +19,15 @@ func Released(version string) string {
 	return semver.Canonical(v)
 }
 
-// Newer reports whether a version is a release after another one.
-func Newer(version, than string) bool {
-	v, w := Released(version), Released(than)
+// NewerVersion reports whether a version is a release after another one.
+func NewerVersion(version, than string) bool {
+	v, w := ReleasedOn(version), ReleasedOn(than)
 	return v != "" && w != "" && semver.Compare(v, w) > 0
 }
 
-// Between are the sections of a changelog ("## 1.2.0", "## [v1.2.0] - 2026-01-02") about the versions after seen up to now, "" if
+// ChangesBetween are the sections of a changelog ("## 1.2.0", "## [v1.2.0] - 2026-01-02") about the versions after seen up to now, "" if
 // there are none.
-func Between(changelog, seen, now string) string {
+func ChangesBetween(changelog, seen, now string) string {
 	var out strings.Builder
 	in := false
 	for line := range strings.Lines(changelog) {
@@ -35,7 +36,7 @@ func Between(changelog, seen, now string) string {
 			if words := strings.Fields(head); len(words) > 0 {
 				version = strings.Trim(words[0], "[]():")
 			}
-			in = Newer(version, seen) && !Newer(version, now)
+			in = NewerVersion(version, seen) && !NewerVersion(version, now)
 		}
 		if in {
 			out.WriteString(line)
