@@ -20,11 +20,11 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/session/openmetrics"
 	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
-	"github.com/mcphud/mcphud/session/serve/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -171,7 +171,7 @@ func outsideMetrics(t *testing.T, _ string) string {
 	b.WriteString("═══ /metrics of a router\n" + scraped(t, r.URL()+"/metrics"))
 
 	b.WriteString("═══ mcphud status --metrics\n")
-	m := openmetrics.New(openmetrics.Options{Journal: journal.New(journal.Options{}), Servers: func() []openmetrics.Server { return nil }})
+	m := stats.NewMetrics(stats.MetricsOptions{Journal: journal.New(journal.Options{}), Servers: func() []stats.MetricsServer { return nil }})
 	defer m.Close()
 	to := make(chan *prometheus.Desc, 100)
 	m.Describe(to)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -71,7 +72,7 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 // closable is a pseudo terminal that a Close takes away while somebody reads it: a read that blocks would keep it.
 func closable(t *testing.T, f *os.File) *os.File {
 	t.Helper()
-	fd, err := syscall.Dup(int(f.Fd()))
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0) // what tests beside this one start would keep it else
 	if err == nil {
 		err = errors.Join(f.Close(), syscall.SetNonblock(fd, true))
 	}

@@ -1,5 +1,3 @@
-// Package backoff says how long to wait before something that failed is tried again. It keeps no state: who tries counts
-// the failures.
 package failure
 
 import (

@@ -1,3 +1,4 @@
+// Package failure has the kinds of errors, what can be done about them, and how long to wait before what failed is tried again.
 package failure
 
 import (

@@ -1,5 +1,8 @@
 // Package mask hides secrets in what is shown, printed and written to files: by the names that usually hold one (headers,
 // variables, flags, query parameters) and by what well-known tokens look like. What it leaves is for reading only.
+//
+// A [Rule] finds what is secret in JSON values that people type and servers answer, before these are written to disk, by what a schema
+// says of them too. There is one rule, for whoever keeps values.
 package mask
 
 import (

@@ -1,6 +1,3 @@
-// Package secret finds what is secret in JSON values that people type and servers answer, before these are written to disk: by
-// the names of members, by what a schema says of them, and by what well-known credentials look like. There is one rule, for
-// whoever keeps values.
 package mask
 
 import (

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // mortal is a server over HTTP that a tool ends, with others before and after it. It comes back where again says so.
@@ -23,28 +25,27 @@ func mortal(t *testing.T, again bool) config.Server {
 		tools []tool
 		over  bool
 	)
-	listen := func(at string) string {
+	listen := func(at string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if over {
-			return at
+			return
 		}
 		l, err := net.Listen("tcp", at)
 		if err != nil {
 			t.Error(err)
-			return at
+			return
 		}
 		own := &http.Server{Handler: handler(tools), ReadHeaderTimeout: time.Minute}
 		srv = own
 		done.Go(func() { _ = own.Serve(l) }) // it ends with Close
-		return l.Addr().String()
 	}
 	end := func() {
 		mu.Lock()
 		defer mu.Unlock()
 		_ = srv.Close() // nothing depends on it
 	}
-	at := "127.0.0.1:0"
+	at := "127.0.0.1:" + strconv.Itoa(porttest.Free(t)) // nobody else is given it meanwhile
 	exit := func(string) string {
 		end()
 		if again {
@@ -54,7 +55,7 @@ func mortal(t *testing.T, again bool) config.Server {
 	}
 	well := func(string) string { return says("well") }
 	tools = []tool{{name: "first", input: anything, answer: well}, {name: "exit", input: `{"type":"object","properties":{"code":{"const":3}}}`, answer: exit}, {name: "last", input: anything, answer: well}}
-	at = listen(at)
+	listen(at)
 	t.Cleanup(func() {
 		end()
 		mu.Lock()

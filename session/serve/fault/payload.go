@@ -1,6 +1,3 @@
-// Package payload has the strings by which a server attacks whoever prints them, runs them or names files by them:
-// escape sequences, hidden and reordering characters, piles of marks, bytes that are not UTF-8, URLs, paths. The misbehaving
-// servers send them, and tests of what prints them use the same ones.
 package fault
 
 import (
@@ -15,7 +12,9 @@ import (
 //go:embed payloads.json
 var payloads []byte
 
-// Payload is one string.
+// Payload is one of the strings by which a server attacks whoever prints them, runs them or names files by them: escape sequences, hidden
+// and reordering characters, piles of marks, bytes that are not UTF-8, URLs, paths. The misbehaving servers send them, and tests of what
+// prints them use the same ones.
 type Payload struct {
 	Name string // what it tries
 	Text string // its bytes, which need not be UTF-8; up to 1 MiB

@@ -1,5 +1,3 @@
-// Package filewatch notices when files change: by what the system reports, and by looking again where it reports nothing,
-// as on network file systems.
 package files
 
 import (

@@ -1,4 +1,5 @@
-// Package atomicfile reads and replaces small files, each as a whole or not at all.
+// Package files reads and replaces small files, each as a whole or not at all, and notices when files change: by what the system
+// reports, and by looking again where it reports nothing, as on network file systems.
 package files
 
 import (
