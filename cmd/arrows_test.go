@@ -11,118 +11,38 @@ import (
 	"testing"
 )
 
-// arrows are the packages with the other packages of this module that each imports. Those below session leave out
-// "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
-var arrows = map[string]string{
-	"session":                       "auth backoff config failure journal jsonrpc offer pending rpc setup tasks text transport",
-	"session/traffic/again":         "session compare journal jsonrpc offer rpc toolset",
-	"session/serve/agentclient":     "certs config failure ingress jsonrpc mask telemetry text",
-	"session/base/files":            "text",
-	"session/auth":                  "atomicfile config diagnosis failure journal jsonrpc listen mask process text transport",
-	"session/auth/browser":          "auth failure listen mask process text",
-	"session/test/authtest":         "auth config faketest faketest/behave",
-	"session/auth/credstore":        "atomicfile auth setup text",
-	"session/base/failure":          "",
-	"session/test/budget":           "text",
-	"session/test/budget":           "listen",
-	"session/traffic/calls":         "atomicfile config expect failure history jsonrpc yamlfile",
-	"session/catalog/card":          "session config jsonrpc listen mask offer text transport",
-	"session/wire/certs":            "atomicfile",
-	"tui":                           "",
-	"session/test/certtest":         "",
-	"session/check":                 "session config failure journal journal/expert jsonrpc mask offer text",
-	"session/check/cases":           "check expect text",
-	"session/check/contract":        "atomicfile check failure filewatch history journal journal/importer jsonrpc mask offer schema secret text",
-	"session/check/lint":            "session check jsonrpc offer schema text",
-	"session/check/safety":          "check check/contract journal jsonrpc mask offer schema text",
-	"session/check/conform":         "auth check config failure journal journal/expert jsonrpc listen mask offer process schema session sse tasks text transport",
-	"session/check/cost":            "check jsonrpc offer text",
-	"session/check/bench":           "session check load offer",
-	"session/check/ignore":          "atomicfile check config jsonrpc text yamlfile",
-	"session/check/report":          "check text",
-	"session/check/fuzz":            "atomicfile check check/fuzz/values config failure journal journal/expert jsonrpc mask offer rpc schema session text",
-	"session/check/fuzz":            "offer schema",
-	"session/serve/chat":            "config text transport",
-	"session/auth/consent":          "jsonrpc mask offer text",
-	"session/traffic/compare":       "jsonrpc text",
-	"session/config":                "atomicfile config/rewrite confine filewatch mask setup text",
-	"session/config/rewrite":        "",
-	"session/catalog/described":     "atomicfile config failure mask mcpb registry setup text transport",
-	"session/base/confine":          "",
-	"session/wire/diagnosis":        "failure text",
-	"session/check/doctor":          "session auth card config diagnosis failure journal journal/expert jsonrpc listen mask offer process schema text transport",
-	"session/serve/duplex":          "config failure ingress jsonrpc sse transport",
-	"session/traffic/expect":        "compare failure jsonrpc offer schema secret text",
-	"session/base/failure":          "",
-	"session/test/faketest":         "config faketest/behave",
-	"session/test/faketest/behave":  "fault/payload",
-	"session/test/faketest/fakemcp": "faketest/behave",
-	"session/serve/fault":           "jsonrpc",
-	"session/serve/fault":           "",
-	"session/base/files":            "",
-	"session/traffic/history":       "session config confine failure jsonrpc mask offer secret store text",
-	"session/serve/idle":            "",
-	"session/serve/ingress":         "jsonrpc text",
-	"session/config/inputs":         "atomicfile config secret",
-	"session/wire/journal":          "jsonrpc mask text",
-	"session/check/live":            "journal jsonrpc mask schema text",
-	"session/traffic/export":        "journal journal/filter",
-	"session/traffic/export":        "journal journal/edit journal/expert journal/har jsonrpc text",
-	"session/traffic/importer":      "",
-	"session/traffic/redact":        "journal jsonrpc mask secret",
-	"session/traffic/importer":      "journal journal/har jsonrpc mask sse text",
-	"session/traffic/filter":        "journal text",
-	"session/traffic/stats":         "journal journal/filter",
-	"session/traffic/trace":         "journal jsonrpc mask text",
-	"session/test/journaltest":      "journal",
-	"session/base/jsonrpc":          "",
-	"session/test/leaktest":         "budget",
-	"session/serve/limit":           "jsonrpc",
-	"session/base/listen":           "",
-	"session/test/porttest":         "",
-	"session/check/bench":           "session auth config failure jsonrpc mask offer sse text transport",
-	"session/base/mask":             "",
-	"session/catalog/mcpb":          "atomicfile config process setup text",
-	"session/client/mcpgo":          "session config failure jsonrpc transport",
-	"session/serve/natsconn":        "mask",
-	"session/test/natstest":         "certs/certtest listen/porttest",
-	"session/offer":                 "failure jsonrpc text",
-	"session/traffic/stats":         "journal",
-	"session/serve/outbox":          "",
-	"session/test/peertest":         "config listen/porttest process",
-	"session/offer/pending":         "failure jsonrpc listen text",
-	"session/client/persona":        "session config jsonrpc offer text",
-	"session/wire/process":          "confine",
-	"session/wire/rpc":              "failure journal jsonrpc text transport",
-	"session/offer/schema":          "text",
-	"session/base/mask":             "jsonrpc mask",
-	"session/test/sessiontest":      "session config journal jsonrpc transport",
-	"session/config/setup":          "text",
-	"session/client/skills":         "session config failure jsonrpc offer rpc text",
-	"session/wire/sse":              "",
-	"session/base/store":            "",
-	"session/test/pgtest":           "",
-	"session/offer/tasks":           "backoff failure jsonrpc text",
-	"session/serve/telemetry":       "config journal journal/trace jsonrpc mask transport",
-	"session/base/text":             "",
-	"session/client/toolset":        "session config failure offer rpc text",
-	"session/wire/transport":        "backoff certs config confine diagnosis failure journal jsonrpc listen mask process sse text",
-	"tui":                           "session session/base/files tui session/base/failure session/wire/journal session/base/jsonrpc session/base/mask session/wire/rpc session/base/text themes tui/paint tui/picture tui/safe tui/widget",
-	"session/config/userconfig":     "config mask text",
-	"session/config/yamlfile":       "config jsonrpc",
-	"tui/form":                      "session/offer/schema session/base/text tui/paint tui/safe tui/widget",
-	"tui/paint":                     "themes",
-	"tui/picture":                   "tui/paint",
-	"tui/safe":                      "session/base/text",
-	"tui/themefile":                 "session/config session/base/text themes",
-	"tui/tuitest":                   "session session/config session/test/leaktest session/client/mcpgo session/wire/transport tui",
-	"tui/widget":                    "session/base/text themes tui/paint tui/picture tui/safe",
-	"views":                         "session session/traffic/again session/base/files session/auth session/auth/browser session/traffic/calls session/catalog/card tui session/serve/chat session/check session/check/contract session/check/cost session/traffic/compare session/config session/auth/consent session/catalog/described session/check/doctor session/traffic/expect session/base/failure session/traffic/history session/config/inputs session/wire/journal session/check/live session/traffic/filter session/traffic/stats session/traffic/trace session/base/jsonrpc session/base/mask session/offer session/offer/pending session/catalog/mcpb session/client/persona session/catalog/registry session/wire/rpc session/offer/schema session/base/mask session/config/setup session/client/skills session/offer/tasks session/base/text session/client/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
-	"views/pane":                    "session session/traffic/again session/auth session/check/cost session/traffic/compare session/config session/wire/diagnosis session/base/failure session/wire/journal session/traffic/filter session/base/jsonrpc session/base/mask session/offer session/offer/pending session/wire/rpc session/offer/schema session/client/skills session/base/text tui tui/paint tui/safe tui/widget views/shell",
-	"views/shell":                   "session session/config session/wire/journal session/base/mask tui/safe",
+// rooms are the folders of packages, from the bottom up, with the others that each may import. Packages of one room may import each other,
+// which the compiler keeps from going round; parts says where they may not. A new arrow is written down here on purpose, and leads to
+// a row above its own.
+var rooms = []struct{ path, may string }{
+	{"themes", ""},
+	{"session/base", ""},
+	{"session/config", "session/base"},
+	{"session/wire", "session/base session/config"},
+	{"session/offer", "session/base"},
+	{"session/auth", "session/base session/config session/offer session/wire"},
+	{"session/serve", "session/base session/config session/wire"},
+	{"session", "session/auth session/base session/config session/offer session/wire"},
+	{"session/client", "session session/base session/config session/offer session/wire"},
+	{"session/catalog", "session session/base session/config session/offer session/wire"},
+	{"session/traffic", "session session/base session/client session/config session/offer session/serve session/wire"},
+	{"session/check", "session session/auth session/base session/catalog session/config session/offer session/traffic session/wire"},
+	{"session/test", "session session/auth session/base session/config session/serve session/wire"},
+	{"agentsrv", "session/base session/offer session/serve session/wire"},
+	{"proxy", "session session/auth session/base session/client session/config session/offer session/serve session/wire"},
+	{"tui", "session session/base session/client session/config session/offer session/test session/wire themes"},
+	{"views", "session session/auth session/base session/catalog session/check session/client session/config session/offer session/serve session/traffic session/wire tui"},
+	{"cmd", "agentsrv proxy session session/auth session/base session/catalog session/check session/client session/config session/offer session/serve session/traffic session/wire themes tui views"},
+}
 
-	"session/catalog/registry":  "atomicfile config failure listen mask setup text transport",
-	"session/test/registrytest": "",
+// roomOf is the room that a package of this module is in, "" for none: the longest path of one that the package's begins with.
+func roomOf(pkg string) (room string) {
+	for _, r := range rooms {
+		if (pkg == r.path || strings.HasPrefix(pkg, r.path+"/")) && len(r.path) > len(room) {
+			room = r.path
+		}
+	}
+	return room
 }
 
 // parts are the folders whose packages know nothing of each other, with the few that all of them share. cousins are the
@@ -148,61 +68,70 @@ const table = "cmd/arrows_test.go"
 const deepest = 11
 
 func TestArrowsBelowTheTop(t *testing.T) {
-	seen := map[string]bool{}
+	used := map[string][]string{}
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.ImportPath, module+"/")
 		if !ok {
 			continue
 		}
-		seen[name] = true
-		var ours []string
+		from := roomOf(name)
 		for _, path := range p.Imports {
-			if to, ok := strings.CutPrefix(path, module+"/"); ok {
-				ours = append(ours, to)
+			to, ok := strings.CutPrefix(path, module+"/")
+			if !ok {
+				continue
 			}
-		}
-		above, _, below := strings.Cut(name, "/")
-		if common, divided := parts[above]; divided && below {
-			for _, to := range ours {
-				if strings.HasPrefix(to, above+"/") && !slices.Contains(strings.Fields(common+" "+cousins[name]), to) {
+			room := roomOf(to)
+			above, _, below := strings.Cut(name, "/")
+			switch common, divided := parts[above]; {
+			case divided && below && strings.HasPrefix(to, above+"/"):
+				if !slices.Contains(strings.Fields(common+" "+cousins[name]), to) {
 					t.Errorf("%s imports %s; parts of %s know nothing of each other but %s (CONTRIBUTING.md, The house); put them together in %s, or name the pair in %s",
-						imports(t, p.ImportPath, module+"/"+to), to, above, strings.Join(strings.Fields(common), ", "), above, line(t, table, "cousins = map"))
+						imports(t, p.ImportPath, path), to, above, strings.Join(strings.Fields(common), ", "), above, line(t, table, "cousins = map"))
 				}
-			}
-			continue
-		}
-		list, listed := arrows[name]
-		if !listed {
-			if slices.Contains([]string{"session", "tui", "views"}, above) {
-				t.Errorf("%s has no row; what it imports is written down on purpose (CONTRIBUTING.md, The house); add it in %s", name, line(t, table, "var arrows"))
-			}
-			continue
-		}
-		allowed := strings.Fields(list)
-		if above == "session" {
-			for i, to := range allowed {
-				if to != "session" {
-					allowed[i] = "session/" + to
+			case room == from || upwards(p.ImportPath, path) != "": // or TestImportsRunOneWay says so
+			case room == "session/test" && !forTests(name):
+				t.Errorf("%s imports %s; what tests use has no place in the program (CONTRIBUTING.md, The house); move what the program needs out of it",
+					imports(t, p.ImportPath, path), to)
+			default:
+				if used[from] = append(used[from], room); !allowed(from, room) {
+					t.Errorf("%s imports %s; %s (CONTRIBUTING.md, The house); move the code up, or add the arrow in %s",
+						imports(t, p.ImportPath, path), to, stands(from), line(t, table, `{"`+from+`",`))
 				}
 			}
 		}
-		for _, to := range ours {
-			if !slices.Contains(allowed, to) && upwards(p.ImportPath, module+"/"+to) == "" { // or TestImportsRunOneWay says so
-				t.Errorf("%s imports %s, which its row does not have; imports of %s are written down on purpose (CONTRIBUTING.md, The house); do without, or add it in %s",
-					imports(t, p.ImportPath, module+"/"+to), to, above, line(t, table, `"`+name+`":`))
+	}
+	seen := map[string]bool{}
+	for _, r := range rooms {
+		for to := range strings.FieldsSeq(r.may) {
+			if !seen[to] {
+				t.Errorf("%s may import %s, which is no row above its own: arrows lead one way; take it out of %s", r.path, to, line(t, table, `{"`+r.path+`",`))
+			}
+			if to != "session/test" && !slices.Contains(used[r.path], to) {
+				t.Errorf("%s does not import %s any more; take it out of %s", r.path, to, line(t, table, `{"`+r.path+`",`))
 			}
 		}
-		for _, to := range allowed {
-			if !slices.Contains(ours, to) {
-				t.Errorf("%s does not import %s any more; take it out of %s", name, to, line(t, table, `"`+name+`":`))
-			}
+		seen[r.path] = true
+	}
+}
+
+// allowed tells whether packages of a room may import those of another one.
+func allowed(from, to string) bool {
+	for _, r := range rooms {
+		if r.path == from {
+			return slices.Contains(strings.Fields(r.may), to)
 		}
 	}
-	for name := range arrows {
-		if !seen[name] {
-			t.Errorf("%s has %s, which is no package; take the row out", line(t, table, `"`+name+`":`), name)
+	return false
+}
+
+// stands says on what a room stands.
+func stands(room string) string {
+	for _, r := range rooms {
+		if r.path == room && r.may != "" {
+			return room + " stands on " + strings.Join(strings.Fields(r.may), ", ")
 		}
 	}
+	return room + " stands on nothing of ours"
 }
 
 // TestNoPackageIsDeep: whoever reads session reads at most so many packages on the way down.

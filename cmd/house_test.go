@@ -187,11 +187,8 @@ func terminal(path string) bool {
 
 // forTests tells whether a package has no place in the program.
 func forTests(path string) bool {
-	switch strings.TrimPrefix(path, module+"/") {
-	case "testing", "session/test/budget", "session/test/budget", "session/test/certtest", "session/test/peertest", "session/test/faketest", "session/test/faketest/behave", "session/test/leaktest", "session/test/sessiontest", "tui/tuitest":
-		return true
-	}
-	return false
+	path = short(path)
+	return path == "testing" || strings.HasPrefix(path, "session/test/") || slices.Contains([]string{"tui/tuitest", "agentsrv/queue/queuetest"}, path)
 }
 
 func TestTopLevelFolders(t *testing.T) {
