@@ -15,10 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/session/serve/fault"
-	"github.com/mcphud/mcphud/session/test/leaktest"
 )
-
-func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve is an agent with the profile, spoken to as a caller without a session does.
 func serve(t *testing.T) func(name, args string) (status int, answer string, err error) {
