@@ -21,15 +21,15 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/agentsrv/agentlet"
-	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/agentsrv/hostile"
-	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/profiles/hostile"
+	"github.com/mcphud/mcphud/agentsrv/tools/agentlet"
+
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
@@ -50,7 +50,7 @@ type Agent struct {
 	telemetry *telemetry.Telemetry
 	kb        *kb.Library        // nil but in the demo profile
 	agents    *agentlet.Registry // nil but in the demo profile
-	faults    *fault.Faults      // nil but in the fault profile
+	faults    *hostile.Faults    // nil but in the fault profile
 	hostile   *hostile.Server    // nil but in the hostile profile
 	skills    front.Middleware   // nil but in the everything profile
 	closes    []func() error     // of what New made, closed in reverse order

@@ -9,17 +9,17 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/agentsrv/basics"
-	"github.com/mcphud/mcphud/agentsrv/batch"
-	"github.com/mcphud/mcphud/agentsrv/everything"
-	"github.com/mcphud/mcphud/agentsrv/fault"
-	"github.com/mcphud/mcphud/agentsrv/files"
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/agentsrv/hostile"
-	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/profiles/everything"
+	"github.com/mcphud/mcphud/agentsrv/profiles/hostile"
+	"github.com/mcphud/mcphud/agentsrv/tools/basics"
+	"github.com/mcphud/mcphud/agentsrv/tools/batch"
+	"github.com/mcphud/mcphud/agentsrv/tools/files"
+
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
+	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
@@ -192,7 +192,7 @@ func (a *Agent) profile(p *parts) error {
 		a.hostile = hostile.New(hostile.Options{Changed: func() { a.front.Broadcast(mcp.MethodNotificationToolsListChanged, nil) }})
 		p.add(a.hostile)
 	case Fault:
-		a.faults = fault.New()
+		a.faults = hostile.NewFaults()
 		p.add(a.faults)
 	}
 	return nil

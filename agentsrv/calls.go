@@ -3,9 +3,9 @@ package agentsrv
 import (
 	"context"
 
-	"github.com/mcphud/mcphud/agentsrv/delegate"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
+	"github.com/mcphud/mcphud/agentsrv/tools/delegate"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 

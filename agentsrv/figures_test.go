@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb"
+	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
 )
 
 // The defaults are figures that users know, written out: whoever changes one changes what it does here, too.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 )

@@ -10,10 +10,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
+	"github.com/mcphud/mcphud/agentsrv/tools/batch"
 	"github.com/mcphud/mcphud/session/base/listen"
 )
 

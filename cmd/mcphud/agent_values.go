@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/agentsrv/exectool"
+	"github.com/mcphud/mcphud/agentsrv/tools/exectool"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )

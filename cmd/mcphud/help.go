@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/agentsrv/mock"
+	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/proxy"

@@ -6,7 +6,7 @@ package main
 import (
 	"os"
 
-	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
 	"github.com/mcphud/mcphud/cmd/resident"
 	_ "github.com/mcphud/mcphud/cmd/resident/first"
 	_ "github.com/mcphud/mcphud/cmd/resident/second"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/mock"
+	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
 )
 
 // The commands of the manual, one after the other.

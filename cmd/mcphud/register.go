@@ -23,7 +23,7 @@ func (s *agentSettings) registered(ctx context.Context, agent *agentsrv.Agent, o
 	if url == "" {
 		url = agent.URL()
 	}
-	r, err := register.Open(ctx, register.Options{
+	r, err := register.OpenRegistration(ctx, register.RegistrationOptions{
 		Target: s.registerAt, NATS: natsconn.Options{
 			Creds: cmp.Or(s.registerCreds, s.queue.Creds), CA: cmp.Or(s.registerCA, s.queue.CA), Cert: s.queue.Cert, Key: s.queue.Key, Name: "mcphud agent " + s.registerName(),
 		},

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 )
 
 const (

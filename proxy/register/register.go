@@ -35,7 +35,7 @@ const (
 )
 
 // Options are what is registered, and where.
-type Options struct {
+type RegistrationOptions struct {
 	Target string           // a folder, or nats://HOST/BUCKET
 	NATS   natsconn.Options // how to connect, but for the URL
 	Name   string           // of the agent, which others of the same name share
@@ -46,7 +46,7 @@ type Options struct {
 
 // Registration is an agent that is registered until Close.
 type Registration struct {
-	o    Options
+	o    RegistrationOptions
 	put  func(context.Context) error
 	drop func(context.Context) error
 	conn *natsconn.Conn // nil for a folder
@@ -90,7 +90,7 @@ type route struct {
 }
 
 // Open registers an agent, and keeps it registered until Close. An error says that it is not registered.
-func Open(ctx context.Context, o Options) (*Registration, error) {
+func OpenRegistration(ctx context.Context, o RegistrationOptions) (*Registration, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("register: %w", err)
 	}
@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (*Registration, error) {
 }
 
 // check refuses what no router would serve.
-func (o *Options) check() error {
+func (o *RegistrationOptions) check() error {
 	if !config.ValidName(o.Name) {
 		return fmt.Errorf("the agent's name cannot be that of a route: %q; it may have %s", o.Name, config.NameRule)
 	}

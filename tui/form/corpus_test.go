@@ -73,7 +73,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 // The bundled agent's gallery has every keyword at once: all of it is drawn,
 // focused and opened, and looking changes nothing.
 func TestDemoGallery(t *testing.T) {
-	raw, err := os.ReadFile("../../agentsrv/basics/gallery.json")
+	raw, err := os.ReadFile("../../agentsrv/tools/basics/gallery.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package fault
+package hostile
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 )
 
 // serve is an agent with the profile, spoken to as a caller without a session does.
-func serve(t *testing.T) func(name, args string) (status int, answer string, err error) {
+func serveFaults(t *testing.T) func(name, args string) (status int, answer string, err error) {
 	t.Helper()
-	f := New()
+	f := NewFaults()
 	engine := server.NewMCPServer("t", "1", front.EngineOptions()...)
 	engine.AddTools(f.Tools()...)
 	fr := front.New(front.Options{Engine: engine})
@@ -48,7 +48,7 @@ func serve(t *testing.T) func(name, args string) (status int, answer string, err
 }
 
 func TestE5_PanicIsAnInternalError(t *testing.T) {
-	call := serve(t)
+	call := serveFaults(t)
 	_, answer, err := call("panic", `{}`)
 	if err != nil || !strings.Contains(answer, `"code":-32603`) || strings.Contains(answer, "goroutine") || strings.Contains(answer, "was called") {
 		t.Errorf("%s %v", answer, err)
@@ -59,7 +59,7 @@ func TestE5_PanicIsAnInternalError(t *testing.T) {
 }
 
 func TestFaultsAreSetWhileItRuns(t *testing.T) {
-	call := serve(t)
+	call := serveFaults(t)
 	if _, answer, err := call("fault_set", `{"drop_percent":100,"seed":5}`); err != nil || !strings.Contains(answer, `"drop_percent":100`) {
 		t.Fatalf("%s %v", answer, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 	"github.com/mcphud/mcphud/session/serve/chat"
 )
 

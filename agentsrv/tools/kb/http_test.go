@@ -13,9 +13,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/agentsrv/bulk"
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/tools/bulk"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb"
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/pgtest"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 )
 
 // asked are the queries of a file of testdata, and the headings of the passages that answer each.

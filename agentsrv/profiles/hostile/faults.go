@@ -1,6 +1,6 @@
 // Package fault is the agent's profile of the same name: tools that switch faults of the transport on and off while the
 // agent runs (see session/serve/fault), and one that panics.
-package fault
+package hostile
 
 import (
 	"context"
@@ -57,7 +57,7 @@ const statusOutput = `{
 type Faults struct{ i fault.Injector }
 
 // New returns a profile without faults.
-func New() *Faults { return &Faults{} }
+func NewFaults() *Faults { return &Faults{} }
 
 // Wrap puts the faults in front of the agent's HTTP handler. The tools that control them never suffer.
 func (f *Faults) Wrap(next http.Handler) http.Handler {

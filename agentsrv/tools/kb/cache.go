@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcphud/mcphud/agentsrv/kb/wordvec"
+	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 	"github.com/mcphud/mcphud/session/base/store"
 )
 
