@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )

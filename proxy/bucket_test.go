@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/proxy/register"
+
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"
@@ -26,7 +26,7 @@ func logTo(l *faketest.Buffer) *slog.Logger { return slog.New(slog.NewTextHandle
 // fromBucket is a router with the routes of a bucket.
 func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options) *fixture {
 	t.Helper()
-	keys, err := cluster.OpenRoutes(t.Context(), natsconn.Options{URL: s.URL, Logger: logTo(l)}, register.DefaultBucket)
+	keys, err := cluster.OpenRoutes(t.Context(), natsconn.Options{URL: s.URL, Logger: logTo(l)}, cluster.DefaultBucket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options)
 }
 
 // registered registers an agent until the test, or whoever calls its end, is over.
-func registered(t *testing.T, target, name string, a *agent, token string) *register.Registration {
+func registered(t *testing.T, target, name string, a *agent, token string) *cluster.Registration {
 	t.Helper()
-	r, err := register.OpenRegistration(t.Context(), register.RegistrationOptions{Target: target, Name: name, URL: a.at(), Token: token, Logger: slog.New(slog.DiscardHandler)})
+	r, err := cluster.OpenRegistration(t.Context(), cluster.RegistrationOptions{Target: target, Name: name, URL: a.at(), Token: token, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func connected(t *testing.T, s *natstest.Server) jetstream.KeyValue {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	kv, err := c.Bucket(t.Context(), register.DefaultBucket, natsconn.BucketOptions{})
+	kv, err := c.Bucket(t.Context(), cluster.DefaultBucket, natsconn.BucketOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAgentsRegisterInABucket(t *testing.T) {
 	f := fromBucket(t, s, &l, Options{})
 	a := registered(t, s.URL, "a", one, "")
 	wait(t, "the agent", func() bool { return f.modern(t).status == 200 })
-	b := registered(t, s.URL+"/"+register.DefaultBucket, "a", two, "")
+	b := registered(t, s.URL+"/"+cluster.DefaultBucket, "a", two, "")
 	wait(t, "the other", func() bool { return strings.Contains(f.modern(t).body, "two") })
 	if err := a.Close(); err != nil {
 		t.Error(err)
@@ -98,7 +98,7 @@ func TestAgentsRegisterInABucket(t *testing.T) {
 	wait(t, "the routes to be known again", func() bool { return f.RoutesErr() == nil })
 	c := registered(t, s.URL, "a", one, "")
 	wait(t, "the first again", func() bool { return strings.Contains(f.modern(t).body, "one") })
-	for _, r := range []*register.Registration{b, c} {
+	for _, r := range []*cluster.Registration{b, c} {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
@@ -285,7 +285,7 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 		{s.URL + "/a.b", "a", "http://h:1/mcp", "the bucket's name is not valid"},
 		{"nats://127.0.0.1:1", "a", "http://h:1/mcp", "nothing answers"},
 	} {
-		r, err := register.OpenRegistration(t.Context(), register.RegistrationOptions{Target: c.target, Name: c.name, URL: c.url, Logger: slog.New(slog.DiscardHandler)})
+		r, err := cluster.OpenRegistration(t.Context(), cluster.RegistrationOptions{Target: c.target, Name: c.name, URL: c.url, Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			_ = r.Close()
 		}
@@ -296,7 +296,7 @@ func TestRegistrationsThatCannotBe(t *testing.T) {
 	for target, want := range map[string]string{
 		"nats://h": "nats://h mcphud-routes", "tls://u:p@h:1/": "tls://u:p@h:1 mcphud-routes", "nats://h/b": "nats://h b", "nats://h:1,nats://i:2/b_1": "nats://h:1,nats://i:2 b_1",
 	} {
-		if at, bucket, err := register.Bucket(target); err != nil || at+" "+bucket != want {
+		if at, bucket, err := cluster.Bucket(target); err != nil || at+" "+bucket != want {
 			t.Errorf("%s: %s %s %v", target, at, bucket, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/cluster"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"

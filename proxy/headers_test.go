@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
 )
 
 // Who may not call an agent may not connect to it either, and the audit log has what a WebSocket and an event stream carry.

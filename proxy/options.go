@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/manage"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/auth"

@@ -6,14 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/access"
-	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/metrics"
+	"github.com/mcphud/mcphud/proxy/policy/access"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
+	"github.com/mcphud/mcphud/proxy/policy/metrics"
+	"github.com/mcphud/mcphud/proxy/policy/toolpin"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/proxy/toolpin"
 )
 
 // policy is what surrounds each call: access rights, rate limits, audit, metrics, tool pins and circuit breakers.

@@ -9,15 +9,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/aggregate"
-	"github.com/mcphud/mcphud/proxy/audit"
-	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/bridge"
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/proxy/metrics"
+	"github.com/mcphud/mcphud/proxy/policy/access"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
+	"github.com/mcphud/mcphud/proxy/policy/metrics"
+	"github.com/mcphud/mcphud/proxy/policy/toolpin"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/proxy/toolpin"
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy"
-	"github.com/mcphud/mcphud/proxy/toolpin"
+	"github.com/mcphud/mcphud/proxy/policy/toolpin"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/safety"

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
-	"github.com/mcphud/mcphud/proxy/access"
+	"github.com/mcphud/mcphud/proxy/policy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/check/ignore"

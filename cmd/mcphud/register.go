@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/proxy/register"
+	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
@@ -23,7 +23,7 @@ func (s *agentSettings) registered(ctx context.Context, agent *agentsrv.Agent, o
 	if url == "" {
 		url = agent.URL()
 	}
-	r, err := register.OpenRegistration(ctx, register.RegistrationOptions{
+	r, err := cluster.OpenRegistration(ctx, cluster.RegistrationOptions{
 		Target: s.registerAt, NATS: natsconn.Options{
 			Creds: cmp.Or(s.registerCreds, s.queue.Creds), CA: cmp.Or(s.registerCA, s.queue.CA), Cert: s.queue.Cert, Key: s.queue.Key, Name: "mcphud agent " + s.registerName(),
 		},
@@ -55,10 +55,10 @@ func (s *agentSettings) checkRegister() error {
 		return usageError("--register-as says where a registered agent is, and nothing registers it", "give --register too, or leave it out")
 	case s.registerAt != "" && s.stdio:
 		return usageError("--register does not apply with --stdio: no router reaches an agent on stdin and stdout", "leave one of them out")
-	case s.registerAt == "" || !register.IsNATS(s.registerAt):
+	case s.registerAt == "" || !cluster.IsNATS(s.registerAt):
 		return nil
 	}
-	if _, _, err := register.Bucket(s.registerAt); err != nil {
+	if _, _, err := cluster.Bucket(s.registerAt); err != nil {
 		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct --register"}
 	}
 	return nil

@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/proxy"
-	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/browser"
+	"github.com/mcphud/mcphud/proxy/cluster"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/manage"
-	"github.com/mcphud/mcphud/proxy/register"
+	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/base/failure"
@@ -174,7 +174,7 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 	}
 	bare := pflag.NewFlagSet("", pflag.ContinueOnError)
 	where := sources{env: os.Getenv, file: s.routes, must: f.Lookup("routes").Changed, read: read}
-	if register.IsNATS(s.routes) {
+	if cluster.IsNATS(s.routes) {
 		where.file, where.must = "", false
 	}
 	return settings{"router", routerSources, f, bare, where}, table
@@ -341,7 +341,7 @@ const stdioDrain = 200 * time.Millisecond
 
 // logRoutes logs the agents, or the path of the routes file if it does not exist yet.
 func logRoutes(log *slog.Logger, file, cluster string, t *routes.Table) {
-	if register.IsNATS(file) {
+	if cluster.IsNATS(file) {
 		log.Info("routes", "bucket", natsconn.Shown(file), "agents", strings.Join(t.Names(), " "))
 		return
 	}

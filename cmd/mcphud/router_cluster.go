@@ -5,16 +5,16 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/cluster"
-	"github.com/mcphud/mcphud/proxy/register"
+
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // join opens what the router shares with others, if it does. leave ends it, after the router.
 func (s *routerSettings) join(ctx context.Context, o *proxy.Options) (leave func(), err error) {
-	server, bucket := s.cluster, register.DefaultBucket
-	if register.IsNATS(s.routes) {
-		if server, bucket, err = register.Bucket(s.routes); err != nil {
+	server, bucket := s.cluster, cluster.DefaultBucket
+	if cluster.IsNATS(s.routes) {
+		if server, bucket, err = cluster.Bucket(s.routes); err != nil {
 			return nil, natsError(err, "correct --routes")
 		}
 		o.Routes, o.RoutesMust = "", false

@@ -22,12 +22,12 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/wire/socket"
 )
 
 // Router is the managed router. Its methods must be safe for concurrent use.

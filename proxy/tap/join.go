@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/socket"
 )
 
 // Joiner reads all producers of this user.

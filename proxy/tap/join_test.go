@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/socket"
 )
 
 // watch joins what is in dir.

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/session/wire/socket"
 )
 
 // Options describes a Producer.

@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/socket"
+	"github.com/mcphud/mcphud/session/wire/socket"
 )
 
 // maxReaders is how many readers there may be at a time.

@@ -1,5 +1,5 @@
 // Package register says to routers where an agent is: by a file of its own in a folder of routes, or by a key in a bucket of NATS.
-package register
+package cluster
 
 import (
 	"context"
