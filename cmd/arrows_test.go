@@ -50,7 +50,7 @@ func roomOf(pkg string) (room string) {
 var (
 	parts = map[string]string{
 		"agentsrv": "agentsrv/kit agentsrv/front",
-		"proxy":    "proxy/flow proxy/routes proxy/sessions session/wire/socket",
+		"proxy":    "proxy/flow proxy/routes proxy/sessions",
 	}
 	cousins = map[string]string{
 		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings

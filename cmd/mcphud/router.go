@@ -340,7 +340,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 const stdioDrain = 200 * time.Millisecond
 
 // logRoutes logs the agents, or the path of the routes file if it does not exist yet.
-func logRoutes(log *slog.Logger, file, cluster string, t *routes.Table) {
+func logRoutes(log *slog.Logger, file, shared string, t *routes.Table) {
 	if cluster.IsNATS(file) {
 		log.Info("routes", "bucket", natsconn.Shown(file), "agents", strings.Join(t.Names(), " "))
 		return
@@ -349,8 +349,8 @@ func logRoutes(log *slog.Logger, file, cluster string, t *routes.Table) {
 		if abs, err := filepath.Abs(file); err == nil {
 			file = abs
 		}
-		if cluster != "" {
-			log.Info("no routes yet: waiting for agents that register, or for the file", "nats", natsconn.Shown(cluster), "file", file)
+		if shared != "" {
+			log.Info("no routes yet: waiting for agents that register, or for the file", "nats", natsconn.Shown(shared), "file", file)
 			return
 		}
 		log.Warn("no routes yet: waiting for the file", "file", file)

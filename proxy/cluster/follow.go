@@ -1,5 +1,6 @@
 // Package cluster is what routers that stand for each other share by NATS: routes, the requests that count against limits, and
-// which agents cannot be reached. Each goes on by itself while NATS is away.
+// which agents cannot be reached. Each goes on by itself while NATS is away. A
+// [Registration] says to them where an agent is.
 package cluster
 
 import (

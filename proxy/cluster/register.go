@@ -1,4 +1,3 @@
-// Package register says to routers where an agent is: by a file of its own in a folder of routes, or by a key in a bucket of NATS.
 package cluster
 
 import (
@@ -34,7 +33,7 @@ const (
 	goodbye = 2 * time.Second // for the server to forget it
 )
 
-// Options are what is registered, and where.
+// RegistrationOptions are what is registered, and where.
 type RegistrationOptions struct {
 	Target string           // a folder, or nats://HOST/BUCKET
 	NATS   natsconn.Options // how to connect, but for the URL
@@ -89,7 +88,7 @@ type route struct {
 	Headers   map[string]string `json:"headers,omitempty"`
 }
 
-// Open registers an agent, and keeps it registered until Close. An error says that it is not registered.
+// OpenRegistration registers an agent, and keeps it registered until Close. An error says that it is not registered.
 func OpenRegistration(ctx context.Context, o RegistrationOptions) (*Registration, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("register: %w", err)

@@ -1,5 +1,3 @@
-// Package fault is the agent's profile of the same name: tools that switch faults of the transport on and off while the
-// agent runs (see session/serve/fault), and one that panics.
 package hostile
 
 import (
@@ -56,7 +54,7 @@ const statusOutput = `{
 // Faults is the profile. It starts without any fault.
 type Faults struct{ i fault.Injector }
 
-// New returns a profile without faults.
+// NewFaults returns a profile without faults.
 func NewFaults() *Faults { return &Faults{} }
 
 // Wrap puts the faults in front of the agent's HTTP handler. The tools that control them never suffer.

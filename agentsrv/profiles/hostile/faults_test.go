@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
-// serve is an agent with the profile, spoken to as a caller without a session does.
+// serveFaults is an agent with the profile, spoken to as a caller without a session does.
 func serveFaults(t *testing.T) func(name, args string) (status int, answer string, err error) {
 	t.Helper()
 	f := NewFaults()

@@ -6,6 +6,8 @@
 // There are three layers. Tools are ordinary tools of the engine. Middleware answers lists, payloads and floods with
 // results written by hand, which are valid JSON-RPC nevertheless. Wrap (HTTP) and Stdio misbehave below JSON-RPC: wrong
 // ids, half frames, no answer, an exit.
+//
+// [Faults] is the profile "fault": tools that switch faults of the transport on and off while the agent runs, and one that panics.
 package hostile
 
 import (
