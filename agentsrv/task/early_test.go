@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // reluctant is a table that takes a new task only when it is let to, and not the first end that it is told.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
-	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/natsconn"
-	"github.com/mcphud/mcphud/session/natsconn/natstest"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
+	"github.com/mcphud/mcphud/session/test/natstest"
 )
 
 // A task that must not run twice has an end when its origin is gone after it learnt that whoever ran the task is, and before it stored that:
