@@ -20,7 +20,7 @@ func testRegistry(t *testing.T) *registrytest.Registry {
 	t.Helper()
 	r := registrytest.Start(t)
 	for _, f := range []string{"airtable.json", "github.json", "brave.json", "azure-devops.json", "filesystem-2025-07.json"} {
-		b, err := os.ReadFile(filepath.Join("..", "..", "session", "registry", "testdata", f))
+		b, err := os.ReadFile(filepath.Join("..", "..", "session", "catalog", "registry", "testdata", f))
 		if err != nil {
 			t.Fatal(err)
 		}
