@@ -3,7 +3,8 @@
 // 2025-11-25 with initialize and sessions, 2026-07-28 without) on one Streamable HTTP endpoint, or over stdio.
 //
 // The package wires what its folders hold: front is the transport, queue and task decide when a call runs, tenant and
-// check whether it may, telemetry what is known about it afterwards; the others are tools, resources and prompts.
+// check whether it may, telemetry what is known about it afterwards, kit is what all handlers need; tools has the tools, resources and
+// prompts of the demo, profiles what the agent is instead.
 package agentsrv
 
 import (

@@ -1,5 +1,7 @@
 // Package proxy is the router: one loopback address in front of every agent. It wires what its folders hold: routes says
-// which agents there are, forward sends requests to them and answers back, sessions ties session ids to callers.
+// which agents there are, forward sends requests to them and answers back, sessions ties session ids to callers, flow is one request on its way. policy says
+// whether it may go on, and counts it; aggregate makes one server of all agents, bridge an agent of a command. manage takes servers in
+// while the router runs, cluster is shared by several routers, browser is for web pages, tap lets others watch, stack runs it all.
 //
 // A request to an agent passes, in this order: the guard against other origins; the outer middlewares, which see every
 // request to an agent before its body is read; the ingress, which refuses what is not a JSON-RPC message and finds the route;

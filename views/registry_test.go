@@ -59,7 +59,7 @@ func registryUI(t *testing.T, r *registrytest.Registry, dir string, keys *keycha
 
 func putPublished(t *testing.T, r *registrytest.Registry, file string) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "session", "registry", "testdata", file))
+	b, err := os.ReadFile(filepath.Join("..", "session", "catalog", "registry", "testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@
 // A job is refused at once when the queue is full, is given up when it waited or ran for too long, leaves when its
 // caller goes, and gives its slot to others while it waits for its client or for another agent. Jobs of one tenant keep
 // their order; where several tenants have jobs waiting they take turns, so that none can push the others out.
+//
+// stream is the same for several processes, queuetest what both have to pass.
 package queue
 
 import (

@@ -1,7 +1,7 @@
 // Package tap lets other processes watch the traffic of a router or of a wrapped server.
 //
 // A [Producer] copies each entry and serves it on a Unix socket of its own. [Join] finds all producers of this user and merges
-// their entries into one journal.
+// their entries into one journal. wrap is such a producer for a command of somebody else's client, running finds the servers of this machine.
 //
 // # The stream
 //

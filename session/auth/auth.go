@@ -4,6 +4,8 @@
 // An Authorizer belongs to one server: at a URL, which is sent the token in each request, or a command, which is started with it. What
 // needs nobody (attaching a token, refreshing it, grants of machines) it does by itself, in the transport. What needs a person is a
 // Login, which a surface starts after an error with failure.LogIn.
+//
+// Below it, browser is the person of a login, credstore keeps tokens between runs, and consent asks before tools are called.
 package auth
 
 import (

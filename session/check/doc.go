@@ -1,5 +1,14 @@
 // Package check says whether a server is good. Sections look at what a server offers, or call it, and report findings by the rules of
-// their tables; the packages below this one are the sections, and the formats of a report.
+// their tables; the packages below this one are the sections, and the formats of a report:
+//
+//   - lint, cost, contract, safety read what a server lists; contract keeps it in a file
+//   - conform, fuzz, cases, bench call it
+//   - live holds what a journal has against the protocol, which conform does too
+//   - doctor says why a server does not connect
+//   - ignore says which findings do not count, report writes them
+//
+// A rule is a row of its section's table, such as lint/rules_refuse.go, and a probe where it has to do something. Rules about batches are
+// in conform (those that are tried) and live (those about frames that were seen).
 package check
 
 import "context"

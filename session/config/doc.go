@@ -28,4 +28,9 @@
 // # Trust
 //
 // Entries with Source.Project set come from the working folder. Nothing may start them before Trust.Trusted says yes.
+//
+// # Below it
+//
+// rewrite changes single values of files, setup is what a server has to be told before it starts, inputs keeps what was typed,
+// userconfig reads the settings of a user, yamlfile files of our own in YAML. A dialect is a file here, such as dialect_zed.go.
 package config

@@ -21,6 +21,7 @@ func mortal(t *testing.T, again bool) config.Server {
 	var (
 		mu    sync.Mutex
 		srv   *http.Server
+		ln    net.Listener
 		done  sync.WaitGroup
 		tools []tool
 		over  bool
@@ -37,13 +38,14 @@ func mortal(t *testing.T, again bool) config.Server {
 			return
 		}
 		own := &http.Server{Handler: handler(tools), ReadHeaderTimeout: time.Minute}
-		srv = own
+		srv, ln = own, l
 		done.Go(func() { _ = own.Serve(l) }) // it ends with Close
 	}
 	end := func() {
 		mu.Lock()
 		defer mu.Unlock()
 		_ = srv.Close() // nothing depends on it
+		_ = ln.Close()  // Close does not know of it before Serve runs, and the next one listens there too
 	}
 	at := "127.0.0.1:" + strconv.Itoa(porttest.Free(t)) // nobody else is given it meanwhile
 	exit := func(string) string {

@@ -1,5 +1,5 @@
 // Package faketest gives tests the misbehaving servers of package behave: as a
-// child process over stdio, and over HTTP inside the test.
+// child process over stdio (fakemcp), and over HTTP inside the test.
 package faketest
 
 import (
