@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/agentsrv/mock"
-	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/registry/registrytest"
+	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
+	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func init() {
