@@ -1,19 +1,30 @@
+// Fourth part of an exchange: its request is framed and sent, within its time, and a call without an answer is refused, or served by
+// another upstream.
+
 package forward
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
@@ -45,19 +56,13 @@ var (
 	errLeft     = errors.New("the client stopped reading")
 )
 
-// run sends the request and passes the answer on.
+// run makes the exchange: it sends the request and passes the answer on.
 func (x *exchange) run() {
-	res, err := x.send()
-	defer x.over()
-	if err != nil {
-		x.failed(err)
-		return
-	}
-	x.answer(res)
+	x.finish(x.begin())
 }
 
-// send sends the request; over ends what it began.
-func (x *exchange) send() (*http.Response, error) {
+// begin sends the request; over ends what it began.
+func (x *exchange) begin() (*http.Response, error) {
 	x.ctx, x.cancel = context.WithCancelCause(flow.With(x.c.R.Context(), x.c))
 	if x.out.method != http.MethodGet || x.c.Task { // a stream may have nothing to say for long
 		cancel := x.cancel
@@ -68,25 +73,153 @@ func (x *exchange) send() (*http.Response, error) {
 		x.stay = context.AfterFunc(x.stays, func() { cancel(errDraining) })
 	}
 	began := time.Now()
-	res, err := x.ask(x.ctx, x.c, x.out, x)
+	res, err := x.roundTrip(x.ctx, x.c, x.out, x)
 	x.c.Upstream = time.Since(began)
 	return res, err
 }
 
-func starting(agent string, err error) error {
+// probe is the pause between two attempts to connect to an agent that is starting.
+const probe = 125 * time.Millisecond
+
+// clock is the time that an agent has to answer.
+type clock interface{ alive() }
+
+// roundTrip sends a request, and waits for an agent that starts: its time to answer, where that is measured, begins when it listens.
+// c is as for request.
+func (t *Target) roundTrip(ctx context.Context, c *flow.Call, o outgoing, measured clock) (*http.Response, error) {
+	began := time.Now()
+	for {
+		res, err := t.up.RoundTrip(t.request(ctx, c, o))
+		if err == nil || t.Route.WaitReady == 0 || !connectionRefused(err) || c != nil && c.Elsewhere != nil {
+			return res, err
+		}
+		if time.Since(began)+probe > t.Route.WaitReady {
+			return nil, stillStarting(t.Route.Name, err)
+		}
+		pause := time.NewTimer(probe)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, err
+		}
+		if measured != nil {
+			measured.alive()
+		}
+	}
+}
+
+// connectionRefused reports that no connection to the agent could be made, so that nothing was sent.
+func connectionRefused(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Op == "dial"
+}
+
+// stillStarting is the error for callers of an agent that does not listen yet.
+func stillStarting(agent string, err error) error {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindUpstream, Status: http.StatusServiceUnavailable, RetryAfter: time.Second, Err: err,
 		Message: "Agent '" + agent + "' is still starting. Try again in a moment.",
 	}
 }
 
-// probe is the pause between two attempts to connect to an agent that is starting.
-const probe = 125 * time.Millisecond
+// outgoing is what a request to an agent has of its own.
+type outgoing struct {
+	method  string
+	body    []byte
+	session string
+	version string // overrides the caller's
+	accept  []string
+	url     *url.URL // instead of the endpoint; nil for that
+}
 
-// refused reports that no connection to the agent could be made, so that nothing was sent.
-func refused(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Op == "dial"
+// headerVersion names the protocol version; this and the names below are in canonical form, as the keys of a http.Header.
+const headerVersion = "Mcp-Protocol-Version"
+
+// passed are the headers of a caller that are forwarded to the agent. All others stay with the router: credentials,
+// cookies, X-Forwarded-… and the like.
+var passed = []string{
+	"Baggage", "Last-Event-Id", "Mcp-Method", "Mcp-Name", headerVersion, "Traceparent", "Tracestate", "User-Agent",
+}
+
+var (
+	jsonType   = []string{ingress.TypeJSON}
+	acceptBoth = []string{ingress.TypeJSON + ", " + ingress.TypeSSE}
+)
+
+// request frames a request to the agent anew. c is nil for one that the router makes on its own account.
+func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Request {
+	r := new(http.Request).WithContext(ctx)
+	r.Method, r.URL, r.Host = o.method, t.url, t.url.Host
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	if o.url != nil {
+		r.URL = o.url
+	}
+	h := make(http.Header, 8)
+	r.Header = h
+	values := make([]string, 0, 3) // one allocation for those that are ours alone
+	set := func(name, v string) {
+		values = append(values, v)
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	hops := 1
+	if c != nil {
+		copyPassed(h, c.R.Header)
+		hops += ingress.Hops(c.R.Header)
+	}
+	set(ingress.HeaderHops, strconv.Itoa(hops))
+	if _, ok := h["User-Agent"]; !ok {
+		h["User-Agent"] = nil // keeps net/http from naming itself
+	}
+	h["Accept"] = o.accept
+	if o.session != "" {
+		set(ingress.HeaderSession, o.session)
+	}
+	if o.version != "" {
+		set(headerVersion, o.version)
+	}
+	if t.basic != nil {
+		h["Authorization"] = t.basic
+	}
+	for name, v := range t.Route.Headers {
+		h[name] = v
+	}
+	if o.body != nil {
+		h["Content-Type"] = jsonType
+		r.ContentLength = int64(len(o.body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+		r.Body, _ = r.GetBody() // never fails
+	}
+	return r
+}
+
+func copyPassed(to, from http.Header) {
+	for _, name := range passed {
+		if v := from[name]; len(v) > 0 {
+			to[name] = v
+		}
+	}
+	for name, v := range from {
+		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
+			to[name] = v
+		}
+	}
+	// What Connection names is meant for the next hop only, and that is the router.
+	for _, v := range from["Connection"] {
+		for name := range strings.SplitSeq(v, ",") {
+			delete(to, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+}
+
+// finish passes the answer on, or says why there is none, and ends what begin began.
+func (x *exchange) finish(res *http.Response, err error) {
+	defer x.over()
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	x.answer(res)
 }
 
 // alive gives the agent its time anew.
@@ -128,10 +261,38 @@ func (x *exchange) failed(err error) {
 		x.gone()
 	case errors.Is(context.Cause(x.ctx), errDraining):
 		x.c.Refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
-	case x.elsewhere(err):
+	case x.tryElsewhere(err):
 	default:
 		x.c.Refuse(unreachable(err))
 	}
+}
+
+// tryElsewhere has a call that could not be sent served by another upstream, if it may be and there is one; true if the call is answered.
+func (x *exchange) tryElsewhere(err error) bool {
+	again := x.c.Elsewhere
+	if again == nil || !unreached(err) || x.c.R.Context().Err() != nil {
+		return false
+	}
+	x.avoid.Store(time.Now().Add(avoided).UnixNano())
+	if x.session == nil {
+		if x.cancel != nil {
+			x.over()
+		}
+		return again()
+	}
+	if errors.Is(err, flow.ErrNotSent) {
+		return false // it may have the session yet
+	}
+	// The process that had the session is gone. Told so, the client opens another.
+	x.session.Forget()
+	x.c.Refuse(ingress.NoSession(true))
+	return true
+}
+
+// unreached reports that nothing of a request was sent.
+func unreached(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, flow.ErrNotSent) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // statusGone is what others log for a client that left before its answer; it is never sent.
@@ -170,3 +331,30 @@ func advice(err error) string {
 
 // hide is the text of an error without secrets that may be in a URL in it.
 func hide(err error) string { return mask.Text(err.Error()) }
+
+// Own sends the router's own requests to the agent, as a client with sessions of its own. It opens no streams.
+func (t *Target) Own() http.RoundTripper { return own{t} }
+
+type own struct{ t *Target }
+
+// RoundTrip sends a request as the route has it: to its endpoint, with its headers.
+func (o own) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return &http.Response{
+			Status: "405 Method Not Allowed", StatusCode: http.StatusMethodNotAllowed, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: http.Header{"Allow": {"POST, DELETE"}}, Body: http.NoBody, Request: r,
+		}, nil
+	}
+	out := outgoing{method: r.Method, session: r.Header.Get(ingress.HeaderSession), accept: r.Header["Accept"]}
+	if r.Body != nil {
+		defer func() { _ = r.Body.Close() }()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > 0 {
+			out.body = body
+		}
+	}
+	return o.t.roundTrip(r.Context(), &flow.Call{Request: flow.Request{R: r}}, out, nil)
+}

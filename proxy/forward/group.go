@@ -1,8 +1,13 @@
+// Package forward sends calls to agents and their answers back, as bytes. Only two things in a body are changed: the
+// server's name in the answers to initialize and server/discover, and the id of a request that is not unique on a
+// session that several callers share, which is restored in the answer.
+//
+// An exchange goes through its files in this order: group.go (to which upstream), target.go (what the call asks for, and in which
+// session), session.go (for callers who have none), exchange.go (the request, its time, and what becomes of it without an answer),
+// connection.go (over the wire), and back through answer.go or, for event streams, stream.go.
 package forward
 
 import (
-	"errors"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +42,7 @@ func (g *Group) Acquire(c *flow.Call) *Target {
 		return nil
 	}
 	if len(g.Targets) > 1 {
-		c.Elsewhere = func() bool { return g.again(c, tried) }
+		c.Elsewhere = func() bool { return g.serveElsewhere(c, tried) }
 	}
 	return t
 }
@@ -93,7 +98,7 @@ func (g *Group) pick(c *flow.Call, tried map[*Target]bool) *Target {
 		if c != nil {
 			c.Elsewhere = nil // the last one says what is wrong
 			if len(tried) < len(g.Targets) {
-				c.Elsewhere = func() bool { return g.again(c, tried) }
+				c.Elsewhere = func() bool { return g.serveElsewhere(c, tried) }
 			}
 		}
 		return best
@@ -101,8 +106,8 @@ func (g *Group) pick(c *flow.Call, tried map[*Target]bool) *Target {
 	return nil
 }
 
-// again serves a call by a target that was not tried; false if there is none.
-func (g *Group) again(c *flow.Call, tried map[*Target]bool) bool {
+// serveElsewhere serves a call by a target that was not tried; false if there is none.
+func (g *Group) serveElsewhere(c *flow.Call, tried map[*Target]bool) bool {
 	t := g.pick(c, tried)
 	if t == nil {
 		return false
@@ -126,44 +131,4 @@ func (g *Group) Abandon(p sessions.Binding) {
 	if t := g.at(p.Endpoint); t != nil {
 		t.Abandon(p)
 	}
-}
-
-// elsewhere has a call that could not be sent served by another upstream, if it may be and there is one; true if the call is answered.
-func (x *exchange) elsewhere(err error) bool {
-	again := x.c.Elsewhere
-	if again == nil || !unreached(err) || x.c.R.Context().Err() != nil {
-		return false
-	}
-	x.avoid.Store(time.Now().Add(avoided).UnixNano())
-	if x.session == nil {
-		if x.cancel != nil {
-			x.over()
-		}
-		return again()
-	}
-	if errors.Is(err, flow.ErrNotSent) {
-		return false // it may have the session yet
-	}
-	// The process that had the session is gone. Told so, the client opens another.
-	x.session.Forget()
-	x.c.Refuse(ingress.NoSession(true))
-	return true
-}
-
-// unreached reports that nothing of a request was sent.
-func unreached(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, flow.ErrNotSent) || errors.As(err, &op) && op.Op == "dial"
-}
-
-// lookup finds a session by its id.
-func (t *Target) lookup(id string, c *flow.Call) (*sessions.Session, error) {
-	if !sessions.Sealed(id) {
-		return t.s.Sessions.Use(id, c.Agent, c.Principal)
-	}
-	sealer := t.s.Sealer.Load()
-	if sealer == nil {
-		return nil, sessions.ErrUnknown
-	}
-	return sealer.Use(id, c.Agent, c.Principal)
 }

@@ -33,7 +33,7 @@ func TestOnlyALostSessionIsTakenForOne(t *testing.T) {
 		{200, `{"jsonrpc":"2.0","id":5,"error":{"code":-32001,"message":"Session not found"}}`, false},
 	} {
 		res := &http.Response{StatusCode: c.status, Body: io.NopCloser(strings.NewReader(c.body))}
-		if got := lost(res, []byte("5")); got != c.lost {
+		if got := sessionLost(res, []byte("5")); got != c.lost {
 			t.Errorf("%d %s: lost is %t", c.status, c.body, got)
 		}
 		if rest, err := io.ReadAll(res.Body); err != nil || string(rest) != c.body {

@@ -1,3 +1,6 @@
+// Seventh part of an exchange, where the answer is an event stream: it goes to the client event by event, or, for one that reads no
+// event streams, the one answer that it leads to.
+
 package forward
 
 import (
@@ -6,19 +9,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
-// events passes an event stream on, each read as soon as it comes. When the agent dies the stream ends.
-func (x *exchange) events(res *http.Response) {
+// passEvents passes an event stream on, each read as soon as it comes. When the agent dies the stream ends; why is noted.
+func (x *exchange) passEvents(res *http.Response) {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
 	var first []byte
 	from := x.restoring(res.Body)
 	if x.opens || x.rewrite {
-		head, err := x.introducedEvent(res)
+		head, err := x.readIntroduction(res)
 		if err != nil {
 			x.failed(err)
 			return
@@ -35,7 +40,7 @@ func (x *exchange) events(res *http.Response) {
 	if x.c.R.ProtoMajor == 1 && h["Connection"] == nil {
 		h["Connection"] = []string{"keep-alive"}
 	}
-	x.start(res.StatusCode)
+	x.writeHeader(res.StatusCode)
 	if len(first) > 0 && !x.write(first) {
 		return
 	}
@@ -44,7 +49,7 @@ func (x *exchange) events(res *http.Response) {
 			x.gone()
 			return
 		}
-		x.rest()
+		x.unboundWrite()
 		n, err := from.Read(buf[:])
 		if n > 0 && !x.write(buf[:n]) {
 			return
@@ -53,25 +58,20 @@ func (x *exchange) events(res *http.Response) {
 			return
 		}
 		if err != nil {
-			x.cut(err)
+			switch {
+			case x.c.R.Context().Err() != nil:
+				x.gone()
+			case x.ctx.Err() == nil:
+				x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream ended early", Err: err}
+			}
 			return
 		}
 	}
 }
 
-// cut notes why an event stream ended before its agent ended it.
-func (x *exchange) cut(err error) {
-	switch {
-	case x.c.R.Context().Err() != nil:
-		x.gone()
-	case x.ctx.Err() == nil:
-		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream ended early", Err: err}
-	}
-}
-
-// introducedEvent reads the events up to the answer to initialize or server/discover and returns them, with the server
+// readIntroduction reads the events up to the answer to initialize or server/discover and returns them, with the server
 // renamed.
-func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
+func (x *exchange) readIntroduction(res *http.Response) ([]byte, error) {
 	var in, out []byte
 	var line blankLine
 	buf := make([]byte, 4<<10)
@@ -194,4 +194,116 @@ func dataLine(line []byte) ([]byte, bool) {
 	}
 	v, ok := bytes.CutPrefix(line, []byte("data:"))
 	return bytes.TrimPrefix(v, []byte(" ")), ok
+}
+
+// maxHeld is how much of an event is kept before it is known what it is. An answer above that is passed on as it comes.
+const maxHeld = 256 << 10
+
+// passUnwrapped answers a caller that reads no event streams with the one message that it waits for. While events come the caller
+// waits; an agent that falls silent did not answer.
+func (x *exchange) passUnwrapped(res *http.Response) {
+	limit := int64(maxHeld)
+	if x.opens || x.rewrite {
+		limit = maxAnswer
+	}
+	r := sse.NewReader(x.restoring(livenessReader{res.Body, x}), limit, 0)
+	if limit == maxHeld {
+		r.Stream(func(head []byte) io.Writer {
+			if !answers(head, x.c.Env.ID) {
+				return io.Discard
+			}
+			return &eventWriter{x: x, status: res.StatusCode}
+		})
+	}
+	for {
+		e, err := r.Next()
+		switch {
+		case err != nil && (x.c.R.Context().Err() != nil || x.c.Failure != nil): // who reads no more is noted already
+			x.gone()
+			return
+		case err != nil && x.c.Status != 0:
+			x.broken(err)
+			return
+		case err != nil:
+			x.failed(fmt.Errorf("event stream ended without the answer: %w", err))
+			return
+		case e.Streamed && x.c.Status != 0:
+			return
+		case e.Streamed:
+			continue
+		}
+		env, err := jsonrpc.Scan(e.Data)
+		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !jsonrpc.SameID(env.ID, x.c.Env.ID) {
+			continue
+		}
+		body, _ := jsonrpc.Update(e.Data, jsonrpc.Replace(x.c.Env.ID, "id")) // was scanned
+		if x.opens || x.rewrite {
+			if body, err = x.introduce(body, res.Header); err != nil {
+				x.failed(err)
+				return
+			}
+		}
+		x.beginJSON(res.StatusCode, len(body))
+		x.write(body)
+		return
+	}
+}
+
+// livenessReader gives the agent its time anew with each piece of its answer.
+type livenessReader struct {
+	io.Reader
+	x *exchange
+}
+
+// Read reads.
+func (l livenessReader) Read(p []byte) (int, error) {
+	l.x.alive()
+	return l.Reader.Read(p)
+}
+
+// answers reports whether a message of which this is the beginning is the answer to a request. Its member that does not end
+// there tells: nothing but a result, an error, or what a request is made of is that long. On the stream of one request there
+// is no answer to another, so that an id that is yet to come will be the right one.
+func answers(head, id []byte) bool {
+	open, mine := 0, true
+	_ = jsonrpc.Spans(head, func(s jsonrpc.Span) bool { // ends with an error, as it is cut off
+		open = s.End
+		switch s.Key {
+		case "id":
+			mine = mine && jsonrpc.SameID(head[s.Start:s.End], id)
+		case "method", "params":
+			mine = false
+		}
+		return true
+	})
+	rest := bytes.TrimLeft(head[open:], "{, \t\r\n")
+	return mine && (bytes.HasPrefix(rest, []byte(`"result"`)) || bytes.HasPrefix(rest, []byte(`"error"`)))
+}
+
+// eventWriter writes an answer to the client as it comes.
+type eventWriter struct {
+	x      *exchange
+	status int
+}
+
+// Write begins the answer where it has not begun.
+func (u *eventWriter) Write(p []byte) (int, error) {
+	if u.x.c.Status == 0 {
+		u.x.beginJSON(u.status, -1)
+	}
+	if !u.x.write(p) {
+		return 0, errLeft
+	}
+	return len(p), nil
+}
+
+// beginJSON begins an answer of JSON; length is -1 where it is not known.
+func (x *exchange) beginJSON(status, length int) {
+	h := x.c.W.Header()
+	h["Content-Type"] = jsonType
+	x.setVersion(h)
+	if length >= 0 {
+		h["Content-Length"] = []string{strconv.Itoa(length)}
+	}
+	x.writeHeader(status)
 }

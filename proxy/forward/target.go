@@ -1,3 +1,6 @@
+// Second part of an exchange: a target takes a call, finds the session that it names, and has its request sent. A call's time in a
+// target lies between Acquire and Release; Retire ends the target.
+
 package forward
 
 import (
@@ -7,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,9 +63,6 @@ type Target struct {
 	idle    chan struct{} // closed when retired and no call is left
 }
 
-// maxTasks is how many requests a target makes at a time on its own account.
-const maxTasks = 16
-
 // local is the endpoint of an agent that is a process, which its upstream ignores.
 var local = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/mcp"}
 
@@ -85,6 +87,14 @@ func New(r *routes.Route, up flow.Upstream, s *Shared) *Target {
 	return t
 }
 
+// origin is a URL as it may be shown and compared: without user, password, query and fragment.
+func origin(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
+}
+
 // Acquire counts a call; it is false once the target is retired.
 func (t *Target) Acquire() bool {
 	t.mu.Lock()
@@ -95,7 +105,7 @@ func (t *Target) Acquire() bool {
 	return !t.retired
 }
 
-// Release ends what Enter began.
+// Release ends what Acquire began.
 func (t *Target) Release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,72 +122,12 @@ func (t *Target) Calls() int {
 	return t.calls
 }
 
-// Retire takes no new calls, ends event streams that have no end, waits for calls that run until ctx is done, ends the router's own sessions with the agent and those
-// that were abandoned, and closes the way to it.
-func (t *Target) Retire(ctx context.Context) error {
-	t.mu.Lock()
-	first := !t.retired
-	t.retired = true
-	if first && t.calls == 0 {
-		close(t.idle)
-	}
-	t.mu.Unlock()
-	t.leave()
-	select {
-	case <-t.idle:
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(ctx, goodbye)
-	defer cancel()
-	t.closeShared(ctx)
-	t.mu.Lock()
-	t.ended = true
-	t.mu.Unlock()
-	over := make(chan struct{})
-	go func() {
-		t.tasks.Wait()
-		close(over)
-	}()
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
-	t.end()
-	<-over
-	return t.up.Close()
-}
-
-// goodbye is the time for an agent that is no longer served to end its sessions.
-const goodbye = time.Second
-
-// start runs f on a goroutine that Retire waits for; false once it does.
-func (t *Target) start(f func()) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.ended {
-		t.tasks.Go(f)
-	}
-	return !t.ended
-}
-
-// background runs f as soon as there is a slot, or not at all if the target ends before.
-func (t *Target) background(f func(context.Context)) {
-	t.start(func() {
-		select {
-		case t.slots <- struct{}{}:
-			f(t.life)
-			<-t.slots
-		case <-t.life.Done():
-		}
-	})
-}
-
 // Serve answers a call whose envelope is in order.
 func (t *Target) Serve(c *flow.Call) {
 	switch c.R.Method {
 	case http.MethodGet:
 		if c.Task {
-			t.task(c)
+			t.taskPage(c)
 			return
 		}
 		t.get(c)
@@ -222,49 +172,23 @@ func (t *Target) post(c *flow.Call) {
 	}
 }
 
-// find returns the session that a call names.
-func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
-	ids := c.R.Header[ingress.HeaderSession]
-	if len(ids) != 1 || ids[0] == "" {
-		return nil, ingress.NoSession(false)
+// wantsJSON reports that the caller did not announce that it reads event streams. `*/*` is the default of fetch and
+// curl, with code behind them that parses one JSON text.
+func wantsJSON(h http.Header) bool {
+	v := h["Accept"]
+	if len(v) == 0 || len(v) == 1 && (v[0] == "*/*" || v[0] == ingress.TypeJSON) {
+		return true
 	}
-	s, err := t.lookup(ids[0], c)
-	if err != nil {
-		return nil, err
+	var json, sse bool
+	for _, line := range v {
+		for part := range strings.SplitSeq(line, ",") {
+			kind, _, _ := strings.Cut(part, ";")
+			kind = strings.ToLower(strings.TrimSpace(kind))
+			sse = sse || kind == ingress.TypeSSE || kind == "text/*"
+			json = json || slices.Contains([]string{"*/*", "application/*", ingress.TypeJSON}, kind)
+		}
 	}
-	c.Session = s.Short
-	if s.Endpoint != t.where { // the route leads elsewhere now
-		s.Forget()
-		s.Release()
-		return nil, sessions.ErrUnknown
-	}
-	return s, nil
-}
-
-// findOrRefuse is find, and refuses the call if there is none.
-func (t *Target) findOrRefuse(c *flow.Call) *sessions.Session {
-	s, err := t.find(c)
-	if err == nil {
-		return s
-	}
-	if _, ok := jsonrpc.AsRequestError(err); !ok {
-		err = ingress.NoSession(true)
-	}
-	c.Refuse(err)
-	return nil
-}
-
-// mint makes an id for a session that the agent just opened.
-func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
-	p := sessions.Binding{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
-	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" && t.Route.Transport != routes.SSE {
-		return sealer.Mint(p)
-	}
-	id, err := t.s.Sessions.Mint(p)
-	if errors.Is(err, sessions.ErrFull) {
-		err = &jsonrpc.RequestError{Kind: jsonrpc.KindQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
-	}
-	return id, err
+	return json && !sse
 }
 
 func (t *Target) get(c *flow.Call) {
@@ -281,8 +205,25 @@ func (t *Target) get(c *flow.Call) {
 	x.run()
 }
 
-// endTimeout is how long an agent may take to end a session.
-const endTimeout = 5 * time.Second
+// taskPage forwards the page of a background task: GET task?taskId=ID, beside the agent's endpoint. Agents that are
+// processes have none.
+func (t *Target) taskPage(c *flow.Call) {
+	id := c.R.URL.Query().Get("taskId")
+	switch {
+	case id == "":
+		c.JSON(http.StatusBadRequest, []byte(`{"error":"invalid_request","detail":"taskId is missing: ask for task?taskId=ID"}`))
+		return
+	case t.Route.Command != "":
+		c.JSON(http.StatusNotFound, []byte(`{"error":"task_not_found","detail":"an agent that is a process has no task page; use tasks/get"}`))
+		return
+	}
+	page := *t.url.ResolveReference(&url.URL{Path: "task"})
+	query := t.url.Query()
+	query.Set("taskId", id)
+	page.RawQuery = query.Encode()
+	x := &exchange{Target: t, c: c, out: outgoing{method: http.MethodGet, accept: jsonType, url: &page}}
+	x.run()
+}
 
 // delete ends a session, here and at the agent. One that is not there has ended already.
 func (t *Target) delete(c *flow.Call) {
@@ -309,6 +250,66 @@ func (t *Target) delete(c *flow.Call) {
 	c.Empty(http.StatusNoContent)
 }
 
+// findOrRefuse is find, and refuses the call if there is none.
+func (t *Target) findOrRefuse(c *flow.Call) *sessions.Session {
+	s, err := t.find(c)
+	if err == nil {
+		return s
+	}
+	if _, ok := jsonrpc.AsRequestError(err); !ok {
+		err = ingress.NoSession(true)
+	}
+	c.Refuse(err)
+	return nil
+}
+
+// find returns the session that a call names.
+func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
+	ids := c.R.Header[ingress.HeaderSession]
+	if len(ids) != 1 || ids[0] == "" {
+		return nil, ingress.NoSession(false)
+	}
+	s, err := t.lookup(ids[0], c)
+	if err != nil {
+		return nil, err
+	}
+	c.Session = s.Short
+	if s.Endpoint != t.where { // the route leads elsewhere now
+		s.Forget()
+		s.Release()
+		return nil, sessions.ErrUnknown
+	}
+	return s, nil
+}
+
+// lookup finds a session by its id.
+func (t *Target) lookup(id string, c *flow.Call) (*sessions.Session, error) {
+	if !sessions.Sealed(id) {
+		return t.s.Sessions.Use(id, c.Agent, c.Principal)
+	}
+	sealer := t.s.Sealer.Load()
+	if sealer == nil {
+		return nil, sessions.ErrUnknown
+	}
+	return sealer.Use(id, c.Agent, c.Principal)
+}
+
+// mint makes an id for a session that the agent just opened.
+func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
+	p := sessions.Binding{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
+	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" && t.Route.Transport != routes.SSE {
+		return sealer.Mint(p)
+	}
+	id, err := t.s.Sessions.Mint(p)
+	if errors.Is(err, sessions.ErrFull) {
+		err = &jsonrpc.RequestError{Kind: jsonrpc.KindQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
+	}
+	return id, err
+}
+
+// endTimeout is how long an agent may take to end a session.
+const endTimeout = 5 * time.Second
+
 // endSession ends a session at the agent. An agent that does not know it, or does not support DELETE, is not an error.
 func (t *Target) endSession(ctx context.Context, p sessions.Binding) error {
 	if p.Upstream == "" {
@@ -333,4 +334,67 @@ func (t *Target) Abandon(p sessions.Binding) {
 			t.s.Logger.Debug("cannot end a session at the agent", "agent", p.Agent, "error", hide(err))
 		}
 	})
+}
+
+// maxTasks is how many requests a target makes at a time on its own account.
+const maxTasks = 16
+
+// background runs f as soon as there is a slot, or not at all if the target ends before.
+func (t *Target) background(f func(context.Context)) {
+	t.spawn(func() {
+		select {
+		case t.slots <- struct{}{}:
+			f(t.life)
+			<-t.slots
+		case <-t.life.Done():
+		}
+	})
+}
+
+// spawn runs f on a goroutine that Retire waits for; false once it does.
+func (t *Target) spawn(f func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		t.tasks.Go(f)
+	}
+	return !t.ended
+}
+
+// goodbye is the time for an agent that is no longer served to end its sessions.
+const goodbye = time.Second
+
+// Retire takes no new calls, ends event streams that have no end, waits for calls that run until ctx is done, ends the router's own sessions with the agent and those
+// that were abandoned, and closes the way to it.
+func (t *Target) Retire(ctx context.Context) error {
+	t.mu.Lock()
+	first := !t.retired
+	t.retired = true
+	if first && t.calls == 0 {
+		close(t.idle)
+	}
+	t.mu.Unlock()
+	t.leave()
+	select {
+	case <-t.idle:
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
+	t.closeShared(ctx)
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		t.tasks.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+	t.end()
+	<-over
+	return t.up.Close()
 }

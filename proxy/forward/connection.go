@@ -1,3 +1,5 @@
+// Fifth part of an exchange: the way over the wire to an agent at a URL, and its connections.
+
 package forward
 
 import (
@@ -15,8 +17,52 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/wire/transport"
 )
+
+const (
+	dialTimeout = 5 * time.Second
+	// idleTime is below the 5 s after which Node's servers close a connection, so that they do not close one just as a
+	// request is sent.
+	idleTime  = 4 * time.Second
+	idleConns = 256
+	maxHeader = 256 << 10
+)
+
+// NewHTTP is the upstream of an agent at a URL or port, through the proxy and with the certificates that its route names, see
+// [transport.Network]; without them those of the environment and the system.
+func NewHTTP(r *routes.Route) flow.Upstream {
+	u := r.Endpoint()
+	network, err := transport.NewNetwork(r.Server())
+	if err != nil {
+		return flow.Broken(err)
+	}
+	if proxy, err := network.Proxy(u); u.Scheme == "http" && r.Socket == "" && proxy == nil && err == nil {
+		return newPlain(u)
+	}
+	t := network.Transport(u, (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext)
+	t.TLSHandshakeTimeout = dialTimeout
+	t.MaxIdleConns = 0 // each route has its own
+	t.MaxIdleConnsPerHost = idleConns
+	t.IdleConnTimeout = idleTime
+	t.DisableCompression = true // the answer's bytes are passed on as they are
+	t.MaxResponseHeaderBytes = maxHeader
+	t.ForceAttemptHTTP2 = true
+	t.WriteBufferSize, t.ReadBufferSize = 16<<10, 16<<10
+	return direct{t}
+}
+
+// direct is net/http's own way, for HTTPS.
+type direct struct{ *http.Transport }
+
+// Close closes idle connections.
+func (d direct) Close() error {
+	d.CloseIdleConnections()
+	return nil
+}
 
 // plain is HTTP/1.1 over TCP with one goroutine a request, the caller's. net/http's Transport has two more for each connection,
 // and waking them costs as much as the rest of a forwarded call. It is for POST with a body at hand, GET and DELETE.
@@ -65,7 +111,7 @@ func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		b = &plainBody{p: p, c: c}
 		b.stop = context.AfterFunc(ctx, func() { _ = c.Close() }) // ends reads and writes at once
-		if res, err = c.exchange(r); err == nil {
+		if res, err = c.roundTrip(r); err == nil {
 			break
 		}
 		b.stop()
@@ -83,21 +129,6 @@ func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
 		b.finish(true)
 	}
 	return res, nil
-}
-
-// Close closes idle connections at once, and the others after use.
-func (p *plain) Close() error {
-	p.mu.Lock()
-	idle := p.idle
-	p.idle, p.closed = nil, true
-	if p.sweep != nil {
-		p.sweep.Stop()
-	}
-	p.mu.Unlock()
-	for _, c := range idle {
-		_ = c.Close() // nobody waits for anything on it
-	}
-	return nil
 }
 
 // take is an idle connection, which the agent may have closed, or a new one.
@@ -137,47 +168,8 @@ func (p *plain) take(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-func (p *plain) give(c *conn) {
-	p.mu.Lock()
-	keep := !p.closed && len(p.idle) < idleConns
-	if keep {
-		c.since = time.Now()
-		p.idle = append(p.idle, c)
-		if p.sweep == nil {
-			p.sweep = time.AfterFunc(idleTime, p.expire)
-		}
-	}
-	p.mu.Unlock()
-	if !keep {
-		_ = c.Close()
-	}
-}
-
-// expire closes what was idle for too long; the longest idle come first.
-func (p *plain) expire() {
-	p.mu.Lock()
-	n := 0
-	for n < len(p.idle) && time.Since(p.idle[n].since) >= idleTime {
-		n++
-	}
-	old := append([]*conn(nil), p.idle[:n]...)
-	p.idle = append(p.idle[:0], p.idle[n:]...)
-	clear(p.idle[len(p.idle) : len(p.idle)+n])
-	if len(p.idle) == 0 || p.closed {
-		p.sweep = nil
-	} else {
-		p.sweep.Reset(max(idleTime-time.Since(p.idle[0].since), time.Millisecond))
-	}
-	p.mu.Unlock()
-	for _, c := range old {
-		_ = c.Close()
-	}
-}
-
-var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
-
-// exchange writes a request and reads the head of the answer. Its error is errStale if nothing was written.
-func (c *conn) exchange(r *http.Request) (*http.Response, error) {
+// roundTrip writes a request and reads the head of the answer. Its error is errStale if nothing was written.
+func (c *conn) roundTrip(r *http.Request) (*http.Response, error) {
 	c.limit.N = maxHeader
 	wrote := c.ask(r)
 	if wrote == errStale {
@@ -202,6 +194,8 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 }
+
+var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes a request in one piece, unless it is large.
 func (c *conn) send(r *http.Request) error {
@@ -284,5 +278,57 @@ func (b *plainBody) finish(whole bool) {
 // Close ends the connection, unless the body was read to its end.
 func (b *plainBody) Close() error {
 	b.finish(false)
+	return nil
+}
+
+func (p *plain) give(c *conn) {
+	p.mu.Lock()
+	keep := !p.closed && len(p.idle) < idleConns
+	if keep {
+		c.since = time.Now()
+		p.idle = append(p.idle, c)
+		if p.sweep == nil {
+			p.sweep = time.AfterFunc(idleTime, p.expire)
+		}
+	}
+	p.mu.Unlock()
+	if !keep {
+		_ = c.Close()
+	}
+}
+
+// expire closes what was idle for too long; the longest idle come first.
+func (p *plain) expire() {
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && time.Since(p.idle[n].since) >= idleTime {
+		n++
+	}
+	old := append([]*conn(nil), p.idle[:n]...)
+	p.idle = append(p.idle[:0], p.idle[n:]...)
+	clear(p.idle[len(p.idle) : len(p.idle)+n])
+	if len(p.idle) == 0 || p.closed {
+		p.sweep = nil
+	} else {
+		p.sweep.Reset(max(idleTime-time.Since(p.idle[0].since), time.Millisecond))
+	}
+	p.mu.Unlock()
+	for _, c := range old {
+		_ = c.Close()
+	}
+}
+
+// Close closes idle connections at once, and the others after use.
+func (p *plain) Close() error {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	if p.sweep != nil {
+		p.sweep.Stop()
+	}
+	p.mu.Unlock()
+	for _, c := range idle {
+		_ = c.Close() // nobody waits for anything on it
+	}
 	return nil
 }

@@ -1,12 +1,17 @@
+// Third part of an exchange, for callers who opened no session: those of one principal share one that the router opens.
+
 package forward
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +19,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
@@ -69,7 +73,7 @@ func (t *Target) sessionless(x *exchange) {
 				x.gone()
 				return
 			}
-			if !x.elsewhere(err) {
+			if !x.tryElsewhere(err) {
 				c.Refuse(unreachable(err))
 			}
 			return
@@ -78,15 +82,15 @@ func (t *Target) sessionless(x *exchange) {
 		x.out.body, x.id = c.Body, c.Env.ID
 		if s.id != "" && c.Env.Kind == jsonrpc.Request {
 			over := func() {}
-			if key := string(c.Env.ID); s.take(key) {
-				over = func() { s.give(key) }
+			if key := string(c.Env.ID); s.claim(key) {
+				over = func() { s.unclaim(key) }
 			} else {
 				x.alias()
 			}
-			defer x.release(s, x.id, over)
+			defer x.cancelLeft(s, x.id, over)
 		}
-		res, err := x.send()
-		if err == nil && s.id != "" && lost(res, x.id) {
+		res, err := x.begin()
+		if err == nil && s.id != "" && sessionLost(res, x.id) {
 			l.forget(s)
 			// An agent that never answered in a session may mean something else, and must not do twice what it did.
 			if !again && s.proved.Load() {
@@ -102,38 +106,9 @@ func (t *Target) sessionless(x *exchange) {
 		} else if err == nil {
 			s.proved.Store(true)
 		}
-		defer x.over()
-		if err != nil {
-			x.failed(err)
-			return
-		}
-		x.answer(res)
+		x.finish(res, err)
 		return
 	}
-}
-
-// release ends what a caller without a session asked for. One that left, or got a timeout, has no way to cancel
-// it, so that the router does. The id is not used again before the agent knows; then over is called.
-func (x *exchange) release(s *upstreamSession, id []byte, over func()) {
-	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.KindCancelled && f.Kind != jsonrpc.KindTimeout {
-		over()
-		return
-	}
-	t := x.Target
-	params := append(append([]byte(`{"requestId":`), id...), '}')
-	note := jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), params)
-	t.background(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, endTimeout)
-		defer cancel()
-		res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, nil)
-		if err == nil {
-			err = res.Body.Close()
-		}
-		if err != nil {
-			t.s.Logger.Debug("cannot cancel a request at the agent", "agent", t.Route.Name, "error", hide(err))
-		}
-		over()
-	})
 }
 
 func (t *Target) sharedBy(principal string) *sharedSession {
@@ -158,7 +133,7 @@ func (t *Target) join(ctx context.Context, l *sharedSession) (*upstreamSession, 
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
 		// Not in the name of the caller, who may leave while others wait.
-		begun := t.start(func() {
+		begun := t.spawn(func() {
 			o.s, o.err = t.openSession(t.life)
 			l.mu.Lock()
 			l.opening, l.open = nil, o.s
@@ -180,31 +155,6 @@ func (t *Target) join(ctx context.Context, l *sharedSession) (*upstreamSession, 
 	}
 }
 
-func (l *sharedSession) forget(s *upstreamSession) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open == s {
-		l.open = nil
-	}
-}
-
-// take marks an id as that of an unanswered request; false if there is one already.
-func (s *upstreamSession) take(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, busy := s.busy[id]; busy {
-		return false
-	}
-	s.busy[id] = struct{}{}
-	return true
-}
-
-func (s *upstreamSession) give(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.busy, id)
-}
-
 var (
 	ownID   = []byte(`"mcphud-initialize"`)
 	ownInit = `{"protocolVersion":"` + mcp.ProtocolVersion20250618 + `","capabilities":{},"clientInfo":{"name":%s,"version":%s}}`
@@ -217,7 +167,7 @@ func (t *Target) openSession(ctx context.Context) (s *upstreamSession, err error
 	limit := silence{time.AfterFunc(t.Route.Timeout, func() { cancel(errSilent) }), t.Route.Timeout}
 	defer limit.Stop()
 	params := fmt.Appendf(nil, ownInit, jsonrpc.Quote(t.s.Name), jsonrpc.Quote(t.s.Version))
-	res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)}, limit)
+	res, err := t.roundTrip(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)}, limit)
 	var answer []byte
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
@@ -247,48 +197,12 @@ func (t *Target) openSession(ctx context.Context) (s *upstreamSession, err error
 		return nil, err
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
-	noted, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, limit)
+	noted, err := t.roundTrip(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, limit)
 	if err != nil {
 		return nil, err
 	}
 	_ = noted.Body.Close() // it has nothing in it
 	return s, nil
-}
-
-// clock is the time that an agent has to answer.
-type clock interface{ alive() }
-
-// silence is the clock of what the router asks on its own account.
-type silence struct {
-	*time.Timer
-	after time.Duration
-}
-
-func (s silence) alive() { s.Reset(s.after) }
-
-// ask sends a request, and waits for an agent that starts: its time to answer, where that is measured, begins when it listens.
-// c is as for request.
-func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing, measured clock) (*http.Response, error) {
-	began := time.Now()
-	for {
-		res, err := t.up.RoundTrip(t.request(ctx, c, o))
-		if err == nil || t.Route.WaitReady == 0 || !refused(err) || c != nil && c.Elsewhere != nil {
-			return res, err
-		}
-		if time.Since(began)+probe > t.Route.WaitReady {
-			return nil, starting(t.Route.Name, err)
-		}
-		pause := time.NewTimer(probe)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return nil, err
-		}
-		if measured != nil {
-			measured.alive()
-		}
-	}
 }
 
 // ownAnswer is the result of the router's own initialize, nil if the agent refused it.
@@ -322,6 +236,108 @@ func ownAnswer(res *http.Response) ([]byte, error) {
 			return nil, errors.New("answer to initialize has the wrong id")
 		}
 	}
+}
+
+// refusals are the statuses of initialize after which another attempt, or one without a session, is of no use.
+var refusals = map[int]jsonrpc.ErrorKind{
+	http.StatusTooManyRequests: jsonrpc.KindRateLimited, http.StatusServiceUnavailable: jsonrpc.KindQueueFull,
+	http.StatusGatewayTimeout: jsonrpc.KindTimeout, http.StatusLoopDetected: jsonrpc.KindUpstream,
+}
+
+// maxRetryAfter is the longest pause in seconds that an agent is believed to need.
+const maxRetryAfter = 24 * 60 * 60
+
+// refusedBy is the error for callers whose agent opens no session now, in its own words where these are a JSON-RPC error.
+func refusedBy(res *http.Response, body []byte) error {
+	status := fmt.Errorf("initialize failed with HTTP status %d", res.StatusCode)
+	kind, known := refusals[res.StatusCode]
+	if !known {
+		return status
+	}
+	f := &jsonrpc.RequestError{Kind: kind, Message: "Failed to reach agent: " + status.Error(), Status: res.StatusCode, Err: status}
+	if env, err := jsonrpc.Scan(bytes.TrimSpace(body)); err == nil && env.Kind == jsonrpc.ErrorResponse {
+		if e, err := jsonrpc.ParseError(env.Error); err == nil {
+			f.Message = e.Message
+		}
+	}
+	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && n > 0 && n <= maxRetryAfter {
+		f.RetryAfter = time.Duration(n) * time.Second
+	}
+	return f
+}
+
+// silence is the clock of what the router asks on its own account.
+type silence struct {
+	*time.Timer
+	after time.Duration
+}
+
+func (s silence) alive() { s.Reset(s.after) }
+
+// claim marks an id as that of an unanswered request; false if there is one already.
+func (s *upstreamSession) claim(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, busy := s.busy[id]; busy {
+		return false
+	}
+	s.busy[id] = struct{}{}
+	return true
+}
+
+// alias gives the request an id of its own: two requests with one id in one session have been known to get each other's
+// answers. The alias is a text that occurs nowhere else, so that it can be found in the answer without parsing it.
+func (x *exchange) alias() {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	alias := []byte(`"mcphud-` + hex.EncodeToString(b[:]) + `"`)
+	body := x.c.Body
+	_ = jsonrpc.Spans(body, func(s jsonrpc.Span) bool { // was scanned before
+		if s.Key != "id" {
+			return true
+		}
+		x.out.body = append(append(append(make([]byte, 0, len(body)+len(alias)), body[:s.Start]...), alias...), body[s.End:]...)
+		return false
+	})
+	x.id = alias
+}
+
+func (s *upstreamSession) unclaim(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, id)
+}
+
+func (l *sharedSession) forget(s *upstreamSession) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == s {
+		l.open = nil
+	}
+}
+
+// cancelLeft ends what a caller without a session asked for. One that left, or got a timeout, has no way to cancel
+// it, so that the router does. The id is not used again before the agent knows; then over is called.
+func (x *exchange) cancelLeft(s *upstreamSession, id []byte, over func()) {
+	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.KindCancelled && f.Kind != jsonrpc.KindTimeout {
+		over()
+		return
+	}
+	t := x.Target
+	params := append(append([]byte(`{"requestId":`), id...), '}')
+	note := jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), params)
+	t.background(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, endTimeout)
+		defer cancel()
+		res, err := t.roundTrip(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, nil)
+		if err == nil {
+			err = res.Body.Close()
+		}
+		if err != nil {
+			t.s.Logger.Debug("cannot cancel a request at the agent", "agent", t.Route.Name, "error", hide(err))
+		}
+		over()
+	})
 }
 
 // closeShared ends the sessions that the router opened.
