@@ -23,9 +23,9 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// CallOptions are the circumstances of one request. The zero value is usable.
+// CallOptions are what whoever makes a request chooses. The zero value is usable.
 type CallOptions struct {
-	Timeout    time.Duration // without progress; 0: the server's configuration, or 30 s
+	Timeout    time.Duration // without progress, which begins it anew; 0: the server's configuration, or 30 s
 	MaxTimeout time.Duration // whatever the progress; 0: the server's configuration, or 5 min
 	// OnProgress gets the latest progress, on the goroutine of the caller of Call; values that come faster than it
 	// returns are counted and skipped.
@@ -33,25 +33,39 @@ type CallOptions struct {
 	// OnNotification gets every notification that arrives while the request runs, except progress of other requests. It is
 	// called on the goroutine that reads from the server, which waits for it.
 	OnNotification func(frame []byte)
-	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
-	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
-	OnOwn  func(frame []byte) bool
-	Header http.Header // further headers of the request over HTTP
-	Relay  bool        // Header has what somebody else sent as Mcp-Param-* (SEP-2243): none are made by the tool's schema
 	// Task makes a tool call a task where the server lets its client choose that (2025-11-25). What became a task, in either era
 	// and with or without Task, is waited for, and the reply is what it ended with.
 	Task bool
 	// OnTask gets the states of a call that became a task, on the goroutine of the caller; without it OnProgress does.
 	OnTask func(tasks.Task)
-	// Leave ends the waiting for a task once it is closed: the reply is what created the task.
+	// Leave ends the waiting for a task once it is closed: the reply is what created the task. nil waits to the end.
 	Leave <-chan struct{}
 	// Exact sends the parameters with nothing added that the protocol does not ask for, such as a trace context.
-	Exact       bool
-	traceparent string          // the trace context of the call that this request belongs to, "" for none
-	hidden      bool            // about a task: not a call of its own that users see
-	frame       []byte          // to be sent as it is
-	Tag         any             // what CausedBy tells Options.Serve of requests of the server that this one caused
-	Meta        json.RawMessage // object whose members are added to params._meta
+	Exact bool
+	Meta  json.RawMessage // object whose members are added to params._meta; nil for none
+
+	Relay RelayOptions // of a request that is passed on; zero for one of the caller's own
+	inner innerOptions // set by this package alone
+}
+
+// RelayOptions are what the router adds to a request that it passes on for a client of its own. The zero value adds nothing.
+type RelayOptions struct {
+	// Header has further headers of the request over HTTP, in the place of those of the same name that the session makes. With any of them
+	// the reply is never that of an earlier call.
+	Header http.Header
+	// ParamHeaders says that Header has what the client sent as Mcp-Param-* (SEP-2243): none are made by the tool's schema.
+	ParamHeaders bool
+	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
+	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
+	OnOwn func(frame []byte) bool
+	Tag   any // what CausedBy tells Options.Serve of requests of the server that this one caused; nil for none
+}
+
+// innerOptions are what the session knows of a request that it makes for another one.
+type innerOptions struct {
+	frame       []byte // the whole request, to be sent as it is where it answers nothing; nil for one that is made of params
+	hidden      bool   // about a task: neither counted nor recorded as a call of its own
+	traceparent string // the trace context of the call that this request belongs to, sent even where others carry none; "" for none
 }
 
 // Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the request
@@ -86,7 +100,7 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 	if err != nil {
 		return rpc.Reply{}, err
 	}
-	if o.Relay {
+	if o.Relay.ParamHeaders {
 		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
 	}
 	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
@@ -156,24 +170,24 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 		return rpc.Reply{}, failure.Wrap(err, s.Title(), stage)
 	}
 	meta = s.withMeta(meta)
-	if !o.hidden {
+	if !o.inner.hidden {
 		s.mu.Lock()
 		s.calls++
 		s.mu.Unlock()
 	}
 	defer s.Hold()() // also while somebody thinks about what the server asks
 	defer func() {
-		if err != nil && !o.hidden {
+		if err != nil && !o.inner.hidden {
 			s.mu.Lock()
 			s.failed++
 			s.mu.Unlock()
 		}
 	}()
-	if o.Tag != nil {
-		ctx = rpc.WithTag(ctx, o.Tag)
+	if o.Relay.Tag != nil {
+		ctx = rpc.WithTag(ctx, o.Relay.Tag)
 	}
-	traceparent := o.traceparent
-	if !o.Exact && !o.hidden && s.opts.Tracing != TraceNone {
+	traceparent := o.inner.traceparent
+	if !o.Exact && !o.inner.hidden && s.opts.Tracing != TraceNone {
 		traceparent = s.opts.traceparent()
 	}
 	rounds := rounds{cause: pending.Cause{Method: method, Target: target, Started: time.Now()}}
@@ -215,19 +229,19 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 		spec := &rpc.Request{
 			Method: method, Target: target, Params: params, Members: answers, Meta: slices.Clip(meta), Timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			MaxTimeout: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), OnProgress: o.OnProgress, OnNotification: o.OnNotification,
-			OnOwn: o.OnOwn, Tag: o.Tag, Hidden: o.hidden, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+			OnOwn: o.Relay.OnOwn, Tag: o.Relay.Tag, Hidden: o.inner.hidden, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
 		if len(answers) == 0 {
-			spec.Frame = o.frame
+			spec.Frame = o.inner.frame
 		}
 		c.prepare(spec, schema)
-		for name, v := range o.Header {
+		for name, v := range o.Relay.Header {
 			if spec.Header == nil {
 				spec.Header = http.Header{}
 			}
 			spec.Header[name] = v
 		}
-		if traceparent != "" && (o.traceparent != "" || s.opts.Tracing.meant(c)) {
+		if traceparent != "" && (o.inner.traceparent != "" || s.opts.Tracing.meant(c)) {
 			c.trace(spec, traceparent)
 			s.opts.Traced()
 		}
@@ -298,7 +312,7 @@ func members(obj []byte, what string) ([]rpc.Member, error) {
 }
 
 // Received takes a message of the server's that came with the answer to a request made past the session, as if it had come on the
-// session's own connection. tag is that of the request, as in CallOptions.
+// session's own connection. tag is that of the request, as in RelayOptions.
 func (s *Session) Received(frame []byte, tag any) {
 	c := s.current()
 	if c != nil {

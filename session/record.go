@@ -45,7 +45,7 @@ func recorded(method string) bool {
 // record gives a call that is over to Options.Record, unless nothing was sent. It is deferred, so that r and err are what the caller
 // gets.
 func (s *Session) record(started time.Time, method, target string, args json.RawMessage, o CallOptions, r *rpc.Reply, err *error) {
-	if s.opts.Record == nil || o.hidden || !recorded(method) || !r.Cached.IsZero() || r.Request == 0 {
+	if s.opts.Record == nil || o.inner.hidden || !recorded(method) || !r.Cached.IsZero() || r.Request == 0 {
 		return
 	}
 	st := s.Status()

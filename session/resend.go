@@ -21,7 +21,7 @@ func (s *Session) Resend(ctx context.Context, frame []byte, o CallOptions) (rpc.
 	}
 	frame = jsonrpc.OneLine(frame)
 	if env.Kind == jsonrpc.Request {
-		o.frame = frame
+		o.inner.frame = frame
 		return s.Call(ctx, env.Method, env.Params, o)
 	}
 	c, err := s.acquire(ctx, env.Method)

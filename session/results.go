@@ -95,7 +95,7 @@ func (s *Session) callCached(ctx context.Context, name string, args, params json
 
 // resultKey is what calls have in common that get the same result; false where that is not to be relied on.
 func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) (key string, ok bool) {
-	if s.opts.ResultTTL <= 0 || o.Relay || len(o.Header) > 0 {
+	if s.opts.ResultTTL <= 0 || o.Relay.ParamHeaders || len(o.Relay.Header) > 0 {
 		return "", false
 	}
 	s.mu.Lock()

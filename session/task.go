@@ -409,12 +409,12 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 // askTask makes a request about a task. more are further members of params, "" for none.
 func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o CallOptions) (rpc.Reply, error) {
 	params := fmt.Appendf(nil, `{"taskId":%s%s}`, jsonrpc.Quote(id), more)
-	o.hidden = true
+	o.inner.hidden = true
 	if t, known := s.tasks.Get(id); known {
-		o.traceparent = t.Trace
+		o.inner.traceparent = t.Trace
 	}
 	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
-		o.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
+		o.Relay.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
 	}
 	r, err := s.request(ctx, method, id, params, nil, o)
 	var e *failure.Error

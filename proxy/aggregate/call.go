@@ -66,8 +66,9 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	// An agent compares with the arguments itself what a modern caller says of them in headers.
 	relay := x.modern && !legacy && x.env.Method == string(mcp.MethodToolsCall)
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
-		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
-		Header: x.forwardedHeaders(relay), Relay: relay,
+		Timeout: maxCall, MaxTimeout: maxCall, Relay: session.RelayOptions{
+			Header: x.forwardedHeaders(relay), ParamHeaders: relay, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) }, Tag: x,
+		},
 	})
 	var e *failure.Error
 	switch {

@@ -84,13 +84,13 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 		defer close(p.done)
 		defer p.patience.Stop()
 		defer x.c.setPending(p, false)
-		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, Header: carried, OnOwn: func(frame []byte) bool {
+		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Relay: session.RelayOptions{Header: carried, Tag: p, OnOwn: func(frame []byte) bool {
 			p.patience.Again()
 			p.mu.Lock()
 			x := p.x
 			p.mu.Unlock()
 			return x != nil && x.own(agent, frame, token)
-		}})
+		}}})
 		switch {
 		case err == nil:
 			p.result = toModern(p.method, r.Result)
