@@ -83,15 +83,15 @@ func (s *Session) Call(ctx context.Context, method string, params json.RawMessag
 				}
 			}
 		}
-		return s.callTool(ctx, jsonrpc.GetString(params, "name"), params, o)
+		return s.callBySchema(ctx, jsonrpc.GetString(params, "name"), params, o)
 	}
-	return s.request(ctx, method, "", params, nil, o)
+	return s.requestInRounds(ctx, method, "", params, nil, o)
 }
 
-// callTool is Call for a tool. Headers that are not what the server wants can come of a schema that is not known, or not any
-// more.
-func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
-	leave, err := s.enter(ctx, name)
+// callBySchema makes a call of a tool once it may run, with the headers that the tool's schema asks for. Headers that are not what the server
+// wants can come of a schema that is not known, or not any more: then the call is made once more.
+func (s *Session) callBySchema(ctx context.Context, name string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
+	leave, err := s.admit(ctx, name)
 	if err != nil {
 		return rpc.Reply{}, err
 	}
@@ -101,9 +101,9 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 		return rpc.Reply{}, err
 	}
 	if o.Relay.ParamHeaders {
-		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
+		return s.requestInRounds(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
 	}
-	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
+	r, err := s.requestInRounds(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
 	var e *failure.Error
 	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
 		return r, err
@@ -118,11 +118,11 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 	case bytes.Equal(now, schema):
 		return r, err
 	}
-	return s.request(ctx, string(mcp.MethodToolsCall), name, params, now, o)
+	return s.requestInRounds(ctx, string(mcp.MethodToolsCall), name, params, now, o)
 }
 
-// enter waits until a call may run; leave is for when it is over.
-func (s *Session) enter(ctx context.Context, tool string) (leave func(), err error) {
+// admit waits until a call may run; leave is for when it is over.
+func (s *Session) admit(ctx context.Context, tool string) (leave func(), err error) {
 	stage := "tools/call " + text.Clip(tool, 100)
 	if re := s.opts.AllowTool; re != nil && !re.MatchString(tool) {
 		return nil, &failure.Error{
@@ -153,8 +153,9 @@ func (s *Session) inputSchema(tool string) (json.RawMessage, error) {
 	return it.InputSchema, nil
 }
 
-// request is Call for a method with a target; schema is the tool's input schema if there is one.
-func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
+// requestInRounds makes a request until the server answers it, and answers what the server asks in between. schema is the tool's input
+// schema if there is one. It counts the request, and finds its metadata and trace context.
+func (s *Session) requestInRounds(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
 	if target == "" {
 		target = jsonrpc.GetString(params, "name")
 		if target == "" {
@@ -193,7 +194,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	rounds := rounds{cause: pending.Cause{Method: method, Target: target, Started: time.Now()}}
 	var answers []rpc.Member // to what the server asked before it would answer
 	for rounds.n < maxRounds {
-		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, traceparent, o)
+		r, err := s.roundTrip(ctx, method, target, params, answers, meta, schema, traceparent, o)
 		if err != nil {
 			if again, failed := s.visit(ctx, &rounds, err); again {
 				answers = nil
@@ -219,8 +220,9 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 }
 
-// exchange makes one request. A session that the server has forgotten is made again, once.
-func (s *Session) exchange(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, traceparent string, o CallOptions) (rpc.Reply, error) {
+// roundTrip makes one request over the connection that there is, completed for its era, and waits for the answer. A session that the server
+// has forgotten is made again, once.
+func (s *Session) roundTrip(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, traceparent string, o CallOptions) (rpc.Reply, error) {
 	for try := 1; ; try++ {
 		c, err := s.acquire(ctx, method)
 		if err != nil {
@@ -234,7 +236,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 		if len(answers) == 0 {
 			spec.Frame = o.inner.frame
 		}
-		c.prepare(spec, schema)
+		c.completeForEra(spec, schema)
 		for name, v := range o.Relay.Header {
 			if spec.Header == nil {
 				spec.Header = http.Header{}
@@ -335,13 +337,18 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 	if err != nil {
 		return rpc.Reply{}, err
 	}
+	key := "" // of a result that may be given again
 	if task {
-		r, err = s.callTool(ctx, name, append(params, `,"task":{}}`...), o)
+		params = append(params, `,"task":{}`...)
 	} else {
-		r, err = s.callCached(ctx, name, args, append(params, '}'), o)
+		key = s.resultKey(name, args, o)
 	}
-	if err != nil {
-		return r, err
+	r, earlier := s.recall(key)
+	if !earlier {
+		if r, err = s.callBySchema(ctx, name, append(params, '}'), o); err != nil {
+			return r, err
+		}
+		s.remember(key, name, args, o, r)
 	}
 	return s.settle(ctx, name, r, o)
 }
@@ -350,7 +357,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (r rpc.Reply, err error) {
 	defer s.record(time.Now(), string(mcp.MethodResourcesRead), uri, nil, o, &r, &err)
 	params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri))
-	r, err = s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
+	r, err = s.requestInRounds(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && (*e.Code == jsonrpc.CodeResourceNotFound || *e.Code == jsonrpc.CodeInvalidParams) {
 		e.Kind = failure.NotFound
@@ -367,7 +374,7 @@ func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]st
 		params = append(append(params, `,"arguments":`...), given...)
 	}
 	defer s.record(time.Now(), string(mcp.MethodPromptsGet), name, given, o, &r, &err)
-	r, err = s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
+	r, err = s.requestInRounds(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams {
 		if _, ok := s.listed(offer.Prompts, name); !ok {

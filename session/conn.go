@@ -56,9 +56,9 @@ func (s *Session) current() *conn {
 	return s.conn
 }
 
-// prepare completes a request for the era: the modern one wants protocol version, capabilities and client in each
+// completeForEra completes a request for the era: the modern one wants protocol version, capabilities and client in each
 // request's _meta, and over HTTP some of it once more in headers.
-func (c *conn) prepare(s *rpc.Request, schema json.RawMessage) {
+func (c *conn) completeForEra(s *rpc.Request, schema json.RawMessage) {
 	if c.era == Modern {
 		c.modernize(s, c.version, schema)
 	}

@@ -69,7 +69,7 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 		method = string(mcp.MethodServerDiscover)
 	}
 	spec := &rpc.Request{Method: method, Timeout: min(healthTimeout, max(s.opts.HealthInterval, 250*time.Millisecond)), Hidden: true}
-	c.prepare(spec, nil)
+	c.completeForEra(spec, nil)
 	r, err := c.Call(c.Context(), spec)
 	var e *failure.Error
 	if err != nil && (!errors.As(err, &e) || e.Code == nil) {

@@ -113,7 +113,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 			Method: string(mcp.MethodSubscriptionsListen), Params: fmt.Appendf(nil, `{"notifications":%s}`, body), Hidden: true,
 			OnNotification: func(frame []byte) { acknowledged(frame, filter, opened) }, Meta: s.withMeta(nil),
 		}
-		c.prepare(spec, nil)
+		c.completeForEra(spec, nil)
 		started := time.Now()
 		_, err := c.Call(ctx, spec)
 		var e *failure.Error

@@ -30,7 +30,7 @@ func (s *Session) Resend(ctx context.Context, frame []byte, o CallOptions) (rpc.
 	}
 	defer s.Hold()()
 	spec := &rpc.Request{Method: env.Method, Params: env.Params}
-	c.prepare(spec, nil)
+	c.completeForEra(spec, nil)
 	err = c.NotifyFrame(ctx, frame, env, spec.Header)
 	return rpc.Reply{Sent: err == nil}, failure.Wrap(err, s.Title(), env.Method)
 }

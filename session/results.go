@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,30 +72,33 @@ func (r *results) clear() {
 	r.known, r.order, r.size = nil, nil, 0
 }
 
-// callCached is callTool, or what an equal call got before, where the options allow it and the tool says that it changes nothing and gives the same for the same: with
-// equal arguments and metadata, over the same connection, by the list of tools as it is.
-func (s *Session) callCached(ctx context.Context, name string, args, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
-	key, ok := s.resultKey(name, args, o)
-	if ok {
-		if r, hit := s.results.get(key, s.opts.ResultTTL); hit {
-			return r, nil
-		}
+// recall is what an equal call got before, by their resultKey.
+func (s *Session) recall(key string) (rpc.Reply, bool) {
+	if key == "" {
+		return rpc.Reply{}, false
 	}
-	r, err := s.callTool(ctx, name, params, o)
-	if kind := jsonrpc.GetString(r.Result, "resultType"); !ok || err != nil || offer.IsError(r.Result) ||
-		kind != "" && kind != "complete" || jsonrpc.Get(r.Result, "task") != nil {
-		return r, err
-	}
-	if now, same := s.resultKey(name, args, o); same && now == key {
-		s.results.put(key, r)
-	}
-	return r, nil
+	return s.results.get(key, s.opts.ResultTTL)
 }
 
-// resultKey is what calls have in common that get the same result; false where that is not to be relied on.
-func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) (key string, ok bool) {
+// remember keeps a result, unless it is none to be given again, or the key would be another one now.
+func (s *Session) remember(key, name string, args json.RawMessage, o CallOptions, r rpc.Reply) {
+	if key == "" || offer.IsError(r.Result) || jsonrpc.Get(r.Result, "task") != nil {
+		return
+	}
+	if kind := jsonrpc.GetString(r.Result, "resultType"); kind != "" && kind != "complete" {
+		return
+	}
+	if s.resultKey(name, args, o) == key {
+		s.results.put(key, r)
+	}
+}
+
+// resultKey is what calls have in common that get the same result, where the options allow that it is given again and the tool says that it
+// changes nothing and gives the same for the same: with equal arguments and metadata, over the same connection, by the list of tools as it
+// is. "" where that is not to be relied on.
+func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) string {
 	if s.opts.ResultTTL <= 0 || o.Relay.ParamHeaders || len(o.Relay.Header) > 0 {
-		return "", false
+		return ""
 	}
 	s.mu.Lock()
 	l, meta, conn := &s.lists[offer.Tools], s.meta, s.conn
@@ -104,16 +106,16 @@ func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) (k
 	s.mu.Unlock()
 	i := slices.IndexFunc(items, func(it offer.Item) bool { return it.Name == name })
 	if stale || conn == nil || i < 0 || !items[i].ReadOnly() || !items[i].Idempotent() {
-		return "", false
+		return ""
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d %d %q", conn.id, rev, name)
 	for _, part := range []json.RawMessage{args, meta, o.Meta} {
 		v, err := jsonrpc.Canonical(part)
 		if err != nil {
-			return "", false // two members of one name, say: what a server makes of that is its own affair
+			return "" // two members of one name, say: what a server makes of that is its own affair
 		}
 		fmt.Fprintf(&b, "\n%s", v)
 	}
-	return b.String(), true
+	return b.String()
 }

@@ -339,7 +339,7 @@ func (s *Session) ListTasks(ctx context.Context) (json.RawMessage, []tasks.Task,
 		if cursor != nil {
 			params = fmt.Appendf(nil, `{"cursor":%s}`, cursor)
 		}
-		r, err := s.request(ctx, methodTasksList, "", params, nil, CallOptions{})
+		r, err := s.requestInRounds(ctx, methodTasksList, "", params, nil, CallOptions{})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -416,7 +416,7 @@ func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o
 	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
 		o.Relay.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
 	}
-	r, err := s.request(ctx, method, id, params, nil, o)
+	r, err := s.requestInRounds(ctx, method, id, params, nil, o)
 	var e *failure.Error
 	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeInvalidParams {
 		return r, err

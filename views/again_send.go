@@ -208,7 +208,11 @@ func (v *resend) agreed(c *tui.Ctx, to target) tea.Cmd {
 		v.Touch()
 		return nil
 	}
-	return withConsent(c, v.Consent, to.s.Name(), to.s.Title(), it, it.Name, v.req.Arguments(), func(c *tui.Ctx) tea.Cmd { return v.run(c, to) })
+	run := func(c *tui.Ctx) tea.Cmd { return v.run(c, to) }
+	if q := consentQuestion(v.Consent, to.s.Name(), to.s.Title(), it, it.Name, v.req.Arguments(), run); q != nil {
+		return c.Confirm(*q)
+	}
+	return run(c)
 }
 
 // sentAgain is the outcome of sending.

@@ -9,11 +9,11 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// withConsent runs a call, after asking where the tool is one that its server marks as destructive and nobody agreed to for the whole
-// session. name is what the tool is called here.
-func withConsent(c *tui.Ctx, p *consent.Policy, server, title string, it offer.Item, name string, args []byte, run func(*tui.Ctx) tea.Cmd) tea.Cmd {
+// consentQuestion is what is asked before run makes a call of a tool that its server marks as destructive; nil where that was agreed to for
+// the whole session, or the tool is another. name is what the tool is called here.
+func consentQuestion(p *consent.Policy, server, title string, it offer.Item, name string, args []byte, run func(*tui.Ctx) tea.Cmd) *tui.Confirmation {
 	if p == nil || !p.Asks(server, it) {
-		return run(c)
+		return nil
 	}
 	agreed := func(agree func()) func(*tui.Ctx) tea.Cmd {
 		return func(c *tui.Ctx) tea.Cmd {
@@ -21,7 +21,7 @@ func withConsent(c *tui.Ctx, p *consent.Policy, server, title string, it offer.I
 			return run(c)
 		}
 	}
-	return c.Confirm(tui.Confirmation{
+	return &tui.Confirmation{
 		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(title, name, args),
 		Yes: "once", No: "no", Danger: true, OnYes: run,
 		Also: []tui.Answer{
@@ -29,5 +29,5 @@ func withConsent(c *tui.Ctx, p *consent.Policy, server, title string, it offer.I
 			{Key: "a", Label: "this server this session", Run: agreed(func() { p.Server(server) })},
 			{Key: "d", Label: "never ask this session", Run: agreed(p.All)},
 		},
-	})
+	}
 }

@@ -47,7 +47,7 @@ func (v *formScreen) Choices(c *tui.Ctx) (all []tui.Choice) {
 		if why := v.cannot(c); why != "" {
 			return c.Toast(tui.Warning, why)
 		}
-		return v.check(c)
+		return v.submit(c, false)
 	}})
 	if v.taskless(c) == "" {
 		all = append(all, tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120) + " as a task", Run: v.startTask})

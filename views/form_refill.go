@@ -43,5 +43,5 @@ func (v *formScreen) refill(c *tui.Ctx, r refill) tea.Cmd {
 	if !r.run || v.cannot(c) != "" {
 		return cmd
 	}
-	return tea.Batch(cmd, v.check(c))
+	return tea.Batch(cmd, v.submit(c, false))
 }

@@ -45,8 +45,8 @@ type formKind struct {
 	consent *consent.Policy
 	// fields is what the form asks for.
 	fields func(offer.Item) *schema.Schema
-	// send asks the server with what the form holds.
-	send func(ctx context.Context, s *session.Session, it offer.Item, args []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error)
+	// sessionCall is the call of the session that the form stands for: of a tool, a prompt or a resource.
+	sessionCall func(ctx context.Context, s *session.Session, it offer.Item, args []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error)
 	// ref is the reference of completion/complete, nil where there is none.
 	ref func(offer.Item) []byte
 	// command is the mcphud command that does the same.
@@ -81,14 +81,15 @@ func (v *formScreen) Info() tui.Info { return v.info }
 
 func (v *formScreen) Actions() []tui.Action {
 	id := v.info.ID
+	send := func(c *tui.Ctx) tea.Cmd { return v.submit(c, false) }
 	return append([]tui.Action{
 		{
 			ID: id + ".send", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: v.verb, Group: "Form", Hint: 1,
-			Help: "Send what the form holds to the server.", Disabled: v.cannot, Run: v.check,
+			Help: "Send what the form holds to the server.", Disabled: v.cannot, Run: send,
 		},
 		{
 			ID: id + ".again", Keys: []string{"r"}, Title: "run again", Group: "Result", Hint: 2, Pane: "result",
-			Help: "Send the same again.", Disabled: v.cannot, Run: v.check,
+			Help: "Send the same again.", Disabled: v.cannot, Run: send,
 		},
 		{
 			ID: id + ".login", Keys: []string{"L"}, Title: "log in", Group: "Result", Hint: 1, Pane: "result",
@@ -231,7 +232,7 @@ func (v *formScreen) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if v.cannot(c) != "" {
 			return nil, false
 		}
-		return v.check(c), true
+		return v.submit(c, false), true
 	})
 }
 

@@ -41,21 +41,27 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 	return offline(c)
 }
 
-// check sends the form.
-func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
-	v.cur.asTask = false
-	return v.judge(c)
-}
-
-// judge sends the form, after asking where the value is invalid or the tool destroys.
-func (v *formScreen) judge(c *tui.Ctx) tea.Cmd {
+// submit sends the form, as a task where asTask says so, after asking where the value is invalid or the tool destroys.
+func (v *formScreen) submit(c *tui.Ctx, asTask bool) tea.Cmd {
 	d := v.cur
+	d.asTask = asTask
 	if err := d.form.Err(); err != nil {
 		return c.Toast(tui.Warning, "not valid JSON: "+err.Error())
 	}
+	valid := func(c *tui.Ctx) tea.Cmd {
+		server := d.server
+		if s := c.Server; s != nil && s.Name() == d.server {
+			server = s.Title()
+		}
+		start := func(c *tui.Ctx) tea.Cmd { return v.start(c, d) }
+		if q := consentQuestion(v.consent, d.server, server, d.item, v.name(d.item), []byte(d.form.JSON()), start); q != nil {
+			return c.Confirm(*q)
+		}
+		return start(c)
+	}
 	problems := d.form.Check() // not Problems: the last key may not be checked yet
 	if len(problems) == 0 {
-		return v.warn(c, d)
+		return valid(c)
 	}
 	var lines []string
 	for i, p := range problems {
@@ -69,7 +75,7 @@ func (v *formScreen) judge(c *tui.Ctx) tea.Cmd {
 		Title: invalid(len(problems)) + " Send anyway?",
 		Body:  strings.Join(lines, "\n") + "\n\nSending them tests how the server answers.",
 		Yes:   "send anyway", No: "keep editing",
-		OnYes: func(c *tui.Ctx) tea.Cmd { return v.warn(c, d) },
+		OnYes: valid,
 	})
 }
 
@@ -81,28 +87,20 @@ func invalid(n int) string {
 	return fmt.Sprintf("%d arguments are invalid.", n)
 }
 
-// warn asks before a tool that its server marks as destructive, unless that was agreed to for the whole session.
-func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	server := d.server
-	if s := c.Server; s != nil && s.Name() == d.server {
-		server = s.Title()
-	}
-	return withConsent(c, v.consent, d.server, server, d.item, v.name(d.item), []byte(d.form.JSON()), func(c *tui.Ctx) tea.Cmd { return v.run(c, d) })
-}
-
 // callDone is the outcome of a call.
 type callDone struct {
 	d     *draft
 	reply rpc.Reply
 }
 
-func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
+// start starts a call as an operation of the shell, which the pane of results waits for.
+func (v *formScreen) start(c *tui.Ctx, d *draft) tea.Cmd {
 	if why := v.cannot(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
 	label := v.verb + " " + safe.Line(v.name(d.item), 80)
 	d.sent = d.form.JSON()
-	cmd, op := c.Go(v.info.ID, label, v.call(c.Server, d))
+	cmd, op := c.Go(v.info.ID, label, v.operation(c.Server, d))
 	d.form.Sent()
 	d.called = d.form.Revision()
 	d.saved, d.kept = d.called, inputs.Kept{}
@@ -112,13 +110,13 @@ func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
 	return tea.Batch(cmd, c.FocusPane("result"))
 }
 
-// call is the operation that sends what a draft holds now: it runs beside the event loop, where the draft goes on changing.
-func (v *formScreen) call(s *session.Session, d *draft) func(context.Context) (any, error) {
+// operation makes the session's call of what a draft holds now: it runs beside the event loop, where the draft goes on changing.
+func (v *formScreen) operation(s *session.Session, d *draft) func(context.Context) (any, error) {
 	it, args, given := d.item, d.sent, d.form.Strings()
 	task := newTaskCall(d.asTask)
 	d.task = task
 	return func(ctx context.Context) (any, error) {
-		r, err := v.send(ctx, s, it, args, given, task.options(ctx))
+		r, err := v.sessionCall(ctx, s, it, args, given, task.options(ctx))
 		return callDone{d, r}, err
 	}
 }
@@ -193,7 +191,7 @@ func (v *formScreen) logIn(c *tui.Ctx) tea.Cmd {
 		if d != v.cur {
 			return nil // something else is open now
 		}
-		return v.run(c, d)
+		return v.start(c, d)
 	}})
 }
 

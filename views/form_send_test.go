@@ -15,12 +15,12 @@ import (
 func TestCallSendsTheDraftAsItWas(t *testing.T) {
 	v := newCall(nil, nil, newQuestions())
 	got := ""
-	v.send = func(_ context.Context, _ *session.Session, it offer.Item, args []byte, _ map[string]string, _ session.CallOptions) (rpc.Reply, error) {
+	v.sessionCall = func(_ context.Context, _ *session.Session, it offer.Item, args []byte, _ map[string]string, _ session.CallOptions) (rpc.Reply, error) {
 		got = it.Name + string(args)
 		return rpc.Reply{}, nil
 	}
 	d := &draft{item: offer.Item{Name: "before"}, form: form.New(schema.ParseArguments(nil), nil), sent: []byte(`{"a":1}`)}
-	run := v.call(nil, d)
+	run := v.operation(nil, d)
 	d.item, d.sent = offer.Item{Name: "after"}, []byte(`{}`)
 	if _, err := run(t.Context()); err != nil || got != `before{"a":1}` {
 		t.Errorf("sent %s, %v", got, err)

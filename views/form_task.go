@@ -85,8 +85,7 @@ func (v *formScreen) taskless(c *tui.Ctx) string {
 }
 
 func (v *formScreen) startTask(c *tui.Ctx) tea.Cmd {
-	v.cur.asTask = true
-	return v.judge(c)
+	return v.submit(c, true)
 }
 
 // taskID is the task that the running call became, "" if it became none.

@@ -146,7 +146,7 @@ func newCall(store *inputs.Store, agreed *consent.Policy, asked *questions) *for
 	return newFormScreen(store, asked, formKind{
 		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
-		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
+		sessionCall: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
 		},
 		command: func(d *draft) shell.Invocation {
@@ -166,7 +166,7 @@ func newPrompt(store *inputs.Store, asked *questions) *formScreen {
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
+		sessionCall: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.GetPrompt(ctx, it.Name, given, o)
 		},
 		ref: func(it offer.Item) []byte { return reference("ref/prompt", "name", it.Name) },
@@ -196,7 +196,7 @@ func newTemplate(store *inputs.Store, asked *questions) *formScreen {
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
+		sessionCall: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			uri, err := offer.Expand(it.URI, given)
 			if err != nil {
 				return rpc.Reply{}, fmt.Errorf("%w; read the URI itself on the resources screen", err)
