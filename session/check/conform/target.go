@@ -28,15 +28,17 @@ type target struct {
 	kind     string // of transport
 	pinned   string // the only revision to try, "" for all
 	patience time.Duration
-	leave    time.Duration
-	stays    atomic.Bool // a process, or what it left behind, had to be ended by force: the others are not waited for
+	leave    time.Duration // for a process to leave by itself
+	others   time.Duration // for what it started to leave after it
+	stays    atomic.Bool   // a process had to be ended by force: those that follow are not waited for
+	leaves   atomic.Bool   // a process left something behind: what those that follow leave is not waited for
 	log      *log
 	http     *poster // nil but over Streamable HTTP
 	conns    atomic.Uint64
 }
 
 func newTarget(sub *check.Subject, wait, leave time.Duration) (*target, error) {
-	t := &target{sub: sub, cfg: sub.Session.Config(), kind: sub.Transport, patience: wait, leave: leave, log: newLog()}
+	t := &target{sub: sub, cfg: sub.Session.Config(), kind: sub.Transport, patience: wait, leave: leave, others: leave, log: newLog()}
 	t.pinned = protocol(t.cfg)
 	if t.kind == config.HTTP {
 		p, err := newPoster(t.cfg, sub.Session.Authorizer())
@@ -318,8 +320,9 @@ func (c *conn) dial(ctx context.Context) error {
 	tr, err := transport.New(c.t.kind, cfg, transport.Tap{}, transport.Options{
 		Auth: c.t.authorizer(), Exited: func(e transport.Exit) {
 			p.exit = e
-			c.t.stays.CompareAndSwap(false, e.Forced != "" || e.Left > 0) // who leaves something behind uses up its time as well
-		}, GracePeriod: transport.GracePeriod{Input: c.grace()},
+			c.t.stays.CompareAndSwap(false, e.Forced != "")
+			c.t.leaves.CompareAndSwap(false, e.Left > 0)
+		}, GracePeriod: c.grace(),
 	})
 	if err == nil {
 		err = tr.Start(ctx, p)
@@ -331,13 +334,21 @@ func (c *conn) dial(ctx context.Context) error {
 	return nil
 }
 
+// hardly is the time for what is not waited for any more.
+const hardly = time.Millisecond
+
 // grace is how long the process has to leave by itself. One that is ended by force leaves its locks and files as they are, and the next one,
 // which finds them, does not do what it does for clients that keep to the specification: so each has its time, until one did not leave.
-func (c *conn) grace() time.Duration {
+// One that leaves, and leaves something behind, keeps its time: only what it leaves behind is not waited for again.
+func (c *conn) grace() transport.GracePeriod {
+	g := transport.GracePeriod{Input: c.leave, Others: c.t.others}
 	if c.leave == 0 && !c.t.stays.Load() {
-		return c.t.leave
+		g.Input = c.t.leave
 	}
-	return c.leave
+	if c.leave == 0 && c.t.leaves.Load() {
+		g.Others = hardly
+	}
+	return g
 }
 
 func (t *target) authorizer() transport.Authorizer {

@@ -34,6 +34,7 @@ type GracePeriod struct {
 	Input   time.Duration // from the end of its input to TERM; 0: 50 ms
 	Install time.Duration // the same for a package runner that starts a server, see diagnosis.Installs; 0: 30 s
 	Term    time.Duration // from TERM to KILL; 0: 500 ms
+	Others  time.Duration // for what it started to leave as well once it has left; 0: as long as Input
 }
 
 func (l *GracePeriod) defaults() {
@@ -45,6 +46,9 @@ func (l *GracePeriod) defaults() {
 	}
 	if l.Term == 0 {
 		l.Term = 500 * time.Millisecond
+	}
+	if l.Others == 0 {
+		l.Others = l.Input
 	}
 }
 
@@ -231,7 +235,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	left := 0
 	took := time.Now()
 	if s.exited != nil {
-		left = s.others(s.grace.Input)
+		left = s.others(s.grace.Others)
 	}
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	WaitFor(errEOF, drainGrace)

@@ -65,13 +65,16 @@ func TestWhatIsLeftBehind(t *testing.T) {
 		0: `mkfifo "$0" && { { read x; sleep 0.1; } <"$0" >/dev/null 2>&1 & exec 3>"$0"; cat >/dev/null; }`,
 		1: `sleep 300 </dev/null >/dev/null 2>&1 & cat >/dev/null`,
 	} {
-		s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script, t.TempDir() + "/pipe"}}, Tap{}, nil, GracePeriod{Input: time.Second})
+		others := time.Minute
+		if left > 0 {
+			others = 100 * time.Millisecond
+		}
+		s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script, t.TempDir() + "/pipe"}}, Tap{}, nil, GracePeriod{Input: time.Minute, Others: others})
 		var got *Exit
 		s.exited = func(e Exit) { got = &e }
 		if err := s.Start(t.Context(), &received{news: make(chan struct{}, 1)}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond) // the shell has started the other one
 		if err := s.Close(); err != nil || got == nil || got.Left != left || got.Forced != "" {
 			t.Errorf("%d: %v, %+v", left, err, got)
 		}
