@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
@@ -24,6 +25,7 @@ type rig struct {
 	app  *tui.App
 	msgs chan tea.Msg
 	done <-chan struct{}
+	cost func(func()) time.Duration // of a message: how long it takes, unless a test says otherwise
 }
 
 // newRig opens a screen on a connected server.
@@ -55,7 +57,7 @@ func newRigOn(t *testing.T, m *session.Manager, view string, deps ...views.Deps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, app: app, msgs: make(chan tea.Msg), done: ctx.Done()}
+	r := &rig{t: t, app: app, msgs: make(chan tea.Msg), done: ctx.Done(), cost: budget.Time}
 	go r.pump(m)
 	r.spawn(app.Init())
 	r.send(tea.WindowSizeMsg{Width: 200, Height: 60})
@@ -115,10 +117,11 @@ func (r *rig) run(c tea.Cmd) {
 
 // send is one message up to the frame that shows it, and how long that took.
 func (r *rig) send(m tea.Msg) time.Duration {
-	start := time.Now()
-	_, cmd := r.app.Update(m)
-	r.app.View()
-	took := time.Since(start)
+	var cmd tea.Cmd
+	took := r.cost(func() {
+		_, cmd = r.app.Update(m)
+		r.app.View()
+	})
 	r.spawn(cmd)
 	return took
 }
