@@ -46,7 +46,7 @@ type addRow struct {
 	run                 func(*tui.Ctx) tea.Cmd
 }
 
-func newAdder(configs *Configs, trust *config.Trust, from *Published) *adder {
+func NewAdder(configs *Configs, trust *config.Trust, from *Published) *adder {
 	if from == nil {
 		from = &Published{}
 	}
@@ -135,7 +135,7 @@ func (v *adder) rows(c *tui.Ctx) []addRow {
 	case v.made == nil && v.typed.empty():
 		return v.beginnings(c)
 	case v.made == nil && path != "":
-		return []addRow{{"Open it", shortPath(v.where(), v.absolute(path), false), "a bundle, the description of a server, or JSON", func(c *tui.Ctx) tea.Cmd {
+		return []addRow{{"Open it", pane.ShortPath(v.where(), v.absolute(path), false), "a bundle, the description of a server, or JSON", func(c *tui.Ctx) tea.Cmd {
 			return v.readFile(c, v.absolute(path))
 		}}}
 	}

@@ -119,7 +119,7 @@ func (v *adder) places(c *tui.Ctx) []addRow {
 		if !d.Exists {
 			about += ", a new file"
 		}
-		out = append(out, addRow{"Or in a file", shortPath(v.where(), d.File, d.Project), about, func(c *tui.Ctx) tea.Cmd { return v.keep(c, d) }})
+		out = append(out, addRow{"Or in a file", pane.ShortPath(v.where(), d.File, d.Project), about, func(c *tui.Ctx) tea.Cmd { return v.keep(c, d) }})
 	}
 	return out
 }
@@ -179,7 +179,7 @@ func (v *adder) once(c *tui.Ctx) tea.Cmd {
 	}
 	var names []string
 	for _, srv := range list {
-		s, err := register(c.Sessions, srv)
+		s, err := pane.Register(c.Sessions, srv)
 		if err != nil {
 			return c.Toast(tui.Failure, err.Error())
 		}
@@ -244,7 +244,7 @@ func (v *adder) write(c *tui.Ctx, to config.Destination, list []config.Server) t
 // saved opens what was written. Who has just written an entry trusts it.
 func (v *adder) saved(c *tui.Ctx, s savedChange, to config.Destination, list []config.Server) tea.Cmd {
 	v.clear()
-	added := addedServers{note: s.said("saved to " + shortPath(s.where, to.File, to.Project))}
+	added := addedServers{note: s.said("saved to " + pane.ShortPath(s.where, to.File, to.Project))}
 	var failed error
 	for _, one := range list {
 		srv, ok := s.find(to.File, one.Name)

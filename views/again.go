@@ -58,13 +58,13 @@ type resend struct {
 	chosen map[string]target    // for what others sent to a server, by its name
 }
 
-func newResend(t Targets) *resend {
+func NewResend(t Targets) *resend {
 	t.Consent = cmp.Or(t.Consent, &consent.Policy{})
 	return &resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t, chosen: map[string]target{}}
 }
 
 func (v *resend) Info() tui.Info {
-	return tui.Info{ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Hidden: true, Split: 50, StackUnder: stackUnder, NoRail: true, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Hidden: true, Split: 50, StackUnder: pane.StackUnder, NoRail: true, Panes: []tui.PaneSpec{
 		{ID: "before", Title: "Before"}, {ID: "after", Title: "After"},
 	}}
 }
@@ -112,7 +112,7 @@ func (v *resend) Actions() []tui.Action {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *resend) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *resend) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *resend) cannot(*tui.Ctx) string {
 	switch {
@@ -285,7 +285,7 @@ func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = pane.Message(c.Theme, p.W, v.what+"…", "Press x to cancel.")
 		for _, op := range c.Ops() {
 			if op.ID == v.op {
-				p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)
+				p.Lines = append(p.Lines, pane.ProgressLines(c.Theme, op, p.W)...)
 			}
 		}
 	case v.err != nil && !v.some && p.ID == "after": // the first pane says it
@@ -330,44 +330,6 @@ func (v *resend) Plain(c *tui.Ctx, w io.Writer) {
 	default:
 		v.Versus.Plain(w)
 	}
-}
-
-// againActions lead to sending again from where an exchange is shown: seq is any journal entry of it.
-func againActions(view, in string, full bool, seq func(*tui.Ctx) uint64) []tui.Action {
-	none := func(c *tui.Ctx) string {
-		j, n := c.Sessions.Journal(), seq(c)
-		e, ok := j.Get(n)
-		if n == 0 || !ok {
-			return "nothing was sent yet"
-		}
-		return again.Why(j, &e)
-	}
-	to := func(screen string, of pane.Again) func(*tui.Ctx) tea.Cmd {
-		return func(c *tui.Ctx) tea.Cmd {
-			of.Seq = seq(c)
-			return c.Navigate(screen, of)
-		}
-	}
-	out := []tui.Action{
-		{
-			ID: view + ".sendto", Keys: []string{"s"}, Title: "send to", Group: "Again", Pane: in,
-			Help: "Send the request to another server, by another path, or in another protocol version, and compare the answers.", Disabled: none, Run: to("again", pane.Again{Choose: true}),
-		},
-		{
-			ID: view + ".diff", Keys: []string{"d"}, Title: "diff", Group: "Again", Pane: in,
-			Help: "Compare the answer with that of the call before.", Disabled: none, Run: to("again", pane.Again{Earlier: true}),
-		},
-	}
-	if full {
-		out = append(out, tui.Action{
-			ID: view + ".again", Keys: []string{"r"}, Title: "send again", Group: "Again", Hint: 6, Pane: in,
-			Help: "Send the request once more as it was, and compare the answers.", Disabled: none, Run: to("again", pane.Again{}),
-		}, tui.Action{
-			ID: view + ".edit", Keys: []string{"e"}, Title: "edit and send", Group: "Again", Hint: 7, Pane: in,
-			Help: "Change the params of the request, and send it.", Disabled: none, Run: to("edit", pane.Again{}),
-		})
-	}
-	return out
 }
 
 var errNoEarlier = errors.New("no earlier call of the same in the journal")

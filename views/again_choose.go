@@ -106,7 +106,7 @@ func (v *resend) name(c *tui.Ctx) tea.Cmd {
 			if err != nil {
 				return c.Toast(tui.Failure, err.Error())
 			}
-			s, err := register(v.sessions(c), list[0])
+			s, err := pane.Register(v.sessions(c), list[0])
 			if err != nil {
 				return c.Toast(tui.Failure, err.Error())
 			}

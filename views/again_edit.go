@@ -36,7 +36,7 @@ type editDraft struct {
 	form   *form.Form
 }
 
-func newEditor() *editor { return &editor{} }
+func NewEditor() *editor { return &editor{} }
 
 func (v *editor) Info() tui.Info {
 	return tui.Info{ID: "edit", Title: "Edit", Hidden: true, NoRail: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Params"}}}
@@ -77,7 +77,7 @@ func (v *editor) Actions() []tui.Action {
 				return v.cur.form.Cmd()
 			},
 		},
-	}, formActions("edit", v.nothing, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)
+	}, pane.FormActions("edit", v.nothing, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)
 }
 
 // Typing is whether letters go into the form.
@@ -88,7 +88,7 @@ func (v *editor) Hints(c *tui.Ctx) []tui.Hint {
 	if v.Typing(c) {
 		return []tui.Hint{{Key: "esc", Title: "back"}}
 	}
-	return backHint(true)
+	return pane.BackHint(true)
 }
 
 func (v *editor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
@@ -110,18 +110,18 @@ func (v *editor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.edit(c, r), true
 	case tui.Edited:
 		if v.cur != nil {
-			return editedForm(c, v.cur.form, m), true
+			return pane.EditedForm(c, v.cur.form, m), true
 		}
 		return nil, true
 	case tea.KeyPressMsg:
-		if isBack(msg) && !v.Typing(c) {
+		if pane.IsBack(msg) && !v.Typing(c) {
 			return c.Back(), true
 		}
 	}
 	if v.cur == nil {
 		return nil, false
 	}
-	return toForm(c, v.cur.form, msg, func() (tea.Cmd, bool) { return nil, false })
+	return pane.ToForm(c, v.cur.form, msg, func() (tea.Cmd, bool) { return nil, false })
 }
 
 func (v *editor) open(c *tui.Ctx, of pane.Again) tea.Cmd {
@@ -196,7 +196,7 @@ func (v *editor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetTheme(c.Theme)
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
-	p.Title, p.Badge = "Params of "+v.Breadcrumb(c), formBadge(f)
+	p.Title, p.Badge = "Params of "+v.Breadcrumb(c), pane.FormBadge(f)
 	if v.cur.req.Server != "" {
 		p.Foot = "to " + safe.Line(c.ServerTitle(v.cur.req.Server), 60)
 	}
@@ -220,7 +220,7 @@ func (v *editor) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return nil
 	}
 	f := v.cur.form
-	return func() (string, error) { return fullJSON(f), nil }
+	return func() (string, error) { return pane.FullJSON(f), nil }
 }
 
 func (v *editor) Plain(c *tui.Ctx, w io.Writer) {

@@ -192,7 +192,7 @@ func (v *resend) send(c *tui.Ctx, to target) tea.Cmd {
 	}
 	pool := v.Pool
 	return v.begin(c, "connect "+to.s.Title(), func(ctx context.Context) (any, error) {
-		err := connectFrom(ctx, pool, to.s)
+		err := pane.ConnectFrom(ctx, pool, to.s)
 		if err == nil && !known && to.s.Supports("tools/list") {
 			_, err = to.s.List(ctx, offer.Tools)
 		}
@@ -209,7 +209,7 @@ func (v *resend) agreed(c *tui.Ctx, to target) tea.Cmd {
 		return nil
 	}
 	run := func(c *tui.Ctx) tea.Cmd { return v.run(c, to) }
-	if q := consentQuestion(v.Consent, to.s.Name(), to.s.Title(), it, it.Name, v.req.Arguments(), run); q != nil {
+	if q := pane.ConsentQuestion(v.Consent, to.s.Name(), to.s.Title(), it, it.Name, v.req.Arguments(), run); q != nil {
 		return c.Confirm(*q)
 	}
 	return run(c)
@@ -227,7 +227,7 @@ func (v *resend) run(c *tui.Ctx, to target) tea.Cmd {
 	req, before, j := v.req, v.before, v.sessions(c).Journal()
 	what := strings.TrimSpace(req.Method() + " " + req.Target())
 	return v.begin(c, what+" to "+to.String(), to.over(func(ctx context.Context, s *session.Session) (any, error) {
-		o := session.CallOptions{OnProgress: reportTo(ctx)}
+		o := session.CallOptions{OnProgress: pane.ReportTo(ctx)}
 		out := sentAgain{to: to}
 		var err error
 		if out.after, err = req.Send(ctx, s, j, o); err != nil || !req.Repeatable(to.s) {
@@ -285,7 +285,7 @@ func (v *resend) askLearn(c *tui.Ctx) tea.Cmd {
 func (v *resend) learn(c *tui.Ctx) tea.Cmd {
 	req, to, after, j := v.req, v.to, *v.after, v.sessions(c).Journal()
 	return v.begin(c, "learn what varies", to.over(func(ctx context.Context, s *session.Session) (any, error) {
-		second, err := req.Send(ctx, s, j, session.CallOptions{OnProgress: reportTo(ctx)})
+		second, err := req.Send(ctx, s, j, session.CallOptions{OnProgress: pane.ReportTo(ctx)})
 		return sentAgain{to: to, after: after, noise: again.Learn(after, second)}, err
 	}))
 }

@@ -34,7 +34,7 @@ type allTools struct {
 	opened bool           // the cursor was put where it is
 }
 
-func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
+func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
 	if tools == nil {
 		tools = toolset.NewRegistry()
 	}
@@ -185,7 +185,7 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return tea.Batch(cmd, v.describe(c)), true
 	}
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
@@ -197,7 +197,7 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *allTools) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *allTools) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 	t, ok := v.selected()

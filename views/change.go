@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // fileChange is a change of configuration files that is shown before it is written.
@@ -97,7 +98,7 @@ func (p plannedChange) ask(c *tui.Ctx) tea.Cmd {
 		if diff == "" {
 			continue
 		}
-		head := shortPath(p.where, change.File, false)
+		head := pane.ShortPath(p.where, change.File, false)
 		if change.Before == nil {
 			head += " (a new file)"
 		}
@@ -182,7 +183,7 @@ func (s savedChange) said(what string) string {
 		what += "; " + strings.Join(s.lost, "; ")
 	}
 	if len(s.backups) > 0 {
-		what += "; the file as it was is " + shortPath(s.where, s.backups[0], false)
+		what += "; the file as it was is " + pane.ShortPath(s.where, s.backups[0], false)
 	}
 	return safe.Line(what, 400)
 }

@@ -47,7 +47,7 @@ type checkTick struct{}
 // manyChecked is how many rows are listed again at most three times in a second.
 const manyChecked = 5000
 
-func newCheck(with Checks, lock *contract.Project) *checkScreen {
+func NewCheck(with Checks, lock *contract.Project) *checkScreen {
 	v := &checkScreen{table: pane.Rows{View: "check"}, with: with, lock: lock, runs: map[string]*examination{}}
 	v.table.Freeze = func() (int, func(int) (string, string)) {
 		parts, rows := v.parts, v.rows
@@ -100,7 +100,7 @@ func (v *checkScreen) start(c *tui.Ctx, sections []CheckSection) tea.Cmd {
 
 // due examines the server that the screen is about as soon as that can be: one that was not examined yet, or that r connected to.
 func (v *checkScreen) due(c *tui.Ctx) tea.Cmd {
-	if c.View != "check" || v.cannot(c) != "" || offline(c) != "" || v.runs[v.server] != nil && v.wanted != v.server {
+	if c.View != "check" || v.cannot(c) != "" || pane.Offline(c) != "" || v.runs[v.server] != nil && v.wanted != v.server {
 		return nil
 	}
 	return v.start(c, v.usual(c))
@@ -131,7 +131,7 @@ func (v *checkScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.finished(c, m), true
 	}
 	at := v.table.List.Selected()
-	cmd, ok := listAndText(c, &v.table, &v.detail, msg, func() tea.Cmd { return c.FocusPane("detail") })
+	cmd, ok := pane.ListAndText(c, &v.table, &v.detail, msg, func() tea.Cmd { return c.FocusPane("detail") })
 	if v.table.List.Selected() != at {
 		v.moved, v.detail.Top = true, 0
 	}
@@ -139,7 +139,7 @@ func (v *checkScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave the screen.
-func (v *checkScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *checkScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // finished takes the outcomes of operations.
 func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
@@ -181,7 +181,7 @@ func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 
 // compareAgain runs the section of the lock, which was written.
 func (v *checkScreen) compareAgain(c *tui.Ctx, m tui.OpDone) tea.Cmd {
-	if m.Err != nil || c.Server == nil || v.cannot(c) != "" || offline(c) != "" {
+	if m.Err != nil || c.Server == nil || v.cannot(c) != "" || pane.Offline(c) != "" {
 		return nil
 	}
 	only := slices.DeleteFunc(v.all(c), func(s CheckSection) bool { return s.Name() != contractSection })

@@ -21,7 +21,7 @@ func (v *checkScreen) Actions() []tui.Action {
 			Help: "Examine the server by all sections that only read what it lists. No tool is called.", Disabled: v.cannot,
 			Now: func(c *tui.Ctx) string {
 				switch {
-				case offline(c) != "":
+				case pane.Offline(c) != "":
 					return "connect"
 				case v.runs[v.server] == nil:
 					return "run"
@@ -29,9 +29,9 @@ func (v *checkScreen) Actions() []tui.Action {
 				return ""
 			},
 			Run: func(c *tui.Ctx) tea.Cmd {
-				if offline(c) != "" {
+				if pane.Offline(c) != "" {
 					v.wanted = c.Server.Name()
-					return c.Navigate("servers", reopen{c.Server.Name(), "check"})
+					return c.Navigate("servers", pane.Reopen{Server: c.Server.Name(), Screen: "check"})
 				}
 				return v.start(c, v.usual(c))
 			},
@@ -55,7 +55,7 @@ func (v *checkScreen) Actions() []tui.Action {
 		{
 			ID: "check.sections", Keys: []string{"o"}, Title: "choose sections", Group: g, Hint: 4,
 			Help: "Choose which sections run: also conform, fuzz, load and the named calls of the project, which ask first.", Disabled: func(c *tui.Ctx) string {
-				if why := offline(c); why != "" {
+				if why := pane.Offline(c); why != "" {
 					return why
 				}
 				return v.cannot(c)
@@ -73,7 +73,7 @@ func (v *checkScreen) Actions() []tui.Action {
 			ID: "check.only", Keys: []string{"f"}, Title: "section", Group: g, Hint: 6,
 			Help: "List the findings of one section, or of all.", Disabled: v.nothing, Run: v.narrow,
 		},
-		acceptAction("check", g, 0, v.lock), treemapAction("check", "$"), driftAction("check"),
+		acceptAction("check", g, 0, v.lock), pane.TreemapAction("check", "$"), pane.DriftAction("check"),
 		{
 			ID: "check.save", Keys: []string{"S"}, Title: "save report", Group: g,
 			Help: "Save the report as JSON.", Disabled: v.noReport,
@@ -100,7 +100,7 @@ func (v *checkScreen) cannot(c *tui.Ctx) string {
 	case v.running():
 		return "the check goes on; x cancels it"
 	case c.Server.Status().State == session.Connecting:
-		return offline(c)
+		return pane.Offline(c)
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ import (
 
 func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	x := v.runs[v.server]
-	if p.Same(c, v.table.Rev, v.seen, v.detail.Top, v.table.List.Selected(), v.running(), c.Server, offline(c)) {
+	if p.Same(c, v.table.Rev, v.seen, v.detail.Top, v.table.List.Selected(), v.running(), c.Server, pane.Offline(c)) {
 		return nil
 	}
 	p.Badge, p.Foot = "", ""
@@ -52,7 +52,7 @@ func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			return pane.Message(c.Theme, w, "There are no sections here.", "mcphud check in a shell has them.")
 		case x == nil && c.Server.Status().State == session.Connecting:
 			return pane.Message(c.Theme, w, "The server is connecting.", "It is examined as soon as it is connected.")
-		case x == nil && offline(c) != "":
+		case x == nil && pane.Offline(c) != "":
 			return pane.Message(c.Theme, w, "The server is not connected.", "Press "+c.KeyOf("check.run")+" to connect and examine it, or 1 for the servers.")
 		case x == nil:
 			return pane.Message(c.Theme, w, "Nobody examined this server yet.", "Press "+c.KeyOf("check.run")+" to examine it.")

@@ -67,7 +67,7 @@ func (d *diagnosis) snapshot() ([]doc.Step, int) {
 // doctorTick says that a time on the screen must move.
 type doctorTick struct{}
 
-func newDoctor(o doc.Options, where config.Options) *doctor {
+func NewDoctor(o doc.Options, where config.Options) *doctor {
 	v := &doctor{Rows: pane.Rows{View: "doctor"}, options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		steps := v.steps
@@ -128,7 +128,7 @@ func (v *doctor) Actions() []tui.Action {
 				return pane.SaveAs(c, "doctor", v.server+"-doctor.json", append(b, '\n'))
 			},
 		},
-		variableAction("doctor", currentServer),
+		pane.VariableAction("doctor", pane.CurrentServer),
 	}
 }
 
@@ -203,7 +203,7 @@ func (v *doctor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.finished(c, m), true
 	}
 	at := v.List.Selected()
-	cmd, ok := listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return c.FocusPane("detail") })
+	cmd, ok := pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return c.FocusPane("detail") })
 	if v.List.Selected() != at {
 		v.follows, v.detail.Top = false, 0
 	}

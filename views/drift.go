@@ -50,7 +50,7 @@ type comparedOffer struct {
 	changes []contract.Change
 }
 
-func newDrift(lock *contract.Project) *drift {
+func NewDrift(lock *contract.Project) *drift {
 	v := &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}, rules: map[string]*check.Rule{}}
 	for _, r := range (&contract.Section{}).Rules() {
 		v.rules[r.ID] = r
@@ -59,7 +59,7 @@ func newDrift(lock *contract.Project) *drift {
 }
 
 func (v *drift) Info() tui.Info {
-	return tui.Info{ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "What changed"}, {ID: "detail", Title: "Change"},
 	}}
 }
@@ -84,16 +84,6 @@ func (v *drift) Actions() []tui.Action {
 			Run: v.forget,
 		},
 		acceptAction("drift", "Drift", 3, v.lock),
-	}
-}
-
-// driftAction leads to the changes from a list.
-func driftAction(view string) tui.Action {
-	return tui.Action{
-		ID: view + ".drift", Keys: []string{"D"}, Title: "what changed", Group: "Server", Hint: 90,
-		Help:   "List what the server changed since you looked, in its last connections too, or since the lock of the project, and what each change means.",
-		Hinted: func(*tui.Ctx) bool { return false }, // the banner says it
-		Run:    func(c *tui.Ctx) tea.Cmd { return c.Navigate("drift", nil) },
 	}
 }
 
@@ -400,11 +390,11 @@ func (v *drift) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.Filtered(c, m)
 	}
-	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *drift) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *drift) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *drift) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	ch, ok := v.selected(c)

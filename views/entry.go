@@ -35,7 +35,7 @@ type entryDraft struct {
 	form   *form.Form
 }
 
-func newEntry(configs *Configs, trust *config.Trust) *entry {
+func NewEntry(configs *Configs, trust *config.Trust) *entry {
 	return &entry{configs: configs, trust: trust, drafts: map[string]*entryDraft{}}
 }
 
@@ -66,7 +66,7 @@ func (v *entry) Actions() []tui.Action {
 			ID: "entry.back", Keys: []string{"q"}, Title: "back", Group: "Form", Hint: 60,
 			Help: "Go back; what was changed and not saved is kept.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
-	}, formActions("entry", v.none, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)
+	}, pane.FormActions("entry", v.none, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)
 }
 
 func (v *entry) none(*tui.Ctx) string {
@@ -115,14 +115,14 @@ func (v *entry) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.edit(c, r), true
 	case tui.Edited:
 		if v.cur != nil {
-			return editedForm(c, v.cur.form, m), true
+			return pane.EditedForm(c, v.cur.form, m), true
 		}
 		return nil, true
 	}
 	if v.cur == nil {
 		return nil, false
 	}
-	return toForm(c, v.cur.form, msg, func() (tea.Cmd, bool) { return nil, false })
+	return pane.ToForm(c, v.cur.form, msg, func() (tea.Cmd, bool) { return nil, false })
 }
 
 // open reads the entry of a server.
@@ -228,7 +228,7 @@ func (v *entry) save(c *tui.Ctx) tea.Cmd {
 				return c.Toast(tui.Failure, err.Error())
 			}
 		}
-		added := addedServers{note: s.said("saved to " + shortPath(s.where, src.File, src.Project)), shown: !up || srv.Disabled}
+		added := addedServers{note: s.said("saved to " + pane.ShortPath(s.where, src.File, src.Project)), shown: !up || srv.Disabled}
 		if ok {
 			added.names = []string{srv.Name}
 		}
@@ -244,7 +244,7 @@ func (v *entry) exchange(c *tui.Ctx, to config.Server, up bool) tea.Cmd {
 		if err := m.Unregister(d.server); err != nil {
 			return nil, err
 		}
-		s, err := register(m, to)
+		s, err := pane.Register(m, to)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func (v *entry) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetTheme(c.Theme)
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
-	p.Title, p.Badge, p.Foot = "Entry "+v.Breadcrumb(c), formBadge(f), v.place()
+	p.Title, p.Badge, p.Foot = "Entry "+v.Breadcrumb(c), pane.FormBadge(f), v.place()
 	p.Lines = append(p.Lines[:0], f.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
 	if x, y, ok := f.Cursor(); ok {
@@ -289,7 +289,7 @@ func (v *entry) place() string {
 	if src.File == "" {
 		return "for this run"
 	}
-	return safe.Line(fmt.Sprintf("%s:%d", shortPath(v.configs.Where, src.File, src.Project), src.Line), 80)
+	return safe.Line(fmt.Sprintf("%s:%d", pane.ShortPath(v.configs.Where, src.File, src.Project), src.Line), 80)
 }
 
 func (v *entry) Breadcrumb(*tui.Ctx) string {
@@ -315,5 +315,5 @@ func (v *entry) Choices(*tui.Ctx) []tui.Choice {
 	if v.cur == nil {
 		return nil
 	}
-	return append(fieldChoices(v.cur.form, func() {}), tui.Choice{Label: "save", Run: v.save})
+	return append(pane.FieldChoices(v.cur.form, func() {}), tui.Choice{Label: "save", Run: v.save})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // entryActions are what can be done with the entry of a server in its file.
@@ -165,7 +166,7 @@ func (v *servers) change(c *tui.Ctx, srv config.Server, title, said string, plan
 		view: "servers", where: v.configs.Where, title: title, yes: "write the file", gone: []string{srv.Name},
 		make: []func() (*config.Change, error){plan},
 		done: func(c *tui.Ctx, s savedChange) tea.Cmd {
-			added := addedServers{note: s.said(said + shortPath(s.where, srv.Source.File, srv.Source.Project)), shown: true}
+			added := addedServers{note: s.said(said + pane.ShortPath(s.where, srv.Source.File, srv.Source.Project)), shown: true}
 			if is, ok := s.find(srv.Source.File, nameInFile(srv)); ok {
 				added.names = []string{is.Name}
 				if trusted {

@@ -52,8 +52,8 @@ const expertPause = 300 * time.Millisecond
 // manyFindings is from how many findings on a rule is folded by itself.
 const manyFindings = 20
 
-// newExperts marks the rows of a traffic screen, once it was opened.
-func newExperts(t *traffic, over func() bool) *experts {
+// NewExperts marks the rows of a traffic screen, once it was opened.
+func NewExperts(t *traffic, over func() bool) *experts {
 	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), over: over, folded: map[*live.Rule]bool{}}
 	t.broken = &v.broken
 	return v
@@ -89,7 +89,7 @@ func (b *brokenRows) take(j *journal.Journal, r *live.Report) {
 }
 
 func (v *experts) Info() tui.Info {
-	return tui.Info{ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"},
 	}}
 }
@@ -312,7 +312,7 @@ func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		return v.done(c, m), true
 	}
-	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
 }
 
 // narrow lists what passes a filter.
@@ -348,7 +348,7 @@ func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *experts) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *experts) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *experts) Breadcrumb(*tui.Ctx) string {
 	if g, _ := v.selected(); g != nil {

@@ -114,7 +114,7 @@ func (v *servers) hints(th *tui.Theme, w, h int) []string {
 	}
 	var paths, programs []string
 	for _, f := range v.configs.Looked {
-		paths = append(paths, safe.Line(shortPath(v.configs.Where, f.Path, f.Project), 200))
+		paths = append(paths, safe.Line(pane.ShortPath(v.configs.Where, f.Path, f.Project), 200))
 		if t := config.ProgramOf(f.Dialect); !slices.Contains(programs, t) {
 			programs = append(programs, t)
 		}
@@ -172,22 +172,11 @@ func (v *servers) files(c *tui.Ctx) tea.Cmd {
 		}
 		path := f.Path
 		picks = append(picks, tui.Pick{
-			Group: config.ProgramOf(f.Dialect), Title: shortPath(v.configs.Where, path, f.Project), Help: help,
+			Group: config.ProgramOf(f.Dialect), Title: pane.ShortPath(v.configs.Where, path, f.Project), Help: help,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("path", path) },
 		})
 	}
 	return c.Pick("Files that are looked for, enter copies the path", picks)
-}
-
-// shortPath is a path for people: below the working folder from there on for a project's file, else below the home as "~".
-func shortPath(where config.Options, path string, project bool) string {
-	if rel, err := filepath.Rel(where.Cwd, path); err == nil && project {
-		return rel
-	}
-	if rel, err := filepath.Rel(where.Home, path); err == nil && where.Home != "" && !strings.HasPrefix(rel, "..") {
-		return "~/" + filepath.ToSlash(rel)
-	}
-	return path
 }
 
 // add goes to where servers are added.
@@ -225,17 +214,6 @@ func (v *servers) added(c *tui.Ctx, a addedServers) tea.Cmd {
 
 // removed is the outcome of taking a server off the list.
 type removed struct{}
-
-// register adds a server under the first name that is free.
-func register(m *session.Manager, srv config.Server) (*session.Session, error) {
-	name := srv.Name
-	for n := 2; ; n++ {
-		if _, taken := m.Server(srv.Name); !taken {
-			return m.Register(srv)
-		}
-		srv.Name = fmt.Sprintf("%s-%d", name, n)
-	}
-}
 
 // demo ends the UI; who started it opens the demo.
 func (v *servers) demo(*tui.Ctx) tea.Cmd {

@@ -149,7 +149,7 @@ func (v *servers) fill(c *tui.Ctx, srv config.Server, values setup.Values, remem
 		if s == nil {
 			return out, err
 		}
-		return out, connectFrom(ctx, v.pool, s)
+		return out, pane.ConnectFrom(ctx, v.pool, s)
 	})
 	return tea.Batch(c.SelectServer(srv.Name), cmd)
 }

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // noFile is why no file can be put into the focused field.
@@ -11,16 +12,16 @@ func (v *formScreen) noFile(c *tui.Ctx) string {
 	if why := v.nothing(c); why != "" {
 		return why
 	}
-	return noFileField(v.cur.form)
+	return pane.NoFileField(v.cur.form)
 }
 
 func (v *formScreen) pickFile(c *tui.Ctx) tea.Cmd {
-	return pickFile(c, v.info.ID, v.cur.form, v.cur, v.putFile)
+	return pane.PickFile(c, v.info.ID, v.cur.form, v.cur, v.putFile)
 }
 
-func (v *formScreen) putFile(c *tui.Ctx, r fileRead[*draft]) tea.Cmd {
-	if err := r.draft.form.SetFile(r.pointer, r.path, r.bytes); err != nil {
+func (v *formScreen) putFile(c *tui.Ctx, r pane.FileRead[*draft]) tea.Cmd {
+	if err := r.Draft.form.SetFile(r.Pointer, r.Path, r.Bytes); err != nil {
 		return c.Toast(tui.Failure, err.Error())
 	}
-	return v.changed(c, r.draft)
+	return v.changed(c, r.Draft)
 }

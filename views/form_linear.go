@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
@@ -43,7 +44,7 @@ func (v *formScreen) Choices(c *tui.Ctx) (all []tui.Choice) {
 		return nil
 	}
 	d := v.cur
-	all = append(fieldChoices(d.form, v.reply.Clear), tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
+	all = append(pane.FieldChoices(d.form, v.reply.Clear), tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
 		if why := v.cannot(c); why != "" {
 			return c.Toast(tui.Warning, why)
 		}

@@ -10,25 +10,14 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// refill, as the Arg of a Navigate to a screen with a form, opens an item with the arguments of an earlier call. What was typed for it
-// before is one undo away.
-type refill struct {
-	name  string
-	value []byte // JSON, nil for none
-	// missing is how many values were secret and have to be typed again.
-	missing int
-	// run sends it at once, if nothing is missing.
-	run bool
-}
-
 // refill fills in the arguments of an earlier call.
-func (v *formScreen) refill(c *tui.Ctx, r refill) tea.Cmd {
-	cmd := v.open(c, r.name)
+func (v *formScreen) refill(c *tui.Ctx, r pane.Refill) tea.Cmd {
+	cmd := v.open(c, r.Name)
 	d := v.cur
-	if d == nil || v.name(d.item) != r.name {
+	if d == nil || v.name(d.item) != r.Name {
 		return cmd // open said why
 	}
-	value := r.value
+	value := r.Value
 	if len(value) == 0 {
 		value = []byte("{}")
 	}
@@ -36,11 +25,11 @@ func (v *formScreen) refill(c *tui.Ctx, r refill) tea.Cmd {
 	if err := d.form.SetJSON(value); err != nil {
 		return tea.Batch(cmd, c.Toast(tui.Warning, "the arguments are not JSON: "+err.Error()))
 	}
-	if r.missing > 0 {
-		what := pane.Count(r.missing, "value")
-		return tea.Batch(cmd, c.Toast(tui.Note, text.Clip(safe.Line(r.name, 80)+": "+what+" was secret and is not kept: type it again", 200)))
+	if r.Missing > 0 {
+		what := pane.Count(r.Missing, "value")
+		return tea.Batch(cmd, c.Toast(tui.Note, text.Clip(safe.Line(r.Name, 80)+": "+what+" was secret and is not kept: type it again", 200)))
 	}
-	if !r.run || v.cannot(c) != "" {
+	if !r.Run || v.cannot(c) != "" {
 		return cmd
 	}
 	return tea.Batch(cmd, v.submit(c, false))

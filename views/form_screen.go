@@ -31,7 +31,7 @@ type formScreen struct {
 	calls  map[uint64]*draft // running, by operation
 
 	editing *draft // what is open in $EDITOR
-	asked   *questions
+	asks    pane.Asks
 }
 
 // formKind is what tells the three screens apart.
@@ -71,8 +71,8 @@ type draft struct {
 	keeping
 }
 
-func newFormScreen(store *inputs.Store, asked *questions, a formKind) *formScreen {
-	v := &formScreen{formKind: a, inputs: store, asked: asked, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newFormScreen(store *inputs.Store, asks pane.Asks, a formKind) *formScreen {
+	v := &formScreen{formKind: a, inputs: store, asks: asks, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 	v.reply.Again = "r run again"
 	return v
 }
@@ -123,7 +123,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
 		},
 		v.saveAction(),
-		historyAction(id, func() string {
+		pane.HistoryAction(id, func() string {
 			if v.cur == nil {
 				return ""
 			}
@@ -134,7 +134,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
-	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), append(v.taskActions(), againActions(id, "result", false, v.lastRequest)...)...)...)...)
+	}, append(pane.FormActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), append(v.taskActions(), pane.AgainActions(id, "result", false, v.lastRequest)...)...)...)...)
 }
 
 // lastRequest is the journal entry of what was asked last, 0 for none.
@@ -184,7 +184,7 @@ func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return nil, false
 	case tui.Navigate:
-		if r, ok := m.Arg.(refill); ok {
+		if r, ok := m.Arg.(pane.Refill); ok {
 			return v.refill(c, r), true
 		}
 		name, _ := m.Arg.(string)
@@ -228,7 +228,7 @@ func (v *formScreen) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.cur == nil {
 		return nil, false
 	}
-	return toForm(c, v.cur.form, msg, func() (tea.Cmd, bool) {
+	return pane.ToForm(c, v.cur.form, msg, func() (tea.Cmd, bool) {
 		if v.cannot(c) != "" {
 			return nil, false
 		}
@@ -299,16 +299,7 @@ func (v *formScreen) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	if d == nil {
 		return nil
 	}
-	return editedForm(c, d.form, m)
-}
-
-// fullJSON is the form's value as JSON for people, or the raw editor's text.
-func fullJSON(f *form.Form) string {
-	if f.Raw() {
-		_, text, _ := f.EditText()
-		return text
-	}
-	return string(f.Value().Indent())
+	return pane.EditedForm(c, d.form, m)
 }
 
 func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -326,7 +317,7 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
 	p.Title = safe.Line(v.name(v.cur.item), 120)
-	p.Badge = formBadge(f)
+	p.Badge = pane.FormBadge(f)
 	if note := v.cur.note(); note != "" {
 		p.Badge = firstFit(p.W-6-paint.Width(p.Title), note+" · "+c.KeyOf(v.info.ID+".reset")+" clears · "+p.Badge, note+" · "+p.Badge, p.Badge)
 	}
@@ -368,31 +359,6 @@ func (v *formScreen) Rows(c *tui.Ctx, w, h int) int {
 	return min(v.cur.form.Rows(w-2)+2, most)
 }
 
-// formBadge says how many problems the value has.
-func formBadge(f *form.Form) string {
-	if f.Err() != nil {
-		return "✗ not JSON"
-	}
-	n, fill := len(f.Problems())-f.ToFill(), f.ToFill()
-	switch {
-	case n == 0 && fill > 0:
-		return fmt.Sprintf("%d to fill in", fill)
-	case fill > 0:
-		return fmt.Sprintf("✗ %s · %d to fill in", pane.Count(n, "problem"), fill)
-	}
-	switch n {
-	case 0:
-		if f.Unchecked() != "" {
-			return "✓ valid as far as checked"
-		}
-		return "✓ valid"
-	case 1:
-		return "✗ 1 problem"
-	default:
-		return fmt.Sprintf("✗ %d problems", n)
-	}
-}
-
 func (v *formScreen) Breadcrumb(*tui.Ctx) string {
 	if v.cur == nil {
 		return ""
@@ -409,7 +375,7 @@ func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		if c.Server == nil {
 			return nil
 		}
-		return copyCommand(c.Server.Config(), withMeta(c.Server, v.command(v.cur)))
+		return pane.CopyCommand(c.Server.Config(), pane.WithMeta(c.Server, v.command(v.cur)))
 	case k == tui.CopyCurl:
 		return shell.Curl(c.Sessions, v.cur.request)
 	case k == tui.CopyRaw && v.cur.last != nil:
@@ -422,14 +388,14 @@ func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return v.reply.Doc.CopyText(k)
 	case k == tui.CopyJSON || k == tui.CopyValue:
 		f := v.cur.form
-		return func() (string, error) { return fullJSON(f), nil }
+		return func() (string, error) { return pane.FullJSON(f), nil }
 	}
 	return nil
 }
 
 func (v *formScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.cur != nil {
-		return fullJSON(v.cur.form), ".json", true
+		return pane.FullJSON(v.cur.form), ".json", true
 	}
 	return v.reply.Doc.PageText()
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
-	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -38,7 +37,7 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 	case v.cur.item.Barred != nil:
 		return v.cur.item.Barred.Error()
 	}
-	return offline(c)
+	return pane.Offline(c)
 }
 
 // submit sends the form, as a task where asTask says so, after asking where the value is invalid or the tool destroys.
@@ -54,7 +53,7 @@ func (v *formScreen) submit(c *tui.Ctx, asTask bool) tea.Cmd {
 			server = s.Title()
 		}
 		start := func(c *tui.Ctx) tea.Cmd { return v.start(c, d) }
-		if q := consentQuestion(v.consent, d.server, server, d.item, v.name(d.item), []byte(d.form.JSON()), start); q != nil {
+		if q := pane.ConsentQuestion(v.consent, d.server, server, d.item, v.name(d.item), []byte(d.form.JSON()), start); q != nil {
 			return c.Confirm(*q)
 		}
 		return start(c)
@@ -121,14 +120,9 @@ func (v *formScreen) operation(s *session.Session, d *draft) func(context.Contex
 	}
 }
 
-// reportTo tells the shell of progress.
-func reportTo(ctx context.Context) func(rpc.Progress) {
-	return func(p rpc.Progress) { tui.Report(ctx, p) }
-}
-
 // finished takes outcomes of operations.
 func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
-	if r, ok := m.Value.(fileRead[*draft]); ok {
+	if r, ok := m.Value.(pane.FileRead[*draft]); ok {
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
 		}
@@ -140,7 +134,7 @@ func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if _, ok := m.Value.(kept); ok {
 		return nil
 	}
-	if cmd, ok := callSaved(c, m); ok {
+	if cmd, ok := pane.CallSaved(c, m); ok {
 		return cmd
 	}
 	d := v.calls[m.Op]
@@ -257,7 +251,7 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Lines = append(p.Lines, v.taskProgress(c)...)
 	for _, op := range c.Ops() {
 		if op.ID == v.cur.op {
-			p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)
+			p.Lines = append(p.Lines, pane.ProgressLines(c.Theme, op, p.W)...)
 		}
 	}
 	return cur
@@ -268,28 +262,7 @@ func (v *formScreen) Question(*tui.Ctx) uint64 {
 	if v.cur == nil || v.cur.op == 0 {
 		return 0
 	}
-	return v.asked.ofCall(v.cur.server, v.name(v.cur.item))
-}
-
-// progressLines is a call's progress as one bar, however many notifications came.
-func progressLines(th *tui.Theme, op tui.Op, w int) []string {
-	g := op.Progress
-	if op.Cancelling {
-		return []string{"", " " + th.Warn.S("cancelling…")}
-	}
-	if g.Count == 0 {
-		return nil
-	}
-	total := 0.0
-	if g.HasTotal {
-		total = g.Total
-	}
-	bar := widget.Bar(th, max(min(w-2, 70), 1), g.Progress, total)
-	out := []string{"", " " + bar, " " + th.Muted.S(pane.Count(g.Count, "notification"))}
-	if g.Message != "" {
-		out = append(out, " "+th.Text.S(safe.Line(g.Message, 400)))
-	}
-	return out
+	return v.asks(v.cur.server, v.name(v.cur.item))
 }
 
 // completionRest is how long nothing is typed before a server is asked for completions.

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // taskCall is what a running call has to do with a task.
@@ -41,7 +42,7 @@ func (t *taskCall) end() {
 
 // options are those of the call, whose operation has ctx.
 func (t *taskCall) options(ctx context.Context) session.CallOptions {
-	return session.CallOptions{OnProgress: reportTo(ctx), Task: t.start, Leave: t.leave, OnTask: func(is tasks.Task) {
+	return session.CallOptions{OnProgress: pane.ReportTo(ctx), Task: t.start, Leave: t.leave, OnTask: func(is tasks.Task) {
 		t.id.Store(&is.ID)
 		p := rpc.Progress{Count: is.Progress.Count, Progress: is.Progress.Done, Total: is.Progress.Total, HasTotal: is.Progress.HasTotal, Message: is.Summary()}
 		tui.Report(ctx, p)
@@ -123,7 +124,7 @@ func (v *formScreen) taskProgress(c *tui.Ctx) []string {
 			status, summary = t.Status, t.Message
 		}
 	}
-	out := []string{"", " " + taskMark(th, status) + th.Muted.S(" · the server made a task of the call: "+safe.Line(id, 60))}
+	out := []string{"", " " + pane.TaskMark(th, status) + th.Muted.S(" · the server made a task of the call: "+safe.Line(id, 60))}
 	if summary != "" {
 		out = append(out, " "+th.Text.S(safe.Line(summary, 400)))
 	}

@@ -41,7 +41,7 @@ type historyScreen struct {
 // mostListed is how many calls are read.
 const mostListed = 5000
 
-func newHistory(h *history.History) *historyScreen {
+func NewHistory(h *history.History) *historyScreen {
 	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
@@ -54,7 +54,7 @@ func newHistory(h *history.History) *historyScreen {
 }
 
 func (v *historyScreen) Info() tui.Info {
-	return tui.Info{ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "History"}, {ID: "detail", Title: "Call"},
 	}}
 }
@@ -130,12 +130,12 @@ func (v *historyScreen) Actions() []tui.Action {
 			Help: "Write the call to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run; with its result as what is expected, if you like.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
-				a, h := callAnswer{}, v.h
-				a.made, _ = k.Server.Of()
+				a, h := pane.CallAnswer{}, v.h
+				a.Made, _ = k.Server.Of()
 				if k.Kept {
-					a.result = func(ctx context.Context) ([]byte, error) { return h.Result(ctx, k) }
+					a.Result = func(ctx context.Context) ([]byte, error) { return h.Result(ctx, k) }
 				}
-				return saveCall(c, "history", cmp.Or(usualName(k.Name), usualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) }, a)
+				return pane.SaveCall(c, "history", cmp.Or(pane.UsualName(k.Name), pane.UsualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) }, a)
 			},
 		},
 		{
@@ -243,7 +243,7 @@ func (v *historyScreen) opened(c *tui.Ctx, o toOpen) tea.Cmd {
 		return nil
 	}
 	k := o.call
-	again := refill{name: k.Target, value: k.Unmasked(), missing: len(k.Secrets), run: o.run}
+	again := pane.Refill{Name: k.Target, Value: k.Unmasked(), Missing: len(k.Secrets), Run: o.run}
 	switch k.Method {
 	case "tools/call":
 		return c.NavigateOn(s.Name(), "call", again)
@@ -262,19 +262,4 @@ type historyChanged struct{}
 func (v *historyScreen) change(c *tui.Ctx, what string, f func(context.Context) error) tea.Cmd {
 	cmd, _ := c.Go("history", what+" a call", func(ctx context.Context) (any, error) { return historyChanged{}, f(ctx) })
 	return cmd
-}
-
-// historyAction shows the calls of what is selected on another screen; of gives its name, "" for nothing.
-func historyAction(id string, of func() string) tui.Action {
-	return tui.Action{
-		ID: id + ".history", Keys: []string{"f3"}, Title: "history", Group: "Call",
-		Help: "List the calls that were made of this before, in this run and in earlier ones.",
-		Disabled: func(*tui.Ctx) string {
-			if of() == "" {
-				return "nothing is selected"
-			}
-			return ""
-		},
-		Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("history", of()) },
-	}
 }

@@ -223,7 +223,7 @@ func (v *historyScreen) command(c *tui.Ctx, k history.Call) tui.CopyFunc {
 			i.Flags = []string{"--args", string(args)}
 		}
 	}
-	return copyCommand(srv, i)
+	return pane.CopyCommand(srv, i)
 }
 
 // PageText is the result, or the arguments.

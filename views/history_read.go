@@ -158,7 +158,7 @@ func (v *historyScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if c.Focus == "detail" {
 		return v.reply.Handle(c, msg)
 	}
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "enter" {
@@ -187,7 +187,7 @@ func (v *historyScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		}
 		return v.opened(c, r)
 	}
-	if cmd, ok := callSaved(c, m); ok {
+	if cmd, ok := pane.CallSaved(c, m); ok {
 		return cmd
 	}
 	if cmd, ok := v.Filtered(c, m); ok {
@@ -203,4 +203,4 @@ func (v *historyScreen) Breadcrumb(*tui.Ctx) string {
 }
 
 // Hints are the keys of the list that no action has.
-func (v *historyScreen) Hints(c *tui.Ctx) []tui.Hint { return backHint(c.Focus == "list") }
+func (v *historyScreen) Hints(c *tui.Ctx) []tui.Hint { return pane.BackHint(c.Focus == "list") }

@@ -32,12 +32,12 @@ type inbox struct {
 // toastPause is the least time between two toasts about new questions.
 const toastPause = 5 * time.Second
 
-func newInbox(q *questions) *inbox {
+func NewInbox(q *questions) *inbox {
 	return &inbox{Rows: pane.Rows{View: "inbox"}, questions: q, reply: pane.NewReply("inbox", "detail"), texts: map[uint64]string{}}
 }
 
 func (v *inbox) Info() tui.Info {
-	return tui.Info{ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Inbox"}, {ID: "detail", Title: "Question"},
 	}}
 }

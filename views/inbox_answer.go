@@ -35,12 +35,12 @@ type answer struct {
 // answerDraft is what was typed for a question. It is never saved.
 type answerDraft struct{ form *form.Form }
 
-func newAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *answer {
+func NewAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *answer {
 	return &answer{questions: q, browse: browse, model: model, reply: pane.NewReply("answer", "question")}
 }
 
 func (v *answer) Info() tui.Info {
-	return tui.Info{ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "question", Title: "Question"}, {ID: "form", Title: "Answer"},
 	}}
 }
@@ -104,7 +104,7 @@ func (v *answer) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
 	}
-	all = append(all, formActions("answer", v.nothing, func() *form.Form { return v.draft.form }, func(*tui.Ctx) tea.Cmd { return v.draft.form.Cmd() })...)
+	all = append(all, pane.FormActions("answer", v.nothing, func() *form.Form { return v.draft.form }, func(*tui.Ctx) tea.Cmd { return v.draft.form.Cmd() })...)
 	return append(all, questionActions(&v.reply, "answer", "question")...)
 }
 
@@ -136,18 +136,18 @@ func (v *answer) noFile(c *tui.Ctx) string {
 	if why := v.nothing(c); why != "" {
 		return why
 	}
-	return noFileField(v.draft.form)
+	return pane.NoFileField(v.draft.form)
 }
 
 func (v *answer) pickFile(c *tui.Ctx) tea.Cmd {
-	return pickFile(c, "answer", v.draft.form, v.draft, v.putFile)
+	return pane.PickFile(c, "answer", v.draft.form, v.draft, v.putFile)
 }
 
-func (v *answer) putFile(c *tui.Ctx, r fileRead[*answerDraft]) tea.Cmd {
-	if err := r.draft.form.SetFile(r.pointer, r.path, r.bytes); err != nil {
+func (v *answer) putFile(c *tui.Ctx, r pane.FileRead[*answerDraft]) tea.Cmd {
+	if err := r.Draft.form.SetFile(r.Pointer, r.Path, r.Bytes); err != nil {
 		return c.Toast(tui.Failure, err.Error())
 	}
-	return r.draft.form.Cmd()
+	return r.Draft.form.Cmd()
 }
 
 // Typing is whether letters go into the form.
@@ -261,7 +261,7 @@ func (v *answer) sync(c *tui.Ctx) (cmd tea.Cmd) {
 
 func (v *answer) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	switch r := m.Value.(type) {
-	case fileRead[*answerDraft]:
+	case pane.FileRead[*answerDraft]:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error()), true
 		}
@@ -287,7 +287,7 @@ func (v *answer) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	if d == nil {
 		return nil
 	}
-	return editedForm(c, d.form, m)
+	return pane.EditedForm(c, d.form, m)
 }
 
 // toForm gives the form what is meant for it, and other drafts the checks that ended after another question was opened.
@@ -295,7 +295,7 @@ func (v *answer) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.draft == nil {
 		return nil, false
 	}
-	cmd, ok := toForm(c, v.draft.form, msg, func() (tea.Cmd, bool) {
+	cmd, ok := pane.ToForm(c, v.draft.form, msg, func() (tea.Cmd, bool) {
 		if v.over(c) != "" {
 			return nil, false
 		}
@@ -373,7 +373,7 @@ func (v *answer) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetTheme(c.Theme)
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
-	p.Badge = formBadge(f)
+	p.Badge = pane.FormBadge(f)
 	if !v.open {
 		p.Badge = "over"
 	}
@@ -399,14 +399,14 @@ func (v *answer) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return v.reply.Doc.CopyText(k)
 	case v.draft != nil && (k == tui.CopyJSON || k == tui.CopyValue):
 		f := v.draft.form
-		return func() (string, error) { return fullJSON(f), nil }
+		return func() (string, error) { return pane.FullJSON(f), nil }
 	}
 	return nil
 }
 
 func (v *answer) PageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.draft != nil {
-		return fullJSON(v.draft.form), ".json", true
+		return pane.FullJSON(v.draft.form), ".json", true
 	}
 	return v.reply.Doc.PageText()
 }

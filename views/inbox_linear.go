@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -85,7 +84,7 @@ func (v *answer) Choices(c *tui.Ctx) (out []tui.Choice) {
 		return append(out, tui.Choice{Label: "back", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() }})
 	}
 	if v.draft != nil {
-		out = fieldChoices(v.draft.form, func() {})
+		out = pane.FieldChoices(v.draft.form, func() {})
 	}
 	for _, x := range v.Actions() {
 		switch id := strings.TrimPrefix(x.ID, "answer."); id {
@@ -94,25 +93,6 @@ func (v *answer) Choices(c *tui.Ctx) (out []tui.Choice) {
 				out = append(out, tui.Choice{Label: x.Title, Run: x.Run})
 			}
 		}
-	}
-	return out
-}
-
-// fieldChoices are the fields of a form, each asked for by its number. before runs when one is picked.
-func fieldChoices(f *form.Form, before func()) (out []tui.Choice) {
-	for _, it := range f.Items() {
-		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
-			before()
-			return c.Ask(tui.Question{
-				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value, Secret: it.Secret,
-				OnDone: func(c *tui.Ctx, text string) tea.Cmd {
-					if err := f.SetText(it.Pointer, text); err != nil {
-						return tea.Batch(f.Cmd(), c.Toast(tui.Warning, err.Error()))
-					}
-					return f.Cmd()
-				},
-			})
-		}})
 	}
 	return out
 }

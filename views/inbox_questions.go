@@ -29,7 +29,7 @@ type questions struct {
 	rev    int    // counts what changed
 }
 
-func newQuestions() *questions {
+func NewQuestions() *questions {
 	return &questions{seen: ^uint64(0), given: map[uint64]bool{}, drafts: map[uint64]*answerDraft{}}
 }
 
@@ -92,9 +92,9 @@ func (s *questions) oldest() uint64 {
 	return s.open[0].ID
 }
 
-// ofCall is the oldest question that a running call caused, 0 if there is none. One whose cause is not known may belong to any call of
+// OfCall is the oldest question that a running call caused, 0 if there is none. One whose cause is not known may belong to any call of
 // the server.
-func (s *questions) ofCall(server, target string) uint64 {
+func (s *questions) OfCall(server, target string) uint64 {
 	for _, q := range s.open {
 		if q.Server == server && (q.Cause.Method == "" || q.Cause.Target == target) {
 			return q.ID

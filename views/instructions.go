@@ -18,7 +18,7 @@ type instructions struct {
 	of   string // server that is shown
 }
 
-func newInstructions() *instructions { return &instructions{} }
+func NewInstructions() *instructions { return &instructions{} }
 
 func (v *instructions) Info() tui.Info {
 	return tui.Info{ID: "instructions", Title: "Instructions", Hidden: true, Panes: []tui.PaneSpec{{ID: "text", Title: "Instructions"}}}
@@ -27,14 +27,14 @@ func (v *instructions) Info() tui.Info {
 func (v *instructions) Actions() []tui.Action { return nil }
 
 func (v *instructions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return nil, v.text.Handle(msg)
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *instructions) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *instructions) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // given are a server's instructions as it sent them.
 func given(c *tui.Ctx) (s *session.Session, text string) {

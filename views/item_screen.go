@@ -58,15 +58,15 @@ func (v *itemScreen) Actions() []tui.Action {
 			ID: id + ".open", Keys: []string{"enter"}, Title: v.verb, Group: v.info.Title, Hint: 1,
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
-		variableAction(id, currentServer),
-		historyAction(id, func() string {
+		pane.VariableAction(id, pane.CurrentServer),
+		pane.HistoryAction(id, func() string {
 			it, ok := v.Selected()
 			if !ok {
 				return ""
 			}
 			return v.itemKind.name(it)
 		}),
-		driftAction(id),
+		pane.DriftAction(id),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
 }
@@ -127,28 +127,17 @@ func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 		},
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil || c.Server.Status().State == session.Connecting {
-				return offline(c)
+				return pane.Offline(c)
 			}
 			return ""
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
 			if c.Server.Status().State != session.Connected {
-				return c.Navigate("servers", reopen{c.Server.Name(), view})
+				return c.Navigate("servers", pane.Reopen{Server: c.Server.Name(), Screen: view})
 			}
 			return run(c)
 		},
 	}
-}
-
-// offline is the reason why something that needs a connection cannot run.
-func offline(c *tui.Ctx) string {
-	switch {
-	case c.Server == nil:
-		return "no server is open"
-	case c.Server.Status().State != session.Connected:
-		return "the server is not connected; press 1"
-	}
-	return ""
 }
 
 func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
@@ -170,7 +159,7 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return nil, true
 		}
 	}
-	if v.info.Hidden && isBack(msg) {
+	if v.info.Hidden && pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
@@ -182,7 +171,7 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave a screen that has no number.
-func (v *itemScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(v.info.Hidden) }
+func (v *itemScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.info.Hidden) }
 
 // describe brings the item under the cursor into the detail pane.
 func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
@@ -225,7 +214,7 @@ func (v *itemScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return copyCommand(c.Server.Config(), withMeta(c.Server, v.command(it)))
+		return pane.CopyCommand(c.Server.Config(), pane.WithMeta(c.Server, v.command(it)))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // accepted is the outcome of writing the lock.
@@ -28,7 +29,7 @@ func acceptAction(view, group string, hint int, lock *contract.Project) tui.Acti
 			if lock == nil {
 				return "there is no project"
 			}
-			return offline(c)
+			return pane.Offline(c)
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
 			s, all := c.Server, c.Sessions

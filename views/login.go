@@ -73,7 +73,7 @@ type loginAim struct {
 // loginThen is a tui.LogIn that goes on to another screen.
 type loginThen struct{ screen string }
 
-func newLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *login {
+func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *login {
 	v := &login{
 		loginList: pane.Rows{View: "login"}, trust: trust, pool: pool, browse: browse, auto: auto && browse != nil,
 		exchanges: map[uint64]pane.Exchange{}, runs: map[string]*loginRun{}, unfinished: map[string]loginAim{}, open: -1, follows: true,
@@ -85,7 +85,7 @@ func newLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Conte
 }
 
 func (v *login) Info() tui.Info {
-	return tui.Info{ID: "login", Title: "Login", Aliases: []string{"auth"}, Hidden: true, Split: 45, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "login", Title: "Login", Aliases: []string{"auth"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Login"}, {ID: "detail", Title: "Step"},
 	}}
 }
@@ -271,7 +271,7 @@ func (v *login) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return m.again(c), true
 	}
 	at := v.at()
-	cmd, ok := listAndText(c, &v.loginList, &v.detail, msg, func() tea.Cmd {
+	cmd, ok := pane.ListAndText(c, &v.loginList, &v.detail, msg, func() tea.Cmd {
 		if v.noExchange(c) != "" {
 			return nil
 		}

@@ -153,7 +153,7 @@ func (v *login) token(c *tui.Ctx, l *pane.Details) {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *login) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *login) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *login) Breadcrumb(*tui.Ctx) string { return "" }
 
@@ -267,7 +267,7 @@ func (q *qrCode) fits(w, h int) bool {
 
 // Handle implements tui.Overlay.
 func (q *qrCode) Handle(_ *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return func() tea.Msg { return tui.Close{} }, true
 	}
 	return nil, false

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // begin is start for whoever pressed the key on another screen: a login that goes on is shown.
@@ -65,7 +66,7 @@ func (v *login) start(c *tui.Ctx, aim loginAim, o auth.LoginOptions) tea.Cmd {
 // begin a new session.
 func resume(ctx context.Context, s *session.Session, pool *toolset.Pool, refused bool) error {
 	if s.Status().State != session.Connected {
-		return connectFrom(ctx, pool, s)
+		return pane.ConnectFrom(ctx, pool, s)
 	}
 	if !refused {
 		return s.Reconnect(ctx)

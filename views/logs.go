@@ -30,8 +30,8 @@ type logs struct {
 	level   map[string]string       // as set by the user, by server
 }
 
-func newLogs() *logs {
-	v := &logs{JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
+func NewLogs(foreign bool) *logs {
+	v := &logs{foreign: foreign, JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
 	v.Blocks = pane.LogBlocks
 	v.Feed.Belongs = func(e *journal.Entry) bool { return isLog(e) && (e.Hop == "" || v.foreign) }
 	v.Feed.Language = func(*tui.Ctx) filter.Options {
@@ -53,7 +53,7 @@ func isLog(e *journal.Entry) bool {
 }
 
 func (v *logs) Info() tui.Info {
-	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: stackUnder, NoRail: v.foreign, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"},
 	}}
 }
@@ -68,7 +68,7 @@ func (v *logs) Actions() []tui.Action {
 }
 
 func (v *logs) noLevel(c *tui.Ctx) string {
-	if why := offline(c); why != "" {
+	if why := pane.Offline(c); why != "" {
 		return why
 	}
 	if !c.Server.Supports("logging/setLevel") {

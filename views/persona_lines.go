@@ -109,7 +109,7 @@ func comparisonLines(th *tui.Theme, w int, server string, c persona.Comparison) 
 		each := func(names []string, n int, mark, word string) {
 			for _, key := range names {
 				d.Lines = append(d.Lines, "  "+mark+" "+th.Text.S(safe.Line(key, max(w-26, 20)))+"  "+th.Muted.S(word))
-				if m := l.Marks[key]; !m.Added && m.Diff != "" && len(d.Lines) < maxUpdateLines {
+				if m := l.Marks[key]; !m.Added && m.Diff != "" && len(d.Lines) < pane.MaxUpdateLines {
 					d.Lines = append(d.Lines, pane.DiffLines(th, w, m.Diff)...)
 				}
 			}

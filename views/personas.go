@@ -31,7 +31,7 @@ type comparison struct{ persona string }
 // asStarted is the name of the first row.
 const asStarted = "mcphud"
 
-func newPersonas() *personas {
+func NewPersonas() *personas {
 	v := &personas{Rows: pane.Rows{View: "personas"}, seen: map[string]persona.Comparison{}}
 	v.all = append([]persona.Persona{{Name: asStarted, Title: "this program, as it was started"}}, persona.All()...)
 	v.Freeze = func() (int, func(int) (string, string)) {
@@ -111,7 +111,7 @@ func (v *personas) none(c *tui.Ctx) string {
 }
 
 func (v *personas) incomparable(c *tui.Ctx) string {
-	if why := cmp.Or(v.none(c), offline(c)); why != "" {
+	if why := cmp.Or(v.none(c), pane.Offline(c)); why != "" {
 		return why
 	}
 	if v.selected().Name == asStarted {
@@ -213,7 +213,7 @@ func (v *personas) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		return v.finished(c, m)
 	}
-	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.present(c) })
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.present(c) })
 }
 
 func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
@@ -237,7 +237,7 @@ func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *personas) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *personas) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *personas) Breadcrumb(*tui.Ctx) string { return v.selected().Name }
 

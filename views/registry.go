@@ -54,13 +54,13 @@ type registryScreen struct {
 	nameCol int
 }
 
-func newRegistry(from *Published) *registryScreen {
+func NewRegistry(from *Published) *registryScreen {
 	return &registryScreen{Rows: pane.Rows{View: "registry"}, bring: bringer{"registry", "From the registry", from}, from: from, got: &atomic.Int64{}}
 }
 
 func (v *registryScreen) Info() tui.Info {
 	return tui.Info{
-		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42, StackUnder: stackUnder,
+		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42, StackUnder: pane.StackUnder,
 		Panes: []tui.PaneSpec{{ID: "list", Title: "Registry"}, {ID: "detail", Title: "Server"}},
 	}
 }
@@ -132,7 +132,7 @@ func (v *registryScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Beat:
 		return nil, true
 	}
-	cmd, ok := listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.choose(c) })
+	cmd, ok := pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.choose(c) })
 	return tea.Batch(cmd, v.read(c)), ok
 }
 
@@ -342,7 +342,7 @@ func (v *registryScreen) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *registryScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *registryScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *registryScreen) Plain(_ *tui.Ctx, w io.Writer) {
 	if text := v.state(); text != "" {

@@ -27,7 +27,7 @@ type resources struct {
 	request uint64 // journal entry of the request that read it, 0 if there is none
 }
 
-func newResources(calls *pane.Calls) *resources {
+func NewResources(calls *pane.Calls) *resources {
 	return &resources{
 		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey, calls),
 		about:    pane.NewItemDetail("resources", offer.Resources, calls),
@@ -50,7 +50,7 @@ func (v *resources) Info() tui.Info {
 
 func (v *resources) Actions() []tui.Action {
 	return append([]tui.Action{
-		historyAction("resources", func() string {
+		pane.HistoryAction("resources", func() string {
 			it, _ := v.Selected()
 			return cmp.Or(v.reading, it.URI)
 		}),
@@ -68,7 +68,7 @@ func (v *resources) Actions() []tui.Action {
 		},
 		{
 			ID: "resources.uri", Keys: []string{"u"}, Title: "read a URI", Group: "Resources", Hint: 3,
-			Help: "Read any URI, also one that the server does not list.", Disabled: offline,
+			Help: "Read any URI, also one that the server does not list.", Disabled: pane.Offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				it, _ := v.Selected()
 				return c.Ask(tui.Question{
@@ -95,9 +95,9 @@ func (v *resources) Actions() []tui.Action {
 				v.Settle()
 				uri := v.uri()
 				if _, on := v.Subscribed[uri]; on {
-					return unsubscribe(c, "resources", c.Server, uri)
+					return pane.Unsubscribe(c, "resources", c.Server, uri)
 				}
-				return subscribe(c, "resources", c.Server, uri)
+				return pane.Subscribe(c, "resources", c.Server, uri)
 			},
 		},
 		{
@@ -113,8 +113,8 @@ func (v *resources) Actions() []tui.Action {
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("subscriptions", nil) },
 		},
-		skillsAction("resources", currentServer),
-		driftAction("resources"),
+		pane.SkillsAction("resources", pane.CurrentServer),
+		pane.DriftAction("resources"),
 		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, v.reply.Actions("resources", "detail")...)
 }
@@ -139,7 +139,7 @@ func (v *resources) unsubscribable(c *tui.Ctx) string {
 	if v.uri() == "" {
 		return "no resource is selected"
 	}
-	return unsubscribable(c)
+	return pane.Unsubscribable(c)
 }
 
 // resourceRead is the outcome of reading.
@@ -151,13 +151,13 @@ type resourceRead struct {
 // read asks the server for what a resource holds.
 func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 	s := c.Server
-	if why := offline(c); why != "" {
+	if why := pane.Offline(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
 	v.reading, v.request = uri, 0
 	v.reply.Wait("reading " + safe.Line(uri, 300))
 	cmd, op := c.Go("resources", "resources/read "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
-		r, err := s.ReadResource(ctx, uri, session.CallOptions{OnProgress: reportTo(ctx)})
+		r, err := s.ReadResource(ctx, uri, session.CallOptions{OnProgress: pane.ReportTo(ctx)})
 		return resourceRead{uri, r}, err
 	})
 	v.op = op
@@ -245,7 +245,7 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return pane.Verdict{Line: line}, parts, nil
 		})
 	}
-	if cmd, ok := subscriptionDone(c, m); ok {
+	if cmd, ok := pane.SubscriptionDone(c, m); ok {
 		return cmd
 	}
 	if cmd, ok := v.Filtered(c, m); ok {
@@ -321,7 +321,7 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return copyCommand(c.Server.Config(), withMeta(c.Server, invoke("resources read", uri)))
+		return pane.CopyCommand(c.Server.Config(), pane.WithMeta(c.Server, pane.Invoke("resources read", uri)))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type roots struct {
 	form *form.Form
 }
 
-func newRoots() *roots { return &roots{} }
+func NewRoots() *roots { return &roots{} }
 
 func (v *roots) Info() tui.Info {
 	return tui.Info{ID: "roots", Title: "Roots", Hidden: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Roots"}}}
@@ -41,7 +41,7 @@ func (v *roots) Actions() []tui.Action {
 			ID: "roots.back", Keys: []string{"q"}, Title: "back", Group: "Roots", Hint: 60,
 			Help: "Go back; what was changed and not used is kept.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
-	}, formActions("roots", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)
+	}, pane.FormActions("roots", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)
 }
 
 func (v *roots) none(*tui.Ctx) string {
@@ -155,7 +155,7 @@ func (v *roots) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.form.SetTheme(c.Theme)
 	v.form.SetSize(p.W, p.H)
 	v.form.SetFocus(p.Focused)
-	p.Title, p.Badge = "Roots of "+safe.Line(c.ServerTitle(v.of), 60), formBadge(v.form)
+	p.Title, p.Badge = "Roots of "+safe.Line(c.ServerTitle(v.of), 60), pane.FormBadge(v.form)
 	p.Lines = append(p.Lines[:0], v.form.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = v.form.Scroll()
 	if x, y, ok := v.form.Cursor(); ok {
@@ -187,5 +187,5 @@ func (v *roots) Choices(*tui.Ctx) []tui.Choice {
 			return v.form.Cmd()
 		}})
 	}
-	return append(fieldChoices(v.form, func() {}), tui.Choice{Label: "add a root", Run: add}, tui.Choice{Label: "use these", Run: v.save})
+	return append(pane.FieldChoices(v.form, func() {}), tui.Choice{Label: "add a root", Run: add}, tui.Choice{Label: "use these", Run: v.save})
 }

@@ -21,7 +21,7 @@ func (v *servers) Actions() []tui.Action {
 			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
 			Now: func(*tui.Ctx) string { return pane.ConnectWord(v.selected()) },
 		},
-		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
+		pane.VariableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.login", Keys: []string{"L"}, Title: "log in", Group: "Server", Hint: 1,
 			Help:     "Log in at the server where it wants that, and see every step of it; else show the login.",
@@ -40,8 +40,8 @@ func (v *servers) Actions() []tui.Action {
 			Hinted: func(*tui.Ctx) bool { return tui.FailedToConnect(v.selected()) }, Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(v.selected().Name(), "doctor", v.selected().Name()) },
 		},
-		checkAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
-		skillsAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
+		pane.CheckAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
+		pane.SkillsAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
 			Help: "End the connection; a stdio server's process ends with it.", Disabled: v.notUp, Run: v.disconnect,

@@ -39,7 +39,7 @@ type servers struct {
 	cards   published
 }
 
-func newServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *servers {
+func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *servers {
 	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
 }
 
@@ -117,9 +117,6 @@ func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	return v.connect(c, s)
 }
 
-// reopen asks the servers screen to connect to a server and to go back to the screen that asked.
-type reopen struct{ server, screen string }
-
 // openNamed puts the cursor on a server and opens it, on the tools screen or on another one.
 func (v *servers) openNamed(c *tui.Ctx, name, screen string) tea.Cmd {
 	for i, s := range v.all {
@@ -155,7 +152,7 @@ func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 		if st := s.Status().State; st == session.Connected || st == session.Connecting {
 			return connected{name: name}, s.Reconnect(ctx)
 		}
-		return connected{name: name}, connectFrom(ctx, v.pool, s)
+		return connected{name: name}, pane.ConnectFrom(ctx, v.pool, s)
 	})
 	return tea.Batch(c.SelectServer(name), cmd)
 }
@@ -225,8 +222,8 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		switch to := m.Arg.(type) {
 		case string:
 			return tea.Batch(cmd, v.openNamed(c, to, "tools")), true
-		case reopen:
-			return tea.Batch(cmd, v.openNamed(c, to.server, to.screen)), true
+		case pane.Reopen:
+			return tea.Batch(cmd, v.openNamed(c, to.Server, to.Screen)), true
 		case addedServers:
 			return tea.Batch(cmd, v.added(c, to)), true
 		}
@@ -270,8 +267,8 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if cmd, ok := changed(c, m); ok {
 		return cmd
 	}
-	if m.Slot == entrySlot {
-		return copiedAs(c, m)
+	if m.Slot == pane.EntrySlot {
+		return pane.CopiedAs(c, m)
 	}
 	switch r := m.Value.(type) {
 	case wantedInputs:
@@ -430,9 +427,9 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		info := s.Status().ServerInfo
 		return tui.CopyBytes(info)
 	case tui.CopyCommand:
-		return copyCommand(s.Config(), withMeta(s, shell.Invocation{}))
+		return pane.CopyCommand(s.Config(), pane.WithMeta(s, shell.Invocation{}))
 	case tui.CopyConfig:
-		return tui.CopyString(entryText(s.Config()), true)
+		return tui.CopyString(pane.EntryText(s.Config()), true)
 	}
 	return nil
 }
@@ -459,7 +456,7 @@ func (v *servers) place(src config.Source) string {
 	if v.configs == nil || src.File == "" {
 		return src.String()
 	}
-	src.File = shortPath(v.configs.Where, src.File, src.Project)
+	src.File = pane.ShortPath(v.configs.Where, src.File, src.Project)
 	return src.String()
 }
 

@@ -34,7 +34,7 @@ type setupScreen struct {
 	form *form.Form
 }
 
-func newSetup() *setupScreen { return &setupScreen{} }
+func NewSetup() *setupScreen { return &setupScreen{} }
 
 func (v *setupScreen) Info() tui.Info {
 	return tui.Info{ID: "setup", Title: "Settings", Hidden: true, AllServers: true, NoRail: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Settings"}}}
@@ -50,11 +50,11 @@ func (v *setupScreen) Actions() []tui.Action {
 			ID: "setup.file", Keys: []string{"ctrl+f"}, Title: "pick a file", Group: "Form", Pane: "form",
 			Help: "Put the path of a file or folder into the focused field.", Disabled: v.noFile,
 			Run: func(c *tui.Ctx) tea.Cmd {
-				return pickFile(c, "setup", v.form, v.form, func(c *tui.Ctx, r fileRead[*form.Form]) tea.Cmd {
-					if err := r.draft.SetFile(r.pointer, r.path, r.bytes); err != nil {
+				return pane.PickFile(c, "setup", v.form, v.form, func(c *tui.Ctx, r pane.FileRead[*form.Form]) tea.Cmd {
+					if err := r.Draft.SetFile(r.Pointer, r.Path, r.Bytes); err != nil {
 						return c.Toast(tui.Failure, err.Error())
 					}
-					return r.draft.Cmd()
+					return r.Draft.Cmd()
 				})
 			},
 		},
@@ -62,7 +62,7 @@ func (v *setupScreen) Actions() []tui.Action {
 			ID: "setup.back", Keys: []string{"q"}, Title: "cancel", Group: "Form", Hint: 60,
 			Help: "Go back without starting anything.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
-	}, formActions("setup", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)
+	}, pane.FormActions("setup", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)
 }
 
 func (v *setupScreen) none(*tui.Ctx) string {
@@ -76,7 +76,7 @@ func (v *setupScreen) noFile(c *tui.Ctx) string {
 	if why := v.none(c); why != "" {
 		return why
 	}
-	return noFileField(v.form)
+	return pane.NoFileField(v.form)
 }
 
 // Typing is whether letters go into the form.
@@ -103,7 +103,7 @@ func (v *setupScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.form == nil {
 		return nil, false
 	}
-	return toForm(c, v.form, msg, func() (tea.Cmd, bool) { return v.use(c), true })
+	return pane.ToForm(c, v.form, msg, func() (tea.Cmd, bool) { return v.use(c), true })
 }
 
 func (v *setupScreen) open(c *tui.Ctx, req setupRequest) tea.Cmd {
@@ -177,7 +177,7 @@ func (v *setupScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.form.SetTheme(c.Theme)
 	v.form.SetSize(p.W, p.H)
 	v.form.SetFocus(p.Focused)
-	p.Title, p.Badge = safe.Line(v.req.Title, 80), formBadge(v.form)
+	p.Title, p.Badge = safe.Line(v.req.Title, 80), pane.FormBadge(v.form)
 	p.Lines = append(p.Lines[:0], v.form.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = v.form.Scroll()
 	if x, y, ok := v.form.Cursor(); ok {
@@ -194,5 +194,5 @@ func (v *setupScreen) Choices(*tui.Ctx) []tui.Choice {
 	if v.form == nil {
 		return nil
 	}
-	return append(fieldChoices(v.form, func() {}), tui.Choice{Label: "go on with these", Run: v.use})
+	return append(pane.FieldChoices(v.form, func() {}), tui.Choice{Label: "go on with these", Run: v.use})
 }

@@ -32,7 +32,7 @@ type skill struct {
 	op          uint64 // that the detail pane waits for
 }
 
-func newSkill() *skill {
+func NewSkill() *skill {
 	v := &skill{Rows: pane.Rows{View: "skill"}, reply: pane.NewReply("skill", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		files := v.entry.Files
@@ -42,7 +42,7 @@ func newSkill() *skill {
 }
 
 func (v *skill) Info() tui.Info {
-	return tui.Info{ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Files"}, {ID: "detail", Title: "SKILL.md"},
 	}}
 }
@@ -75,7 +75,7 @@ func (v *skill) Actions() []tui.Action {
 				if v.uri == "" {
 					return "no skill is open"
 				}
-				return offline(c)
+				return pane.Offline(c)
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return v.open(c, v.uri, true) },
 		},
@@ -86,7 +86,7 @@ func (v *skill) none(c *tui.Ctx) string {
 	if len(v.entry.Files) == 0 || v.err != nil {
 		return "the skill has no files to read"
 	}
-	return offline(c)
+	return pane.Offline(c)
 }
 
 // skillOpened is the outcome of opening a skill, and skillFile of reading one of its files.
@@ -104,7 +104,7 @@ type (
 
 // open gets a skill's entry, by the list or anew, and reads its SKILL.md.
 func (v *skill) open(c *tui.Ctx, uri string, anew bool) tea.Cmd {
-	if why := offline(c); why != "" {
+	if why := pane.Offline(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
 	s := c.Server
@@ -189,7 +189,7 @@ func (v *skill) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return v.reply.Handle(c, msg)
 		}
 	}
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	if c.Focus == "detail" {
@@ -349,7 +349,7 @@ func (v *skill) empty(c *tui.Ctx, w int) []string {
 }
 
 // Hints say how to leave the screen.
-func (v *skill) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *skill) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *skill) Breadcrumb(*tui.Ctx) string { return safe.Line(cmp.Or(v.entry.Name, v.uri), 60) }
 
@@ -369,9 +369,9 @@ func (v *skill) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case k == tui.CopyJSON || k == tui.CopyRaw:
 		return tui.CopyBytes(v.entry.Raw)
 	case k == tui.CopyCommand && (f.URI == "" || f.URI == v.uri):
-		return copyCommand(c.Server.Config(), withMeta(c.Server, invoke("skills show", v.uri)))
+		return pane.CopyCommand(c.Server.Config(), pane.WithMeta(c.Server, pane.Invoke("skills show", v.uri)))
 	case k == tui.CopyCommand:
-		return copyCommand(c.Server.Config(), withMeta(c.Server, invoke("skills show", v.uri, f.Path)))
+		return pane.CopyCommand(c.Server.Config(), pane.WithMeta(c.Server, pane.Invoke("skills show", v.uri, f.Path)))
 	}
 	return nil
 }

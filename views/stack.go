@@ -82,7 +82,7 @@ type stack struct {
 	log   processLog
 }
 
-func newStack(of Stack) *stack {
+func NewStack(of Stack) *stack {
 	return &stack{of: of, rev: ^uint64(0)}
 }
 
@@ -240,8 +240,8 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.FindNext:
 		return v.log.next(c, m.Back), true
 	case tui.OpDone:
-		if m.Slot == entrySlot {
-			return copiedAs(c, m), true
+		if m.Slot == pane.EntrySlot {
+			return pane.CopiedAs(c, m), true
 		}
 		if cmd, ok := pane.SavedToast(c, m); ok {
 			return cmd, true
@@ -347,9 +347,9 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case !strings.HasPrefix(p.URL, "http"): // it does not speak MCP
 		return nil
 	case k == tui.CopyCommand && p.Kind != "router":
-		return copyCommand(srv, shell.Invocation{})
+		return pane.CopyCommand(srv, shell.Invocation{})
 	case k == tui.CopyConfig && p.Kind != "router":
-		return tui.CopyString(entryText(srv), true)
+		return tui.CopyString(pane.EntryText(srv), true)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (p *Process) up() string {
 	if p.PID == 0 || p.Started.IsZero() {
 		return ""
 	}
-	return roughly(time.Since(p.Started))
+	return pane.Roughly(time.Since(p.Started))
 }
 
 func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

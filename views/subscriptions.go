@@ -1,7 +1,6 @@
 package views
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"time"
@@ -15,9 +14,6 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
-
-// maxUpdateLines is how many lines of what changed are shown of one resource.
-const maxUpdateLines = 2000
 
 // subscriptions lists what is subscribed to at all servers, and what became of it.
 type subscriptions struct {
@@ -38,12 +34,12 @@ type subscribed struct {
 
 func (s subscribed) key() string { return s.server + "\x00" + s.URI }
 
-func newSubscriptions() *subscriptions {
+func NewSubscriptions() *subscriptions {
 	return &subscriptions{Rows: pane.Rows{View: "subscriptions"}, known: map[string]int{}}
 }
 
 func (v *subscriptions) Info() tui.Info {
-	return tui.Info{ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Subscriptions"}, {ID: "detail", Title: "Updates"},
 	}}
 }
@@ -73,61 +69,19 @@ func (v *subscriptions) Actions() []tui.Action {
 				if !found {
 					return nil
 				}
-				return unsubscribe(c, "subscriptions", s, one.URI)
+				return pane.Unsubscribe(c, "subscriptions", s, one.URI)
 			},
 		},
 		{
 			ID: "subscriptions.add", Keys: []string{"a"}, Title: "subscribe", Group: "Subscriptions", Hint: 3,
-			Help: "Subscribe to a URI at the current server, also to one that it does not list.", Disabled: unsubscribable,
+			Help: "Subscribe to a URI at the current server, also to one that it does not list.", Disabled: pane.Unsubscribable,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return c.Ask(tui.Question{Label: "URI", OnDone: func(c *tui.Ctx, uri string) tea.Cmd {
-					return subscribe(c, "subscriptions", c.Server, uri)
+					return pane.Subscribe(c, "subscriptions", c.Server, uri)
 				}})
 			},
 		},
 	}
-}
-
-// unsubscribable is why nothing of the current server can be subscribed to.
-func unsubscribable(c *tui.Ctx) string {
-	if why := offline(c); why != "" {
-		return why
-	}
-	if !c.Server.Supports("resources/subscribe") {
-		return "the server does not offer subscriptions"
-	}
-	return ""
-}
-
-// subscriptionChanged is the outcome of subscribing or of its opposite.
-type subscriptionChanged struct{ done string }
-
-// subscribe is the operation of a screen that keeps a resource subscribed.
-func subscribe(c *tui.Ctx, view string, s *session.Session, uri string) tea.Cmd {
-	cmd, _ := c.Go(view, "resources/subscribe "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
-		return subscriptionChanged{"subscribed to " + text.Clip(uri, 200)}, s.KeepSubscribed(ctx, uri)
-	})
-	return cmd
-}
-
-// unsubscribe is the opposite of subscribe.
-func unsubscribe(c *tui.Ctx, view string, s *session.Session, uri string) tea.Cmd {
-	cmd, _ := c.Go(view, "resources/unsubscribe "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
-		return subscriptionChanged{"unsubscribed from " + text.Clip(uri, 200)}, s.EndSubscription(ctx, uri)
-	})
-	return cmd
-}
-
-// subscriptionDone says how it went; false if the message is something else.
-func subscriptionDone(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
-	r, ok := m.Value.(subscriptionChanged)
-	switch {
-	case !ok:
-		return nil, false
-	case m.Err != nil:
-		return c.Toast(tui.Failure, m.Err.Error()), true
-	}
-	return c.Toast(tui.Success, r.done), true
 }
 
 func (v *subscriptions) selected() (subscribed, bool) {
@@ -245,12 +199,12 @@ func (v *subscriptions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
 		return v.sync(c), true
 	case tui.OpDone:
-		if cmd, ok := subscriptionDone(c, m); ok {
+		if cmd, ok := pane.SubscriptionDone(c, m); ok {
 			return cmd, true
 		}
 		return v.Filtered(c, m)
 	}
-	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
 		s, ok := v.selected()
 		if !ok {
 			return nil
@@ -260,7 +214,7 @@ func (v *subscriptions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave the screen, which has no number.
-func (v *subscriptions) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *subscriptions) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *subscriptions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
@@ -272,7 +226,7 @@ func (v *subscriptions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	v.List.SetRows(subscriptionRows{v, c}) // rows carry the theme
 	v.DrawList(c, p, func(w int) []string {
-		switch why := unsubscribable(c); {
+		switch why := pane.Unsubscribable(c); {
 		case v.Typed != "":
 			return pane.NothingMatches(c.Theme, w, v.Typed)
 		case why != "":
@@ -315,7 +269,7 @@ func updateLines(th *tui.Theme, w int, s subscribed) []string {
 		d.Lines = append(d.Lines, pane.ErrorLines(th, w, s.Err)...)
 	}
 	for _, u := range s.Updates {
-		if len(d.Lines) > maxUpdateLines {
+		if len(d.Lines) > pane.MaxUpdateLines {
 			d.Note("… and older ones")
 			break
 		}
@@ -362,7 +316,7 @@ func (v *subscriptions) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyString(s.URI, true)
 	case tui.CopyCommand:
 		if srv, ok := c.Sessions.Server(s.server); ok {
-			return copyCommand(srv.Config(), withMeta(srv, invoke("resources subscribe", s.URI)))
+			return pane.CopyCommand(srv.Config(), pane.WithMeta(srv, pane.Invoke("resources subscribe", s.URI)))
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ type serverTask struct {
 
 func (t serverTask) key() string { return t.server + "\x00" + t.ID }
 
-func newTasks() *taskScreen {
+func NewTasks() *taskScreen {
 	v := &taskScreen{Rows: pane.Rows{View: "tasks"}, reply: pane.NewReply("tasks", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
@@ -57,7 +57,7 @@ func newTasks() *taskScreen {
 }
 
 func (v *taskScreen) Info() tui.Info {
-	return tui.Info{ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Tasks"}, {ID: "detail", Title: "Task"},
 	}}
 }
@@ -103,7 +103,7 @@ func (v *taskScreen) Actions() []tui.Action {
 		},
 		{
 			ID: "tasks.id", Keys: []string{"u"}, Title: "by id", Group: "Tasks", Hint: 5,
-			Help: "Take up a task of the current server by its id, such as one that another program started.", Disabled: offline,
+			Help: "Take up a task of the current server by its id, such as one that another program started.", Disabled: pane.Offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				s := c.Server
 				return c.Ask(tui.Question{Label: "task id", OnDone: func(c *tui.Ctx, id string) tea.Cmd {
@@ -183,7 +183,7 @@ func (v *taskScreen) noRefresh(c *tui.Ctx) string {
 	if v.none(c) == "" {
 		return ""
 	}
-	return offline(c)
+	return pane.Offline(c)
 }
 
 // taskAsked is the outcome of asking about a task.
@@ -214,7 +214,7 @@ func (v *taskScreen) refresh(c *tui.Ctx) tea.Cmd {
 			return err
 		}))
 	}
-	if s := c.Server; offline(c) == "" && (s.Supports("tasks/list") && s.Status().Era == session.Legacy || !ok) {
+	if s := c.Server; pane.Offline(c) == "" && (s.Supports("tasks/list") && s.Status().Era == session.Legacy || !ok) {
 		cmd, _ := c.Replace("tasks", "list", "tasks/list", func(ctx context.Context) (any, error) {
 			_, _, err := s.ListTasks(ctx)
 			return listed{s.Name()}, err
@@ -240,7 +240,7 @@ func (v *taskScreen) open(c *tui.Ctx) tea.Cmd {
 	v.opened, v.request = t.key(), 0
 	v.reply.Wait("asking for the result of " + safe.Line(t.ID, 60))
 	cmd, op := c.Go("tasks", "result of "+safe.Line(cmp.Or(t.Tool, t.ID), 60), func(ctx context.Context) (any, error) {
-		r, err := s.TaskResult(ctx, t.ID, session.CallOptions{OnProgress: reportTo(ctx)})
+		r, err := s.TaskResult(ctx, t.ID, session.CallOptions{OnProgress: pane.ReportTo(ctx)})
 		return taskResult{t.key(), r}, err
 	})
 	v.op = op

@@ -28,7 +28,7 @@ func (r taskRows) Len() int { return len(r.v.all) }
 // Row is a task's status, tool, age and what it says of itself; the id where there is room.
 func (r taskRows) Row(i, w int) string {
 	th, t := r.c.Theme, r.v.all[i]
-	out := paint.Fit(taskMark(th, t.Status), 11) + " "
+	out := paint.Fit(pane.TaskMark(th, t.Status), 11) + " "
 	name := r.v.Query.HighlightName(safe.Line(cmp.Or(t.Tool, t.ID), 60), th.Text, th.Match)
 	out += pane.Column(name, 22, w) + " " + th.Muted.S(fmt.Sprintf("%6s", age(t))) + " "
 	if r.v.many {
@@ -41,44 +41,8 @@ func (r taskRows) Row(i, w int) string {
 	return out + th.Muted.S(safe.Line(cmp.Or(note, t.ID), 300))
 }
 
-// taskWords are the statuses as they are listed.
-var taskWords = map[tasks.Status]string{
-	tasks.Working: "… working", tasks.InputRequired: "? asks", tasks.Completed: "✓ completed", tasks.Failed: "✗ failed", tasks.Cancelled: "⊘ cancelled", tasks.Unknown: "! unknown",
-}
-
-// taskMark is a status as glyph and word, in its colour.
-func taskMark(th *tui.Theme, s tasks.Status) string {
-	style := th.Text
-	switch s {
-	case tasks.Working:
-		style = th.Info
-	case tasks.InputRequired, tasks.Unknown:
-		style = th.Warn
-	case tasks.Completed:
-		style = th.OK
-	case tasks.Failed:
-		style = th.Error
-	case tasks.Cancelled:
-		style = th.Muted
-	}
-	return style.S(taskWords[s])
-}
-
 // age is how long ago a task was first heard of.
-func age(t serverTask) string { return roughly(time.Since(t.Since)) }
-
-// roughly is a time in its two largest units at most.
-func roughly(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%dd", int(d.Hours())/24)
-}
+func age(t serverTask) string { return pane.Roughly(time.Since(t.Since)) }
 
 // lifetime is how long the server keeps a task, "" where it has no limit.
 func lifetime(t serverTask) string {
@@ -89,7 +53,7 @@ func lifetime(t serverTask) string {
 	case left <= 0:
 		return text.Duration(t.TTL) + ", which have passed"
 	default:
-		return text.Duration(t.TTL) + ", " + roughly(left) + " left"
+		return text.Duration(t.TTL) + ", " + pane.Roughly(left) + " left"
 	}
 }
 
@@ -99,7 +63,7 @@ func (v *taskScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.drawDetail(c, p)
 	}
-	if p.Same(c, v.Rev, v.List.Selected(), c.Server, v.err, offline(c)) {
+	if p.Same(c, v.Rev, v.List.Selected(), c.Server, v.err, pane.Offline(c)) {
 		return nil
 	}
 	v.List.SetRows(taskRows{v, c}) // rows carry the theme
@@ -120,8 +84,8 @@ func (v *taskScreen) empty(c *tui.Ctx, w int) []string {
 	switch {
 	case v.Typed != "" && len(v.all) > 0:
 		return pane.NothingMatches(c.Theme, w, v.Typed)
-	case offline(c) != "":
-		return say("No tasks: "+offline(c)+".", "A call that goes on at the server after it was answered is a task; it appears here.")
+	case pane.Offline(c) != "":
+		return say("No tasks: "+pane.Offline(c)+".", "A call that goes on at the server after it was answered is a task; it appears here.")
 	case !offersTasks(c.Server):
 		return say("No tasks: "+safe.Line(c.Server.Title(), 60)+" does not offer any.", "Press 2 for its tools, 1 for another server.")
 	case v.err != nil && c.Server.Status().Era == session.Legacy:
@@ -166,7 +130,7 @@ func taskLines(th *tui.Theme, w int, t serverTask) []string {
 	if t.Tool == "" {
 		since = "known here for " + age(t)
 	}
-	d.Styled("status", taskMark(th, t.Status)+th.Muted.S(" · "+since))
+	d.Styled("status", pane.TaskMark(th, t.Status)+th.Muted.S(" · "+since))
 	if m := cmp.Or(t.Message, t.Progress.Message); m != "" {
 		d.Row("message", m)
 	}
@@ -189,7 +153,7 @@ func taskLines(th *tui.Theme, w int, t serverTask) []string {
 		every = "every " + text.Duration(t.Wait(1))
 	}
 	if !t.Status.Over() {
-		d.Row("asked", every+", last "+roughly(time.Since(t.Seen))+" ago")
+		d.Row("asked", every+", last "+pane.Roughly(time.Since(t.Seen))+" ago")
 	}
 	switch {
 	case t.Status == tasks.InputRequired && t.Problem == nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -33,7 +34,7 @@ func (v *taskScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			if t.Status.Over() {
 				verb = "tasks result"
 			}
-			return copyCommand(s.Config(), withMeta(s, shell.Invocation{Verb: verb, Operands: []string{t.ID}}))
+			return pane.CopyCommand(s.Config(), pane.WithMeta(s, shell.Invocation{Verb: verb, Operands: []string{t.ID}}))
 		}
 	}
 	return nil

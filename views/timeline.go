@@ -65,7 +65,7 @@ const (
 	still               // it stays where it is
 )
 
-func newTimeline(f *Foreign) *timeline {
+func NewTimeline(f *Foreign) *timeline {
 	return &timeline{foreign: f, counted: counted{lanes: &stats.Lanes{}, numbers: &stats.Numbers{}}}
 }
 
@@ -125,7 +125,7 @@ func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.mouse(c, m), true
 	case tea.KeyPressMsg:
 		switch {
-		case isBack(msg):
+		case pane.IsBack(msg):
 			return c.Back(), true
 		case m.String() == "esc" && v.ranged():
 			return v.clear(c), true

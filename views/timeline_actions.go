@@ -143,9 +143,9 @@ func (v *timeline) clear(c *tui.Ctx) tea.Cmd {
 // Hints say how to take the range away, and how to leave the screen, which has no number.
 func (v *timeline) Hints(*tui.Ctx) []tui.Hint {
 	if v.ranged() {
-		return append([]tui.Hint{{Key: "esc", Title: "all the time"}}, backHint(true)...)
+		return append([]tui.Hint{{Key: "esc", Title: "all the time"}}, pane.BackHint(true)...)
 	}
-	return backHint(true)
+	return pane.BackHint(true)
 }
 
 // narrow makes the range that of the numbers, and of all other screens.

@@ -27,7 +27,7 @@ type traceScreen struct {
 	busy   bool   // one is being made
 }
 
-func newTrace() *traceScreen {
+func NewTrace() *traceScreen {
 	v := &traceScreen{Rows: pane.Rows{View: "trace"}}
 	v.Freeze = func() (int, func(int) (name, about string)) {
 		rows := v.rows
@@ -37,7 +37,7 @@ func newTrace() *traceScreen {
 }
 
 func (v *traceScreen) Info() tui.Info {
-	return tui.Info{ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Hops"}, {ID: "detail", Title: "Hop"},
 	}}
 }
@@ -175,7 +175,7 @@ func (v *traceScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.take(c, m), true
 	}
-	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
 		if seq := v.framesAt(v.List.Selected()); seq != 0 {
 			return c.Navigate("traffic", pane.FramesOf(seq))
 		}
@@ -234,7 +234,7 @@ func (v *traceScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *traceScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *traceScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *traceScreen) Breadcrumb(*tui.Ctx) string {
 	if len(v.rows) == 0 {

@@ -26,8 +26,8 @@ type traffic struct {
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
 }
 
-func newTraffic() *traffic {
-	v := &traffic{JournalList: pane.NewJournalList("traffic", "frame")}
+func NewTraffic(foreign *Foreign) *traffic {
+	v := &traffic{foreign: foreign, JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold, v.Feed.Exchanges = anything, v.routine, true
 	v.Feed.Language = func(c *tui.Ctx) filter.Options {
 		titles := map[string]string{}
@@ -65,7 +65,7 @@ func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if v.only.Seq == 0 {
 			break
 		}
-		back := isBack(msg)
+		back := pane.IsBack(msg)
 		if v.inside && (back || m.String() == "esc" && c.Focus == "list" && c.Filter() == "") {
 			return v.leave(c), true
 		}
@@ -83,10 +83,10 @@ func (v *traffic) list(c *tui.Ctx, msg tea.Msg) tea.Cmd {
 }
 
 // Hints say that the frames of a call are a screen below another.
-func (v *traffic) Hints(*tui.Ctx) []tui.Hint { return backHint(v.only.Seq != 0) }
+func (v *traffic) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.only.Seq != 0) }
 
 func (v *traffic) Info() tui.Info {
-	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: stackUnder, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Traffic"}, {ID: "frame", Title: "Frame"},
 	}}
 }

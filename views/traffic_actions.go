@@ -101,7 +101,7 @@ func (v *traffic) Actions() []tui.Action {
 			Help: "Go to the previous row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, true) },
 		},
 		expertAction("traffic", v.Feed.Selected),
-	}, append(againActions("traffic", "", true, func(*tui.Ctx) uint64 { return v.Feed.Selected() }), v.ListActions("frame", "Open an exchange into its frames, a frame as it was on the wire.", func(*tui.Ctx) string {
+	}, append(pane.AgainActions("traffic", "", true, func(*tui.Ctx) uint64 { return v.Feed.Selected() }), v.ListActions("frame", "Open an exchange into its frames, a frame as it was on the wire.", func(*tui.Ctx) string {
 		if v.Feed.Exchanges {
 			return "open"
 		}

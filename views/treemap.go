@@ -32,7 +32,7 @@ type treemap struct {
 	rev     int
 }
 
-func newTreemap() *treemap { return &treemap{} }
+func NewTreemap() *treemap { return &treemap{} }
 
 func (v *treemap) Info() tui.Info {
 	return tui.Info{ID: "treemap", Title: "Tokens", Aliases: []string{"tokens", "cost"}, Hidden: true, Panes: []tui.PaneSpec{{ID: "map", Title: "Tokens"}}}
@@ -67,22 +67,7 @@ func (v *treemap) Actions() []tui.Action {
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("check", c.Server.Name()) },
 		},
-		driftAction("treemap"),
-	}
-}
-
-// treemapAction shows the map, from the screens where one wonders where the tokens go.
-func treemapAction(view, key string) tui.Action {
-	return tui.Action{
-		ID: view + ".tokens", Keys: []string{key}, Title: "map of tokens", Group: "Server", Hint: 7,
-		Help: "Show what each tool costs a model, as rectangles.",
-		Disabled: func(c *tui.Ctx) string {
-			if c.Server == nil || len(c.Server.Listing(offer.Tools).Items) == 0 {
-				return "there are no tools"
-			}
-			return ""
-		},
-		Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("treemap", nil) },
+		pane.DriftAction("treemap"),
 	}
 }
 
@@ -183,7 +168,7 @@ func (v *treemap) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // Hints say how to leave the screen.
-func (v *treemap) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *treemap) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *treemap) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.Same(c, v.rev, v.at, c.Server) {
@@ -227,7 +212,7 @@ func (v *treemap) empty(c *tui.Ctx, w int) []string {
 	switch {
 	case c.Server == nil:
 		return pane.Message(th, w, "No server is open.", "Press 1 for the servers.")
-	case offline(c) != "" && len(c.Server.Listing(offer.Tools).Items) == 0:
+	case pane.Offline(c) != "" && len(c.Server.Listing(offer.Tools).Items) == 0:
 		return pane.Message(th, w, "The server is not connected.", "Press 1 for the servers.")
 	case len(c.Server.Listing(offer.Tools).Items) == 0:
 		return pane.Message(th, w, "There are no tools that could be counted.", "Press 2 for the tools.")

@@ -43,7 +43,7 @@ func (v *whatsNew) Info() tui.Info {
 func (v *whatsNew) Actions() []tui.Action { return nil }
 
 // Hints say how to leave the screen, which has no number.
-func (v *whatsNew) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+func (v *whatsNew) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // since is the release that ran before, and what changed since.
 func (v *whatsNew) since(c *tui.Ctx) (before, text string) {
@@ -72,7 +72,7 @@ func (v *whatsNew) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return nil, true
 	}
-	if isBack(msg) {
+	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return nil, v.text.Handle(msg)

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -9,9 +9,9 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// consentQuestion is what is asked before run makes a call of a tool that its server marks as destructive; nil where that was agreed to for
+// ConsentQuestion is what is asked before run makes a call of a tool that its server marks as destructive; nil where that was agreed to for
 // the whole session, or the tool is another. name is what the tool is called here.
-func consentQuestion(p *consent.Policy, server, title string, it offer.Item, name string, args []byte, run func(*tui.Ctx) tea.Cmd) *tui.Confirmation {
+func ConsentQuestion(p *consent.Policy, server, title string, it offer.Item, name string, args []byte, run func(*tui.Ctx) tea.Cmd) *tui.Confirmation {
 	if p == nil || !p.Asks(server, it) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -7,8 +7,8 @@ import (
 	"github.com/mcphud/mcphud/tui/form"
 )
 
-// formActions name a form's own keys, for help, palette and hints. changed runs after one that may have changed it.
-func formActions(view string, nothing func(*tui.Ctx) string, of func() *form.Form, changed func(*tui.Ctx) tea.Cmd) (out []tui.Action) {
+// FormActions name a form's own keys, for help, palette and hints. changed runs after one that may have changed it.
+func FormActions(view string, nothing func(*tui.Ctx) string, of func() *form.Form, changed func(*tui.Ctx) tea.Cmd) (out []tui.Action) {
 	for _, k := range []struct{ id, key, title, help string }{
 		{"raw", "ctrl+r", "raw JSON", "Switch between the form and its value as raw JSON; nothing is lost either way."},
 		{"add", "ctrl+n", "add item", "Add an item to the array, or a key to the map, that the focus is in."},

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/mcphud/mcphud/tui/form"
 )
 
-// toForm gives a form what is meant for it; submit is what enter does where the form has no use for it.
-func toForm(c *tui.Ctx, f *form.Form, msg tea.Msg, submit func() (tea.Cmd, bool)) (tea.Cmd, bool) {
+// ToForm gives a form what is meant for it; submit is what enter does where the form has no use for it.
+func ToForm(c *tui.Ctx, f *form.Form, msg tea.Msg, submit func() (tea.Cmd, bool)) (tea.Cmd, bool) {
 	ok := false
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
@@ -42,8 +42,8 @@ func toForm(c *tui.Ctx, f *form.Form, msg tea.Msg, submit func() (tea.Cmd, bool)
 	return f.Cmd(), ok
 }
 
-// editedForm takes back what $EDITOR made of a text or of the value.
-func editedForm(c *tui.Ctx, f *form.Form, m tui.Edited) tea.Cmd {
+// EditedForm takes back what $EDITOR made of a text or of the value.
+func EditedForm(c *tui.Ctx, f *form.Form, m tui.Edited) tea.Cmd {
 	if m.Err != nil || !m.Changed {
 		return nil
 	}
@@ -58,24 +58,24 @@ func editedForm(c *tui.Ctx, f *form.Form, m tui.Edited) tea.Cmd {
 // maxFile bounds a file whose bytes go into a field.
 const maxFile = 4 << 20
 
-// fileRead is a file that goes into a field of a form, which D is the draft of.
-type fileRead[D any] struct {
-	draft         D
-	pointer, path string
-	bytes         []byte
+// FileRead is a file that goes into a field of a form, which D is the draft of.
+type FileRead[D any] struct {
+	Draft         D
+	Pointer, Path string
+	Bytes         []byte
 }
 
-// noFileField is why no file can be put into the focused field.
-func noFileField(f *form.Form) string {
+// NoFileField is why no file can be put into the focused field.
+func NoFileField(f *form.Form) string {
 	if _, _, ok := f.FileField(); !ok {
 		return "the focused field takes no file"
 	}
 	return ""
 }
 
-// pickFile puts the path of a file into the focused field, or its bytes where the field wants them: by put, or as the result of an
+// PickFile puts the path of a file into the focused field, or its bytes where the field wants them: by put, or as the result of an
 // operation of the view.
-func pickFile[D any](c *tui.Ctx, view string, f *form.Form, d D, put func(*tui.Ctx, fileRead[D]) tea.Cmd) tea.Cmd {
+func PickFile[D any](c *tui.Ctx, view string, f *form.Form, d D, put func(*tui.Ctx, FileRead[D]) tea.Cmd) tea.Cmd {
 	pointer, bytes, _ := f.FileField()
 	choose := c.PickFile
 	if f.WantsFolder() {
@@ -83,11 +83,11 @@ func pickFile[D any](c *tui.Ctx, view string, f *form.Form, d D, put func(*tui.C
 	}
 	return choose(".", func(c *tui.Ctx, path string) tea.Cmd {
 		if !bytes {
-			return put(c, fileRead[D]{draft: d, pointer: pointer, path: path})
+			return put(c, FileRead[D]{Draft: d, Pointer: pointer, Path: path})
 		}
 		cmd, _ := c.Go(view, "read "+path, func(context.Context) (any, error) {
 			b, err := files.Read(path, maxFile)
-			return fileRead[D]{d, pointer, path, b}, err
+			return FileRead[D]{d, pointer, path, b}, err
 		})
 		return cmd
 	})

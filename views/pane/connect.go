@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
-// connectFrom connects a server within the limits of a pool; nil for none.
-func connectFrom(ctx context.Context, pool *toolset.Pool, s *session.Session) error {
+// ConnectFrom connects a server within the limits of a pool; nil for none.
+func ConnectFrom(ctx context.Context, pool *toolset.Pool, s *session.Session) error {
 	if pool == nil {
 		return s.Connect(ctx)
 	}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"os"
@@ -8,15 +8,14 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/views/pane"
 )
 
-// variableAction asks for the environment variable for want of which a server did not start, and starts it again on the same
+// VariableAction asks for the environment variable for want of which a server did not start, and starts it again on the same
 // screen.
-func variableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
+func VariableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
 	missing := func(c *tui.Ctx) string {
 		if s := of(c); s != nil {
-			return pane.MissingVariable(s.Status())
+			return MissingVariable(s.Status())
 		}
 		return ""
 	}
@@ -46,7 +45,7 @@ func variableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action 
 					if screen == "servers" {
 						screen = "tools"
 					}
-					return c.Navigate("servers", reopen{s.Name(), screen})
+					return c.Navigate("servers", Reopen{s.Name(), screen})
 				},
 			}
 			if !secret {
@@ -57,4 +56,4 @@ func variableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action 
 	}
 }
 
-func currentServer(c *tui.Ctx) *session.Session { return c.Server }
+func CurrentServer(c *tui.Ctx) *session.Session { return c.Server }

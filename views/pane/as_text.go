@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"slices"
@@ -10,13 +10,13 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-// invoke is an mcphud subcommand without flags.
-func invoke(verb string, operands ...string) shell.Invocation {
+// Invoke is an mcphud subcommand without flags.
+func Invoke(verb string, operands ...string) shell.Invocation {
 	return shell.Invocation{Verb: verb, Operands: operands}
 }
 
-// withMeta adds what goes with every request to s, and as whom it is made.
-func withMeta(s *session.Session, i shell.Invocation) shell.Invocation {
+// WithMeta adds what goes with every request to s, and as whom it is made.
+func WithMeta(s *session.Session, i shell.Invocation) shell.Invocation {
 	for _, word := range session.MetaWords(s.Meta()) {
 		i.Flags = append(slices.Clip(i.Flags), "--meta", word)
 	}
@@ -26,7 +26,7 @@ func withMeta(s *session.Session, i shell.Invocation) shell.Invocation {
 	return i
 }
 
-// copyCommand copies the mcphud command that does the same on a server.
-func copyCommand(srv config.Server, i shell.Invocation) tui.CopyFunc {
+// CopyCommand copies the mcphud command that does the same on a server.
+func CopyCommand(srv config.Server, i shell.Invocation) tui.CopyFunc {
 	return func() (string, error) { return i.On(srv) }
 }
