@@ -51,6 +51,7 @@ var (
 	parts = map[string]string{
 		"agentsrv": "agentsrv/kit agentsrv/front",
 		"proxy":    "proxy/flow proxy/routes proxy/sessions",
+		"views":    "views/pane views/shell",
 	}
 	cousins = map[string]string{
 		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings

@@ -112,8 +112,6 @@ func upwards(from, to string) string {
 			return a + " imports no other folder"
 		}
 		return a + " imports no other folder than " + strings.Join(folders[a], ", ")
-	case a == "views" && b == "views" && to != from && to != module+"/views/shell" && from != module+"/views":
-		return "screens never import each other"
 	case a == "themes" && b == "" && strings.Contains(to, "."):
 		return "themes are made of the standard library"
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // weather is a server whose tools answer a little differently each time: place is what it says of itself.
@@ -137,7 +138,7 @@ func others(t *testing.T, tool, answer string, srv *server.MCPServer, opts ...tu
 		}
 	}
 	app := tuitest.Start(t, append([]tuitest.Option{
-		tuitest.Views(views.Watch(views.Foreign{Targets: views.Targets{Sessions: targets}})...), tuitest.Size(120, 40), tuitest.Sessions(m),
+		tuitest.Views(views.Watch(traffic.Foreign{Targets: traffic.Targets{Sessions: targets}})...), tuitest.Size(120, 40), tuitest.Sessions(m),
 	}, opts...)...)
 	app.View("traffic")
 	return app, j

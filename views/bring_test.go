@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/registrytest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // bundleOf is a bundle whose program starts a server of ours where it was given its secret.
@@ -58,7 +59,7 @@ func bundleOf(t *testing.T) []byte {
 func bringUI(t *testing.T, r *registrytest.Registry, keys *keychain, at string) (app *tuitest.App, home string) {
 	t.Helper()
 	home = t.TempDir()
-	from := &views.Published{
+	from := &servers.Published{
 		Open: func() (*registry.Client, *registry.Cache, error) {
 			c, err := registry.Open(config.Server{URL: r.URL}, nil)
 			return c, registry.OpenCache(filepath.Join(home, "cache"), r.URL), err
@@ -70,7 +71,7 @@ func bringUI(t *testing.T, r *registrytest.Registry, keys *keychain, at string) 
 		Recall: keys.recall, Keep: keys.keep,
 	}
 	trust := config.OpenTrust(t.TempDir())
-	deps := views.Deps{Published: from, Trust: trust, Configs: &views.Configs{Where: config.Options{Home: home, Cwd: home}}}
+	deps := views.Deps{Published: from, Trust: trust, Configs: &servers.Configs{Where: config.Options{Home: home, Cwd: home}}}
 	return tuitest.Start(t, tuitest.Beside(), tuitest.Deadline(time.Minute), tuitest.Views(views.All(deps)...), tuitest.Size(100, 30), tuitest.NoConnect(),
 		tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }), tuitest.At(at, nil)), home
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // The timeline of a million frames, and then of 10,000 more each second, answers keys at once and counts every call.
@@ -30,7 +31,7 @@ func TestBudgetTimeline(t *testing.T) {
 	for range calls {
 		call(at.Add(time.Duration(n) * time.Millisecond))
 	}
-	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(200, 60), tuitest.Sessions(m))
+	app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(200, 60), tuitest.Sessions(m))
 	app.Settle()
 	start := time.Now()
 	app.Send(tui.Navigate{View: "timeline"})

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // cpu is the processor time that this process used.
@@ -50,7 +51,7 @@ func TestBudgetLiveTraffic(t *testing.T) {
 	budget.Skip(t)
 	const perSecond, seconds = 10_000, 3
 	j, m := filled(t)
-	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m))
+	app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m))
 	shown(t, app, time.Now(), "Traffic")
 	const beat = 5 * time.Millisecond
 	before, start, sent := cpu(t), time.Now(), 0
@@ -82,7 +83,7 @@ func TestBudgetFilterMillionFrames(t *testing.T) {
 	})
 	talk(j, 0, n-n%3)
 	n -= n % 3
-	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m))
+	app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m))
 	shown(t, app, time.Now(), fmt.Sprintf("%d · %d frames", n/3, n))
 	tool := 0
 	got := budget.Best(func() time.Duration {

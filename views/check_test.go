@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	checkview "github.com/mcphud/mcphud/views/check"
 )
 
 // trial is a section that does what a test says.
@@ -44,12 +45,12 @@ func (s trial) Run(ctx context.Context, sub *check.Subject, r *check.Recorder) e
 }
 
 // checks are sections for the screen: those that call tools are named so.
-func checks(sections ...check.Section) views.Checks {
-	return views.Checks{
+func checks(sections ...check.Section) checkview.Checks {
+	return checkview.Checks{
 		Tool: check.Tool{Name: "mcphud", Version: "test"},
-		Sections: func(config.Server) (out []views.CheckSection) {
+		Sections: func(config.Server) (out []checkview.CheckSection) {
 			for _, s := range sections {
-				out = append(out, views.CheckSection{Section: s, Calls: strings.HasPrefix(s.Name(), "calls")})
+				out = append(out, checkview.CheckSection{Section: s, Calls: strings.HasPrefix(s.Name(), "calls")})
 			}
 			return out
 		},
@@ -74,7 +75,7 @@ func picky(_ context.Context, _ *check.Subject, r *check.Recorder) error {
 	return nil
 }
 
-func examined(t *testing.T, s config.Server, with views.Checks, opts ...tuitest.Option) *tuitest.App {
+func examined(t *testing.T, s config.Server, with checkview.Checks, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	return tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{Checks: with})...), tuitest.Target(s), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside(), tuitest.SessionOptions(patient),
@@ -235,7 +236,7 @@ func TestCheckAbsentAndAsking(t *testing.T) {
 	with := checks(trial{"here", findsNothing}, trial{"gone", findsNothing}, trial{"calls", findsNothing})
 	sections := with.Sections
 	var there atomic.Bool
-	with.Sections = func(cfg config.Server) []views.CheckSection {
+	with.Sections = func(cfg config.Server) []checkview.CheckSection {
 		all := sections(cfg)
 		all[1].Absent = func() string {
 			if there.Load() {

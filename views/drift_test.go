@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	checkview "github.com/mcphud/mcphud/views/check"
 )
 
 func strict(name, required string) string {
@@ -135,7 +136,7 @@ func TestAcceptIntoANewLock(t *testing.T) {
 	}}
 	with := checks(section)
 	sections := with.Sections
-	with.Sections = func(cfg config.Server) []views.CheckSection {
+	with.Sections = func(cfg config.Server) []checkview.CheckSection {
 		all := sections(cfg)
 		all[0].Absent = func() string {
 			if l, _ := lock.Read(); l == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // configured opens the list of the servers that a file of Cursor in the home has.
@@ -21,7 +22,7 @@ func configured(t *testing.T, text string, opts ...tuitest.Option) (app *tuitest
 	t.Helper()
 	home, cwd := t.TempDir(), t.TempDir()
 	file = put(t, home, ".cursor/mcp.json", text)
-	c := &views.Configs{Where: config.Options{Home: home, Cwd: cwd, LookupEnv: func(name string) (string, bool) {
+	c := &servers.Configs{Where: config.Options{Home: home, Cwd: cwd, LookupEnv: func(name string) (string, bool) {
 		if name == "TOKEN" {
 			return "from-env", true
 		}

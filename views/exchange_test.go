@@ -12,12 +12,13 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // wired is the traffic screen over a journal that add fills: a message with its body, so many milliseconds after the first.
 func wired(t *testing.T, w, h int) (app *tuitest.App, add func(ms int, e journal.Entry, body string)) {
 	j, m := filled(t)
-	app = tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(w, h), tuitest.Sessions(m))
+	app = tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(w, h), tuitest.Sessions(m))
 	at := time.Date(2026, 11, 21, 10, 11, 12, 0, time.UTC)
 	return app, func(ms int, e journal.Entry, body string) {
 		if e.Server == "" {
@@ -153,7 +154,7 @@ func TestTrafficListIsRemembered(t *testing.T) {
 	for _, want := range []string{"1 · 2 frames", "res    tools/call read"} {
 		synctest.Test(t, func(t *testing.T) {
 			j, m := filled(t)
-			app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m),
+			app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(120, 40), tuitest.Sessions(m),
 				tuitest.Config(func(c *tui.Config) { c.PreferencesFile = file }))
 			for _, f := range []func() (journal.Entry, string){func() (journal.Entry, string) { return call("1", "read") }, func() (journal.Entry, string) { return answer("1", "x") }} {
 				e, body := f()
@@ -226,7 +227,7 @@ func TestUnansweredWhereNothingComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
 		var over atomic.Bool
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: over.Load})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{Over: over.Load})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		e, body := call("1", "read")
 		e.Server, e.Conn = "files", 1
 		j.Append(e, []byte(body))

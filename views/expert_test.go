@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // What breaks the protocol is listed by rule while it is said: with evidence, what to change and the section of the
@@ -18,7 +19,7 @@ func TestExpertScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
 		var over atomic.Bool
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: over.Load})...), tuitest.Size(120, 40), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{Over: over.Load})...), tuitest.Size(120, 40), tuitest.Sessions(m))
 		app.Press("E").View("expert").Pane("list").Has("No traffic yet.")
 		add := func(d journal.Dir, k journal.Kind, method, id, body string) {
 			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: d, Kind: k, Method: method, ID: id}, []byte(body))
@@ -57,7 +58,7 @@ func TestExpertScreen(t *testing.T) {
 func TestExpertScreenFolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		for i := range 700 {
 			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.In, Kind: journal.Bad}, fmt.Appendf(nil, "line %d", i))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // byHand is a UI in a synctest bubble whose commands run only when the test says so, so that a test can act between the
@@ -105,7 +106,7 @@ func cancelRescan(t *testing.T) {
 	for i := range 3000 {
 		add(fmt.Sprintf("old/%d", i))
 	}
-	h := newByHand(t, tui.Config{Views: views.Watch(views.Foreign{}), Sessions: m})
+	h := newByHand(t, tui.Config{Views: views.Watch(traffic.Foreign{}), Sessions: m})
 	h.has("old/2999")
 	held := h.press("/", "z", "enter")
 	h.run(h.press("x")...)

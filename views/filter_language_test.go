@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // said is a journal of two servers: calls of two tools, one of which fails, and a line on stderr.
@@ -26,7 +27,7 @@ func said(j *journal.Journal) {
 
 func watching(t *testing.T, w, h int) (*tuitest.App, *journal.Journal) {
 	j, m := filled(t)
-	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(w, h), tuitest.Sessions(m))
+	app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(w, h), tuitest.Sessions(m))
 	said(j)
 	app.Sleep(time.Second)
 	return app, j
@@ -77,7 +78,7 @@ func TestFilterLanguageOnLogs(t *testing.T) {
 func TestFilterCatchesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		h := newByHand(t, tui.Config{Views: views.Watch(views.Foreign{}), Sessions: m})
+		h := newByHand(t, tui.Config{Views: views.Watch(traffic.Foreign{}), Sessions: m})
 		add := func(n int, text string) {
 			for range n {
 				j.Append(journal.Entry{Server: "a", Kind: journal.Stderr, Dir: journal.In}, []byte(text))

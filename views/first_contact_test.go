@@ -14,12 +14,13 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // first opens the list without servers in an empty working folder.
-func first(t *testing.T, trust *config.Trust, opts ...tuitest.Option) (*tuitest.App, *views.Configs) {
+func first(t *testing.T, trust *config.Trust, opts ...tuitest.Option) (*tuitest.App, *servers.Configs) {
 	t.Helper()
-	c := &views.Configs{Where: config.Options{Home: t.TempDir(), Cwd: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }}}
+	c := &servers.Configs{Where: config.Options{Home: t.TempDir(), Cwd: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }}}
 	set, err := config.Load(c.Where)
 	if err != nil {
 		t.Fatal(err)

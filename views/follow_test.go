@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // keptSecrets is a keychain.
@@ -54,14 +55,14 @@ func (k *keptSecrets) Forget(_ context.Context, scope string) (names []string, e
 }
 
 // following opens the servers of the files below home and cwd, and follows the files.
-func following(t *testing.T, o config.Options, secrets views.Secrets) (*tuitest.App, *session.Manager) {
+func following(t *testing.T, o config.Options, secrets servers.Secrets) (*tuitest.App, *session.Manager) {
 	t.Helper()
 	read, err := config.Load(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trust := config.OpenTrust(t.TempDir())
-	c := &views.Configs{Where: o, Looked: read.Looked}
+	c := &servers.Configs{Where: o, Looked: read.Looked}
 	opts := []tuitest.Option{
 		tuitest.Deadline(time.Minute), tuitest.Beside(), tuitest.Size(120, 24), tuitest.SessionOptions(patient), tuitest.NoConnect(),
 		tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }),

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/registrytest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // keychain keeps secrets in memory.
@@ -44,7 +45,7 @@ func (k *keychain) keep(_ context.Context, server string, _ []setup.Input, value
 // registryUI is the screen on a registry, with a cache below dir.
 func registryUI(t *testing.T, r *registrytest.Registry, dir string, keys *keychain, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
-	from := &views.Published{
+	from := &servers.Published{
 		Open: func() (*registry.Client, *registry.Cache, error) {
 			c, err := registry.Open(config.Server{URL: r.URL}, nil)
 			return c, registry.OpenCache(dir, r.URL), err
@@ -53,7 +54,7 @@ func registryUI(t *testing.T, r *registrytest.Registry, dir string, keys *keycha
 		Recall: keys.recall, Keep: keys.keep,
 	}
 	trust := config.OpenTrust(t.TempDir())
-	deps := views.Deps{Published: from, Trust: trust, Configs: &views.Configs{Where: config.Options{Home: t.TempDir()}}}
+	deps := views.Deps{Published: from, Trust: trust, Configs: &servers.Configs{Where: config.Options{Home: t.TempDir()}}}
 	return tuitest.Start(t, append([]tuitest.Option{tuitest.Beside(), tuitest.Deadline(time.Minute), tuitest.Views(views.All(deps)...), tuitest.Size(80, 24), tuitest.NoConnect(), tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }), tuitest.At("registry", nil)}, opts...)...)
 }
 
@@ -153,7 +154,7 @@ func TestRegistryRefusals(t *testing.T) {
 
 func TestRegistryWithoutOne(t *testing.T) {
 	t.Parallel()
-	from := &views.Published{Open: func() (*registry.Client, *registry.Cache, error) {
+	from := &servers.Published{Open: func() (*registry.Client, *registry.Cache, error) {
 		return nil, nil, errors.New("config.yaml:3: registry.url is not a URL")
 	}}
 	app := tuitest.Start(t, tuitest.Beside(), tuitest.Deadline(time.Minute), tuitest.Views(views.All(views.Deps{Published: from})...), tuitest.Size(80, 24), tuitest.NoConnect(), tuitest.At("registry", nil))

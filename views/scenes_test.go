@@ -63,7 +63,7 @@ func scenes() []scene {
 		{name: "prompt-result", at: "prompts", opts: agent(), play: func(a *tuitest.App) {
 			down(a, 1).Press("enter").Type("go").Sleep(time.Second).Press("enter", "down").Type("func main() {}").Press("ctrl+g")
 		}},
-		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a) }},
+		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { trafficScene(a) }},
 		{name: "again", at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
 			a.Send(tui.Edited{View: "edit", Tag: "json:", Text: `{"name":"add","arguments":{"a":2,"b":9007199254740993}}`, Changed: true}).Press("ctrl+g").View("again").Idle()
@@ -71,7 +71,7 @@ func scenes() []scene {
 		{name: "edit", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
 		}},
-		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("up", "enter", "G", "enter") }},
+		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { trafficScene(a).Press("up", "enter", "G", "enter") }},
 		{name: "timeline", at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			played(a.Manager().Journal(), time.Now())
 			a.Press("6").View("traffic").Press("L", "home", "right", "right")
@@ -126,8 +126,8 @@ func contents(a *tuitest.App, kind string) *tuitest.App {
 	return sendIt(fillIn(a, "contents").Press("ctrl+r", "delete", "delete").Type(`{"kind":"` + kind + `"}`))
 }
 
-// traffic shows what a few calls left on the wire.
-func traffic(a *tuitest.App) *tuitest.App {
+// trafficScene shows what a few calls left on the wire.
+func trafficScene(a *tuitest.App) *tuitest.App {
 	sendIt(fillIn(a, "sleep"))
 	sendIt(fillIn(a, "fail"))
 	a.Press("6")

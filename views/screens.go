@@ -13,7 +13,13 @@ import (
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/call"
+	"github.com/mcphud/mcphud/views/check"
+	"github.com/mcphud/mcphud/views/inbox"
 	"github.com/mcphud/mcphud/views/pane"
+	"github.com/mcphud/mcphud/views/servers"
+	"github.com/mcphud/mcphud/views/stack"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // Deps is what screens need besides the sessions.
@@ -23,7 +29,7 @@ type Deps struct {
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
 	// Secrets keeps what servers ask for; nil keeps nothing.
-	Secrets Secrets
+	Secrets servers.Secrets
 	// History is the calls that were made before; nil for none.
 	History *history.History
 	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
@@ -33,7 +39,7 @@ type Deps struct {
 	// Pool limits connections and closes idle ones; nil for no limits.
 	Pool *toolset.Pool
 	// Configs is where servers come from besides the command line; nil where none can be written or read again.
-	Configs *Configs
+	Configs *servers.Configs
 	// Browse opens a page in the user's browser; nil where there is none.
 	Browse func(ctx context.Context, url string) error
 	// AutoBrowse opens the page of a login by itself, once its URL was shown.
@@ -43,7 +49,7 @@ type Deps struct {
 	// Release is the version that runs.
 	Release Release
 	// Published is where servers are found that others have published; nil for nowhere.
-	Published *Published
+	Published *servers.Published
 	// Doctor says how diagnoses are made.
 	Doctor doc.Options
 	// Lock is what the servers of the project offered when somebody accepted that; nil for no project.
@@ -51,9 +57,9 @@ type Deps struct {
 	// TokenBudget is how many tokens the tools of a server may take together; 0 is any number.
 	TokenBudget int
 	// Checks is how servers are examined.
-	Checks Checks
+	Checks check.Checks
 	// Stack is the processes that run below this program; nil for none.
-	Stack Stack
+	Stack stack.Stack
 }
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
@@ -63,51 +69,51 @@ func All(d Deps) []tui.View {
 		where = d.Configs.Where
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
-	calls, asked, said := &pane.Calls{}, NewQuestions(), NewTraffic(nil)
+	calls, asked, said := &pane.Calls{}, inbox.NewQuestions(), traffic.NewTraffic(nil)
 	return []tui.View{
-		NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
-		NewAdder(d.Configs, d.Trust, d.Published),
-		NewEntry(d.Configs, d.Trust),
-		NewTools(calls, d.TokenBudget),
-		NewResources(calls),
-		NewPrompts(calls),
-		NewCall(d.Inputs, d.Consent, asked.OfCall),
+		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
+		servers.NewAdder(d.Configs, d.Trust, d.Published),
+		servers.NewEntry(d.Configs, d.Trust),
+		call.NewTools(calls, d.TokenBudget),
+		call.NewResources(calls),
+		call.NewPrompts(calls),
+		call.NewCall(d.Inputs, d.Consent, asked.OfCall),
 		said,
-		NewLogs(false),
-		NewInbox(asked),
-		NewTasks(),
-		NewAnswer(asked, d.Browse, d.Model),
-		NewRoots(),
-		NewSetup(),
-		NewRegistry(d.Published),
-		NewTemplates(calls),
-		NewSkills(calls),
-		NewSkill(),
-		NewTemplate(d.Inputs, asked.OfCall),
-		NewPrompt(d.Inputs, asked.OfCall),
-		NewAllTools(d.Registry, calls),
-		NewSubscriptions(),
-		NewPersonas(),
-		NewInstructions(),
-		NewDrift(d.Lock),
-		NewHistory(d.History),
+		traffic.NewLogs(false),
+		inbox.NewInbox(asked),
+		inbox.NewTasks(),
+		inbox.NewAnswer(asked, d.Browse, d.Model),
+		servers.NewRoots(),
+		servers.NewSetup(),
+		servers.NewRegistry(d.Published),
+		call.NewTemplates(calls),
+		call.NewSkills(calls),
+		call.NewSkill(),
+		call.NewTemplate(d.Inputs, asked.OfCall),
+		call.NewPrompt(d.Inputs, asked.OfCall),
+		call.NewAllTools(d.Registry, calls),
+		inbox.NewSubscriptions(),
+		servers.NewPersonas(),
+		call.NewInstructions(),
+		check.NewDrift(d.Lock),
+		traffic.NewHistory(d.History),
 		newWhatsNew(d.Release),
-		NewTrace(),
-		NewTimeline(nil),
-		NewStack(d.Stack),
-		NewDoctor(d.Doctor, where),
-		NewCheck(d.Checks, d.Lock),
-		NewTreemap(),
-		NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
-		NewResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
-		NewEditor(),
-		NewExperts(said, nil),
+		traffic.NewTrace(),
+		traffic.NewTimeline(nil),
+		stack.NewStack(d.Stack),
+		servers.NewDoctor(d.Doctor, where),
+		check.NewCheck(d.Checks, d.Lock),
+		call.NewTreemap(),
+		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
+		traffic.NewResend(traffic.Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
+		traffic.NewEditor(),
+		traffic.NewExperts(said, nil),
 	}
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to
 // drive but those that requests are sent to again.
-func Watch(f Foreign) []tui.View {
-	t, l := NewTraffic(&f), NewLogs(true)
-	return []tui.View{t, l, NewResend(f.Targets), NewEditor(), NewExperts(t, f.Over), NewTrace(), NewTimeline(&f)}
+func Watch(f traffic.Foreign) []tui.View {
+	t, l := traffic.NewTraffic(&f), traffic.NewLogs(true)
+	return []tui.View{t, l, traffic.NewResend(f.Targets), traffic.NewEditor(), traffic.NewExperts(t, f.Over), traffic.NewTrace(), traffic.NewTimeline(&f)}
 }

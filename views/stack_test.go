@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/stack"
 )
 
 // processes is a stack that carries out every order.
@@ -24,20 +25,20 @@ type processes struct {
 	changed chan struct{}
 
 	mu   sync.Mutex
-	all  []views.Process
-	logs map[string][]views.ProcessLine
+	all  []stack.Process
+	logs map[string][]stack.ProcessLine
 	rev  uint64
 	did  []string
 	fail error
 }
 
-func (s *processes) Processes() []views.Process {
+func (s *processes) Processes() []stack.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.all)
 }
 
-func (s *processes) Log(name string, after uint64) (out []views.ProcessLine) {
+func (s *processes) Log(name string, after uint64) (out []stack.ProcessLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.logs[name] {
@@ -67,7 +68,7 @@ func (s *processes) change(f func()) {
 func (s *processes) write(name, text string, note bool) {
 	s.change(func() {
 		n := uint64(len(s.logs[name])) + 1
-		s.logs[name] = append(s.logs[name], views.ProcessLine{Seq: n, Time: time.Now(), Note: note, Text: text})
+		s.logs[name] = append(s.logs[name], stack.ProcessLine{Seq: n, Time: time.Now(), Note: note, Text: text})
 	})
 }
 
@@ -102,7 +103,7 @@ func (s *processes) Stop(_ context.Context, names ...string) error {
 func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes) {
 	t.Helper()
 	now := time.Now()
-	s := &processes{changed: make(chan struct{}, 1), rev: 1, logs: map[string][]views.ProcessLine{}, all: []views.Process{
+	s := &processes{changed: make(chan struct{}, 1), rev: 1, logs: map[string][]stack.ProcessLine{}, all: []stack.Process{
 		{
 			Name: "demo", Kind: "agent", State: "ready", Health: tui.Healthy, PID: 4242, Port: 7000, URL: "http://127.0.0.1:7000/mcp",
 			Started: now.Add(-75 * time.Minute), Known: true, Requests: 1204, Running: 1, Queued: 3, Servers: []string{"nobody", "demo"},
@@ -112,7 +113,7 @@ func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes
 		{Name: "router", Kind: "router", State: "starting", Health: tui.Changing, PID: 4250, Port: 8088, Started: now},
 	}}
 	for i, text := range []string{"listening on http://127.0.0.1:7000/mcp", `{"time":"2026-11-21T09:00:00Z","level":"WARN","msg":"call failed","tool":"add","duration_ms":3}`, "\x1b[2Jhostile", "last line"} {
-		s.logs["demo"] = append(s.logs["demo"], views.ProcessLine{Seq: uint64(i + 1), Time: now, Note: i == 0, Text: text})
+		s.logs["demo"] = append(s.logs["demo"], stack.ProcessLine{Seq: uint64(i + 1), Time: now, Note: i == 0, Text: text})
 	}
 	app := tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{Stack: s})...), tuitest.Server("demo", basics.NewServer("")), tuitest.At("stack", nil),

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // played adds to a journal 40 calls of three tools at two servers within four seconds: one in eight fails, one is cancelled, one
@@ -47,7 +48,7 @@ func played(j *journal.Journal, at time.Time) {
 func TestTimeline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: func() bool { return true }})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{Over: func() bool { return true }})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		app.Press(":").Type("timeline").Press("enter").View("timeline").Pane("lanes").Has("No calls yet.")
 		app.Press("q")
 		played(j, time.Date(2026, 11, 22, 10, 31, 0, 0, time.Local))
@@ -86,7 +87,7 @@ func TestTimeline(t *testing.T) {
 func TestTimelineHostile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		for i, year := range []int{2026, 1970, 2200, 1, 2026} {
 			j.Append(journal.Entry{
 				Server: "\x1b[31mevil\x1b[2J", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: fmt.Sprint(i), Method: "tools/call",

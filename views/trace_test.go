@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 const hopsTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -49,7 +50,7 @@ func hopsOf(j *journal.Journal, traceID string, at time.Time, tool string) {
 func TestTraceScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		app.Press(":").Type("trace").Press("enter").View("trace").Pane("list").Has("No trace yet.")
 		at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		hopsOf(j, hopsTrace, at, "echo")
@@ -103,7 +104,7 @@ func TestHopsPicture(t *testing.T) {
 					}
 					m := session.NewManager(session.Options{Journal: j})
 					defer func() { _ = m.Close(); _ = j.Close() }()
-					opts := []tuitest.Option{tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(size[0], size[1]), tuitest.Sessions(m)}
+					opts := []tuitest.Option{tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(size[0], size[1]), tuitest.Sessions(m)}
 					if theme == "light" {
 						opts = append(opts, tuitest.Light())
 					}

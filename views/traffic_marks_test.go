@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // A menu of what the row has, each of which narrows the list, or with its sign takes rows off it.
@@ -43,7 +44,7 @@ func TestMarksAndNotes(t *testing.T) {
 			_ = m.Close()
 			_ = j.Close()
 		}()
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(160, 40), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(160, 40), tuitest.Sessions(m))
 		for _, id := range []string{"1", "2", "3", "4"} {
 			e, body := call(id, "tool"+id)
 			e.Server, e.Conn = "files", 1
@@ -76,7 +77,7 @@ func TestMarksAndNotes(t *testing.T) {
 		_ = m.Close()
 		_ = j.Close()
 	})
-	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(160, 40), tuitest.Sessions(m))
+	app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(160, 40), tuitest.Sessions(m))
 	app.View("traffic").Pane("list").Has("→◆files tools/call tool1", "tool3 #3 ✎ why so slow?", "→ files tools/call tool4")
 	app.Press("/").Type("mark:yes").Press("enter").Pane("list").Rows(tuitest.Contains("tool1"), tuitest.Contains("tool3"))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // filled is a journal that others fill, and sessions that have it.
@@ -28,7 +29,7 @@ func filled(t *testing.T) (*journal.Journal, *session.Manager) {
 func TestTapScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Empty: func() (what, next string) { return "Nobody is there.", "Start somebody." }})...),
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{Empty: func() (what, next string) { return "Nobody is there.", "Start somebody." }})...),
 			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = func() string { return "tap" } }))
 		app.View("traffic").Pane("list").Has("Nobody is there.", "Start somebody.")
 		app.Status().Has("tap")
@@ -53,7 +54,7 @@ func TestTapScreen(t *testing.T) {
 func TestTapScreenNarrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: "1", Method: "tools/call"}, []byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`))
 		j.Append(journal.Entry{Server: "kb", Kind: journal.State, Note: "joined: server, process 4242: node /home/somebody/servers/kb.js --verbose"}, nil)
 		app.Sleep(time.Second)

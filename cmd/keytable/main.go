@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/stack"
 )
 
 const begin, end = "<!-- keys: made by go generate -->\n", "<!-- end of keys -->\n"
@@ -45,7 +46,7 @@ func table() string {
 	var order []string               // tables, by their first screen
 	screens := map[string][]string{} // of a table's rows
 	rows, last := map[string]string{}, tui.KeyLine{}
-	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ views.Stack }{}})) {
+	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ stack.Stack }{}})) {
 		if k.Keys == "" {
 			continue
 		}

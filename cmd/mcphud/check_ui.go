@@ -19,7 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/views"
+	checkview "github.com/mcphud/mcphud/views/check"
 )
 
 // lockedSection compares with a lock that it reads when it runs.
@@ -118,18 +118,18 @@ func (s safetyHere) Run(ctx context.Context, subject *check.Subject, r *check.Re
 
 // uiChecks is how the UI examines servers: as the flags of the sections have it by default. Connections are recorded in own, which is not
 // the journal of the screens: nobody made those calls.
-func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.Project) views.Checks {
+func (a *app) uiChecks(o session.Options, own *journal.Journal, lock *contract.Project) checkview.Checks {
 	how := o
 	how.Journal, how.Record = nil, nil // of thousands of requests
 	seen := o.Journal                  // what the calls of the screens brought
 	o.Journal = own
-	return views.Checks{
+	return checkview.Checks{
 		Tool: checkTool(),
-		Sections: func(srv config.Server) []views.CheckSection {
+		Sections: func(srv config.Server) []checkview.CheckSection {
 			portable, _ := lint.New(lint.Options{})    // what is wrong with options is wrong with the names of clients
 			rules, _ := conform.New(conform.Options{}) // the same with the ids of rules
 			locked, named := lockedSection{&contract.Section{}, lock}, uiCases{&cases.Section{}, a, srv}
-			return []views.CheckSection{
+			return []checkview.CheckSection{
 				{Section: portable},
 				{Section: &cost.Section{Budget: a.preferences().TokenBudget}},
 				{Section: locked, Absent: locked.absent},

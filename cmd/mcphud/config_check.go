@@ -22,10 +22,11 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/themefile"
 	"github.com/mcphud/mcphud/views"
+	stackview "github.com/mcphud/mcphud/views/stack"
 )
 
 // allViews are the screens, for what they understand: their actions.
-func allViews() []tui.View { return views.All(views.Deps{Stack: struct{ views.Stack }{}}) }
+func allViews() []tui.View { return views.All(views.Deps{Stack: struct{ stackview.Stack }{}}) }
 
 func palettesOf(own []themefile.Theme) (all []themes.Palette) {
 	for _, t := range own {

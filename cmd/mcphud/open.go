@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 func (a *app) openCommand() *cobra.Command {
@@ -151,7 +152,7 @@ func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error
 	}()
 	name := filepath.Base(f.Name)
 	cfg := tui.Config{
-		Views: views.Watch(views.Foreign{
+		Views: views.Watch(traffic.Foreign{
 			Targets: targets,
 			Empty:   func() (what, next string) { return nothingIn(name, f.Progress()) },
 			Over:    func() bool { return f.Progress().Done && quiet(f.Journal) },

@@ -22,7 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/tui/safe"
-	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // openFlags are those of open that are about servers.
@@ -176,7 +176,7 @@ func (a *app) openOffer(ctx context.Context, o *described.Offer, f *openFlags) e
 	if err != nil {
 		return err
 	}
-	start := uiStart{servers: []config.Server{s}, open: s.Name, configs: &views.Configs{Where: where}}
+	start := uiStart{servers: []config.Server{s}, open: s.Name, configs: &servers.Configs{Where: where}}
 	if !terminal(a.in) && !a.o.trust().Trusted(s) {
 		return &failure.Error{
 			Kind: failure.ServerDisabled, Server: o.Name, Message: "not trusted yet: what it would run or contact comes from " + o.From,

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/stack"
 )
 
 // outsideHelp is what --help-all prints of each command, and the topics. A block of flags that stood under a command before, byte for
@@ -81,7 +82,7 @@ func outsideErrors(t *testing.T, _ string) string {
 // outsideActions is every action of every screen. What those with keys do is in tui/KEYS.md, which has a test of its own.
 func outsideActions(*testing.T, string) string {
 	var b strings.Builder
-	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ views.Stack }{}})) {
+	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ stack.Stack }{}})) {
 		fmt.Fprintf(&b, "%s | %s | %s | %s | %s", k.Scope, k.ID, k.Group, k.Title, k.Keys)
 		if k.Keys == "" {
 			b.WriteString("no key: " + k.Help)

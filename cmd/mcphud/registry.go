@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/tui/safe"
-	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // addRegistry gives a command the flag that names a registry.
@@ -382,8 +382,8 @@ func meant(found []foundServer) string {
 }
 
 // publishedServers is where the UI finds servers that others have published.
-func (a *app) publishedServers() *views.Published {
-	return &views.Published{
+func (a *app) publishedServers() *servers.Published {
+	return &servers.Published{
 		Open: func() (*registry.Client, *registry.Cache, error) {
 			c, err := a.registryAt(a.o.registry)
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // runRoot is mcphud without a subcommand: the UI on the server that the command line names, or on the servers of the
@@ -52,7 +52,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}, configs: &views.Configs{Where: where}})
+	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}, configs: &servers.Configs{Where: where}})
 }
 
 // bareName is the error of a first word that is neither a command nor the name of a configured server. A command comes first where a
@@ -112,7 +112,7 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 	demo := false
 	start := uiStart{
 		servers: slices.Clone(set.Servers), settings: set.Settings, warnings: set.Warnings,
-		configs: &views.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
+		configs: &servers.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
 		read:    &set,
 	}
 	if name == "" {

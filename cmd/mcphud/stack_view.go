@@ -5,10 +5,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/views"
+	stackview "github.com/mcphud/mcphud/views/stack"
 )
 
-// stackView adapts a stack to the Stack screen.
+// stackView adapts a stack to the Stack stackview.
 type stackView struct {
 	*stack.Stack
 	servers map[string][]string // by process, its names in the list of servers
@@ -20,11 +20,11 @@ var healths = map[stack.State]tui.Health{
 }
 
 // Processes implements [views.Stack].
-func (v stackView) Processes() []views.Process {
+func (v stackView) Processes() []stackview.Process {
 	all := v.Stack.Processes()
-	out := make([]views.Process, len(all))
+	out := make([]stackview.Process, len(all))
 	for i, s := range all {
-		out[i] = views.Process{
+		out[i] = stackview.Process{
 			Name: s.Name, Kind: string(s.Kind), State: string(s.State), Health: healths[s.State], PID: s.PID, Port: s.Port, URL: s.URL,
 			RetryAt: s.RetryAt, Restarts: s.Restarts, Err: cmp.Or(s.Err, s.Trouble),
 			Known: s.Known, Requests: s.Requests, Running: s.Running, Queued: s.Queued, Servers: v.servers[s.Name],
@@ -37,11 +37,11 @@ func (v stackView) Processes() []views.Process {
 }
 
 // Log implements [views.Stack].
-func (v stackView) Log(name string, after uint64) []views.ProcessLine {
+func (v stackView) Log(name string, after uint64) []stackview.ProcessLine {
 	lines := v.Stack.Log(name, after)
-	out := make([]views.ProcessLine, len(lines))
+	out := make([]stackview.ProcessLine, len(lines))
 	for i, l := range lines {
-		out[i] = views.ProcessLine{Seq: l.Seq, Time: l.Time, Note: l.Stream == stack.Note, Text: l.Text}
+		out[i] = stackview.ProcessLine{Seq: l.Seq, Time: l.Time, Note: l.Stream == stack.Note, Text: l.Text}
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // Shown while there is nothing to watch.
@@ -139,7 +140,7 @@ func (a *app) tapUI(ctx context.Context, j *journal.Journal, filter string) erro
 	}
 	defer done()
 	cfg := tui.Config{
-		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }, Targets: targets}), Sessions: m, Idle: func() string { return "tap" },
+		Views: views.Watch(traffic.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }, Targets: targets}), Sessions: m, Idle: func() string { return "tap" },
 		Filter: filter, Report: report,
 	}
 	defer a.personal(&cfg)()

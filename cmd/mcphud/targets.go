@@ -3,12 +3,12 @@ package main
 import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/traffic"
 )
 
 // targets is where requests of others can be sent again: the servers of the configs, none of which is connected yet, and those that
 // are named on the screen. They have a journal of their own: that of the screens is not theirs to write.
-func (a *app) targets() (t views.Targets, done func(), err error) {
+func (a *app) targets() (t traffic.Targets, done func(), err error) {
 	set, where, err := a.o.load()
 	if err != nil {
 		set = config.Set{} // a file that cannot be read is no reason not to show another one
@@ -26,5 +26,5 @@ func (a *app) targets() (t views.Targets, done func(), err error) {
 		}
 	}
 	a.kill.watch(processesOf(m))
-	return views.Targets{Sessions: m, Where: where, Consent: a.consent()}, func() { _ = m.Close() }, nil
+	return traffic.Targets{Sessions: m, Where: where, Consent: a.consent()}, func() { _ = m.Close() }, nil
 }

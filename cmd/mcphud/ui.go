@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 )
 
 // report is where crashes are reported.
@@ -34,7 +35,7 @@ type uiStart struct {
 	connect  string   // server to connect to at once, so that it starts while the screen does
 	open     string   // server to open from the list, which asks for trust first
 	stack    *demoStack
-	configs  *views.Configs
+	configs  *servers.Configs
 	read     *config.Set // what the files of configs said, which are followed then
 }
 
@@ -157,7 +158,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 }
 
 // followConfigs keeps the servers of m as the files have them.
-func followConfigs(ctx context.Context, files *views.Configs, read config.Set, m *session.Manager, j *journal.Journal) {
+func followConfigs(ctx context.Context, files *servers.Configs, read config.Set, m *session.Manager, j *journal.Journal) {
 	config.Follow(ctx, files.Where, read, func(before, now config.Set) {
 		problems := now.News(before)
 		done, err := m.Update(before.Servers, now.Servers)

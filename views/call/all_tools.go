@@ -1,0 +1,271 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/base/text"
+	counts "github.com/mcphud/mcphud/session/check/cost"
+	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// allTools lists the tools of all servers in one list, under the names that they have across servers. Its filter knows
+// source:mcp, source:local and server:NAME besides words.
+type allTools struct {
+	pane.Rows
+	about  pane.ItemDetail
+	tools  *toolset.Registry
+	calls  *pane.Calls
+	all    []toolset.RegisteredTool
+	cols   pane.ItemColumns
+	weight string
+	tokens []counts.Entry // what each tool costs, nil before it was counted
+	at     uint64         // revision of tools that is in all
+	opened bool           // the cursor was put where it is
+}
+
+func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
+	if tools == nil {
+		tools = toolset.NewRegistry()
+	}
+	return &allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}
+}
+
+func (v *allTools) Info() tui.Info {
+	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"},
+	}}
+}
+
+func (v *allTools) Actions() []tui.Action {
+	return append([]tui.Action{{
+		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
+		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
+	}, appAction("toolset", "All tools", func() (server string, it offer.Item) {
+		t, _ := v.selected()
+		return t.Server, t.Item
+	})}, v.about.Actions("toolset", "detail")...)
+}
+
+func (v *allTools) selected() (toolset.RegisteredTool, bool) {
+	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
+		return v.all[i], true
+	}
+	return toolset.RegisteredTool{}, false
+}
+
+func (v *allTools) none(*tui.Ctx) string {
+	t, ok := v.selected()
+	switch {
+	case !ok:
+		return "nothing is selected"
+	case t.Source != toolset.MCP:
+		return "this tool runs in this program, which has no form for it"
+	}
+	return ""
+}
+
+func (v *allTools) open(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
+	t, _ := v.selected()
+	return c.NavigateOn(t.Server, "call", t.Tool)
+}
+
+// sync takes in the registry when it changed, and leaves the cursor on its tool once somebody saw it.
+func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
+	rev := v.tools.Rev()
+	if rev == v.at {
+		return nil
+	}
+	was, had := v.selected()
+	v.all, v.at = v.tools.List(), rev
+	slices.SortStableFunc(v.all, func(a, b toolset.RegisteredTool) int { // not by who connected first
+		return cmp.Or(strings.Compare(string(b.Source), string(a.Source)), strings.Compare(a.Server, b.Server))
+	})
+	if c.ReadOnly {
+		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
+	}
+	all, titles := v.all, map[string]string{}
+	for _, t := range all {
+		titles[t.Server] = c.ServerTitle(t.Server)
+	}
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) { return allToolsText(all[i], titles[all[i].Server]) }
+	}
+	v.tokens = nil
+	v.weigh()
+	count, _ := c.Replace("toolset", "cost", "count tokens", func(ctx context.Context) (any, error) {
+		out := allCounted{rev, make([]counts.Entry, 0, len(all))}
+		for i, t := range all {
+			if i%100 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			out.entries = append(out.entries, counts.Of(t.Server, offer.Tools, t.Item))
+		}
+		return out, nil
+	})
+	cmd := tea.Batch(count, v.SetRows(c, allToolsRows{v, c}))
+	for i := range all {
+		if had && v.opened && all[i].Name == was.Name {
+			v.List.Select(i)
+			break
+		}
+	}
+	return cmd
+}
+
+// allCounted is what the tools of a revision of the registry cost.
+type allCounted struct {
+	rev     uint64
+	entries []counts.Entry
+}
+
+// weigh says what all tools weigh, and makes their columns.
+func (v *allTools) weigh() {
+	v.cols = pane.NewItemColumns(len(v.all), v.row)
+	v.weight = pane.Weight(len(v.all), "tools", func(i int) offer.Item { return v.all[i].Item }, v.tokens)
+	v.Rev++
+}
+
+// allToolsText is what the filter looks at.
+func allToolsText(t toolset.RegisteredTool, title string) (name, about string) {
+	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " server:" + title + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
+}
+
+type allToolsRows struct {
+	v *allTools
+	c *tui.Ctx
+}
+
+// Len is the number of tools of all servers.
+func (r allToolsRows) Len() int { return len(r.v.all) }
+
+// Row is a tool's marks, its own name, its server, and what it says of itself.
+func (r allToolsRows) Row(i, w int) string {
+	row := r.v.row(i)
+	row.Calls = r.v.calls.Count(row.Group, offer.Tools, row.Name)
+	return r.v.cols.Row(r.c.Theme, r.v.Query, row, w)
+}
+
+func (v *allTools) row(i int) pane.ItemRow {
+	t := v.all[i]
+	row := pane.ItemRow{Item: t.Item, Name: cmp.Or(t.Tool, t.Name), Group: cmp.Or(t.Server, "local")}
+	if i < len(v.tokens) {
+		row.Tokens = v.tokens[i].Tokens
+	}
+	return row
+}
+
+func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.OpDone:
+		if r, ok := m.Value.(allCounted); ok && r.rev == v.at {
+			v.tokens = r.entries
+			v.weigh()
+			return nil, true
+		}
+	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
+		v.calls.Sync(c.Sessions.Journal())
+		cmd := v.sync(c)
+		if _, ok := msg.(tui.Navigate); ok {
+			v.opened = true
+		}
+		return tea.Batch(cmd, v.describe(c)), true
+	}
+	if pane.IsBack(msg) {
+		return c.Back(), true
+	}
+	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
+		if v.none(c) != "" {
+			return v.describe(c)
+		}
+		return v.open(c)
+	})
+}
+
+// Hints say how to leave the screen, which has no number.
+func (v *allTools) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+
+func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
+	t, ok := v.selected()
+	if !ok {
+		v.about.Clear()
+		return nil
+	}
+	return v.about.Show(c, t.Server, t.Item)
+}
+
+func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == "detail" {
+		p.Title = v.Info().Panes[1].Title
+		if t, ok := v.selected(); ok {
+			p.Title = safe.Line(t.Name, 120)
+		}
+		return v.about.Draw(c, p)
+	}
+	if p.Same(c, v.Rev, v.List.Selected(), v.calls.Rev) {
+		return nil
+	}
+	v.List.SetRows(allToolsRows{v, c}) // rows carry the theme
+	v.DrawList(c, p, func(w int) []string {
+		if v.Typed != "" {
+			return pane.NothingMatches(c.Theme, w, v.Typed)
+		}
+		return pane.Message(c.Theme, w, "No tools yet.", "They are listed here when a server connects: press 1 for the servers.")
+	})
+	p.Badge, p.Foot = pane.CountBadge(v.List.Len(), len(v.all)), v.weight
+	return nil
+}
+
+func (v *allTools) Breadcrumb(*tui.Ctx) string {
+	t, _ := v.selected()
+	return safe.Line(t.Name, 60)
+}
+
+func (v *allTools) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	t, ok := v.selected()
+	if !ok {
+		return nil
+	}
+	switch k {
+	case tui.CopyValue:
+		return tui.CopyString(t.Name, true)
+	case tui.CopyJSON, tui.CopyRaw:
+		return tui.CopyBytes(t.Item.Raw)
+	}
+	return nil
+}
+
+func (v *allTools) Choices(*tui.Ctx) (out []tui.Choice) {
+	for i := range v.List.Listed() {
+		if t := v.all[i]; t.Source == toolset.MCP {
+			out = append(out, tui.Choice{Label: safe.Line(t.Name, 120) + pane.Summary(t.Item), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) }})
+		}
+	}
+	return out
+}
+
+func (v *allTools) Plain(c *tui.Ctx, w io.Writer) {
+	if c.Linear && len(v.all) > 0 && v.List.Len() == 0 {
+		fmt.Fprintln(w, pane.NothingListed(v.Typed))
+	}
+	for _, t := range v.all {
+		if c.Linear && t.Source == toolset.MCP {
+			continue // one of the choices
+		}
+		fmt.Fprintf(w, "%s%s\n", safe.Line(t.Name, 300), pane.Summary(t.Item))
+	}
+}

@@ -1,0 +1,88 @@
+package call
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
+	"github.com/mcphud/mcphud/views/shell"
+)
+
+// listSplit is the share of a list beside what is said of its items, in percent: names of 36 cells are whole at 80 columns.
+const listSplit = 48
+
+// NewTools lists the current server's tools, which may take budget tokens together; 0 is any number.
+func NewTools(calls *pane.Calls, budget int) *itemScreen {
+	v := newItemScreen(itemKind{
+		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
+		}},
+		kind: offer.Tools, plural: "tools", verb: "call", screen: "call",
+		help:    "Open the tool's form, to fill in and call.",
+		name:    itemName,
+		command: func(it offer.Item) shell.Invocation { return pane.Invoke("tools show", it.Name) },
+		extra: []tui.Action{{
+			ID: "tools.all", Keys: []string{"a"}, Title: "all servers", Group: "Tools", Hint: 2,
+			Help: "Go to the tools of all servers in one list.",
+			Disabled: func(c *tui.Ctx) string {
+				if len(c.Sessions.Servers()) < 2 {
+					return "there is one server only"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
+		}, pane.CheckAction("tools", pane.CurrentServer), pane.TreemapAction("tools", "$")},
+		app: true,
+	}, calls)
+	v.Budget = budget
+	return v
+}
+
+// NewPrompts lists the current server's prompts.
+func NewPrompts(calls *pane.Calls) *itemScreen {
+	return newItemScreen(itemKind{
+		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
+		}},
+		kind: offer.Prompts, plural: "prompts", verb: "get", screen: "prompt",
+		help:    "Open the prompt's arguments, to fill in and get its messages.",
+		name:    itemName,
+		command: func(it offer.Item) shell.Invocation { return pane.Invoke("prompts get", it.Name) },
+	}, calls)
+}
+
+// NewTemplates lists the current server's resource templates.
+func NewTemplates(calls *pane.Calls) *itemScreen {
+	return newItemScreen(itemKind{
+		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
+		}},
+		kind: offer.Templates, plural: "resource templates", verb: "fill in", screen: "template",
+		help:    "Open the template's variables, to fill in and read the resource.",
+		name:    func(it offer.Item) string { return it.URI },
+		command: func(offer.Item) shell.Invocation { return pane.Invoke("resources templates") },
+	}, calls)
+}
+
+// NewSkills lists the current server's skills. Nothing of them is read here.
+func NewSkills(calls *pane.Calls) *itemScreen {
+	return newItemScreen(itemKind{
+		info: tui.Info{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Skills"}, {ID: "detail", Title: "Skill"},
+		}},
+		kind: offer.Skills, plural: "skills", verb: "open", screen: "skill",
+		help:    "Read the skill's SKILL.md, verify it, and show it with the skill's files.",
+		name:    func(it offer.Item) string { return it.URI },
+		command: func(it offer.Item) shell.Invocation { return pane.Invoke("skills show", it.URI) },
+		extra: []tui.Action{{
+			ID: "skills.uri", Keys: []string{"u"}, Title: "open a URI", Group: "Skills", Hint: 2,
+			Help: "Open a skill by the URI of its SKILL.md, also one that the server does not list.", Disabled: pane.Offline,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				return c.Ask(tui.Question{Label: "URI of a SKILL.md", OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return c.Navigate("skill", uri) }})
+			},
+		}},
+	}, calls)
+}
+
+func itemName(it offer.Item) string { return it.Name }

@@ -1,0 +1,449 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	x := v.runs[v.server]
+	if p.Same(c, v.table.Rev, v.seen, v.detail.Top, v.table.List.Selected(), v.running(), c.Server, pane.Offline(c)) {
+		return nil
+	}
+	p.Badge, p.Foot = "", ""
+	if p.ID == "detail" {
+		part, f := v.selected()
+		p.Title = "Section"
+		if f != nil {
+			p.Title = f.ID
+		} else if part != nil {
+			p.Title = part.name
+		}
+		v.detail.Draw(p, v.lines(c, p.W))
+		return nil
+	}
+	p.Title = "Check"
+	if c.Server != nil {
+		p.Title += " of " + safe.Line(c.Server.Title(), 60)
+	}
+	if x != nil {
+		p.Foot = v.summary(x)
+	}
+	p.Badge = v.narrowed()
+	v.table.List.SetRows(checkRows{v, c})
+	v.table.DrawList(c, p, func(w int) []string {
+		switch {
+		case c.Server == nil:
+			return pane.Message(c.Theme, w, "No server is open.", "Press 1 for the servers.")
+		case v.with.Sections == nil:
+			return pane.Message(c.Theme, w, "There are no sections here.", "mcphud check in a shell has them.")
+		case x == nil && c.Server.Status().State == session.Connecting:
+			return pane.Message(c.Theme, w, "The server is connecting.", "It is examined as soon as it is connected.")
+		case x == nil && pane.Offline(c) != "":
+			return pane.Message(c.Theme, w, "The server is not connected.", "Press "+c.KeyOf("check.run")+" to connect and examine it, or 1 for the servers.")
+		case x == nil:
+			return pane.Message(c.Theme, w, "Nobody examined this server yet.", "Press "+c.KeyOf("check.run")+" to examine it.")
+		case v.table.Typed == "":
+			return pane.Message(c.Theme, w, "Nothing is listed.", "Press "+c.KeyOf("check.only")+" for another section.")
+		}
+		return pane.NothingMatches(c.Theme, w, v.table.Typed)
+	})
+	return nil
+}
+
+// Rows leaves what a short list does not need to the details.
+func (v *checkScreen) Rows(_ *tui.Ctx, _, h int) int { return min(max(v.table.List.Len()+2, 6), h*3/5) }
+
+// narrowed says what is not listed.
+func (v *checkScreen) narrowed() string {
+	var out []string
+	if v.only != "" {
+		out = append(out, v.only)
+	}
+	switch v.least {
+	case check.Warning:
+		out = append(out, "warnings and errors")
+	case check.Error:
+		out = append(out, "errors")
+	}
+	return strings.Join(out, ": ")
+}
+
+func countsText(n check.Counts) string {
+	out := pane.Count(n.Error, "error") + " · " + pane.Count(n.Warning, "warning") + fmt.Sprintf(" · %d info", n.Info)
+	if n.Ignored > 0 {
+		out += fmt.Sprintf(" · %d ignored", n.Ignored)
+	}
+	return out
+}
+
+// counts are the findings of all sections, and how many rules looked for them.
+func (v *checkScreen) counts() (n check.Counts, rules int) {
+	for _, p := range v.parts {
+		n.Error += p.counts.Error
+		n.Warning += p.counts.Warning
+		n.Info += p.counts.Info
+		n.Ignored += p.counts.Ignored
+		if p.state == examined {
+			rules += p.rules
+		}
+	}
+	return n, rules
+}
+
+// summary is an examination in a few words.
+func (v *checkScreen) summary(x *examination) string {
+	n, rules := v.counts()
+	if x.op != 0 {
+		for _, p := range v.parts {
+			if p.state == underWay {
+				return strings.TrimSpace(p.name + "… " + progressText(p.progress) + " " + tui.Elapsed(time.Since(x.began)))
+			}
+		}
+		return strings.TrimSpace("listing… " + tui.Elapsed(time.Since(x.began)))
+	}
+	switch {
+	case x.err != nil:
+		return "failed"
+	case n == check.Counts{} && x.report != nil:
+		return "no findings: " + looked(rules, x.report.Server)
+	}
+	return countsText(n) + " · " + text.Duration(x.took)
+}
+
+// looked says what rules looked at.
+func looked(rules int, s check.ServerReport) string {
+	out := pane.Count(rules, "rule") + " looked at " + pane.Count(s.Tools, "tool")
+	if s.Prompts > 0 {
+		out += ", " + pane.Count(s.Prompts, "prompt")
+	}
+	if n := s.Resources + s.Templates; n > 0 {
+		out += ", " + pane.Count(n, "resource")
+	}
+	return out
+}
+
+// progressText is for example "120/5000".
+func progressText(p check.Progress) string {
+	switch {
+	case p.Total > 0:
+		return fmt.Sprintf("%d/%d", p.Done, p.Total)
+	case p.Done > 0:
+		return fmt.Sprint(p.Done)
+	}
+	return ""
+}
+
+// checkMark is the sign of a severity and its style.
+func checkMark(th *tui.Theme, s check.Severity) (sign string, style paint.Style) {
+	switch s {
+	case check.Error:
+		return "✗", th.Error
+	case check.Warning:
+		return "!", th.Warn
+	}
+	return "·", th.Info
+}
+
+// partMark is the sign of a section, a word for it, and its style.
+func partMark(th *tui.Theme, p *checkPart) (sign, word string, style paint.Style) {
+	n := p.counts
+	switch {
+	case p.state == awaited:
+		return "·", "not yet", th.Muted
+	case p.state == underWay:
+		return tui.Changing.Glyph(), strings.TrimSpace("running " + progressText(p.progress)), th.Warn
+	case p.absent != "":
+		return "–", safe.Line(p.absent, 80), th.Muted
+	case p.state == leftOut || p.report.Error == check.Interrupted:
+		return "–", "cancelled", th.Muted
+	case p.report.Error != "":
+		return "✗", "not finished", th.Error
+	case n.Error > 0:
+		return "✗", countsText(n), th.Error
+	case n.Warning > 0:
+		return "!", countsText(n), th.Warn
+	case n.Info > 0:
+		return "✓", countsText(n), th.OK
+	}
+	return "✓", "no findings", th.OK
+}
+
+// checkRows draws sections and findings.
+type checkRows struct {
+	v *checkScreen
+	c *tui.Ctx
+}
+
+// Len is the number of rows.
+func (r checkRows) Len() int { return len(r.v.rows) }
+
+// Row is a section with its outcome, or a finding: severity, rule, place and message.
+func (r checkRows) Row(i, w int) string {
+	v, th := r.v, r.c.Theme
+	at := v.rows[i]
+	p := &v.parts[at.part]
+	if at.finding < 0 {
+		sign, word, style := partMark(th, p)
+		out := style.S(sign) + " " + paint.Fit(v.table.Query.Highlight(p.name, th.Heading, th.Match), 9) + style.S(word)
+		if room := w - paint.Width(out) - 2; room > 12 {
+			out += "  " + th.Muted.S(safe.Line(p.title, room))
+		}
+		return paint.Cut(out, w)
+	}
+	f := &p.findings[at.finding]
+	sign, style := checkMark(th, f.Severity)
+	if f.Ignored != "" {
+		style = th.Muted
+	}
+	rule, wide, most := f.ID, 34, 24
+	if w < 100 {
+		_, rule, _ = strings.Cut(f.ID, "/")
+		wide, most = 24, 16
+	}
+	out := "  " + style.S(sign+" "+paint.Fit(f.Severity.String(), 8)) + pane.Column(v.table.Query.Highlight(rule, th.Text, th.Match), wide, w) + "  "
+	place := f.Place.Name
+	if place == "" {
+		place = f.Place.Kind
+	}
+	out += pane.Column(v.table.Query.Highlight(safe.Line(place, 40), th.Accent, th.Match), most, w)
+	if room := w - paint.Width(out) - 2; room > 8 {
+		out += "  " + v.table.Query.Highlight(safe.Line(text.Clip(text.FirstLine(f.Message), 4*room), room), th.Muted, th.Match)
+	}
+	return paint.Cut(out, w)
+}
+
+// lines are the details of the row under the cursor.
+func (v *checkScreen) lines(c *tui.Ctx, w int) []string {
+	p, f := v.selected()
+	x, th := v.runs[v.server], c.Theme
+	switch {
+	case x != nil && x.err != nil && f == nil:
+		return append(pane.ErrorLines(th, w, x.err), "", th.Muted.S(c.KeyOf("check.run")+" tries again"))
+	case f != nil:
+		return checkedLines(th, w, f)
+	case p != nil:
+		return v.partLines(c, w, p, x)
+	}
+	return nil
+}
+
+func checkedLines(th *tui.Theme, w int, f *check.Finding) []string {
+	l := pane.NewDetails(th, w)
+	sign, style := checkMark(th, f.Severity)
+	sure := ""
+	if f.Sure != check.Certain {
+		sure = " · " + string(f.Sure)
+	}
+	l.Whole(style, sign+" "+f.Severity.String()+": "+f.Rule.Title+sure)
+	l.Paragraph(th.Text, safe.Text(text.Clip(f.Message, 2000)))
+	l.Row("at", f.Place.String())
+	if len(f.Clients) > 0 {
+		l.Row("clients", strings.Join(f.Clients, ", "))
+	}
+	if f.Ignored != "" {
+		l.Row("ignored", f.Ignored)
+	}
+	if f.Rule.Why != "" {
+		l.Row("why", f.Rule.Why)
+	}
+	if f.Fix != "" {
+		l.Row("fix", f.Fix)
+	}
+	if f.Repro != "" {
+		l.Heading("Shown by")
+		l.Whole(th.Code, safe.Text(f.Repro))
+	}
+	if f.Evidence != "" {
+		l.Heading("Evidence")
+		for line := range strings.Lines(f.Evidence) {
+			l.Whole(th.Text, safe.Text(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	if f.Rule.Source != "" {
+		l.Heading("Source")
+		l.Whole(th.Link, f.Rule.Source)
+		l.Note("read on " + f.Rule.Read)
+	}
+	return l.Lines
+}
+
+func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination) []string {
+	th := c.Theme
+	l := pane.NewDetails(th, w)
+	sign, word, style := partMark(th, p)
+	l.Whole(style, sign+" "+word)
+	l.Paragraph(th.Text, p.title)
+	if key := c.KeyOf("check.accept"); p.absent != "" && p.name == contractSection && key != "" {
+		l.Note(key + " makes one of what the server offers now.")
+	}
+	if key := c.KeyOf("call.keep"); p.absent != "" && p.name == "cases" && key != "" {
+		l.Note(key + " on the result of a call saves it as one.")
+	}
+	if p.state == examined {
+		took := text.Duration(time.Duration(p.report.Millis * float64(time.Millisecond)))
+		if x.report != nil {
+			l.Note(looked(p.rules, x.report.Server) + " in " + took)
+		}
+	}
+	switch p.report.Error {
+	case "":
+	case check.Interrupted:
+		l.Note("What was found until then is listed.")
+	default:
+		l.Paragraph(th.Error, safe.Text(text.Clip(p.report.Error, 2000)))
+	}
+	plotLines(l, p.progress, w)
+	if len(p.report.Table) > 0 {
+		l.Lines = append(l.Lines, "")
+		l.Lines = append(l.Lines, tableLines(th, w, p.report.Table)...)
+	}
+	for _, n := range p.report.Notes {
+		l.Lines = append(l.Lines, "")
+		l.Note(safe.Text(n))
+	}
+	outcomeLines(l, th, p)
+	return l.Lines
+}
+
+// plotLines draw what a section measures, or measured last.
+func plotLines(l *pane.Details, g check.Progress, w int) {
+	if len(g.Plots) == 0 {
+		return
+	}
+	const label = 14
+	l.Heading(safe.Line(g.What, 60))
+	for _, p := range g.Plots {
+		last := safe.Line(p.Last, 60)
+		l.Row(p.Name, widget.Spark(p.Values, w-label-paint.Width(last)-2)+"  "+last)
+	}
+}
+
+// outcomeLines are what a section tried, one thing after the other: what did not hold with the first that it found, then what did.
+func outcomeLines(l *pane.Details, th *tui.Theme, p *checkPart) {
+	if p.absent != "" || len(p.report.Outcomes) == 0 && p.name != "cases" {
+		return
+	}
+	l.Heading("Tried")
+	failed := map[check.Place]bool{}
+	for i := range p.findings {
+		f := &p.findings[i]
+		if at := f.Place; at.Kind == check.OfCall && !failed[at] && len(failed) < maxTable {
+			failed[at] = true
+			sign, style := checkMark(th, f.Severity)
+			l.Whole(style, safe.Line(sign+" "+at.Name+": "+text.FirstLine(f.Message), 300))
+		}
+	}
+	for i, o := range p.report.Outcomes {
+		what := o.Place.Name
+		if o.Place.Kind != check.OfCall { // many rules at one place
+			what = strings.TrimSpace(o.Rule + " " + what)
+		}
+		switch {
+		case i == maxTable:
+			l.Note(fmt.Sprintf("… and %d more", len(p.report.Outcomes)-i))
+			return
+		case o.Verdict == check.Skipped:
+			l.Whole(th.Muted, safe.Line("– "+what+": "+o.Why, 300))
+		case o.Millis > 0:
+			l.Whole(th.OK, safe.Line("✓ "+what+" "+text.Duration(time.Duration(o.Millis*float64(time.Millisecond))), 300))
+		default:
+			l.Whole(th.OK, safe.Line("✓ "+what, 300))
+		}
+	}
+}
+
+// maxTable is how many rows of a section's table are drawn.
+const maxTable = 500
+
+// tableLines is a table with a heading, its first column as wide as there is room.
+func tableLines(th *tui.Theme, w int, rows [][]string) (out []string) {
+	rows = rows[:min(len(rows), maxTable)]
+	wide := make([]int, len(rows[0]))
+	rest := 0
+	for i := range wide {
+		wide[i] = pane.Widest(len(rows), 60, func(r int) string {
+			if i < len(rows[r]) {
+				return rows[r][i]
+			}
+			return ""
+		})
+		if i > 0 {
+			rest += wide[i] + 2
+		}
+	}
+	wide[0] = max(min(wide[0], w-rest), 8)
+	for n, row := range rows {
+		style, line := th.Text, ""
+		if n == 0 {
+			style = th.Muted
+		}
+		for i, cell := range row[:min(len(row), len(wide))] {
+			cell = paint.Fit(safe.Line(cell, wide[i]), wide[i])
+			if i > 0 {
+				cell = "  " + cell
+			}
+			line += cell
+		}
+		out = append(out, style.S(paint.Cut(strings.TrimRight(line, " "), w)))
+	}
+	return out
+}
+
+// plainFinding is a finding as text for others.
+func plainFinding(f check.Finding) string {
+	out := fmt.Sprintf("%s %s: %s: %s", f.Severity, f.ID, f.Place, f.Message)
+	if f.Fix != "" {
+		out += "\n  fix: " + f.Fix
+	}
+	if f.Repro != "" {
+		out += "\n  shown by: " + f.Repro
+	}
+	return out
+}
+
+// Plain is the sections that ended, with their findings.
+func (v *checkScreen) Plain(c *tui.Ctx, w io.Writer) {
+	x := v.runs[v.server]
+	if x == nil {
+		fmt.Fprintln(w, "Nobody examined this server yet.")
+		return
+	}
+	if x.err != nil {
+		fmt.Fprintln(w, safe.Text(x.err.Error()))
+	}
+	th := c.Theme
+	for _, r := range v.rows {
+		p := &v.parts[r.part]
+		if r.finding >= 0 {
+			fmt.Fprintln(w, "  "+strings.ReplaceAll(safe.Text(plainFinding(p.findings[r.finding])), "\n", "\n  "))
+			continue
+		}
+		_, word, _ := partMark(th, p)
+		fmt.Fprintf(w, "%s: %s\n", p.name, word)
+	}
+	fmt.Fprintln(w, v.summary(x))
+}
+
+// Choices are the actions that there are now.
+func (v *checkScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
+	for _, a := range v.Actions() {
+		if a.Disabled == nil || a.Disabled(c) == "" {
+			out = append(out, tui.Choice{Label: a.Title, Run: a.Run})
+		}
+	}
+	return out
+}

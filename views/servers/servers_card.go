@@ -1,0 +1,99 @@
+package servers
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/catalog/card"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// published is what was read of what is published about servers, by their name.
+type published struct {
+	lines map[string][]string
+	rev   uint64
+}
+
+// readCards is the outcome of reading what is published about a server.
+type readCards struct {
+	server string
+	all    []card.Comparison
+}
+
+func (v *servers) cardAction() tui.Action {
+	return tui.Action{
+		ID: "servers.card", Keys: []string{"C"}, Title: "server card", Group: "Server",
+		Help:     "Read what is published about the server (server cards, .well-known), and show where it says something else than the server.",
+		Disabled: v.noCard, Run: v.readCard,
+	}
+}
+
+// noCard is why nothing can be published about a server.
+func (v *servers) noCard(c *tui.Ctx) string {
+	if why := v.notConnected(c); why != "" {
+		return why
+	}
+	if s := v.selected(); s.Config().URL == "" {
+		return "it has no URL"
+	}
+	return ""
+}
+
+func (v *servers) readCard(c *tui.Ctx) tea.Cmd {
+	s := v.selected()
+	cmd, _ := c.Replace("servers", "card\x00"+s.Name(), "server card of "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
+		all, _, err := card.Check(ctx, s) // a list that cannot be read is shown where lists are
+		return readCards{s.Name(), all}, err
+	})
+	return cmd
+}
+
+// keep shows what was read in the details of its server.
+func (p *published) keep(c *tui.Ctx, r readCards, err error) tea.Cmd {
+	if err != nil {
+		return c.Toast(tui.Failure, err.Error())
+	}
+	if p.lines == nil {
+		p.lines = map[string][]string{}
+	}
+	p.lines[r.server] = card.Lines(r.all)
+	p.rev++
+	found, other := 0, 0
+	for _, d := range r.all {
+		if other += len(d.Differences); d.Found {
+			found++
+		}
+	}
+	switch {
+	case other > 0:
+		return c.Toast(tui.Warning, "what is published differs from what the server says; see its details")
+	case found > 0:
+		return c.Toast(tui.Success, "what is published agrees with what the server says")
+	}
+	return c.Toast(tui.Note, "nothing is published about the server")
+}
+
+// draw adds what was read to the details of a server.
+func (p *published) draw(c *tui.Ctx, server string, w int, lines []string) []string {
+	read := p.lines[server]
+	if read == nil {
+		return lines
+	}
+	l := pane.NewDetails(c.Theme, w)
+	l.Heading("Published")
+	for _, line := range read {
+		switch text := strings.TrimSpace(line); {
+		case strings.HasPrefix(text, "≠"):
+			l.Row("  differs", strings.TrimSpace(strings.TrimPrefix(text, "≠")))
+		case strings.HasPrefix(text, "!"):
+			l.Row("  wrong", strings.TrimSpace(strings.TrimPrefix(text, "!")))
+		default:
+			l.Row("document", text)
+		}
+	}
+	return append(append(lines, ""), l.Lines...)
+}

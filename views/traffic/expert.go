@@ -1,0 +1,422 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// experts lists what breaks the protocol in the traffic, by rule. Navigate's Arg may be the Seq (uint64) of an entry to whose
+// finding to go.
+type experts struct {
+	pane.Rows
+	detail  pane.TextPane
+	list    *live.List
+	over    func() bool // nothing comes any more
+	ended   bool        // the list knows that
+	report  live.Report // as far as the filter lets through
+	rows    []expertRow
+	folded  map[*live.Rule]bool // as the user wants it
+	filter  *filter.Filter
+	ranged  string // the condition in it that another screen put there
+	known   filter.Seen
+	busy    bool
+	again   bool   // something came meanwhile
+	checked uint64 // revision of the journal that was checked
+	want    uint64 // entry to go to once there are rows
+	at      string // what the detail pane shows
+	broken  brokenRows
+}
+
+// expertRow is a rule, or one of its findings.
+type expertRow struct {
+	group   int
+	finding int // -1 for the rule itself
+}
+
+// expertPause is the least time between two checks of traffic that goes on.
+const expertPause = 300 * time.Millisecond
+
+// manyFindings is from how many findings on a rule is folded by itself.
+const manyFindings = 20
+
+// NewExperts marks the rows of a traffic screen, once it was opened.
+func NewExperts(t *traffic, over func() bool) *experts {
+	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), over: over, folded: map[*live.Rule]bool{}}
+	t.broken = &v.broken
+	return v
+}
+
+// brokenRows are the entries about which there is a finding, and the requests in whose exchange one is.
+type brokenRows struct {
+	worst map[uint64]live.Severity
+	rev   int
+}
+
+// badge says of an entry that there is an error or a warning about it; § stands for the section of the specification.
+func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
+	if b == nil || b.worst[seq] < live.Warning {
+		return ""
+	}
+	_, style := severityMark(th, b.worst[seq])
+	return style.S("§ " + b.worst[seq].String())
+}
+
+// take marks what a report is about.
+func (b *brokenRows) take(j *journal.Journal, r *live.Report) {
+	worst := map[uint64]live.Severity{}
+	for _, g := range r.Groups {
+		for _, f := range g.Findings {
+			worst[f.Seq] = max(worst[f.Seq], g.Rule.Severity)
+			if e, ok := j.Get(f.Seq); ok && e.Root != 0 {
+				worst[e.Root] = max(worst[e.Root], g.Rule.Severity)
+			}
+		}
+	}
+	b.worst = worst
+}
+
+func (v *experts) Info() tui.Info {
+	return tui.Info{ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"},
+	}}
+}
+
+func (v *experts) Actions() []tui.Action {
+	return []tui.Action{
+		{
+			ID: "expert.go", Keys: []string{"enter"}, Title: "go to frame", Group: "Expert", Hint: 1,
+			Help: "Go to the frame on the traffic screen; on a rule, fold or unfold its findings.", Disabled: v.none, Run: v.open,
+		},
+		{
+			ID: "expert.fold", Keys: []string{"space"}, Title: "fold", Group: "Expert", Hint: 2, Pane: "list",
+			Help: "Fold or unfold the findings of the rule.", Disabled: v.none, Run: v.fold,
+		},
+	}
+}
+
+// expertAction leads to the screen from where a frame is.
+func expertAction(view string, seq func() uint64) tui.Action {
+	return tui.Action{
+		ID: view + ".expert", Keys: []string{"E"}, Title: "expert", Group: "Traffic",
+		Help: "List what breaks the protocol, by rule, and go to the finding about this frame.",
+		Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("expert", seq()) },
+	}
+}
+
+// checkedTraffic is the outcome of a check.
+type checkedTraffic struct {
+	report live.Report
+	broken brokenRows
+	rev    uint64
+}
+
+// recheck asks for a check of what came since.
+type recheck struct{}
+
+// check looks at what came since, beside the event loop.
+func (v *experts) check(c *tui.Ctx) tea.Cmd {
+	if v.busy {
+		v.again = true
+		return nil
+	}
+	j := c.Sessions.Journal()
+	rev, over := j.Rev(), v.over != nil && v.over()
+	if rev == v.checked && over == v.ended && rev != 0 {
+		return nil
+	}
+	v.ended = over
+	return v.run(c, j, rev)
+}
+
+// run checks, and picks what the filter lets through.
+func (v *experts) run(c *tui.Ctx, j *journal.Journal, rev uint64) tea.Cmd {
+	v.busy = true
+	list, only, ended := v.list, v.filter, v.ended
+	cmd, _ := c.Replace(v.View, "check", "check the traffic", func(ctx context.Context) (any, error) {
+		if err := list.Update(ctx, j); err != nil {
+			return nil, err
+		}
+		if ended {
+			list.Finish()
+		}
+		r := list.Report()
+		var broken brokenRows
+		broken.take(j, &r)
+		if !only.Empty() {
+			pick(ctx, &r, j, only)
+		}
+		return checkedTraffic{r, broken, rev}, ctx.Err()
+	})
+	return cmd
+}
+
+// pick leaves in a report what a filter lets through.
+func pick(ctx context.Context, r *live.Report, j *journal.Journal, only *filter.Filter) {
+	r.Count = [len(r.Count)]int{}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		g.Findings = slices.DeleteFunc(g.Findings, func(f live.Finding) bool {
+			e, ok := j.Get(f.Seq)
+			return ctx.Err() != nil || !ok || !only.Match(j, &e)
+		})
+		g.Count = len(g.Findings)
+		r.Count[g.Rule.Severity] += g.Count
+	}
+	r.Groups = slices.DeleteFunc(r.Groups, func(g live.Group) bool { return g.Count == 0 })
+}
+
+// unfolded is whether a rule's findings are listed.
+func (v *experts) unfolded(g *live.Group) bool {
+	if folded, said := v.folded[g.Rule]; said {
+		return !folded
+	}
+	return len(g.Findings) <= manyFindings
+}
+
+// arrange builds the rows anew. The cursor stays on its finding.
+func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
+	var was live.Finding
+	var rule *live.Rule
+	if g, f := v.selected(); g != nil {
+		rule = g.Rule
+		if f != nil {
+			was = *f
+		}
+	}
+	v.rows = v.rows[:0]
+	to, found := -1, false // where the cursor goes
+	wanted := func(*live.Finding) bool { return false }
+	if v.want != 0 {
+		j := c.Sessions.Journal()
+		root := func(seq uint64) uint64 { e, _ := j.Get(seq); return e.Root }
+		exchange := root(v.want)
+		wanted = func(f *live.Finding) bool { return f.Seq == v.want || exchange != 0 && root(f.Seq) == exchange }
+	}
+	for i := range v.report.Groups {
+		g := &v.report.Groups[i]
+		if g.Rule == rule && to < 0 {
+			to = len(v.rows)
+		}
+		v.rows = append(v.rows, expertRow{i, -1})
+		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f live.Finding) bool { return wanted(&f) }) {
+			continue
+		}
+		for k, f := range g.Findings {
+			if hit := wanted(&f); hit && !found || v.want == 0 && f.Rule == rule && f.Seq == was.Seq {
+				to, found = len(v.rows), found || hit
+			}
+			v.rows = append(v.rows, expertRow{i, k})
+		}
+	}
+	if len(v.rows) > 0 && !v.busy {
+		v.want = 0
+	}
+	rows := expertRows{v, c}
+	cmd := v.SetRows(c, rows)
+	if to >= 0 {
+		v.List.Select(to)
+	}
+	return cmd
+}
+
+// selected is the rule under the cursor, and the finding unless it is on the rule itself.
+func (v *experts) selected() (*live.Group, *live.Finding) {
+	i := v.List.Selected()
+	if i < 0 || i >= len(v.rows) || v.rows[i].group >= len(v.report.Groups) {
+		return nil, nil
+	}
+	g := &v.report.Groups[v.rows[i].group]
+	if k := v.rows[i].finding; k >= 0 && k < len(g.Findings) {
+		return g, &g.Findings[k]
+	}
+	return g, nil
+}
+
+func (v *experts) none(*tui.Ctx) string {
+	if g, _ := v.selected(); g == nil {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func (v *experts) open(c *tui.Ctx) tea.Cmd {
+	g, f := v.selected()
+	switch {
+	case g == nil:
+		return nil
+	case f == nil:
+		return v.fold(c)
+	}
+	return c.Navigate("traffic", f.Seq)
+}
+
+func (v *experts) fold(c *tui.Ctx) tea.Cmd {
+	g, _ := v.selected()
+	if g == nil {
+		return nil
+	}
+	v.folded[g.Rule] = v.unfolded(g)
+	return v.arrange(c)
+}
+
+// CheckFilter says what is wrong with a text as a filter of the list.
+func (v *experts) CheckFilter(c *tui.Ctx, text string) *tui.FilterError {
+	if c.Focus != "list" {
+		return nil
+	}
+	return pane.FilterError(filter.Options{}, text)
+}
+
+// CompleteFilter completes keys, and values of the journal.
+func (v *experts) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
+	if c.Focus != "list" {
+		return nil
+	}
+	return pane.Completions(&v.known, c, text, cursor)
+}
+
+func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.Navigate:
+		v.want, _ = m.Arg.(uint64)
+		check := v.check(c) // what it finds may be what is wanted
+		return tea.Batch(check, v.arrange(c)), true
+	case tui.SessionChanged, recheck:
+		if c.View != v.View {
+			return nil, true
+		}
+		return v.check(c), true
+	case pane.Range:
+		text := pane.Narrowed(v.Typed, v.ranged, m)
+		v.ranged = string(m)
+		c.FilterApplied(v.View, "list", text)
+		return v.narrow(c, text), true
+	case tui.FilterChanged:
+		if c.Focus == "detail" {
+			return nil, true
+		}
+		return v.narrow(c, m.Text), true
+	case tui.OpDone:
+		return v.done(c, m), true
+	}
+	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+}
+
+// narrow lists what passes a filter.
+func (v *experts) narrow(c *tui.Ctx, text string) tea.Cmd {
+	to, err := filter.Parse(text)
+	if text == v.Typed || err != nil {
+		return nil
+	}
+	v.Typed, v.filter = text, to
+	if c.View != v.View {
+		v.checked = 0 // again when it is shown
+		return nil
+	}
+	return v.run(c, c.Sessions.Journal(), v.checked)
+}
+
+// done takes the outcome of a check, and asks for the next one if something came meanwhile.
+func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	v.busy = false
+	r, ok := m.Value.(checkedTraffic)
+	if m.Err != nil || !ok {
+		return nil
+	}
+	v.report, v.checked = r.report, r.rev
+	v.broken.worst = r.broken.worst
+	v.broken.rev++
+	var next tea.Cmd
+	if v.again {
+		v.again = false
+		next = c.After(expertPause, func() tea.Msg { return recheck{} })
+	}
+	return tea.Batch(v.arrange(c), next)
+}
+
+// Hints say how to leave the screen, which has no number.
+func (v *experts) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+
+func (v *experts) Breadcrumb(*tui.Ctx) string {
+	if g, _ := v.selected(); g != nil {
+		return g.Rule.ID
+	}
+	return ""
+}
+
+func (v *experts) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	g, f := v.selected()
+	switch {
+	case f != nil && k == tui.CopyValue:
+		return tui.CopyString(expertLine(f), true)
+	case f != nil && (k == tui.CopyRaw || k == tui.CopyJSON):
+		return pane.CopyBody(c.Sessions.Journal(), f.Seq)
+	case g != nil && k == tui.CopyPath:
+		return tui.CopyString(g.Rule.Section(v.revision(g, f)), true)
+	}
+	return nil
+}
+
+// revision is that of a finding, or of the first one of a rule.
+func (v *experts) revision(g *live.Group, f *live.Finding) string {
+	switch {
+	case f != nil:
+		return f.Revision
+	case len(g.Findings) > 0:
+		return g.Findings[0].Revision
+	}
+	return ""
+}
+
+func (v *experts) Plain(c *tui.Ctx, w io.Writer) {
+	fmt.Fprintln(w, v.summary())
+	for _, g := range v.report.Groups {
+		fmt.Fprintf(w, "%s %s %s (%d)\n", g.Rule.Severity, g.Rule.ID, g.Rule.Title, g.Count)
+		for _, f := range g.Findings {
+			fmt.Fprintf(w, "  %s\n", safe.Line(expertLine(&f), 300))
+		}
+	}
+}
+
+// expertLine is a finding in one line.
+func expertLine(f *live.Finding) string {
+	return fmt.Sprintf("#%d %s %s %s: %s", f.Seq, f.By, f.Rule.ID, f.Method, f.Evidence)
+}
+
+// summary is what was found in how much.
+func (v *experts) summary() string {
+	r := &v.report
+	out := "nothing broken in " + pane.Count(r.Frames, "frame")
+	if r.Total() > 0 {
+		out = fmt.Sprintf("%s, %s, %s in %s", pane.Count(r.Count[live.Error], "error"), pane.Count(r.Count[live.Warning], "warning"),
+			pane.Count(r.Count[live.Note], "note"), pane.Count(r.Frames, "frame"))
+	}
+	if r.Unchecked > 0 {
+		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
+	}
+	return out
+}
+
+// severityMark is a severity as a glyph, and its colour.
+func severityMark(th *tui.Theme, s live.Severity) (glyph string, style paint.Style) {
+	switch s {
+	case live.Error:
+		return "✗", th.Error
+	case live.Warning:
+		return "!", th.Warn
+	}
+	return "·", th.Info
+}
