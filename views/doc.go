@@ -1,3 +1,3 @@
-// Package views holds the screens, one file each, and what they share. All is the only place where they are listed;
-// they never call one another, but navigate by name.
+// Package views puts the screens together: [All] is the only place where they are listed. Each family of screens is a package below; what
+// families share is in pane and shell. Screens never call one another, but navigate by name.
 package views

@@ -34,6 +34,7 @@ type allTools struct {
 	opened bool           // the cursor was put where it is
 }
 
+// NewAllTools is the screen of the tools of all servers, from r; calls has what came of them.
 func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
 	if tools == nil {
 		tools = toolset.NewRegistry()

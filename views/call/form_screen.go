@@ -1,3 +1,5 @@
+// Package call is the screens from which something is asked of a server: its lists of tools, resources, prompts, templates and skills, the
+// form in which a call is filled in, its result, and what tools cost a model.
 package call
 
 import (

@@ -18,6 +18,7 @@ type instructions struct {
 	of   string // server that is shown
 }
 
+// NewInstructions is the screen of what the current server tells models.
 func NewInstructions() *instructions { return &instructions{} }
 
 func (v *instructions) Info() tui.Info {

@@ -27,6 +27,7 @@ type resources struct {
 	request uint64 // journal entry of the request that read it, 0 if there is none
 }
 
+// NewResources is the screen of the resources that a server lists, and of what they hold.
 func NewResources(calls *pane.Calls) *resources {
 	return &resources{
 		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey, calls),

@@ -32,6 +32,7 @@ type skill struct {
 	op          uint64 // that the detail pane waits for
 }
 
+// NewSkill is the screen of one skill.
 func NewSkill() *skill {
 	v := &skill{Rows: pane.Rows{View: "skill"}, reply: pane.NewReply("skill", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {

@@ -32,6 +32,7 @@ type treemap struct {
 	rev     int
 }
 
+// NewTreemap is the screen of what each tool costs a model, as rectangles.
 func NewTreemap() *treemap { return &treemap{} }
 
 func (v *treemap) Info() tui.Info {

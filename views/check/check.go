@@ -1,3 +1,4 @@
+// Package check is the screens that say whether a server is good, and what it changed since it was accepted.
 package check
 
 import (
@@ -47,6 +48,7 @@ type checkTick struct{}
 // manyChecked is how many rows are listed again at most three times in a second.
 const manyChecked = 5000
 
+// NewCheck is the screen of what is wrong with a server.
 func NewCheck(with Checks, lock *contract.Project) *checkScreen {
 	v := &checkScreen{table: pane.Rows{View: "check"}, with: with, lock: lock, runs: map[string]*examination{}}
 	v.table.Freeze = func() (int, func(int) (string, string)) {

@@ -50,6 +50,7 @@ type comparedOffer struct {
 	changes []contract.Change
 }
 
+// NewDrift is the screen of what a server changed since it was looked at, or since the lock of the project.
 func NewDrift(lock *contract.Project) *drift {
 	v := &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}, rules: map[string]*check.Rule{}}
 	for _, r := range (&contract.Section{}).Rules() {

@@ -1,3 +1,4 @@
+// Package inbox is the screens of what goes on by itself: questions of servers and their answers, tasks, subscriptions.
 package inbox
 
 import (
@@ -32,6 +33,7 @@ type inbox struct {
 // toastPause is the least time between two toasts about new questions.
 const toastPause = 5 * time.Second
 
+// NewInbox is the list of what servers ask.
 func NewInbox(q *questions) *inbox {
 	return &inbox{Rows: pane.Rows{View: "inbox"}, questions: q, reply: pane.NewReply("inbox", "detail"), texts: map[uint64]string{}}
 }

@@ -35,6 +35,7 @@ type answer struct {
 // answerDraft is what was typed for a question. It is never saved.
 type answerDraft struct{ form *form.Form }
 
+// NewAnswer is the screen of one question and its answer; browse and model may be nil.
 func NewAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *answer {
 	return &answer{questions: q, browse: browse, model: model, reply: pane.NewReply("answer", "question")}
 }

@@ -29,6 +29,7 @@ type questions struct {
 	rev    int    // counts what changed
 }
 
+// NewQuestions is an empty snapshot, which the screens of questions share.
 func NewQuestions() *questions {
 	return &questions{seen: ^uint64(0), given: map[uint64]bool{}, drafts: map[uint64]*answerDraft{}}
 }

@@ -34,6 +34,7 @@ type subscribed struct {
 
 func (s subscribed) key() string { return s.server + "\x00" + s.URI }
 
+// NewSubscriptions is the screen of what is subscribed at all servers.
 func NewSubscriptions() *subscriptions {
 	return &subscriptions{Rows: pane.Rows{View: "subscriptions"}, known: map[string]int{}}
 }

@@ -44,6 +44,7 @@ type serverTask struct {
 
 func (t serverTask) key() string { return t.server + "\x00" + t.ID }
 
+// NewTasks is the screen of the tasks of all servers.
 func NewTasks() *taskScreen {
 	v := &taskScreen{Rows: pane.Rows{View: "tasks"}, reply: pane.NewReply("tasks", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {

@@ -56,4 +56,5 @@ func VariableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action 
 	}
 }
 
+// CurrentServer is the server that a screen is about, nil for none.
 func CurrentServer(c *tui.Ctx) *session.Session { return c.Server }

@@ -46,6 +46,7 @@ type addRow struct {
 	run                 func(*tui.Ctx) tea.Cmd
 }
 
+// NewAdder is the screen that takes servers in from pasted text; published may be nil.
 func NewAdder(configs *Configs, trust *config.Trust, from *Published) *adder {
 	if from == nil {
 		from = &Published{}

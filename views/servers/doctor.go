@@ -67,6 +67,7 @@ func (d *diagnosis) snapshot() ([]doc.Step, int) {
 // doctorTick says that a time on the screen must move.
 type doctorTick struct{}
 
+// NewDoctor is the screen that says why a server does not connect.
 func NewDoctor(o doc.Options, where config.Options) *doctor {
 	v := &doctor{Rows: pane.Rows{View: "doctor"}, options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
 	v.Freeze = func() (int, func(int) (string, string)) {

@@ -35,6 +35,7 @@ type entryDraft struct {
 	form   *form.Form
 }
 
+// NewEntry is the form for an entry of a configuration file.
 func NewEntry(configs *Configs, trust *config.Trust) *entry {
 	return &entry{configs: configs, trust: trust, drafts: map[string]*entryDraft{}}
 }

@@ -73,6 +73,7 @@ type loginAim struct {
 // loginThen is a tui.LogIn that goes on to another screen.
 type loginThen struct{ screen string }
 
+// NewLogin is the screen of the login at a server; browse opens a page by itself where auto says so.
 func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *login {
 	v := &login{
 		loginList: pane.Rows{View: "login"}, trust: trust, pool: pool, browse: browse, auto: auto && browse != nil,

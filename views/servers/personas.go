@@ -31,6 +31,7 @@ type comparison struct{ persona string }
 // asStarted is the name of the first row.
 const asStarted = "mcphud"
 
+// NewPersonas is the screen of the clients as which a server can be seen.
 func NewPersonas() *personas {
 	v := &personas{Rows: pane.Rows{View: "personas"}, seen: map[string]persona.Comparison{}}
 	v.all = append([]persona.Persona{{Name: asStarted, Title: "this program, as it was started"}}, persona.All()...)

@@ -54,6 +54,7 @@ type registryScreen struct {
 	nameCol int
 }
 
+// NewRegistry is the screen of published servers; nil for nowhere.
 func NewRegistry(from *Published) *registryScreen {
 	return &registryScreen{Rows: pane.Rows{View: "registry"}, bring: bringer{"registry", "From the registry", from}, from: from, got: &atomic.Int64{}}
 }

@@ -25,6 +25,7 @@ type roots struct {
 	form *form.Form
 }
 
+// NewRoots is the form for the roots that servers are told.
 func NewRoots() *roots { return &roots{} }
 
 func (v *roots) Info() tui.Info {

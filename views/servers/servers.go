@@ -1,3 +1,5 @@
+// Package servers is the screens about servers themselves: the list of them, how one is added, changed, found in a registry, told what it
+// needs, logged in at and diagnosed; the roots and the name that this program shows it.
 package servers
 
 import (
@@ -39,6 +41,7 @@ type servers struct {
 	cards   published
 }
 
+// NewServers is the list of servers. All that it takes may be nil.
 func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *servers {
 	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
 }

@@ -34,6 +34,7 @@ type setupScreen struct {
 	form *form.Form
 }
 
+// NewSetup is the form for what a server needs to be told before it starts.
 func NewSetup() *setupScreen { return &setupScreen{} }
 
 func (v *setupScreen) Info() tui.Info {

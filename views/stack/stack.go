@@ -1,3 +1,4 @@
+// Package stack is the screen of the processes that run below this program, through the interface [Stack].
 package stack
 
 import (
@@ -82,6 +83,7 @@ type stack struct {
 	log   processLog
 }
 
+// NewStack is the screen of the processes of a stack; nil for none.
 func NewStack(of Stack) *stack {
 	return &stack{of: of, rev: ^uint64(0)}
 }

@@ -58,6 +58,7 @@ type resend struct {
 	chosen map[string]target    // for what others sent to a server, by its name
 }
 
+// NewResend is the screen on which a request is sent again.
 func NewResend(t Targets) *resend {
 	t.Consent = cmp.Or(t.Consent, &consent.Policy{})
 	return &resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t, chosen: map[string]target{}}

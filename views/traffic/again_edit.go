@@ -36,6 +36,7 @@ type editDraft struct {
 	form   *form.Form
 }
 
+// NewEditor is the screen on which a request is changed and sent again.
 func NewEditor() *editor { return &editor{} }
 
 func (v *editor) Info() tui.Info {

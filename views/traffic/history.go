@@ -41,6 +41,7 @@ type historyScreen struct {
 // mostListed is how many calls are read.
 const mostListed = 5000
 
+// NewHistory is the list of calls that were made before; nil for none.
 func NewHistory(h *history.History) *historyScreen {
 	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {

@@ -30,6 +30,7 @@ type logs struct {
 	level   map[string]string       // as set by the user, by server
 }
 
+// NewLogs is the screen of what servers log; foreign says that they are not this program's.
 func NewLogs(foreign bool) *logs {
 	v := &logs{foreign: foreign, JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
 	v.Blocks = pane.LogBlocks

@@ -65,6 +65,7 @@ const (
 	still               // it stays where it is
 )
 
+// NewTimeline is the journal laid out in time; foreign is whose traffic it is, nil for that of the sessions.
 func NewTimeline(f *Foreign) *timeline {
 	return &timeline{foreign: f, counted: counted{lanes: &stats.Lanes{}, numbers: &stats.Numbers{}}}
 }

@@ -27,6 +27,7 @@ type traceScreen struct {
 	busy   bool   // one is being made
 }
 
+// NewTrace is the screen of the hops of one call.
 func NewTrace() *traceScreen {
 	v := &traceScreen{Rows: pane.Rows{View: "trace"}}
 	v.Freeze = func() (int, func(int) (name, about string)) {

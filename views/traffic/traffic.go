@@ -1,3 +1,5 @@
+// Package traffic is the screens of the journal: frames, logs, the timeline, hops of one call, findings about the protocol, and calls
+// that were made before, with sending one again.
 package traffic
 
 import (
@@ -26,6 +28,7 @@ type traffic struct {
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
 }
 
+// NewTraffic is the screen of frames; foreign is whose they are, nil for those of the sessions.
 func NewTraffic(foreign *Foreign) *traffic {
 	v := &traffic{foreign: foreign, JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold, v.Feed.Exchanges = anything, v.routine, true
