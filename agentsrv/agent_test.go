@@ -175,7 +175,7 @@ func TestGalleryReturnsWhatItReceived(t *testing.T) {
 
 func TestGallerySchemaIsSentWhole(t *testing.T) {
 	var want bytes.Buffer
-	schema, err := os.ReadFile("basics/gallery.json")
+	schema, err := os.ReadFile("tools/basics/gallery.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
 
 // A PDF document is found by what its pages say, with the page, and can be read.
 func TestT3_PagesOfPDFDocuments(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("kb", "testdata", "two-pages.pdf"))
+	raw, err := os.ReadFile(filepath.Join("tools", "kb", "testdata", "two-pages.pdf"))
 	if err != nil {
 		t.Fatal(err)
 	}
