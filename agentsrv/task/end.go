@@ -97,7 +97,7 @@ func (t *task) ends(end *record) {
 // adopt ends the task as the table says.
 func (t *task) adopt(end *record) {
 	t.mu.Lock()
-	over := t.rec.State.over()
+	over, early := t.rec.State.over(), t.early != nil
 	if !over {
 		t.ends(end)
 	}
@@ -105,7 +105,9 @@ func (t *task) adopt(end *record) {
 	if over {
 		return
 	}
-	t.announce(end)
+	if !early { // its client has not heard of a task yet
+		t.announce(end)
+	}
 	t.cancel(jsonrpc.Errorf(jsonrpc.KindCancelled, "the task is over: %s", end.State))
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()

@@ -73,6 +73,9 @@ func (c *call) grant(to string) bool {
 	defer c.mu.Unlock()
 	switch {
 	case c.over, c.come:
+		if !c.until.IsZero() { // refused for as long as somebody asks: who hears of no origin begins it
+			c.until = time.Now().Add(2 * tryFor)
+		}
 		return false
 	case c.worker == "", !c.asked && (c.job.Repeatable || c.worker == to && c.job.ID != ""):
 		c.worker = to
