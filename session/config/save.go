@@ -63,7 +63,7 @@ func (c *Change) Lock(ctx context.Context) (unlock func(), err error) {
 }
 
 // Replace is Save for who holds the Lock: where the file is not what the change was made of, it writes nothing, and the error is
-// [atomicfile.ErrChanged].
+// [files.ErrChanged].
 func (c *Change) Replace() (backup string, err error) {
 	if c.Before != nil && bytes.Equal(c.Before, c.After) {
 		return "", nil

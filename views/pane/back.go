@@ -38,7 +38,7 @@ func ListAndText(c *tui.Ctx, list *Rows, detail *TextPane, msg tea.Msg, open fun
 	return nil, consumed
 }
 
-// BackHint is what isBack does, where it does it.
+// BackHint is what IsBack does, where it does it.
 func BackHint(does bool) []tui.Hint {
 	if !does {
 		return nil

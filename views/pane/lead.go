@@ -57,7 +57,7 @@ func DriftAction(view string) tui.Action {
 	}
 }
 
-// refill, as the Arg of a Navigate to a screen with a form, opens an item with the arguments of an earlier call. What was typed for it
+// Refill, as the Arg of a Navigate to a screen with a form, opens an item with the arguments of an earlier call. What was typed for it
 // before is one undo away.
 type Refill struct {
 	Name  string

@@ -76,7 +76,7 @@ func SaveCall(c *tui.Ctx, view, initial string, of func(file, name string) named
 	}})
 }
 
-// CallSaved takes the outcome of saveCall; a file that was there is written over if somebody wants that.
+// CallSaved takes the outcome of SaveCall; a file that was there is written over if somebody wants that.
 func CallSaved(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	r, ok := m.Value.(savedCall)
 	switch {

@@ -129,7 +129,7 @@ func mountWarning(from, shown string) string {
 		return "the container mounts the whole file system of this machine"
 	case strings.HasSuffix(from, "docker.sock") || strings.HasSuffix(from, "podman.sock"):
 		return "the container controls the container engine, and with it this machine"
-	case clean == "." || clean == ".." || strings.HasPrefix(clean, "../../"):
+	case clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
 		return "the container mounts " + text.Clip(shown, 200) + " of this machine, seen from the folder that mcphud runs in"
 	}
 	return "the container mounts " + text.Clip(shown, 200) + " of this machine"

@@ -118,6 +118,7 @@ func TestContainerWarnings(t *testing.T) {
 		`{"type":"positional","value":"-v/:/host"}`:                                        "the whole file system",
 		`{"type":"positional","value":"-v"},{"type":"positional","value":"/:/host"}`:       "the whole file system",
 		`{"type":"named","name":"--mount","value":"type=bind,source=/etc,dst=/x"}`:         "mounts /etc",
+		`{"type":"named","name":"-v","value":"../x:/x"}`:                                   "mounts ../x:/x of this machine, seen from the folder",
 		`{"type":"named","name":"-v","value":"/var/run/docker.sock:/var/run/docker.sock"}`: "controls the container engine",
 		`{"type":"named","name":"--privileged"}`:                                           "all rights",
 		`{"type":"named","name":"--network","value":"host"}`:                               "uses the network",

@@ -89,7 +89,7 @@ func formats(format string) []string {
 	case "uri", "iri", "url":
 		return []string{"https://example.invalid/", "http://127.0.0.1:9/a?b=c#d", "urn:example:a"}
 	case "uri-reference":
-		return []string{"a/b", "./c?d"}
+		return []string{"a/b", "../c?d"}
 	case "uuid":
 		return []string{"123e4567-e89b-12d3-a456-426614174000", "00000000-0000-0000-0000-000000000000"}
 	case "ipv4":

@@ -72,7 +72,7 @@ const (
 	RepeatCursor Mode = "repeat-cursor"
 	// EndlessCursor gives a new nextCursor on every page, for ever.
 	EndlessCursor Mode = "endless-cursor"
-	// HostileText puts payload.Texts(maxPayload) into every field that is shown.
+	// HostileText puts fault.PayloadTexts(maxPayload) into every field that is shown.
 	HostileText Mode = "hostile"
 	// Malformed lists items that break the schema of the protocol around two good ones, "first" and "last".
 	Malformed Mode = "malformed"
