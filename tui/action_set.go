@@ -19,10 +19,9 @@ type actionSet struct {
 	unbound map[string]bool
 }
 
-// registered is a view with what it declared.
+// registered is a screen with its actions, as the user bound them.
 type registered struct {
-	view    View
-	info    Info
+	*Screen
 	actions []*Action
 }
 
@@ -37,7 +36,7 @@ var avoidKeys = []string{"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+s", "ctrl+m", "ctrl
 
 // newActionSet collects the actions and applies the key bindings of the config
 // (action id -> keys; no keys unbinds). It fails when the result is not sound.
-func newActionSet(views []View, global []Action, keys map[string][]string) (*actionSet, error) {
+func newActionSet(views []*Screen, global []Action, keys map[string][]string) (*actionSet, error) {
 	r := &actionSet{byID: map[string]*Action{}, unbound: map[string]bool{}}
 	var errs []error
 	add := func(list []Action) (out []*Action) {
@@ -60,14 +59,13 @@ func newActionSet(views []View, global []Action, keys map[string][]string) (*act
 	r.global = add(global)
 	seen := map[string]string{}
 	for _, v := range views {
-		info := v.Info()
-		for _, w := range append([]string{info.ID}, info.Aliases...) {
+		for _, w := range append([]string{v.ID}, v.Aliases...) {
 			if other, ok := seen[w]; ok {
-				errs = append(errs, fmt.Errorf("the screens %s and %s are both called %q", other, info.ID, w))
+				errs = append(errs, fmt.Errorf("the screens %s and %s are both called %q", other, v.ID, w))
 			}
-			seen[w] = info.ID
+			seen[w] = v.ID
 		}
-		r.views = append(r.views, registered{v, info, add(v.Actions())})
+		r.views = append(r.views, registered{v, add(v.declared())})
 	}
 	for _, id := range slices.Sorted(maps.Keys(keys)) {
 		if r.byID[id] == nil {
@@ -86,9 +84,9 @@ func (r *actionSet) unbind(before, now []string) {
 	}
 }
 
-// CheckViews reports everything that is wrong with the declarations of views: key clashes within a scope, actions
-// without help, ids that are not unique. A test of the table of views calls it.
-func CheckViews(views []View) error {
+// CheckViews reports everything that is wrong with the declarations of screens: key clashes within a scope, actions
+// without help, ids that are not unique. A test of the table of screens calls it.
+func CheckViews(views []*Screen) error {
 	_, err := newActionSet(views, globalActions(), nil)
 	return err
 }
@@ -100,15 +98,13 @@ func (r *actionSet) check() (errs []error) {
 	}
 	errs = append(errs, clashes("the whole program", r.global)...)
 	for _, v := range r.views {
-		if v.info.ID == "" || v.info.Title == "" || len(v.info.Panes) < 1 || len(v.info.Panes) > 2 {
-			errs = append(errs, fmt.Errorf("screen %q needs an id, a title and one or two panes", v.info.ID))
-		}
+		errs = append(errs, v.Screen.check()...)
 		panes := map[string]bool{"": true}
-		for _, p := range v.info.Panes {
+		for _, p := range v.Panes {
 			panes[p.ID] = true
 		}
 		for _, a := range v.actions {
-			errs = append(errs, checkAction(a, v.info.ID+".")...)
+			errs = append(errs, checkAction(a, v.ID+".")...)
 			if !panes[a.Pane] {
 				errs = append(errs, fmt.Errorf("%s: the screen has no pane %q", a.ID, a.Pane))
 			}
@@ -118,7 +114,7 @@ func (r *actionSet) check() (errs []error) {
 				}
 			}
 		}
-		errs = append(errs, clashes("screen "+v.info.ID, v.actions)...)
+		errs = append(errs, clashes("screen "+v.ID, v.actions)...)
 	}
 	return errs
 }
@@ -161,7 +157,7 @@ func clashes(scope string, list []*Action) (errs []error) {
 func (r *actionSet) find(word string) *registered {
 	for i := range r.views {
 		v := &r.views[i]
-		if v.info.ID == word || slices.Contains(v.info.Aliases, word) {
+		if v.ID == word || slices.Contains(v.Aliases, word) {
 			return v
 		}
 	}
@@ -171,7 +167,7 @@ func (r *actionSet) find(word string) *registered {
 // tabs are the screens that number keys reach, in order.
 func (r *actionSet) tabs() (out []*registered) {
 	for i := range r.views {
-		if !r.views[i].info.Hidden {
+		if !r.views[i].Hidden {
 			out = append(out, &r.views[i])
 		}
 	}
@@ -224,8 +220,8 @@ type KeyLine struct {
 }
 
 // KeyTable lists the actions of the shell (scope "everywhere") and of the
-// given views, in the order in which they were declared.
-func KeyTable(views []View) []KeyLine {
+// given screens, in the order in which they were declared.
+func KeyTable(views []*Screen) []KeyLine {
 	var out []KeyLine
 	add := func(scope string, list []Action) {
 		for _, a := range list {
@@ -234,7 +230,7 @@ func KeyTable(views []View) []KeyLine {
 	}
 	add("everywhere", globalActions())
 	for _, v := range views {
-		add(v.Info().Title, v.Actions())
+		add(v.Title, v.declared())
 	}
 	return out
 }

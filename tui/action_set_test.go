@@ -9,16 +9,6 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// odd is a screen whose actions a test chooses.
-type odd struct {
-	other
-	info    tui.Info
-	actions []tui.Action
-}
-
-func (o *odd) Info() tui.Info        { return o.info }
-func (o *odd) Actions() []tui.Action { return o.actions }
-
 func TestCheckViews(t *testing.T) {
 	run := func(*tui.Ctx) tea.Cmd { return nil }
 	good := tui.Action{ID: "odd.a", Keys: []string{"a"}, Title: "a", Help: "A.", Group: "G", Run: run}
@@ -27,32 +17,42 @@ func TestCheckViews(t *testing.T) {
 		f(&a)
 		return a
 	}
-	info := tui.Info{ID: "odd", Title: "Odd", Panes: []tui.PaneSpec{{ID: "one"}, {ID: "two"}}}
+	built := func(f func(*tui.Screen)) tui.Screen {
+		s := *(&other{}).screen()
+		s.ID, s.Title, s.Panes = "odd", "Odd", []tui.PaneSpec{{ID: "one"}, {ID: "two"}}
+		f(&s)
+		return s
+	}
+	odd := built(func(*tui.Screen) {})
 	for _, c := range []struct {
 		name    string
-		info    tui.Info
+		screen  tui.Screen
 		actions []tui.Action
 		want    string // "" means sound
 	}{
-		{"sound", info, []tui.Action{good}, ""},
-		{"same key in different panes", info, []tui.Action{
+		{"sound", odd, []tui.Action{good}, ""},
+		{"same key in different panes", odd, []tui.Action{
 			with(func(a *tui.Action) { a.Pane = "one" }),
 			with(func(a *tui.Action) { a.ID, a.Pane = "odd.b", "two" }),
 		}, ""},
-		{"same key twice", info, []tui.Action{good, with(func(a *tui.Action) { a.ID = "odd.b" })}, "odd.a (a) and odd.b (a) clash"},
-		{"key in a pane and everywhere", info, []tui.Action{good, with(func(a *tui.Action) { a.ID, a.Pane = "odd.b", "two" })}, "clash"},
-		{"key that begins a chord", info, []tui.Action{good, with(func(a *tui.Action) { a.ID, a.Keys = "odd.b", []string{"a b"} })}, "clash"},
-		{"same id", info, []tui.Action{good, good}, `two actions have the id "odd.a"`},
-		{"no help", info, []tui.Action{with(func(a *tui.Action) { a.Help = "" })}, "needs an id, title, help"},
-		{"foreign id", info, []tui.Action{with(func(a *tui.Action) { a.ID = "a" })}, `start with "odd."`},
-		{"unknown pane", info, []tui.Action{with(func(a *tui.Action) { a.Pane = "three" })}, `no pane "three"`},
-		{"the shell's key", info, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"?"} })}, "means the same on every screen"},
-		{"the terminal's key", info, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"ctrl+m"} })}, "keep the key ctrl+m"},
-		{"no panes", tui.Info{ID: "odd", Title: "Odd"}, nil, "one or two panes"},
-		{"a name twice", tui.Info{ID: "odd", Title: "Odd", Aliases: []string{"odd"}, Panes: info.Panes}, nil, `both called "odd"`},
+		{"same key twice", odd, []tui.Action{good, with(func(a *tui.Action) { a.ID = "odd.b" })}, "odd.a (a) and odd.b (a) clash"},
+		{"key in a pane and everywhere", odd, []tui.Action{good, with(func(a *tui.Action) { a.ID, a.Pane = "odd.b", "two" })}, "clash"},
+		{"key that begins a chord", odd, []tui.Action{good, with(func(a *tui.Action) { a.ID, a.Keys = "odd.b", []string{"a b"} })}, "clash"},
+		{"same id", odd, []tui.Action{good, good}, `two actions have the id "odd.a"`},
+		{"no help", odd, []tui.Action{with(func(a *tui.Action) { a.Help = "" })}, "needs an id, title, help"},
+		{"foreign id", odd, []tui.Action{with(func(a *tui.Action) { a.ID = "a" })}, `start with "odd."`},
+		{"unknown pane", odd, []tui.Action{with(func(a *tui.Action) { a.Pane = "three" })}, `no pane "three"`},
+		{"the shell's key", odd, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"?"} })}, "means the same on every screen"},
+		{"the terminal's key", odd, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"ctrl+m"} })}, "keep the key ctrl+m"},
+		{"no panes", built(func(s *tui.Screen) { s.Panes = nil }), nil, "one or two panes"},
+		{"a name twice", built(func(s *tui.Screen) { s.Aliases = []string{"odd"} }), nil, `both called "odd"`},
+		{"no text", built(func(s *tui.Screen) { s.Plain = nil }), nil, "Handle, Draw and Plain"},
+		{"half a filter", built(func(s *tui.Screen) { s.CheckFilter = func(*tui.Ctx, string) *tui.FilterError { return nil } }), nil, "CheckFilter and CompleteFilter"},
+		{"half a shape", built(func(s *tui.Screen) { s.CopyShapes = func(*tui.Ctx) []string { return nil } }), nil, "CopyShapes and CopyShape"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := tui.CheckViews([]tui.View{&odd{info: c.info, actions: c.actions}})
+			c.screen.Actions = func() []tui.Action { return c.actions }
+			err := tui.CheckViews([]*tui.Screen{&c.screen})
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("CheckViews: %v, want nothing", err)
@@ -68,7 +68,7 @@ func TestShellActions(t *testing.T) {
 	if err := tui.CheckViews(nil); err != nil {
 		t.Error(err)
 	}
-	table := tui.KeyTable([]tui.View{newFruits(1)})
+	table := tui.KeyTable([]*tui.Screen{newFruits(1).screen()})
 	scopes := map[string]int{}
 	for _, k := range table {
 		scopes[k.Scope]++
@@ -82,11 +82,11 @@ func TestShellActions(t *testing.T) {
 }
 
 func TestKeyBindings(t *testing.T) {
-	_, err := tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Settings: tui.Settings{Keys: map[string][]string{"nope": {"a"}}}})
+	_, err := tui.NewApp(t.Context(), tui.Config{Views: []*tui.Screen{newFruits(1).screen()}, Settings: tui.Settings{Keys: map[string][]string{"nope": {"a"}}}})
 	if err == nil || !strings.Contains(err.Error(), `"nope", which is not a valid action`) {
 		t.Errorf("an unknown action in the bindings gives %v", err)
 	}
-	_, err = tui.NewApp(t.Context(), tui.Config{Views: []tui.View{newFruits(1)}, Settings: tui.Settings{Keys: map[string][]string{"fruits.bin": {"F"}}}})
+	_, err = tui.NewApp(t.Context(), tui.Config{Views: []*tui.Screen{newFruits(1).screen()}, Settings: tui.Settings{Keys: map[string][]string{"fruits.bin": {"F"}}}})
 	if err == nil || !strings.Contains(err.Error(), "clash") {
 		t.Errorf("a clash in the bindings gives %v", err)
 	}

@@ -91,9 +91,9 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	a.start = a.applySettings(cfg.Settings)
 	a.arrange.Zoom = a.prefs.get("zoom") == "true"
 	a.servers.refresh(a)
-	start := reg.views[0].info.ID
+	start := reg.views[0].ID
 	if v := reg.find(cfg.Start); v != nil {
-		start = v.info.ID
+		start = v.ID
 	} else if cfg.Start != "" {
 		return nil, fmt.Errorf("there is no screen %q", cfg.Start)
 	}
@@ -243,36 +243,36 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 
 // sync brings what views read in Ctx up to date.
 func (a *App) sync() {
-	info := a.current().info
+	s := a.current()
 	a.arrange = LayoutState{
-		Panes: len(info.Panes), Focus: a.place.focus, Zoom: a.arrange.Zoom, StackUnder: info.StackUnder,
-		Arrange: a.arrangementOf(info.ID), Split: a.splitOf("beside", info.ID), Above: a.splitOf("above", info.ID),
-		NoRail: info.NoRail || a.servers.single(),
+		Panes: len(s.Panes), Focus: a.place.focus, Zoom: a.arrange.Zoom, StackUnder: s.StackUnder,
+		Arrange: a.arrangementOf(s.ID), Split: a.splitOf("beside", s.ID), Above: a.splitOf("above", s.ID),
+		NoRail: s.NoRail || a.servers.single(),
 	}
-	if l, ok := a.current().view.(Loner); ok && l.Lone(&a.ctx) {
+	if s.Lone != nil && s.Lone(&a.ctx) {
 		a.place.focus = min(a.place.focus, 0)
 		a.arrange.Panes, a.arrange.Focus = 1, a.place.focus
 	}
-	if s, ok := a.current().view.(Sizer); ok {
+	if s.Rows != nil {
 		a.arrange.Rows = func(w, h int) int { return s.Rows(&a.ctx, w, h) }
 	}
 	if a.arrange.Split == 0 {
-		a.arrange.Split = info.Split
+		a.arrange.Split = s.Split
 	}
 	if a.arrange.Above == 0 && a.arrange.Rows == nil {
-		a.arrange.Above = info.Split
+		a.arrange.Above = s.Split
 	}
 	a.ctx.View = a.place.view
 	a.ctx.Focus = a.paneID()
 	a.ctx.Width, a.ctx.Height = a.w, a.h
 	looked := a.ctx.Server
-	if info.NoRail {
+	if s.NoRail {
 		looked = nil
 	}
 	a.servers.look(looked)
 }
 
-// current is the visible view.
+// current is the visible screen.
 func (a *App) current() *registered { return a.actions.find(a.place.view) }
 
 // paneID is the id of the focused pane, "rail" for the server rail.
@@ -280,13 +280,13 @@ func (a *App) paneID() string {
 	if a.place.focus == RailFocus {
 		return "rail"
 	}
-	return a.current().info.Panes[min(a.place.focus, len(a.current().info.Panes)-1)].ID
+	return a.current().Panes[min(a.place.focus, len(a.current().Panes)-1)].ID
 }
 
 // deliver gives a message to one view, or to the overlays when it is none's.
 func (a *App) deliver(view string, msg tea.Msg) tea.Cmd {
 	if v := a.actions.find(view); v != nil {
-		cmd, _ := v.view.Handle(&a.ctx, msg)
+		cmd, _ := v.Handle(&a.ctx, msg)
 		return cmd
 	}
 	var cmds []tea.Cmd
@@ -301,7 +301,7 @@ func (a *App) deliver(view string, msg tea.Msg) tea.Cmd {
 func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range a.actions.views {
-		cmd, _ := a.actions.views[i].view.Handle(&a.ctx, msg)
+		cmd, _ := a.actions.views[i].Handle(&a.ctx, msg)
 		cmds = append(cmds, cmd)
 	}
 	return join(cmds...)

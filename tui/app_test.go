@@ -19,7 +19,7 @@ func in(t *testing.T, f func(*testing.T, *tuitest.App, *fruits), opts ...tuitest
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		v := newFruits(100)
-		app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(v, &other{})}, opts...)...)
+		app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(v.screen(), (&other{}).screen())}, opts...)...)
 		f(t, app, v)
 	})
 }
@@ -162,9 +162,9 @@ func TestTabsFit(t *testing.T) {
 		badges bool
 	}{{120, true}, {80, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			views := []tui.View{newFruits(1)}
+			views := []*tui.Screen{newFruits(1).screen()}
 			for i := range 6 {
-				views = append(views, &badged{n: i})
+				views = append(views, badged(i))
 			}
 			app := tuitest.Start(t, tuitest.Views(views...), tuitest.Size(c.w, 24))
 			app.Whole().Has("Badged5")

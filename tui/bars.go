@@ -55,9 +55,9 @@ const NotOffered = "–"
 func (a *App) tabs() (list []tab) {
 	used := 0
 	add := func(v *registered, key string) {
-		t := tab{view: v.info.ID, key: key, name: v.info.Title}
-		if g, ok := v.view.(Badger); ok {
-			if n := g.Badge(&a.ctx); n != "" {
+		t := tab{view: v.ID, key: key, name: v.Title}
+		if v.Badge != nil {
+			if n := v.Badge(&a.ctx); n != "" {
 				t.none = n == NotOffered
 				t.name += " " + safe.Line(n, 8)
 			}
@@ -72,11 +72,11 @@ func (a *App) tabs() (list []tab) {
 		}
 		add(v, key)
 	}
-	if v := a.current(); v.info.Hidden {
+	if v := a.current(); v.Hidden {
 		add(v, " › ")
 	}
 	for i := len(list) - 1; i >= 0 && used > a.w; i-- {
-		if v := a.actions.find(list[i].view); v.info.Spare && list[i].name == v.info.Title && v.info.ID != a.place.view {
+		if v := a.actions.find(list[i].view); v.Spare && list[i].name == v.Title && v.ID != a.place.view {
 			used -= list[i].width()
 			list = slices.Delete(list, i, i+1)
 		}
@@ -88,7 +88,7 @@ func (a *App) tabs() (list []tab) {
 				continue
 			}
 			used -= t.width()
-			if t.name = a.actions.find(t.view).info.Title; bare {
+			if t.name = a.actions.find(t.view).Title; bare {
 				t.name = ""
 			}
 			used += t.width()
@@ -137,8 +137,8 @@ func (a *App) hintLine(w int) string {
 	for _, x := range list[:late] {
 		put(hintKey(x, typing), x.title(&a.ctx))
 	}
-	if v, ok := a.current().view.(Hinter); ok && a.place.focus != RailFocus {
-		for _, h := range v.Hints(&a.ctx) {
+	if s := a.current(); s.Hints != nil && a.place.focus != RailFocus {
+		for _, h := range s.Hints(&a.ctx) {
 			put(h.Key, h.Title)
 		}
 	}
@@ -271,10 +271,8 @@ func (a *App) callsInFlight(room int) string {
 
 // inbox is the badge of the inbox screen, where there is one.
 func (a *App) inbox() string {
-	if v := a.actions.find("inbox"); v != nil {
-		if g, ok := v.view.(Badger); ok {
-			return safe.Line(g.Badge(&a.ctx), 8)
-		}
+	if v := a.actions.find("inbox"); v != nil && v.Badge != nil {
+		return safe.Line(v.Badge(&a.ctx), 8)
 	}
 	return ""
 }
@@ -282,8 +280,8 @@ func (a *App) inbox() string {
 // banners are what views have to say on all screens.
 func (a *App) banners() (out []string) {
 	for _, v := range a.actions.views {
-		if b, ok := v.view.(Bannerer); ok {
-			if text := b.Banner(&a.ctx); text != "" {
+		if v.Banner != nil {
+			if text := v.Banner(&a.ctx); text != "" {
 				out = append(out, safe.Line(text, 40))
 			}
 		}
@@ -293,7 +291,7 @@ func (a *App) banners() (out []string) {
 
 // asked is the question that the focused screen would have answered next, 0 if it knows of none.
 func (a *App) asked() uint64 {
-	if v, ok := a.current().view.(Asker); ok {
+	if v := a.current(); v.Question != nil {
 		return v.Question(&a.ctx)
 	}
 	return 0

@@ -52,7 +52,7 @@ func (b *beat) tick(a *App, m Beat) tea.Cmd {
 	b.ticking = false
 	b.now = m.Now
 	a.servers.refresh(a)
-	cmd, _ := a.current().view.Handle(&a.ctx, m)
+	cmd, _ := a.current().Handle(&a.ctx, m)
 	return join(cmd, a.deliver("", m))
 }
 

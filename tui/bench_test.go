@@ -16,7 +16,7 @@ import (
 func bigApp(tb testing.TB) (*tui.App, *fruits) {
 	tb.Helper()
 	f := newFruits(10_000)
-	app, err := tui.NewApp(tb.Context(), tui.Config{Views: []tui.View{f, &other{}}, Environ: []string{"TERM=xterm-256color"}})
+	app, err := tui.NewApp(tb.Context(), tui.Config{Views: []*tui.Screen{f.screen(), (&other{}).screen()}, Environ: []string{"TERM=xterm-256color"}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestBudgetPushKeyToView(t *testing.T) {
 func TestBudgetSixtyKeys(t *testing.T) {
 	budget.Skip(t)
 	f := newFruits(10_000)
-	app := tuitest.Start(t, tuitest.Views(f, &other{}), tuitest.Size(200, 60))
+	app := tuitest.Start(t, tuitest.Views(f.screen(), (&other{}).screen()), tuitest.Size(200, 60))
 	moved := 0
 	got := budget.Best(func() time.Duration {
 		moved += 60

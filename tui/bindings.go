@@ -24,7 +24,7 @@ type Misfit struct {
 
 // FitKeys are the bindings that can hold together on these screens. The others leave their action its keys: unknown actions and keys,
 // and of two that clash the one that comes later.
-func FitKeys(views []View, list []Binding) (keys map[string][]string, misfits []Misfit) {
+func FitKeys(views []*Screen, list []Binding) (keys map[string][]string, misfits []Misfit) {
 	plain, err := newActionSet(views, globalActions(), nil)
 	if err != nil {
 		return nil, nil // a test of the views finds that

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	// Views are the screens in the order of their number keys; the first one
 	// is where the program starts unless Start says otherwise.
-	Views []View
+	Views []*Screen
 	// Sessions are the servers; nil for none.
 	Sessions *session.Manager
 	// Changed receives when something else than the sessions changed that a

@@ -85,3 +85,36 @@ func clipboardCommand(getenv func(string) string, lookPath func(string) (string,
 	}
 	return nil
 }
+
+// CopyFunc makes the text to copy.
+type CopyFunc func() (string, error)
+
+// CopyString is a text that is at hand; nil if ok is false.
+func CopyString(text string, ok bool) CopyFunc {
+	if !ok {
+		return nil
+	}
+	return func() (string, error) { return text, nil }
+}
+
+// CopyBytes is a text that is at hand as bytes that do not change; nil if there are none.
+func CopyBytes(text []byte) CopyFunc {
+	if len(text) == 0 {
+		return nil
+	}
+	return func() (string, error) { return string(text), nil }
+}
+
+// CopyKind is what the y chord copies; its value is the chord's second key.
+type CopyKind byte
+
+// The forms in which a selection can be copied.
+const (
+	CopyValue   CopyKind = 'v' // the value itself
+	CopyPath    CopyKind = 'p' // path of the value, or the URI
+	CopyJSON    CopyKind = 'j' // JSON as on the wire
+	CopyCommand CopyKind = 'c' // the mcphud command that does the same
+	CopyCurl    CopyKind = 'u' // the curl command that does the same
+	CopyRaw     CopyKind = 'r' // the raw frame
+	CopyConfig  CopyKind = 'm' // a server's entry in a configuration file
+)

@@ -33,7 +33,7 @@ func onTerminal(t *testing.T, environ ...string) (key func(press, want string) t
 	go func() {
 		defer close(done)
 		_ = tui.Run(ctx, tui.Config{
-			Views: []tui.View{newFruits(40)}, Sessions: m, In: theirs, Out: theirs, Theme: "dark",
+			Views: []*tui.Screen{newFruits(40).screen()}, Sessions: m, In: theirs, Out: theirs, Theme: "dark",
 			Environ: append([]string{"TERM=xterm-256color"}, environ...),
 		})
 	}()

@@ -18,6 +18,12 @@ type editing struct {
 	got tui.Edited
 }
 
+func (e *editing) screen() *tui.Screen {
+	s := e.fruits.screen()
+	s.Actions, s.Handle = e.Actions, e.Handle
+	return s
+}
+
 func (e *editing) Actions() []tui.Action {
 	return append(e.fruits.Actions(), tui.Action{
 		ID: "fruits.edit", Keys: []string{"E"}, Title: "edit", Help: "Edits.", Group: "Fruit",
@@ -49,7 +55,7 @@ func TestEditorRoundTrip(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	ed := script(t, `printf '%s\n' "$#" "$1" "${2##*.}" > "`+log+`"; printf ' \t\n' >> "$2"`)
 	v := &editing{fruits: newFruits(3)}
-	app := tuitest.Start(t, tuitest.Views(v, &other{}), tuitest.Env("EDITOR", `"`+ed+`" '--wait;$HOME'`))
+	app := tuitest.Start(t, tuitest.Views(v.screen(), (&other{}).screen()), tuitest.Env("EDITOR", `"`+ed+`" '--wait;$HOME'`))
 	app.Press("E").Pane("detail").Has("edited args")
 	if v.got.Text != "{\"a\":\t1} \t\n" || !v.got.Changed || v.got.Err != nil {
 		t.Errorf("came back as %+v", v.got)
@@ -63,7 +69,7 @@ func TestEditorRoundTrip(t *testing.T) {
 
 func TestEditorThatFailsKeepsTheText(t *testing.T) {
 	v := &editing{fruits: newFruits(3)}
-	app := tuitest.Start(t, tuitest.Views(v, &other{}), tuitest.Env("EDITOR", "/nonexistent/editor"))
+	app := tuitest.Start(t, tuitest.Views(v.screen(), (&other{}).screen()), tuitest.Env("EDITOR", "/nonexistent/editor"))
 	app.Press("E").AfterExec().Toast("set $EDITOR to an editor that works").Pane("detail").Has("edited args")
 	if v.got.Text != "{\"a\":\t1}" || v.got.Err == nil {
 		t.Errorf("came back as %+v", v.got)
@@ -74,7 +80,7 @@ func TestEditorThatFailsKeepsTheText(t *testing.T) {
 func TestPagerShowsThePane(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	pager := script(t, `cat "$1" > "`+log+`"`)
-	app := tuitest.Start(t, tuitest.Views(newFruits(3), &other{}), tuitest.Env("PAGER", "'"+pager+"'"))
+	app := tuitest.Start(t, tuitest.Views(newFruits(3).screen(), (&other{}).screen()), tuitest.Env("PAGER", "'"+pager+"'"))
 	app.Press("v").Eventually(func() string {
 		if b, _ := os.ReadFile(log); !strings.Contains(string(b), "fruit basket") {
 			return "the pager was given " + string(b)
@@ -84,10 +90,13 @@ func TestPagerShowsThePane(t *testing.T) {
 	app.AfterExec().Press("j").Pane("detail").Has("at fruit 1")
 }
 
-// drawPanics breaks while drawing.
-type drawPanics struct{ other }
-
-func (d *drawPanics) Draw(*tui.Ctx, *tui.Pane) *tea.Cursor { panic("no paint") }
+// broken is a screen that breaks while drawing.
+func broken() *tui.Screen {
+	s := (&other{}).screen()
+	s.ID, s.Title, s.Actions = "broken", "Broken", nil
+	s.Draw = func(*tui.Ctx, *tui.Pane) *tea.Cursor { panic("no paint") }
+	return s
+}
 
 func TestPanicWhileDrawing(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
@@ -95,12 +104,5 @@ func TestPanicWhileDrawing(t *testing.T) {
 		if err := app.Ended(); err == nil || !strings.Contains(err.Error(), "no paint") {
 			t.Errorf("the UI ended with %v", err)
 		}
-	}, tuitest.Views(newFruits(1), &broken{}), tuitest.Config(func(c *tui.Config) { c.Views = c.Views[2:] }))
+	}, tuitest.Views(newFruits(1).screen(), broken()), tuitest.Config(func(c *tui.Config) { c.Views = c.Views[2:] }))
 }
-
-type broken struct{ drawPanics }
-
-func (*broken) Info() tui.Info {
-	return tui.Info{ID: "broken", Title: "Broken", Panes: []tui.PaneSpec{{ID: "all"}}}
-}
-func (*broken) Actions() []tui.Action { return nil }

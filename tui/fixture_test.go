@@ -37,8 +37,11 @@ func newFruits(n int) *fruits {
 	return f
 }
 
-func (f *fruits) Info() tui.Info {
-	return tui.Info{ID: "fruits", Title: "Fruits", Aliases: []string{"f"}, Panes: []tui.PaneSpec{{ID: "list", Title: "Fruits"}, {ID: "detail", Title: "Detail"}}}
+func (f *fruits) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "fruits", Title: "Fruits", Aliases: []string{"f"}, Panes: []tui.PaneSpec{{ID: "list", Title: "Fruits"}, {ID: "detail", Title: "Detail"}},
+		Actions: f.Actions, Handle: f.Handle, Draw: f.Draw, Plain: f.Plain, Typing: f.Typing, CopyText: f.CopyText, Choices: f.Choices,
+	}
 }
 
 func (f *fruits) Actions() []tui.Action {
@@ -208,8 +211,11 @@ func (f *fruits) Choices(*tui.Ctx) []tui.Choice {
 // other is a second screen with one pane.
 type other struct{ arg string }
 
-func (o *other) Info() tui.Info {
-	return tui.Info{ID: "other", Title: "Other", Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
+func (o *other) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "other", Title: "Other", Panes: []tui.PaneSpec{{ID: "all", Title: "All"}},
+		Actions: o.Actions, Handle: o.Handle, Draw: o.Draw, Plain: o.Plain,
+	}
 }
 
 func (o *other) Actions() []tui.Action {
@@ -231,16 +237,10 @@ func (o *other) Draw(_ *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 func (o *other) Plain(_ *tui.Ctx, w io.Writer) { fmt.Fprintln(w, "came with", o.arg) }
 
-// badged is a screen with a badge.
-type badged struct {
-	other
-	n int
+// badged is the nth screen with a badge.
+func badged(n int) *tui.Screen {
+	s := (&other{}).screen()
+	s.ID, s.Title, s.Actions = fmt.Sprint("badged", n), fmt.Sprint("Badged", n), nil
+	s.Badge = func(*tui.Ctx) string { return "1234" }
+	return s
 }
-
-func (b *badged) Info() tui.Info {
-	return tui.Info{ID: fmt.Sprint("badged", b.n), Title: fmt.Sprint("Badged", b.n), Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
-}
-
-func (*badged) Actions() []tui.Action { return nil }
-
-func (*badged) Badge(*tui.Ctx) string { return "1234" }

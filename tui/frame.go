@@ -102,16 +102,16 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 		columns = append(columns, p.boxed.draw(p, l.Rail, t, p.Foot))
 	}
 	v := a.current()
-	for i, spec := range v.info.Panes {
+	for i, spec := range v.Panes {
 		r := l.Panes[i]
 		if r.Empty() {
 			continue
 		}
-		p := a.pane(v.info.ID, spec)
+		p := a.pane(v.ID, spec)
 		in := r.Inner()
 		p.W, p.H = max(in.W, 1), max(in.H, 1)
 		p.Focused = a.place.focus == i && a.prompt == nil && !a.covered()
-		p.cursor = v.view.Draw(&a.ctx, p)
+		p.cursor = v.Draw(&a.ctx, p)
 		f.at[i] = in
 		if c := p.cursor; c != nil && p.Focused {
 			k := *c
@@ -120,7 +120,7 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			cursor = &k
 		}
 		if i == 0 { // what is found in a text does not change what is shown
-			p.filter = a.filters[v.info.ID+"\x00"+spec.ID]
+			p.filter = a.filters[v.ID+"\x00"+spec.ID]
 		}
 		rows := p.boxed.draw(p, r, t, p.Foot)
 		if i == 1 && l.Below {

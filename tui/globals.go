@@ -173,12 +173,12 @@ func globalActions() []Action {
 			ID: "app.edit", Keys: []string{"e"}, Title: "open in $EDITOR", Group: "Copy and open",
 			Help: "Open the selection, or the pane's text, in $EDITOR.",
 			Disabled: func(c *Ctx) string {
-				l, ok := c.app.current().view.(Loner)
-				if !ok || !l.Lone(c) {
+				s := c.app.current()
+				if s.Lone == nil || !s.Lone(c) {
 					return ""
 				}
-				if p, ok := c.app.current().view.(Pager); ok {
-					if _, _, ok := p.PageText(c); ok {
+				if s.PageText != nil {
+					if _, _, ok := s.PageText(c); ok {
 						return ""
 					}
 				}
@@ -209,7 +209,7 @@ func tabActions() (out []Action) {
 				}
 				return ""
 			},
-			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: c.app.actions.tabs()[i].info.ID}) },
+			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: c.app.actions.tabs()[i].ID}) },
 		})
 	}
 	return out
@@ -248,8 +248,8 @@ func copyActions() (out []Action) {
 				if text == nil {
 					return nil
 				}
-				if v, ok := c.app.current().view.(ShapeCopier); ok && k.kind == CopyConfig {
-					return c.app.chooseShape(v)
+				if v := c.app.current(); v.CopyShapes != nil && k.kind == CopyConfig {
+					return c.app.chooseShape(v.Screen)
 				}
 				s, err := text()
 				if err != nil {
@@ -295,7 +295,7 @@ func moveActions() (out []Action) {
 
 // toView gives a message to the visible view.
 func (a *App) toView(msg tea.Msg) tea.Cmd {
-	cmd, _ := a.current().view.Handle(&a.ctx, msg)
+	cmd, _ := a.current().Handle(&a.ctx, msg)
 	return cmd
 }
 
@@ -334,27 +334,27 @@ func nothingRuns(c *Ctx) string {
 
 // copyable makes what the visible view would copy, nil if it would not.
 func (a *App) copyable(k CopyKind) CopyFunc {
-	if c, ok := a.current().view.(Copier); ok && a.place.focus != RailFocus {
-		return c.CopyText(&a.ctx, k)
+	if s := a.current(); s.CopyText != nil && a.place.focus != RailFocus {
+		return s.CopyText(&a.ctx, k)
 	}
 	return nil
 }
 
 // chooseShape asks for the shape to copy in, the cursor on the one that was taken last.
-func (a *App) chooseShape(v ShapeCopier) tea.Cmd {
-	return a.ctx.Choose("shape of the entry", a.prefs.get("shape"), v.CopyShapes(&a.ctx), func(c *Ctx, shape string) tea.Cmd {
-		return join(v.CopyShape(c, shape), a.prefs.set("shape", shape))
+func (a *App) chooseShape(s *Screen) tea.Cmd {
+	return a.ctx.Choose("shape of the entry", a.prefs.get("shape"), s.CopyShapes(&a.ctx), func(c *Ctx, shape string) tea.Cmd {
+		return join(s.CopyShape(c, shape), a.prefs.set("shape", shape))
 	})
 }
 
 // pageable is what v and e open: the selection, else the pane's text.
 func (a *App) pageable() (text, ext string) {
-	if p, ok := a.current().view.(Pager); ok {
-		if text, ext, ok := p.PageText(&a.ctx); ok {
+	if s := a.current(); s.PageText != nil {
+		if text, ext, ok := s.PageText(&a.ctx); ok {
 			return text, ext
 		}
 	}
 	var b strings.Builder
-	a.current().view.Plain(&a.ctx, &b)
+	a.current().Plain(&a.ctx, &b)
 	return b.String(), ".txt"
 }

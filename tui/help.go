@@ -38,7 +38,7 @@ func newHelp(a *App) *picker {
 	if a.place.focus == RailFocus {
 		items = append(items, a.rail.help()...)
 	} else {
-		add(a.current().info.Title, local)
+		add(a.current().Title, local)
 	}
 	add(everywhere, unshadowed(local, global))
 	return newPicker("Help: type to search, enter runs", items)
@@ -116,7 +116,7 @@ const foundFirst = 4
 func newPalette(a *App) *picker {
 	var items []item
 	for i := range a.actions.views {
-		if v, ok := a.actions.views[i].view.(Finder); ok {
+		if v := a.actions.views[i]; v.Find != nil {
 			for _, f := range v.Find(&a.ctx) {
 				items = append(items, item{
 					title: f.Name, keys: f.Kind, help: f.About, group: foundGroup, typed: len(items) >= foundFirst,
@@ -140,13 +140,13 @@ func newPalette(a *App) *picker {
 		items = append(items, it)
 	}
 	for _, x := range local {
-		add(x, "Here · "+a.current().info.Title, x.Help, false)
+		add(x, "Here · "+a.current().Title, x.Help, false)
 	}
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
 		items = append(items, item{
-			title: v.info.Title, keys: a.tabKey(v.info.ID), help: "Go to the screen.", group: placeGroup,
-			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.info.ID}) },
+			title: v.Title, keys: a.tabKey(v.ID), help: "Go to the screen.", group: placeGroup,
+			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.ID}) },
 		})
 	}
 	for i := range a.servers.rows {
@@ -165,11 +165,11 @@ func newPalette(a *App) *picker {
 	}
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
-		if _, form := v.view.(Typer); form { // what its keys do is about the field that has the focus
+		if v.Typing != nil { // what its keys do is about the field that has the focus
 			continue
 		}
 		for _, x := range v.actions {
-			add(x, everywhere, v.info.Title+": "+x.Help, true)
+			add(x, everywhere, v.Title+": "+x.Help, true)
 		}
 	}
 	return newPicker("Command palette", items)
@@ -178,7 +178,7 @@ func newPalette(a *App) *picker {
 // tabKey is the number key of a screen, "" if it has none.
 func (a *App) tabKey(id string) string {
 	for i, v := range a.actions.tabs() {
-		if v.info.ID == id && i < 9 {
+		if v.ID == id && i < 9 {
 			return string(rune('1' + i))
 		}
 	}

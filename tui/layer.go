@@ -75,9 +75,9 @@ func (l *layer) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 
 // hintLine shows the dialog's keys, and no others: none else work while it is open.
 func (l *layer) hintLine(c *Ctx, w int) string {
-	hints := []Hint{{"esc", "close"}}
-	if h, ok := l.overlay.(Hinter); ok {
-		hints = h.Hints(c)
+	hints := l.overlay.Hints(c)
+	if hints == nil {
+		hints = []Hint{{"esc", "close"}}
 	}
 	var bar []key.Binding
 	for _, h := range hints {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -108,7 +107,7 @@ func (l *linear) loop(lines <-chan string) error {
 		if !ready {
 			in = nil
 		} else if len(l.queue)+len(l.urgent) == 0 && l.idle() {
-			l.line.prompt(l.app.current().info.ID)
+			l.line.prompt(l.app.current().ID)
 		}
 		asked := false
 		select {
@@ -161,7 +160,7 @@ func (l *linear) loop(lines <-chan string) error {
 
 // idle is whether a line can be carried out: nothing runs, or only what waits for a person.
 func (l *linear) idle() bool {
-	if w, ok := l.app.current().view.(Waiter); ok && w.Waits(&l.app.ctx) {
+	if s := l.app.current(); s.Waits != nil && s.Waits(&l.app.ctx) {
 		return true
 	}
 	return len(l.app.ops.all) == 0 || l.app.inbox() != "" && len(l.app.ops.all) == l.app.ops.calls()
@@ -368,11 +367,6 @@ func (l *linear) overlays() {
 			l.help()
 		case *chordMenu:
 			o.plain(&a.ctx, l.out)
-		case interface{ Plain(*Ctx, io.Writer) }:
-			var b strings.Builder
-			o.Plain(&a.ctx, &b)
-			fmt.Fprintln(l.out, o.(Overlay).Title())
-			fmt.Fprintln(l.out, strings.TrimSpace(b.String()))
 		default:
 			fmt.Fprintf(l.out, "%s needs a screen: start mcphud on a terminal, not in linear mode\n", o.Title())
 		}
@@ -384,8 +378,8 @@ func (l *linear) overlays() {
 func (l *linear) screen(asked bool) {
 	a := l.app
 	v := a.current()
-	if v.info.ID != l.view {
-		l.view = v.info.ID
+	if v.ID != l.view {
+		l.view = v.ID
 		l.seen = map[string]bool{}
 		l.fresh = true
 		fmt.Fprintln(l.out, "== "+a.crumbs())
@@ -394,10 +388,10 @@ func (l *linear) screen(asked bool) {
 		return
 	}
 	var b strings.Builder
-	v.view.Plain(&a.ctx, &b)
+	v.Plain(&a.ctx, &b)
 	l.choices = nil
-	if c, ok := v.view.(Chooser); ok {
-		l.choices = c.Choices(&a.ctx)
+	if v.Choices != nil {
+		l.choices = v.Choices(&a.ctx)
 		for i, ch := range l.choices {
 			fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
 		}
@@ -443,6 +437,6 @@ func (l *linear) help() {
 		fmt.Fprintf(l.out, "%s [%s]: %s%s\n", x.ID, strings.Join(x.Keys, ", "), x.Help, why)
 	}
 	for i := range a.actions.views {
-		fmt.Fprintf(l.out, "%s: goes to %s\n", a.actions.views[i].info.ID, a.actions.views[i].info.Title)
+		fmt.Fprintf(l.out, "%s: goes to %s\n", a.actions.views[i].ID, a.actions.views[i].Title)
 	}
 }

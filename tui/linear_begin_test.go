@@ -13,13 +13,14 @@ import (
 // opened is a screen that remembers what it was opened on.
 type opened struct{ arg any }
 
-func (*opened) Info() Info {
-	return Info{ID: "opened", Title: "Opened", Panes: []PaneSpec{{ID: "main"}}}
+func (o *opened) screen() *Screen {
+	return &Screen{
+		ID: "opened", Title: "Opened", Panes: []PaneSpec{{ID: "main"}}, Handle: o.handle,
+		Draw: func(*Ctx, *Pane) *tea.Cursor { return nil }, Plain: func(*Ctx, io.Writer) {},
+	}
 }
-func (*opened) Actions() []Action            { return nil }
-func (*opened) Draw(*Ctx, *Pane) *tea.Cursor { return nil }
-func (*opened) Plain(*Ctx, io.Writer)        {}
-func (o *opened) Handle(_ *Ctx, m tea.Msg) (tea.Cmd, bool) {
+
+func (o *opened) handle(_ *Ctx, m tea.Msg) (tea.Cmd, bool) {
 	if n, ok := m.(Navigate); ok {
 		o.arg = n.Arg
 	}
@@ -32,7 +33,7 @@ func TestLinearOpensBeforeTheFirstLine(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	v := &opened{}
-	app, err := NewApp(ctx, Config{Views: []View{v}, StartArg: "the server", Linear: true, Environ: []string{"TERM=dumb"}})
+	app, err := NewApp(ctx, Config{Views: []*Screen{v.screen()}, StartArg: "the server", Linear: true, Environ: []string{"TERM=dumb"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (c *console) has(got string, want ...string) {
 	}
 }
 
-func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...tui.View) {
+func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...*tui.Screen) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -63,7 +63,7 @@ func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...tui.V
 		v := newFruits(12)
 		go func() {
 			c.done <- tui.Run(context.Background(), tui.Config{
-				Views: append([]tui.View{v, &other{}}, more...), In: r, Out: c, Environ: []string{"TERM=dumb"},
+				Views: append([]*tui.Screen{v.screen(), (&other{}).screen()}, more...), In: r, Out: c, Environ: []string{"TERM=dumb"},
 			})
 		}()
 		f(t, c, v)
@@ -174,8 +174,11 @@ type steps struct {
 	took []string
 }
 
-func (*steps) Info() tui.Info {
-	return tui.Info{ID: "steps", Title: "Steps", Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
+func (s *steps) screen() *tui.Screen {
+	as := s.other.screen()
+	as.ID, as.Title = "steps", "Steps"
+	as.Actions, as.Handle, as.Plain = s.Actions, s.Handle, s.Plain
+	return as
 }
 
 func (s *steps) Actions() []tui.Action {
@@ -207,5 +210,5 @@ func TestLinearRunsSequencesInOrder(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, _ *fruits) {
 		c.enter("steps")
 		c.has(c.enter("s"), "steps: first second third")
-	}, &steps{})
+	}, (&steps{}).screen())
 }

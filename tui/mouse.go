@@ -68,8 +68,8 @@ func (m *mouse) deliver(a *App, at tea.Mouse, ev PaneMouse) tea.Cmd {
 		if ev.Click != tea.MouseNone {
 			focus = a.focusIndex(i)
 		}
-		ev.Pane = a.current().info.Panes[i].ID
-		cmd, _ := a.current().view.Handle(&a.ctx, ev)
+		ev.Pane = a.current().Panes[i].ID
+		cmd, _ := a.current().Handle(&a.ctx, ev)
 		return join(focus, cmd)
 	}
 	return nil

@@ -23,19 +23,19 @@ func (a *App) navigate(m Navigate) tea.Cmd {
 	if m.Server != "" && m.Server != a.servers.current {
 		pre = a.selectServer(m.Server)
 	}
-	if v.info.ID != a.place.view {
+	if v.ID != a.place.view {
 		a.history = append(a.history, a.place)
 		if len(a.history) > maxHistory {
 			a.history = a.history[1:]
 		}
 		a.leave()
-		a.place = place{view: v.info.ID, focus: a.focus[v.info.ID]}
+		a.place = place{view: v.ID, focus: a.focus[v.ID]}
 	} else if a.place.focus == RailFocus {
-		a.place.focus = a.focus[v.info.ID]
+		a.place.focus = a.focus[v.ID]
 	}
-	m.View = v.info.ID
+	m.View = v.ID
 	a.sync()
-	cmd, _ := v.view.Handle(&a.ctx, m)
+	cmd, _ := v.Handle(&a.ctx, m)
 	return join(pre, cmd)
 }
 
@@ -49,11 +49,11 @@ func (a *App) back() tea.Cmd {
 	a.place = a.history[n-1]
 	a.history = a.history[:n-1]
 	a.sync()
-	cmd, _ := a.current().view.Handle(&a.ctx, FocusChanged{a.ctx.Focus})
+	cmd, _ := a.current().Handle(&a.ctx, FocusChanged{a.ctx.Focus})
 	if a.cfg.Sessions == nil {
 		return cmd
 	}
-	more, _ := a.current().view.Handle(&a.ctx, SessionChanged{a.cfg.Sessions.Rev()})
+	more, _ := a.current().Handle(&a.ctx, SessionChanged{a.cfg.Sessions.Rev()})
 	return join(cmd, more)
 }
 
@@ -86,7 +86,7 @@ func (a *App) focusPane(id string) tea.Cmd {
 	if id == "rail" {
 		return a.focusIndex(RailFocus)
 	}
-	for i, p := range a.current().info.Panes {
+	for i, p := range a.current().Panes {
 		if p.ID == id {
 			return a.focusIndex(i)
 		}
@@ -105,13 +105,13 @@ func (a *App) focusIndex(i int) tea.Cmd {
 		a.rail.seek(a)
 		return nil
 	}
-	cmd, _ := a.current().view.Handle(&a.ctx, FocusChanged{a.ctx.Focus})
+	cmd, _ := a.current().Handle(&a.ctx, FocusChanged{a.ctx.Focus})
 	return cmd
 }
 
 // cycle moves the focus to the next or previous pane; the rail is one of them where it is on the screen.
 func (a *App) cycle(by int) tea.Cmd {
-	n := len(a.current().info.Panes)
+	n := len(a.current().Panes)
 	first := 0
 	if a.w >= WideWidth && !a.arrange.Zoom && !a.arrange.NoRail {
 		first = RailFocus
@@ -148,8 +148,8 @@ func (a *App) keepFilter(key, text string) {
 // setFilter delivers the text of `/` to the visible view.
 func (a *App) setFilter(text string, done bool) tea.Cmd {
 	k := a.filterKey()
-	if l, ok := a.current().view.(FilterLanguage); ok && a.place.focus != RailFocus { // linear mode has no prompt that says so
-		if wrong := l.CheckFilter(&a.ctx, text); wrong != nil {
+	if s := a.current(); s.CheckFilter != nil && a.place.focus != RailFocus { // linear mode has no prompt that says so
+		if wrong := s.CheckFilter(&a.ctx, text); wrong != nil {
 			a.toasts.add(Failure, fmt.Sprintf("not a filter: column %d: %s", wrong.At+1, wrong.Why))
 			return nil
 		}
@@ -159,10 +159,10 @@ func (a *App) setFilter(text string, done bool) tea.Cmd {
 		a.rail.filter(a, text)
 		return nil
 	}
-	cmd, ok := a.current().view.Handle(&a.ctx, FilterChanged{Text: text, Done: done})
+	cmd, ok := a.current().Handle(&a.ctx, FilterChanged{Text: text, Done: done})
 	if !ok && done && text != "" {
 		delete(a.filters, k)
-		a.toasts.add(Warning, a.current().info.Title+" has nothing to filter in this pane")
+		a.toasts.add(Warning, a.current().Title+" has nothing to filter in this pane")
 	}
 	return cmd
 }
@@ -189,12 +189,12 @@ func (a *App) escape() tea.Cmd {
 func (a *App) crumbs() string {
 	v := a.current()
 	parts := make([]string, 0, 3)
-	if a.servers.current != "" && !v.info.AllServers {
+	if a.servers.current != "" && !v.AllServers {
 		parts = append(parts, a.servers.titleOf(a.servers.current))
 	}
-	parts = append(parts, v.info.Title)
-	if b, ok := v.view.(Breadcrumber); ok {
-		if s := b.Breadcrumb(&a.ctx); s != "" {
+	parts = append(parts, v.Title)
+	if v.Breadcrumb != nil {
+		if s := v.Breadcrumb(&a.ctx); s != "" {
 			parts = append(parts, s)
 		}
 	}

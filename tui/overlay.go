@@ -9,11 +9,13 @@ type Overlay interface {
 	Title() string
 	// Size is the wanted inner size, given the largest possible one.
 	Size(maxW, maxH int) (w, h int)
-	// Handle works like a view's. Every open overlay also gets the OpDone and Rendered messages whose View is not a
+	// Handle works like a screen's. Every open overlay also gets the OpDone and Rendered messages whose View is not a
 	// screen's id, so an overlay that runs work picks a name of its own. A command that yields [Close] ends it.
 	Handle(*Ctx, tea.Msg) (tea.Cmd, bool)
-	// Draw works like a view's; the pane's id is "overlay".
+	// Draw works like a screen's; the pane's id is "overlay".
 	Draw(*Ctx, *Pane) *tea.Cursor
+	// Hints are its keys, in the order of use, and all that the hint bar shows meanwhile; nil where esc alone is to be said.
+	Hints(*Ctx) []Hint
 }
 
 // Confirmation is a yes-or-no question. No is what enter answers unless another answer was chosen.

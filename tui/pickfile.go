@@ -57,6 +57,8 @@ func (p *filePicker) Title() string {
 	return "Pick a file"
 }
 
+func (p *filePicker) Hints(*Ctx) []Hint { return nil }
+
 func (p *filePicker) Size(w, h int) (int, int) { return min(w, 76), min(h, 20) }
 
 func (p *filePicker) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {

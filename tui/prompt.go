@@ -81,9 +81,9 @@ func newFilter(a *App) *prompt {
 		a.searched[k] = &recall{}
 	}
 	p := &prompt{label: "/", recall: a.searched[k]}
-	if l, ok := a.current().view.(FilterLanguage); ok && a.place.focus != RailFocus {
-		p.parse = func(text string) *FilterError { return l.CheckFilter(&a.ctx, text) }
-		p.complete = func(text string, cursor int) []Completion { return l.CompleteFilter(&a.ctx, text, cursor) }
+	if s := a.current(); s.CheckFilter != nil && a.place.focus != RailFocus {
+		p.parse = func(text string) *FilterError { return s.CheckFilter(&a.ctx, text) }
+		p.complete = func(text string, cursor int) []Completion { return s.CompleteFilter(&a.ctx, text, cursor) }
 	}
 	p.change = func(a *App, text string) tea.Cmd { return a.setFilter(text, false) }
 	p.done = func(a *App, text string) tea.Cmd {
@@ -276,9 +276,9 @@ func (a *App) completeCommand(text string) (out []string) {
 	word, _, named := strings.Cut(text, " ")
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
-		add(v.info.ID)
-		if f, ok := v.view.(Finder); ok && named && a.actions.find(word) == v {
-			for _, x := range f.Find(&a.ctx) {
+		add(v.ID)
+		if v.Find != nil && named && a.actions.find(word) == v {
+			for _, x := range v.Find(&a.ctx) {
 				add(word + " " + safe.Line(x.Name, 300))
 			}
 		}
@@ -328,14 +328,14 @@ func (a *App) command(text string) tea.Cmd {
 		if rest != "" {
 			arg = rest
 		}
-		return a.navigate(Navigate{View: v.info.ID, Arg: arg})
+		return a.navigate(Navigate{View: v.ID, Arg: arg})
 	}
 	if x := a.actions.byID[word]; x != nil {
 		return a.runAnywhere(x)
 	}
 	for _, v := range a.actions.views { // a tool, prompt or resource
-		if finder, ok := v.view.(Finder); ok {
-			for _, f := range finder.Find(&a.ctx) {
+		if v.Find != nil {
+			for _, f := range v.Find(&a.ctx) {
 				if f.Name == strings.TrimSpace(text) {
 					return f.Run(&a.ctx)
 				}
@@ -358,8 +358,8 @@ func (a *App) runAnywhere(x *Action) tea.Cmd {
 				continue
 			}
 			var first tea.Cmd
-			if v.info.ID != a.place.view {
-				first = a.navigate(Navigate{View: v.info.ID})
+			if v.ID != a.place.view {
+				first = a.navigate(Navigate{View: v.ID})
 			}
 			if x.Pane != "" {
 				first = join(first, a.focusPane(x.Pane))

@@ -30,11 +30,11 @@ func (a *App) arrangePanes() tea.Cmd {
 	a.arranged = now
 	m := Resized{panes: map[string]Rect{}}
 	v := a.current()
-	for i, p := range v.info.Panes {
+	for i, p := range v.Panes {
 		if r := now.layout.Panes[i]; !r.Empty() {
 			m.panes[p.ID] = r.Inner()
 		}
 	}
-	cmd, _ := v.view.Handle(&a.ctx, m)
+	cmd, _ := v.Handle(&a.ctx, m)
 	return cmd
 }

@@ -41,7 +41,7 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 	}
 	v := a.current()
 	if a.typing() {
-		if cmd, ok := v.view.Handle(&a.ctx, m); ok {
+		if cmd, ok := v.Handle(&a.ctx, m); ok {
 			return cmd
 		}
 		if printable(m) {
@@ -62,7 +62,7 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 	if a.actions.unbound[k] {
 		return a.globalKey(k)
 	}
-	if cmd, ok := v.view.Handle(&a.ctx, m); ok {
+	if cmd, ok := v.Handle(&a.ctx, m); ok {
 		return cmd
 	}
 	return a.globalKey(k)
@@ -95,7 +95,7 @@ func (a *App) paste(m tea.PasteMsg) tea.Cmd {
 	if a.place.focus == RailFocus {
 		return nil
 	}
-	cmd, _ := a.current().view.Handle(&a.ctx, m)
+	cmd, _ := a.current().Handle(&a.ctx, m)
 	return cmd
 }
 
@@ -104,8 +104,8 @@ func (a *App) typing() bool {
 	if a.place.focus == RailFocus {
 		return false
 	}
-	t, ok := a.current().view.(Typer)
-	return ok && t.Typing(&a.ctx)
+	s := a.current()
+	return s.Typing != nil && s.Typing(&a.ctx)
 }
 
 // printable is whether a key is typed text rather than a command.

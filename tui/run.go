@@ -95,8 +95,8 @@ func Run(ctx context.Context, cfg Config) error {
 func (a *App) close() {
 	a.ops.close()
 	for _, v := range a.actions.views {
-		if c, ok := v.view.(Closer); ok {
-			c.Close()
+		if v.Close != nil {
+			v.Close()
 		}
 	}
 	a.ops.wait(exitTime / 2)

@@ -118,7 +118,7 @@ func contains(s, sub string) bool {
 // The same harness drives the UI in real time, as against real processes.
 func TestRealTime(t *testing.T) {
 	v := newFruits(10)
-	app := tuitest.Start(t, tuitest.Views(v, &other{}), tuitest.Server("good", echoServer()))
+	app := tuitest.Start(t, tuitest.Views(v.screen(), (&other{}).screen()), tuitest.Server("good", echoServer()))
 	app.Status().Has("● Connected")
 	app.Press("j", "enter").Status().Has("eat fruit 1")
 	time.AfterFunc(50*time.Millisecond, func() { close(v.block) })
@@ -135,7 +135,7 @@ func TestContextEndsTheUI(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			done <- tui.Run(ctx, tui.Config{Views: []tui.View{newFruits(1)}, In: r, Out: io.Discard, Environ: []string{"TERM=xterm"}, Options: []tea.ProgramOption{tea.WithoutSignalHandler()}})
+			done <- tui.Run(ctx, tui.Config{Views: []*tui.Screen{newFruits(1).screen()}, In: r, Out: io.Discard, Environ: []string{"TERM=xterm"}, Options: []tea.ProgramOption{tea.WithoutSignalHandler()}})
 		}()
 		synctest.Wait()
 		stop()

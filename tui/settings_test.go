@@ -109,7 +109,7 @@ func TestKeysWinUntilTheFileChanges(t *testing.T) {
 }
 
 func TestFitKeys(t *testing.T) {
-	views := []tui.View{newFruits(1)}
+	views := []*tui.Screen{newFruits(1).screen()}
 	for _, c := range []struct {
 		list []tui.Binding
 		keep []string

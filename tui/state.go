@@ -49,7 +49,7 @@ func (a *App) state() State {
 	if a.prompt != nil {
 		s.Prompt = a.prompt.label + a.prompt.edit.Value()
 	}
-	for i, p := range a.current().info.Panes {
+	for i, p := range a.current().Panes {
 		if r := a.frame.at[i]; !r.Empty() {
 			s.Panes[p.ID] = r
 			drawn := a.pane(a.place.view, p)

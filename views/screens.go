@@ -63,14 +63,14 @@ type Deps struct {
 }
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
-func All(d Deps) []tui.View {
+func All(d Deps) []*tui.Screen {
 	var where config.Options
 	if d.Configs != nil {
 		where = d.Configs.Where
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
-	calls, asked, said := &pane.Calls{}, inbox.NewQuestions(), traffic.NewTraffic(nil)
-	return []tui.View{
+	calls, asked, broken := &pane.Calls{}, inbox.NewQuestions(), &traffic.Broken{}
+	return []*tui.Screen{
 		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
 		servers.NewAdder(d.Configs, d.Trust, d.Published),
 		servers.NewEntry(d.Configs, d.Trust),
@@ -78,7 +78,7 @@ func All(d Deps) []tui.View {
 		call.NewResources(calls),
 		call.NewPrompts(calls),
 		call.NewCall(d.Inputs, d.Consent, asked.OfCall),
-		said,
+		traffic.NewTraffic(nil, broken),
 		traffic.NewLogs(false),
 		inbox.NewInbox(asked),
 		inbox.NewTasks(),
@@ -107,13 +107,21 @@ func All(d Deps) []tui.View {
 		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		traffic.NewResend(traffic.Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
 		traffic.NewEditor(),
-		traffic.NewExperts(said, nil),
+		traffic.NewExperts(broken, nil),
 	}
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to
 // drive but those that requests are sent to again.
-func Watch(f traffic.Foreign) []tui.View {
-	t, l := traffic.NewTraffic(&f), traffic.NewLogs(true)
-	return []tui.View{t, l, traffic.NewResend(f.Targets), traffic.NewEditor(), traffic.NewExperts(t, f.Over), traffic.NewTrace(), traffic.NewTimeline(&f)}
+func Watch(f traffic.Foreign) []*tui.Screen {
+	broken := &traffic.Broken{}
+	return []*tui.Screen{
+		traffic.NewTraffic(&f, broken),
+		traffic.NewLogs(true),
+		traffic.NewResend(f.Targets),
+		traffic.NewEditor(),
+		traffic.NewExperts(broken, f.Over),
+		traffic.NewTrace(),
+		traffic.NewTimeline(&f),
+	}
 }

@@ -50,8 +50,7 @@ func TestKeysAreForWhatTheKeyBeforeOpened(t *testing.T) {
 		if (racing || !budget.All()) && n%4 != 1 { // a sample
 			continue
 		}
-		info := screen.Info()
-		t.Run(info.ID, func(t *testing.T) {
+		t.Run(screen.ID, func(t *testing.T) {
 			r := newRig(t, faketest.Stdio(t, behave.Good), "tools")
 			r.until("echo")
 			keys := slices.Clone(globalKeys)
@@ -63,7 +62,7 @@ func TestKeysAreForWhatTheKeyBeforeOpened(t *testing.T) {
 				if strings.Contains(key, " ") { // a chord is two keys, and its menu comes late by design
 					continue
 				}
-				r.send(tui.Navigate{View: info.ID})
+				r.send(tui.Navigate{View: screen.ID})
 				r.settle()
 				before, busy := r.where()
 				_, cmd := r.app.Update(tui.PressOf(key))

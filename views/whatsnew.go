@@ -31,19 +31,19 @@ type whatsNew struct {
 	rev     int
 }
 
-func newWhatsNew(r Release) *whatsNew { return &whatsNew{release: r} }
+func newWhatsNew(r Release) *tui.Screen { return (&whatsNew{release: r}).screen() }
 
-func (v *whatsNew) Info() tui.Info {
-	return tui.Info{
+func (v *whatsNew) screen() *tui.Screen {
+	return &tui.Screen{
 		ID: "whatsnew", Title: "What is new", Aliases: []string{"changes"}, Hidden: true, NoRail: true, AllServers: true,
-		Panes: []tui.PaneSpec{{ID: "text", Title: "What is new"}},
+		Panes:  []tui.PaneSpec{{ID: "text", Title: "What is new"}},
+		Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints,
 	}
 }
 
-func (v *whatsNew) Actions() []tui.Action { return nil }
-
-// Hints say how to leave the screen, which has no number.
-func (v *whatsNew) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *whatsNew) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // since is the release that ran before, and what changed since.
 func (v *whatsNew) since(c *tui.Ctx) (before, text string) {
@@ -55,7 +55,7 @@ func (v *whatsNew) since(c *tui.Ctx) (before, text string) {
 	return before, cmp.Or(text, v.release.Changelog)
 }
 
-func (v *whatsNew) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *whatsNew) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate, tui.ThemeChanged:
 		if _, opened := m.(tui.Navigate); opened {
@@ -93,7 +93,7 @@ func (v *whatsNew) render(c *tui.Ctx) tea.Cmd {
 	})
 }
 
-func (v *whatsNew) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *whatsNew) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	before, text := v.since(c)
 	p.Title = "What is new"
 	if before != "" {
@@ -111,17 +111,17 @@ func (v *whatsNew) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *whatsNew) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *whatsNew) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	_, text := v.since(c)
 	return tui.CopyString(text, k == tui.CopyValue)
 }
 
-func (v *whatsNew) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+func (v *whatsNew) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	_, text = v.since(c)
 	return text, ".md", true
 }
 
-func (v *whatsNew) Plain(c *tui.Ctx, w io.Writer) {
+func (v *whatsNew) plain(c *tui.Ctx, w io.Writer) {
 	_, text := v.since(c)
 	fmt.Fprintln(w, safe.Text(text))
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // allViews are the screens, for what they understand: their actions.
-func allViews() []tui.View { return views.All(views.Deps{Stack: struct{ stackview.Stack }{}}) }
+func allViews() []*tui.Screen { return views.All(views.Deps{Stack: struct{ stackview.Stack }{}}) }
 
 func palettesOf(own []themefile.Theme) (all []themes.Palette) {
 	for _, t := range own {

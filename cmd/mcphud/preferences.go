@@ -163,7 +163,7 @@ func wrongTheme(u *userconfig.Config, own []themes.Palette) []config.Warning {
 }
 
 // fitKeys are the keys that can be, and warnings about the others.
-func fitKeys(u *userconfig.Config, views []tui.View) (map[string][]string, []config.Warning) {
+func fitKeys(u *userconfig.Config, views []*tui.Screen) (map[string][]string, []config.Warning) {
 	if len(u.Keys) == 0 {
 		return nil, nil
 	}

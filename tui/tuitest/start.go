@@ -36,7 +36,7 @@ type settings struct {
 }
 
 // Views gives the screens; the first one is where the program starts.
-func Views(v ...tui.View) Option {
+func Views(v ...*tui.Screen) Option {
 	return func(s *settings) { s.config.Views = append(s.config.Views, v...) }
 }
 

@@ -35,20 +35,23 @@ type allTools struct {
 }
 
 // NewAllTools is the screen of the tools of all servers, from r; calls has what came of them.
-func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
+func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *tui.Screen {
 	if tools == nil {
 		tools = toolset.NewRegistry()
 	}
-	return &allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}
+	return (&allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}).screen()
 }
 
-func (v *allTools) Info() tui.Info {
-	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"},
-	}}
+func (v *allTools) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *allTools) Actions() []tui.Action {
+func (v *allTools) actions() []tui.Action {
 	return append([]tui.Action{{
 		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
@@ -170,7 +173,7 @@ func (v *allTools) row(i int) pane.ItemRow {
 	return row
 }
 
-func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *allTools) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.OpDone:
 		if r, ok := m.Value.(allCounted); ok && r.rev == v.at {
@@ -197,8 +200,8 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	})
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *allTools) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *allTools) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 	t, ok := v.selected()
@@ -209,9 +212,9 @@ func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 	return v.about.Show(c, t.Server, t.Item)
 }
 
-func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *allTools) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
-		p.Title = v.Info().Panes[1].Title
+		p.Title = "Tool"
 		if t, ok := v.selected(); ok {
 			p.Title = safe.Line(t.Name, 120)
 		}
@@ -231,12 +234,12 @@ func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *allTools) Breadcrumb(*tui.Ctx) string {
+func (v *allTools) breadcrumb(*tui.Ctx) string {
 	t, _ := v.selected()
 	return safe.Line(t.Name, 60)
 }
 
-func (v *allTools) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *allTools) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	t, ok := v.selected()
 	if !ok {
 		return nil
@@ -250,7 +253,7 @@ func (v *allTools) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *allTools) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *allTools) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		if t := v.all[i]; t.Source == toolset.MCP {
 			out = append(out, tui.Choice{Label: safe.Line(t.Name, 120) + pane.Summary(t.Item), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) }})
@@ -259,7 +262,7 @@ func (v *allTools) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-func (v *allTools) Plain(c *tui.Ctx, w io.Writer) {
+func (v *allTools) plain(c *tui.Ctx, w io.Writer) {
 	if c.Linear && len(v.all) > 0 && v.List.Len() == 0 {
 		fmt.Fprintln(w, pane.NothingListed(v.Typed))
 	}

@@ -132,8 +132,8 @@ func (v *formScreen) onDisk(c *tui.Ctx, d *draft, save func() error) tea.Cmd {
 	return cmd
 }
 
-// Close saves what was typed just before the program ends.
-func (v *formScreen) Close() {
+// close saves what was typed just before the program ends.
+func (v *formScreen) close() {
 	for _, d := range v.drafts {
 		if d.file != "" && d.form.Revision() != d.saved {
 			_ = v.unsaved(d)()

@@ -16,14 +16,14 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
-	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
+func formInfo(id, title string, hidden bool, aliases ...string) tui.Screen {
+	return tui.Screen{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }
 
 // NewCall calls a tool.
-func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *formScreen {
+func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
 		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
@@ -33,11 +33,11 @@ func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *formS
 		command: func(d *draft) shell.Invocation {
 			return shell.Invocation{Verb: "tools call", Operands: []string{d.item.Name}, Flags: []string{"--args", string(d.form.JSON())}}
 		},
-	})
+	}).screen()
 }
 
 // NewPrompt gets a prompt.
-func NewPrompt(store *inputs.Store, asks pane.Asks) *formScreen {
+func NewPrompt(store *inputs.Store, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
 		info: formInfo("prompt", "Prompt", true), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
@@ -58,11 +58,11 @@ func NewPrompt(store *inputs.Store, asks pane.Asks) *formScreen {
 			}
 			return pane.Invoke("prompts get", operands...)
 		},
-	})
+	}).screen()
 }
 
 // NewTemplate fills in a resource template and reads the resource.
-func NewTemplate(store *inputs.Store, asks pane.Asks) *formScreen {
+func NewTemplate(store *inputs.Store, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
 		info: formInfo("template", "Template", true), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
@@ -92,7 +92,7 @@ func NewTemplate(store *inputs.Store, asks pane.Asks) *formScreen {
 			}
 			return pane.Invoke("resources read", uri)
 		},
-	})
+	}).screen()
 }
 
 // reference is what completion/complete completes for.

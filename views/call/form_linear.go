@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *formScreen) plain(_ *tui.Ctx, w io.Writer) {
 	if v.cur == nil {
 		fmt.Fprintln(w, "Nothing is open here.")
 		return
@@ -38,8 +38,8 @@ func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Choices are the fields, each asked for by its number, and sending.
-func (v *formScreen) Choices(c *tui.Ctx) (all []tui.Choice) {
+// choices are the fields, each asked for by its number, and sending.
+func (v *formScreen) choices(c *tui.Ctx) (all []tui.Choice) {
 	if v.cur == nil || v.cur.op != 0 {
 		return nil
 	}

@@ -38,9 +38,9 @@ type formScreen struct {
 
 // formKind is what tells the three screens apart.
 type formKind struct {
-	info tui.Info
-	verb string // "call"
-	list string // the screen that items are picked on
+	info tui.Screen // without functions
+	verb string     // "call"
+	list string     // the screen that items are picked on
 	kind offer.Kind
 	name func(offer.Item) string
 	// consent is which calls ask first; nil for none.
@@ -79,9 +79,14 @@ func newFormScreen(store *inputs.Store, asks pane.Asks, a formKind) *formScreen 
 	return v
 }
 
-func (v *formScreen) Info() tui.Info { return v.info }
+func (v *formScreen) screen() *tui.Screen {
+	s := v.info
+	s.Actions, s.Handle, s.Draw, s.Plain, s.Choices, s.PageText, s.CopyText = v.actions, v.handle, v.draw, v.plain, v.choices, v.pageText, v.copyText
+	s.Typing, s.Hints, s.Rows, s.Breadcrumb, s.Question, s.Close = v.typing, v.hints, v.firstRows, v.breadcrumb, v.question, v.close
+	return &s
+}
 
-func (v *formScreen) Actions() []tui.Action {
+func (v *formScreen) actions() []tui.Action {
 	id := v.info.ID
 	send := func(c *tui.Ctx) tea.Cmd { return v.submit(c, false) }
 	return append([]tui.Action{
@@ -154,13 +159,13 @@ func (v *formScreen) nothing(*tui.Ctx) string {
 	return ""
 }
 
-// Typing is whether letters go into the form.
-func (v *formScreen) Typing(c *tui.Ctx) bool {
+// typing is whether letters go into the form.
+func (v *formScreen) typing(c *tui.Ctx) bool {
 	return c.Focus == "form" && v.cur != nil && v.cur.form.Typing()
 }
 
-// Hints are what the form's keys do at the focused field.
-func (v *formScreen) Hints(c *tui.Ctx) (out []tui.Hint) {
+// hints are what the form's keys do at the focused field.
+func (v *formScreen) hints(c *tui.Ctx) (out []tui.Hint) {
 	if c.Focus != "form" || v.cur == nil {
 		return nil
 	}
@@ -170,15 +175,15 @@ func (v *formScreen) Hints(c *tui.Ctx) (out []tui.Hint) {
 	return out
 }
 
-func (v *formScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	cmd, ok := v.handle(c, msg)
+func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	cmd, ok := v.route(c, msg)
 	if v.cur != nil {
 		cmd = tea.Batch(cmd, v.changed(c, v.cur))
 	}
 	return cmd, ok
 }
 
-func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *formScreen) route(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case saveDraft:
 		if m.view == v.info.ID {
@@ -304,7 +309,7 @@ func (v *formScreen) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	return pane.EditedForm(c, d.form, m)
 }
 
-func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *formScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "result" {
 		return v.drawResult(c, p)
 	}
@@ -348,8 +353,8 @@ func firstFit(w int, texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-// Rows makes the form as tall as what is in it; a result has at least two fifths.
-func (v *formScreen) Rows(c *tui.Ctx, w, h int) int {
+// firstRows makes the form as tall as what is in it; a result has at least two fifths.
+func (v *formScreen) firstRows(c *tui.Ctx, w, h int) int {
 	most := h * 3 / 5
 	if !v.reply.Shown() {
 		most = h - 5
@@ -361,14 +366,14 @@ func (v *formScreen) Rows(c *tui.Ctx, w, h int) int {
 	return min(v.cur.form.Rows(w-2)+2, most)
 }
 
-func (v *formScreen) Breadcrumb(*tui.Ctx) string {
+func (v *formScreen) breadcrumb(*tui.Ctx) string {
 	if v.cur == nil {
 		return ""
 	}
 	return safe.Line(v.name(v.cur.item), 60)
 }
 
-func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *formScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if v.cur == nil {
 		return nil
 	}
@@ -395,7 +400,7 @@ func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *formScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+func (v *formScreen) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.cur != nil {
 		return pane.FullJSON(v.cur.form), ".json", true
 	}

@@ -245,7 +245,7 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.cur.op == 0 {
 		return cur
 	}
-	if v.Question(c) != 0 {
+	if v.question(c) != 0 {
 		p.Lines = append(p.Lines, "", " "+c.Theme.Warn.S("✉ waits for your answer")+c.Theme.Muted.S(" · "+c.KeyOf("app.inbox")+" to answer"))
 	}
 	p.Lines = append(p.Lines, v.taskProgress(c)...)
@@ -257,8 +257,8 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return cur
 }
 
-// Question is what the running call waits for a person to answer, 0 if nothing.
-func (v *formScreen) Question(*tui.Ctx) uint64 {
+// question is what the running call waits for a person to answer, 0 if nothing.
+func (v *formScreen) question(*tui.Ctx) uint64 {
 	if v.cur == nil || v.cur.op == 0 {
 		return 0
 	}

@@ -19,23 +19,26 @@ type instructions struct {
 }
 
 // NewInstructions is the screen of what the current server tells models.
-func NewInstructions() *instructions { return &instructions{} }
+func NewInstructions() *tui.Screen { return (&instructions{}).screen() }
 
-func (v *instructions) Info() tui.Info {
-	return tui.Info{ID: "instructions", Title: "Instructions", Hidden: true, Panes: []tui.PaneSpec{{ID: "text", Title: "Instructions"}}}
+func (v *instructions) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "instructions", Title: "Instructions", Hidden: true,
+		Panes:  []tui.PaneSpec{{ID: "text", Title: "Instructions"}},
+		Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints,
+	}
 }
 
-func (v *instructions) Actions() []tui.Action { return nil }
-
-func (v *instructions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *instructions) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return nil, v.text.Handle(msg)
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *instructions) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *instructions) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // given are a server's instructions as it sent them.
 func given(c *tui.Ctx) (s *session.Session, text string) {
@@ -45,7 +48,7 @@ func given(c *tui.Ctx) (s *session.Session, text string) {
 	return c.Server, c.Server.Status().Instructions
 }
 
-func (v *instructions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *instructions) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	s, text := given(c)
 	name := ""
 	if s != nil {
@@ -68,17 +71,17 @@ func (v *instructions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *instructions) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *instructions) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	_, text := given(c)
 	return tui.CopyString(text, k == tui.CopyValue && text != "")
 }
 
-func (v *instructions) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+func (v *instructions) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	_, text = given(c)
 	return text, ".md", text != ""
 }
 
-func (v *instructions) Plain(c *tui.Ctx, w io.Writer) {
+func (v *instructions) plain(c *tui.Ctx, w io.Writer) {
 	_, text := given(c)
 	if text == "" {
 		text = "no instructions"

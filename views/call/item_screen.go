@@ -25,10 +25,10 @@ type itemScreen struct {
 
 // itemKind is what tells these screens apart.
 type itemKind struct {
-	info         tui.Info
+	info         tui.Screen // without functions
 	kind         offer.Kind
 	plural, verb string
-	screen, help string // screen that enter opens, with the item's name
+	opens, help  string // screen that enter opens, with the item's name
 	name         func(offer.Item) string
 	command      func(offer.Item) shell.Invocation // mcphud subcommand for an item
 	extra        []tui.Action
@@ -42,9 +42,14 @@ func newItemScreen(k itemKind, calls *pane.Calls) *itemScreen {
 	}
 }
 
-func (v *itemScreen) Info() tui.Info { return v.info }
+func (v *itemScreen) screen() *tui.Screen {
+	s := v.info
+	s.Actions, s.Handle, s.Draw, s.Plain, s.Choices, s.PageText, s.CopyText = v.actions, v.handle, v.draw, v.plain, v.choices, v.pageText, v.copyText
+	s.Hints, s.Lone, s.Breadcrumb, s.Badge, s.Find = v.hints, v.Lone, v.breadcrumb, v.Badge, v.find
+	return &s
+}
 
-func (v *itemScreen) Actions() []tui.Action {
+func (v *itemScreen) actions() []tui.Action {
 	id := v.info.ID
 	extra := v.extra
 	if v.app {
@@ -98,7 +103,7 @@ func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
 	if why := v.none(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
-	return c.Navigate(v.screen, v.name(it))
+	return c.Navigate(v.opens, v.name(it))
 }
 
 func (v *itemScreen) none(c *tui.Ctx) string {
@@ -140,7 +145,7 @@ func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	}
 }
 
-func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *itemScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged: // the last one also when the screen is back
 		return tea.Batch(v.Sync(c), v.describe(c)), true
@@ -170,8 +175,8 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	})
 }
 
-// Hints say how to leave a screen that has no number.
-func (v *itemScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.info.Hidden) }
+// hints say how to leave a screen that has no number.
+func (v *itemScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.info.Hidden) }
 
 // describe brings the item under the cursor into the detail pane.
 func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
@@ -186,7 +191,7 @@ func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *itemScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		p.Title = v.info.Panes[1].Title
 		if it, ok := v.Selected(); ok {
@@ -198,12 +203,12 @@ func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *itemScreen) Breadcrumb(*tui.Ctx) string {
+func (v *itemScreen) breadcrumb(*tui.Ctx) string {
 	it, _ := v.Selected()
 	return safe.Line(v.name(it), 60)
 }
 
-func (v *itemScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *itemScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	it, ok := v.Selected()
 	if !ok {
 		return nil
@@ -219,12 +224,12 @@ func (v *itemScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *itemScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
+func (v *itemScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	it, ok := v.Selected()
 	return string(it.Raw), ".json", ok
 }
 
-func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
+func (v *itemScreen) choices(c *tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		it := v.Listing.Items[i]
 		if v.name(it) == "" {
@@ -232,15 +237,15 @@ func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
 		}
 		out = append(out, tui.Choice{
 			Label: safe.Line(v.name(it), 120) + v.Marks(it) + pane.Summary(it),
-			Run:   func(c *tui.Ctx) tea.Cmd { return c.Navigate(v.screen, v.name(it)) },
+			Run:   func(c *tui.Ctx) tea.Cmd { return c.Navigate(v.opens, v.name(it)) },
 		})
 	}
 	return out
 }
 
-// Find lists the items of all open servers, those of the current one first.
-func (v *itemScreen) Find(c *tui.Ctx) []tui.Found {
-	return pane.Find(c, v.itemKind.kind, func(it offer.Item) (name, screen string) { return v.name(it), v.screen })
+// find lists the items of all open servers, those of the current one first.
+func (v *itemScreen) find(c *tui.Ctx) []tui.Found {
+	return pane.Find(c, v.itemKind.kind, func(it offer.Item) (name, screen string) { return v.name(it), v.opens })
 }
 
-func (v *itemScreen) Plain(c *tui.Ctx, w io.Writer) { v.PlainItems(c, w) }
+func (v *itemScreen) plain(c *tui.Ctx, w io.Writer) { v.PlainItems(c, w) }

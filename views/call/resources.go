@@ -28,12 +28,12 @@ type resources struct {
 }
 
 // NewResources is the screen of the resources that a server lists, and of what they hold.
-func NewResources(calls *pane.Calls) *resources {
-	return &resources{
+func NewResources(calls *pane.Calls) *tui.Screen {
+	return (&resources{
 		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey, calls),
 		about:    pane.NewItemDetail("resources", offer.Resources, calls),
 		reply:    pane.NewReply("resources", "detail"),
-	}
+	}).screen()
 }
 
 func resourceKey(it offer.Item) string {
@@ -43,13 +43,17 @@ func resourceKey(it offer.Item) string {
 	return it.Name
 }
 
-func (v *resources) Info() tui.Info {
-	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Split: listSplit, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"},
-	}}
+func (v *resources) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Split: listSplit,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Lone: v.Lone, Breadcrumb: v.breadcrumb, Badge: v.Badge,
+		Find: v.find,
+	}
 }
 
-func (v *resources) Actions() []tui.Action {
+func (v *resources) actions() []tui.Action {
 	return append([]tui.Action{
 		pane.HistoryAction("resources", func() string {
 			it, _ := v.Selected()
@@ -165,7 +169,7 @@ func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 	return tea.Batch(cmd, c.FocusPane("detail"))
 }
 
-func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *resources) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.FocusChanged: // the last one also when the screen is back
 		return tea.Batch(v.Sync(c), v.describe(c)), true
@@ -274,7 +278,7 @@ func (v *resources) describe(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *resources) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "list" {
 		v.DrawItems(c, p)
 		return nil
@@ -283,14 +287,14 @@ func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Title = safe.Line(v.reading, 200)
 		return v.reply.Draw(c, p)
 	}
-	p.Title, p.Badge, p.Foot = v.Info().Panes[1].Title, "", ""
+	p.Title, p.Badge, p.Foot = "Resource", "", ""
 	if it, ok := v.Selected(); ok {
 		p.Title = safe.Line(it.URI, 200)
 	}
 	return v.about.Draw(c, p)
 }
 
-func (v *resources) Breadcrumb(*tui.Ctx) string {
+func (v *resources) breadcrumb(*tui.Ctx) string {
 	if v.reading != "" {
 		return safe.Line(v.reading, 60)
 	}
@@ -298,7 +302,7 @@ func (v *resources) Breadcrumb(*tui.Ctx) string {
 	return safe.Line(it.URI, 60)
 }
 
-func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *resources) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k == tui.CopyCurl {
 		if v.reading == "" {
 			return nil
@@ -327,7 +331,7 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {
+func (v *resources) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	if v.reading != "" {
 		return v.reply.Doc.PageText()
 	}
@@ -335,7 +339,7 @@ func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {
 	return string(it.Raw), ".json", ok
 }
 
-func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *resources) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		if it := v.Listing.Items[i]; it.URI != "" {
 			out = append(out, tui.Choice{
@@ -347,12 +351,12 @@ func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-// Find lists the resources of all open servers, those of the current one first.
-func (v *resources) Find(c *tui.Ctx) []tui.Found {
+// find lists the resources of all open servers, those of the current one first.
+func (v *resources) find(c *tui.Ctx) []tui.Found {
 	return pane.Find(c, offer.Resources, func(it offer.Item) (name, screen string) { return it.URI, "resources" })
 }
 
-func (v *resources) Plain(c *tui.Ctx, w io.Writer) {
+func (v *resources) plain(c *tui.Ctx, w io.Writer) {
 	if v.reading != "" {
 		v.reply.Plain(w)
 		return

@@ -33,22 +33,25 @@ type skill struct {
 }
 
 // NewSkill is the screen of one skill.
-func NewSkill() *skill {
+func NewSkill() *tui.Screen {
 	v := &skill{Rows: pane.Rows{View: "skill"}, reply: pane.NewReply("skill", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		files := v.entry.Files
 		return len(files), func(i int) (name, about string) { return files[i].Path, "" }
 	}
-	return v
+	return v.screen()
 }
 
-func (v *skill) Info() tui.Info {
-	return tui.Info{ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Files"}, {ID: "detail", Title: "SKILL.md"},
-	}}
+func (v *skill) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Files"}, {ID: "detail", Title: "SKILL.md"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *skill) Actions() []tui.Action {
+func (v *skill) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "skill.read", Keys: []string{"enter"}, Title: "read", Group: "Skill", Hint: 1, Pane: "list",
@@ -163,7 +166,7 @@ func (v *skill) verify(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-func (v *skill) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *skill) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		if uri, ok := m.Arg.(string); ok {
@@ -306,7 +309,7 @@ func (v *skill) verdict(uri string) (glyph, word string) {
 	return "✓", "verified"
 }
 
-func (v *skill) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *skill) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		p.Title, p.Badge, p.Foot = safe.Line(cmp.Or(v.shown, "SKILL.md"), 200), "", ""
 		if v.uri == "" {
@@ -349,12 +352,12 @@ func (v *skill) empty(c *tui.Ctx, w int) []string {
 	return pane.NothingMatches(th, w, v.Typed)
 }
 
-// Hints say how to leave the screen.
-func (v *skill) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen.
+func (v *skill) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *skill) Breadcrumb(*tui.Ctx) string { return safe.Line(cmp.Or(v.entry.Name, v.uri), 60) }
+func (v *skill) breadcrumb(*tui.Ctx) string { return safe.Line(cmp.Or(v.entry.Name, v.uri), 60) }
 
-func (v *skill) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *skill) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
 		return v.reply.Doc.CopyText(k)
 	}
@@ -377,9 +380,9 @@ func (v *skill) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *skill) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.Doc.PageText() }
+func (v *skill) pageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.Doc.PageText() }
 
-func (v *skill) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *skill) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		f := v.entry.Files[i]
 		_, word := v.verdict(f.URI)
@@ -391,7 +394,7 @@ func (v *skill) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-func (v *skill) Plain(c *tui.Ctx, w io.Writer) {
+func (v *skill) plain(c *tui.Ctx, w io.Writer) {
 	if v.uri == "" || v.List.Len() == 0 && v.err == nil && v.op == 0 {
 		for _, l := range v.empty(c, 100) {
 			fmt.Fprintln(w, paint.Strip(l))

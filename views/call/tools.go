@@ -13,12 +13,12 @@ import (
 const listSplit = 48
 
 // NewTools lists the current server's tools, which may take budget tokens together; 0 is any number.
-func NewTools(calls *pane.Calls, budget int) *itemScreen {
+func NewTools(calls *pane.Calls, budget int) *tui.Screen {
 	v := newItemScreen(itemKind{
-		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
+		info: tui.Screen{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
 		}},
-		kind: offer.Tools, plural: "tools", verb: "call", screen: "call",
+		kind: offer.Tools, plural: "tools", verb: "call", opens: "call",
 		help:    "Open the tool's form, to fill in and call.",
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return pane.Invoke("tools show", it.Name) },
@@ -36,42 +36,42 @@ func NewTools(calls *pane.Calls, budget int) *itemScreen {
 		app: true,
 	}, calls)
 	v.Budget = budget
-	return v
+	return v.screen()
 }
 
 // NewPrompts lists the current server's prompts.
-func NewPrompts(calls *pane.Calls) *itemScreen {
+func NewPrompts(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
+		info: tui.Screen{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
 		}},
-		kind: offer.Prompts, plural: "prompts", verb: "get", screen: "prompt",
+		kind: offer.Prompts, plural: "prompts", verb: "get", opens: "prompt",
 		help:    "Open the prompt's arguments, to fill in and get its messages.",
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return pane.Invoke("prompts get", it.Name) },
-	}, calls)
+	}, calls).screen()
 }
 
 // NewTemplates lists the current server's resource templates.
-func NewTemplates(calls *pane.Calls) *itemScreen {
+func NewTemplates(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+		info: tui.Screen{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
 		}},
-		kind: offer.Templates, plural: "resource templates", verb: "fill in", screen: "template",
+		kind: offer.Templates, plural: "resource templates", verb: "fill in", opens: "template",
 		help:    "Open the template's variables, to fill in and read the resource.",
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(offer.Item) shell.Invocation { return pane.Invoke("resources templates") },
-	}, calls)
+	}, calls).screen()
 }
 
 // NewSkills lists the current server's skills. Nothing of them is read here.
-func NewSkills(calls *pane.Calls) *itemScreen {
+func NewSkills(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+		info: tui.Screen{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Skills"}, {ID: "detail", Title: "Skill"},
 		}},
-		kind: offer.Skills, plural: "skills", verb: "open", screen: "skill",
+		kind: offer.Skills, plural: "skills", verb: "open", opens: "skill",
 		help:    "Read the skill's SKILL.md, verify it, and show it with the skill's files.",
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(it offer.Item) shell.Invocation { return pane.Invoke("skills show", it.URI) },
@@ -82,7 +82,7 @@ func NewSkills(calls *pane.Calls) *itemScreen {
 				return c.Ask(tui.Question{Label: "URI of a SKILL.md", OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return c.Navigate("skill", uri) }})
 			},
 		}},
-	}, calls)
+	}, calls).screen()
 }
 
 func itemName(it offer.Item) string { return it.Name }

@@ -33,13 +33,18 @@ type treemap struct {
 }
 
 // NewTreemap is the screen of what each tool costs a model, as rectangles.
-func NewTreemap() *treemap { return &treemap{} }
+func NewTreemap() *tui.Screen { return (&treemap{}).screen() }
 
-func (v *treemap) Info() tui.Info {
-	return tui.Info{ID: "treemap", Title: "Tokens", Aliases: []string{"tokens", "cost"}, Hidden: true, Panes: []tui.PaneSpec{{ID: "map", Title: "Tokens"}}}
+func (v *treemap) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "treemap", Title: "Tokens", Aliases: []string{"tokens", "cost"}, Hidden: true,
+		Panes:   []tui.PaneSpec{{ID: "map", Title: "Tokens"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *treemap) Actions() []tui.Action {
+func (v *treemap) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "treemap.open", Keys: []string{"enter"}, Title: "open", Group: "Tokens", Hint: 1,
@@ -108,7 +113,7 @@ func (v *treemap) count(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-func (v *treemap) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *treemap) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged, tui.Navigate:
 		return v.count(c), true
@@ -168,10 +173,10 @@ func (v *treemap) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// Hints say how to leave the screen.
-func (v *treemap) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen.
+func (v *treemap) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *treemap) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *treemap) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.Same(c, v.rev, v.at, c.Server) {
 		return nil
 	}
@@ -204,7 +209,7 @@ func (v *treemap) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		e := v.counted[t.Index]
 		p.Badge = fmt.Sprintf("%s: %s, %s of description, %s of schema", safe.Line(e.Name, 40), pane.Tokens(e.Tokens), pane.Tokens(e.Description), pane.Tokens(e.Schema))
 	}
-	p.Lines = v.draw(c.Theme, p.W, p.H)
+	p.Lines = v.cells(c.Theme, p.W, p.H)
 	return nil
 }
 
@@ -229,8 +234,8 @@ func (v *treemap) share(tokens int) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(tokens)/float64(v.sum.Tokens))
 }
 
-// draw is the map, row by row: each tile has a border at its right and its bottom, and its text in the corner.
-func (v *treemap) draw(th *tui.Theme, w, h int) []string {
+// cells is the map, row by row: each tile has a border at its right and its bottom, and its text in the corner.
+func (v *treemap) cells(th *tui.Theme, w, h int) []string {
 	rows := make([][]int, h) // the tiles of each row, from the left
 	order := make([]int, len(v.tiles))
 	for i := range order {
@@ -299,8 +304,8 @@ func (v *treemap) segment(th *tui.Theme, i, y int) string {
 	return style.S(paint.Fit(line, inner)) + end
 }
 
-// Plain is the same as a table: linear mode has no map.
-func (v *treemap) Plain(_ *tui.Ctx, w io.Writer) {
+// plain is the same as a table: linear mode has no map.
+func (v *treemap) plain(_ *tui.Ctx, w io.Writer) {
 	if len(v.counted) == 0 {
 		fmt.Fprintln(w, "No tools are listed whose tokens could be counted.")
 		return
@@ -311,8 +316,8 @@ func (v *treemap) Plain(_ *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Breadcrumb is the tool under the cursor.
-func (v *treemap) Breadcrumb(*tui.Ctx) string {
+// breadcrumb is the tool under the cursor.
+func (v *treemap) breadcrumb(*tui.Ctx) string {
 	if t, ok := v.tile(); ok && t.Index >= 0 && t.Index < len(v.counted) {
 		return safe.Line(v.counted[t.Index].Name, 60)
 	}

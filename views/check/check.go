@@ -49,7 +49,7 @@ type checkTick struct{}
 const manyChecked = 5000
 
 // NewCheck is the screen of what is wrong with a server.
-func NewCheck(with Checks, lock *contract.Project) *checkScreen {
+func NewCheck(with Checks, lock *contract.Project) *tui.Screen {
 	v := &checkScreen{table: pane.Rows{View: "check"}, with: with, lock: lock, runs: map[string]*examination{}}
 	v.table.Freeze = func() (int, func(int) (string, string)) {
 		parts, rows := v.parts, v.rows
@@ -62,13 +62,16 @@ func NewCheck(with Checks, lock *contract.Project) *checkScreen {
 			return f.ID, f.Severity.String() + " " + f.Place.String() + " " + f.Message
 		}
 	}
-	return v
+	return v.screen()
 }
 
-func (v *checkScreen) Info() tui.Info {
-	return tui.Info{ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good"}, Hidden: true, Split: 60, StackUnder: 160, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Check"}, {ID: "detail", Title: "Finding"},
-	}}
+func (v *checkScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good"}, Hidden: true, Split: 60, StackUnder: 160,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Check"}, {ID: "detail", Title: "Finding"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows,
+	}
 }
 
 // start examines the current server.
@@ -116,7 +119,7 @@ type checked struct {
 	err    error
 }
 
-func (v *checkScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *checkScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged:
 		return tea.Batch(v.sync(c), v.due(c), v.tick(c)), true
@@ -140,8 +143,8 @@ func (v *checkScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return cmd, ok
 }
 
-// Hints say how to leave the screen.
-func (v *checkScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen.
+func (v *checkScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // finished takes the outcomes of operations.
 func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
@@ -300,8 +303,8 @@ func (v *checkScreen) tick(c *tui.Ctx) tea.Cmd {
 	return c.After(500*time.Millisecond, func() tea.Msg { return checkTick{} })
 }
 
-// CopyText copies a finding, the report as JSON, and the command that shows the finding or makes the same report.
-func (v *checkScreen) CopyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
+// copyText copies a finding, the report as JSON, and the command that shows the finding or makes the same report.
+func (v *checkScreen) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 	p, f := v.selected()
 	switch kind {
 	case tui.CopyJSON:
@@ -334,8 +337,8 @@ func (v *checkScreen) CopyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// PageText is all findings as text.
-func (v *checkScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
+// pageText is all findings as text.
+func (v *checkScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	var b strings.Builder
 	for _, p := range v.parts {
 		for i := range p.findings {

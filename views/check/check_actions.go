@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *checkScreen) Actions() []tui.Action {
+func (v *checkScreen) actions() []tui.Action {
 	g := "Check"
 	return []tui.Action{
 		{

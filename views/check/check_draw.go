@@ -18,7 +18,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *checkScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	x := v.runs[v.server]
 	if p.Same(c, v.table.Rev, v.seen, v.detail.Top, v.table.List.Selected(), v.running(), c.Server, pane.Offline(c)) {
 		return nil
@@ -64,8 +64,10 @@ func (v *checkScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-// Rows leaves what a short list does not need to the details.
-func (v *checkScreen) Rows(_ *tui.Ctx, _, h int) int { return min(max(v.table.List.Len()+2, 6), h*3/5) }
+// firstRows leaves what a short list does not need to the details.
+func (v *checkScreen) firstRows(_ *tui.Ctx, _, h int) int {
+	return min(max(v.table.List.Len()+2, 6), h*3/5)
+}
 
 // narrowed says what is not listed.
 func (v *checkScreen) narrowed() string {
@@ -415,8 +417,8 @@ func plainFinding(f check.Finding) string {
 	return out
 }
 
-// Plain is the sections that ended, with their findings.
-func (v *checkScreen) Plain(c *tui.Ctx, w io.Writer) {
+// plain is the sections that ended, with their findings.
+func (v *checkScreen) plain(c *tui.Ctx, w io.Writer) {
 	x := v.runs[v.server]
 	if x == nil {
 		fmt.Fprintln(w, "Nobody examined this server yet.")
@@ -438,9 +440,9 @@ func (v *checkScreen) Plain(c *tui.Ctx, w io.Writer) {
 	fmt.Fprintln(w, v.summary(x))
 }
 
-// Choices are the actions that there are now.
-func (v *checkScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, a := range v.Actions() {
+// choices are the actions that there are now.
+func (v *checkScreen) choices(c *tui.Ctx) (out []tui.Choice) {
+	for _, a := range v.actions() {
 		if a.Disabled == nil || a.Disabled(c) == "" {
 			out = append(out, tui.Choice{Label: a.Title, Run: a.Run})
 		}

@@ -51,7 +51,9 @@ type comparedOffer struct {
 }
 
 // NewDrift is the screen of what a server changed since it was looked at, or since the lock of the project.
-func NewDrift(lock *contract.Project) *drift {
+func NewDrift(lock *contract.Project) *tui.Screen { return newDrift(lock).screen() }
+
+func newDrift(lock *contract.Project) *drift {
 	v := &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}, rules: map[string]*check.Rule{}}
 	for _, r := range (&contract.Section{}).Rules() {
 		v.rules[r.ID] = r
@@ -59,13 +61,16 @@ func NewDrift(lock *contract.Project) *drift {
 	return v
 }
 
-func (v *drift) Info() tui.Info {
-	return tui.Info{ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "What changed"}, {ID: "detail", Title: "Change"},
-	}}
+func (v *drift) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "What changed"}, {ID: "detail", Title: "Change"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		CopyText: v.copyText, Hints: v.hints, Banner: v.banner,
+	}
 }
 
-func (v *drift) Actions() []tui.Action {
+func (v *drift) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "drift.go", Keys: []string{"enter"}, Title: "go to it", Group: "Drift", Hint: 1,
@@ -341,8 +346,8 @@ func summary(changes []contract.Change) string {
 	return strings.Join(out, ", ")
 }
 
-// Banner is what stands in the status line while nobody looked at the changes of the current server, "" for nothing.
-func (v *drift) Banner(c *tui.Ctx) string {
+// banner is what stands in the status line while nobody looked at the changes of the current server, "" for nothing.
+func (v *drift) banner(c *tui.Ctx) string {
 	d := v.of(c)
 	if d == nil || len(d.changes) == 0 || d.seen == d.print {
 		return ""
@@ -376,7 +381,7 @@ func (v *drift) show(c *tui.Ctx) tea.Cmd {
 	return v.SetRows(c, driftRows{changes, c})
 }
 
-func (v *drift) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *drift) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
 		return v.sync(c), true
@@ -394,15 +399,15 @@ func (v *drift) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *drift) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *drift) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *drift) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *drift) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	ch, ok := v.selected(c)
 	return tui.CopyString(ch.Place.String()+": "+ch.Message, ok && k == tui.CopyValue)
 }
 
-func (v *drift) Plain(c *tui.Ctx, w io.Writer) {
+func (v *drift) plain(c *tui.Ctx, w io.Writer) {
 	d := v.of(c)
 	if d == nil || len(d.changes) == 0 {
 		fmt.Fprintln(w, "nothing changed")

@@ -10,7 +10,7 @@ import (
 // A comparison of long lists takes its time. Where somebody said meanwhile that all is seen, or something changed again, what it found is
 // of a state that is over: it is not shown, and the next comparison is.
 func TestDriftThatIsOutOfDate(t *testing.T) {
-	v := NewDrift(nil)
+	v := newDrift(nil)
 	v.servers["scribe"] = &drifted{stamp: "now"}
 	take := func(server, stamp string) int {
 		out := comparedOffer{server: server, stamp: stamp, changes: []contract.Change{{Rule: "contract/tool-removed", Class: contract.Breaking}}}

@@ -43,7 +43,7 @@ func classMark(th *tui.Theme, class contract.Class) string {
 	return th.OK.S("✓ compatible")
 }
 
-func (v *drift) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *drift) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	d := v.of(c)
 	if p.ID == "detail" {
 		v.drawDetail(c, p)

@@ -34,17 +34,21 @@ type inbox struct {
 const toastPause = 5 * time.Second
 
 // NewInbox is the list of what servers ask.
-func NewInbox(q *questions) *inbox {
-	return &inbox{Rows: pane.Rows{View: "inbox"}, questions: q, reply: pane.NewReply("inbox", "detail"), texts: map[uint64]string{}}
+func NewInbox(q *questions) *tui.Screen {
+	return (&inbox{Rows: pane.Rows{View: "inbox"}, questions: q, reply: pane.NewReply("inbox", "detail"), texts: map[uint64]string{}}).screen()
 }
 
-func (v *inbox) Info() tui.Info {
-	return tui.Info{ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Inbox"}, {ID: "detail", Title: "Question"},
-	}}
+func (v *inbox) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Spare: true,
+		Split: 50, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Inbox"}, {ID: "detail", Title: "Question"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Lone: v.lone, Badge: v.badge,
+	}
 }
 
-func (v *inbox) Actions() []tui.Action {
+func (v *inbox) actions() []tui.Action {
 	give := func(id, key, title, help string, hint int, why func(*tui.Ctx) string, run func(*tui.Ctx, pending.Question) tea.Cmd) tui.Action {
 		return tui.Action{
 			ID: "inbox." + id, Keys: []string{key}, Title: title, Help: help, Group: "Question", Hint: hint, Pane: "list", Disabled: why,
@@ -123,11 +127,11 @@ func (v *inbox) noCancel(c *tui.Ctx) string {
 	return v.over(c)
 }
 
-// Lone says that there is no question to say anything about.
-func (v *inbox) Lone(*tui.Ctx) bool { return len(v.open)+len(v.ended) == 0 }
+// lone says that there is no question to say anything about.
+func (v *inbox) lone(*tui.Ctx) bool { return len(v.open)+len(v.ended) == 0 }
 
-// Badge is how many questions wait.
-func (v *inbox) Badge(*tui.Ctx) string {
+// badge is how many questions wait.
+func (v *inbox) badge(*tui.Ctx) string {
 	if len(v.open) == 0 {
 		return ""
 	}
@@ -137,7 +141,7 @@ func (v *inbox) Badge(*tui.Ctx) string {
 // inboxTick says that ages changed.
 type inboxTick struct{}
 
-func (v *inbox) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *inbox) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
 		return v.changed(c), true
@@ -293,7 +297,7 @@ func loadQuestion(c *tui.Ctx, r *pane.Reply, e pending.Ended) tea.Cmd {
 	})
 }
 
-func (v *inbox) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *inbox) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		e, open, ok := v.selected()
 		if !ok {
@@ -393,7 +397,7 @@ func (v *inbox) text(q pending.Question) string {
 	return s
 }
 
-func (v *inbox) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *inbox) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	e, _, ok := v.selected()
 	switch {
 	case !ok:
@@ -410,5 +414,5 @@ func (v *inbox) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// PageText is the whole question for $PAGER.
-func (v *inbox) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.Doc.PageText() }
+// pageText is the whole question for $PAGER.
+func (v *inbox) pageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.Doc.PageText() }

@@ -36,17 +36,21 @@ type answer struct {
 type answerDraft struct{ form *form.Form }
 
 // NewAnswer is the screen of one question and its answer; browse and model may be nil.
-func NewAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *answer {
-	return &answer{questions: q, browse: browse, model: model, reply: pane.NewReply("answer", "question")}
+func NewAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *tui.Screen {
+	return (&answer{questions: q, browse: browse, model: model, reply: pane.NewReply("answer", "question")}).screen()
 }
 
-func (v *answer) Info() tui.Info {
-	return tui.Info{ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "question", Title: "Question"}, {ID: "form", Title: "Answer"},
-	}}
+func (v *answer) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "question", Title: "Question"}, {ID: "form", Title: "Answer"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Typing: v.typing, Hints: v.hints, Rows: v.firstRows, Lone: v.lone,
+		Breadcrumb: v.breadcrumb, Question: v.question,
+	}
 }
 
-func (v *answer) Actions() []tui.Action {
+func (v *answer) actions() []tui.Action {
 	all := []tui.Action{
 		{
 			ID: "answer.accept", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "accept", Group: "Answer", Hint: 1,
@@ -151,13 +155,13 @@ func (v *answer) putFile(c *tui.Ctx, r pane.FileRead[*answerDraft]) tea.Cmd {
 	return r.Draft.form.Cmd()
 }
 
-// Typing is whether letters go into the form.
-func (v *answer) Typing(c *tui.Ctx) bool {
+// typing is whether letters go into the form.
+func (v *answer) typing(c *tui.Ctx) bool {
 	return c.Focus == "form" && v.draft != nil && v.draft.form.Typing()
 }
 
-// Hints are what the form's keys do at the focused field.
-func (v *answer) Hints(c *tui.Ctx) (out []tui.Hint) {
+// hints are what the form's keys do at the focused field.
+func (v *answer) hints(c *tui.Ctx) (out []tui.Hint) {
 	if c.Focus != "form" || v.draft == nil {
 		return nil
 	}
@@ -167,15 +171,15 @@ func (v *answer) Hints(c *tui.Ctx) (out []tui.Hint) {
 	return out
 }
 
-// Lone says that there is nothing to fill in.
-func (v *answer) Lone(*tui.Ctx) bool { return v.draft == nil }
+// lone says that there is nothing to fill in.
+func (v *answer) lone(*tui.Ctx) bool { return v.draft == nil }
 
-// Rows makes the question as tall as what it says, up to half of the screen.
-func (v *answer) Rows(_ *tui.Ctx, w, h int) int {
+// firstRows makes the question as tall as what it says, up to half of the screen.
+func (v *answer) firstRows(_ *tui.Ctx, w, h int) int {
 	return min(pane.QuestionRows(v.cur.Question, w-2)+2, h/2)
 }
 
-func (v *answer) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *answer) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		id, _ := m.Arg.(uint64)
@@ -202,8 +206,8 @@ func (v *answer) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// Question is the oldest other one that waits, 0 if there is none.
-func (v *answer) Question(*tui.Ctx) uint64 {
+// question is the oldest other one that waits, 0 if there is none.
+func (v *answer) question(*tui.Ctx) uint64 {
 	for _, q := range v.questions.open {
 		if q.ID != v.at {
 			return q.ID
@@ -356,7 +360,7 @@ func (v *answer) leave(c *tui.Ctx, answered tea.Cmd) tea.Cmd {
 	return tea.Sequence(answered, c.Back())
 }
 
-func (v *answer) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *answer) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "question" {
 		if v.at == 0 {
 			p.Title, p.Badge, p.Foot, p.Scroll = "Question", "", "", tui.Scroll{}
@@ -386,9 +390,9 @@ func (v *answer) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *answer) Breadcrumb(*tui.Ctx) string { return safe.Line(v.cur.Title, 60) }
+func (v *answer) breadcrumb(*tui.Ctx) string { return safe.Line(v.cur.Title, 60) }
 
-func (v *answer) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *answer) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	switch {
 	case v.at == 0:
 		return nil
@@ -405,7 +409,7 @@ func (v *answer) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *answer) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+func (v *answer) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.draft != nil {
 		return pane.FullJSON(v.draft.form), ".json", true
 	}

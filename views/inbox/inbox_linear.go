@@ -14,8 +14,8 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// Plain lists what is over; what waits is in the numbered list.
-func (v *inbox) Plain(c *tui.Ctx, w io.Writer) {
+// plain lists what is over; what waits is in the numbered list.
+func (v *inbox) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.open)+len(v.ended) == 0 {
 		fmt.Fprintln(w, "No questions. What servers ask of you arrives here.")
 		return
@@ -45,8 +45,8 @@ func (v *inbox) label(q pending.Question) string {
 	return s + ": " + v.text(q)
 }
 
-// Choices are the questions that wait.
-func (v *inbox) Choices(*tui.Ctx) (out []tui.Choice) {
+// choices are the questions that wait.
+func (v *inbox) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		if i < len(v.open) {
 			q := v.open[i]
@@ -56,8 +56,8 @@ func (v *inbox) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-// Plain is the question, each line of the server's marked.
-func (v *answer) Plain(c *tui.Ctx, w io.Writer) {
+// plain is the question, each line of the server's marked.
+func (v *answer) plain(c *tui.Ctx, w io.Writer) {
 	if v.at == 0 {
 		fmt.Fprintln(w, "Nothing is open here.")
 		return
@@ -78,15 +78,15 @@ func (v *answer) Plain(c *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Choices are the fields, each asked for by its number, and the ways to answer.
-func (v *answer) Choices(c *tui.Ctx) (out []tui.Choice) {
+// choices are the fields, each asked for by its number, and the ways to answer.
+func (v *answer) choices(c *tui.Ctx) (out []tui.Choice) {
 	if v.over(c) != "" {
 		return append(out, tui.Choice{Label: "back", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() }})
 	}
 	if v.draft != nil {
 		out = pane.FieldChoices(v.draft.form, func() {})
 	}
-	for _, x := range v.Actions() {
+	for _, x := range v.actions() {
 		switch id := strings.TrimPrefix(x.ID, "answer."); id {
 		case "accept", "decline", "cancel", "page", "model", "later":
 			if x.Disabled == nil || x.Disabled(c) == "" {

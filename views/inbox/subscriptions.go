@@ -35,17 +35,21 @@ type subscribed struct {
 func (s subscribed) key() string { return s.server + "\x00" + s.URI }
 
 // NewSubscriptions is the screen of what is subscribed at all servers.
-func NewSubscriptions() *subscriptions {
-	return &subscriptions{Rows: pane.Rows{View: "subscriptions"}, known: map[string]int{}}
+func NewSubscriptions() *tui.Screen {
+	return (&subscriptions{Rows: pane.Rows{View: "subscriptions"}, known: map[string]int{}}).screen()
 }
 
-func (v *subscriptions) Info() tui.Info {
-	return tui.Info{ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Subscriptions"}, {ID: "detail", Title: "Updates"},
-	}}
+func (v *subscriptions) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35,
+		StackUnder: pane.StackUnder,
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "Subscriptions"}, {ID: "detail", Title: "Updates"}},
+		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *subscriptions) Actions() []tui.Action {
+func (v *subscriptions) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "subscriptions.read", Keys: []string{"enter"}, Title: "read", Group: "Subscriptions", Hint: 1,
@@ -195,7 +199,7 @@ func lastUpdate(s subscribed) string {
 	return s.Updates[0].At.Format(time.TimeOnly)
 }
 
-func (v *subscriptions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *subscriptions) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
 		return v.sync(c), true
@@ -214,10 +218,10 @@ func (v *subscriptions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	})
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *subscriptions) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *subscriptions) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *subscriptions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *subscriptions) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		v.drawDetail(c, p)
 		return nil
@@ -244,7 +248,7 @@ func (v *subscriptions) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 func (v *subscriptions) drawDetail(c *tui.Ctx, p *tui.Pane) {
 	s, ok := v.selected()
-	p.Title = v.Info().Panes[1].Title
+	p.Title = "Updates"
 	if ok {
 		p.Title = safe.Line(s.URI, 200)
 	}
@@ -302,12 +306,12 @@ func updateSummary(u session.Update) string {
 	return out
 }
 
-func (v *subscriptions) Breadcrumb(*tui.Ctx) string {
+func (v *subscriptions) breadcrumb(*tui.Ctx) string {
 	s, _ := v.selected()
 	return safe.Line(s.URI, 60)
 }
 
-func (v *subscriptions) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *subscriptions) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	s, ok := v.selected()
 	if !ok {
 		return nil
@@ -323,8 +327,8 @@ func (v *subscriptions) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// PageText is what the last update changed.
-func (v *subscriptions) PageText(*tui.Ctx) (text, ext string, ok bool) {
+// pageText is what the last update changed.
+func (v *subscriptions) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	s, ok := v.selected()
 	if !ok || len(s.Updates) == 0 {
 		return "", "", false
@@ -332,7 +336,7 @@ func (v *subscriptions) PageText(*tui.Ctx) (text, ext string, ok bool) {
 	return s.Updates[0].Diff, ".diff", true
 }
 
-func (v *subscriptions) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *subscriptions) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		s := v.all[i]
 		out = append(out, tui.Choice{
@@ -343,7 +347,7 @@ func (v *subscriptions) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-func (v *subscriptions) Plain(c *tui.Ctx, w io.Writer) {
+func (v *subscriptions) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.all) == 0 {
 		fmt.Fprintln(w, "nothing is subscribed")
 	}

@@ -45,7 +45,7 @@ type serverTask struct {
 func (t serverTask) key() string { return t.server + "\x00" + t.ID }
 
 // NewTasks is the screen of the tasks of all servers.
-func NewTasks() *taskScreen {
+func NewTasks() *tui.Screen {
 	v := &taskScreen{Rows: pane.Rows{View: "tasks"}, reply: pane.NewReply("tasks", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
@@ -54,16 +54,20 @@ func NewTasks() *taskScreen {
 			return cmp.Or(t.Tool, t.ID), t.ID + " " + string(t.Status) + " " + t.Message + " " + t.title
 		}
 	}
-	return v
+	return v.screen()
 }
 
-func (v *taskScreen) Info() tui.Info {
-	return tui.Info{ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Tasks"}, {ID: "detail", Title: "Task"},
-	}}
+func (v *taskScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50,
+		StackUnder: pane.StackUnder,
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "Tasks"}, {ID: "detail", Title: "Task"}},
+		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb, Badge: v.badge,
+	}
 }
 
-func (v *taskScreen) Actions() []tui.Action {
+func (v *taskScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "tasks.result", Keys: []string{"enter"}, Title: "result", Group: "Tasks", Hint: 1, Pane: "list",
@@ -312,7 +316,7 @@ func (v *taskScreen) tick(c *tui.Ctx) tea.Cmd {
 	return c.After(time.Second, func() tea.Msg { return taskTick{} })
 }
 
-func (v *taskScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *taskScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case taskTick:
 		v.ticking = false
@@ -414,8 +418,8 @@ func (v *taskScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return cmd
 }
 
-// Badge counts the tasks that wait for an answer or run.
-func (v *taskScreen) Badge(*tui.Ctx) string {
+// badge counts the tasks that wait for an answer or run.
+func (v *taskScreen) badge(*tui.Ctx) string {
 	n := 0
 	for _, t := range v.all {
 		if !t.Status.Over() {
@@ -428,7 +432,7 @@ func (v *taskScreen) Badge(*tui.Ctx) string {
 	return fmt.Sprint(n)
 }
 
-func (v *taskScreen) Breadcrumb(*tui.Ctx) string {
+func (v *taskScreen) breadcrumb(*tui.Ctx) string {
 	t, _ := v.selected()
 	return safe.Line(cmp.Or(t.Tool, t.ID), 60)
 }

@@ -59,7 +59,7 @@ func lifetime(t serverTask) string {
 
 func taskMessage(t serverTask) string { return text.FirstLine(cmp.Or(t.Progress.Message, t.Message)) }
 
-func (v *taskScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *taskScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.drawDetail(c, p)
 	}
@@ -102,7 +102,7 @@ func offersTasks(s *session.Session) bool { return s.Supports("tasks/get") }
 
 func (v *taskScreen) drawDetail(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	t, ok := v.selected()
-	p.Title, p.Badge, p.Foot = v.Info().Panes[1].Title, "", ""
+	p.Title, p.Badge, p.Foot = "Task", "", ""
 	if ok {
 		p.Title = safe.Line(cmp.Or(t.Tool, t.ID), 120)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-func (v *taskScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *taskScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	t, ok := v.selected()
 	if !ok {
 		return nil
@@ -40,7 +40,7 @@ func (v *taskScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *taskScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
+func (v *taskScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	if v.opened != "" {
 		return v.reply.Doc.PageText()
 	}
@@ -48,8 +48,8 @@ func (v *taskScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
 	return string(jsonrpc.OneLine(t.Raw)), ".json", ok
 }
 
-// Choices are the results of what is over, and what else can be done with a task.
-func (v *taskScreen) Choices(*tui.Ctx) (out []tui.Choice) {
+// choices are the results of what is over, and what else can be done with a task.
+func (v *taskScreen) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		t := v.all[i]
 		out = append(out, tui.Choice{
@@ -66,7 +66,7 @@ func (v *taskScreen) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-func (v *taskScreen) Plain(c *tui.Ctx, w io.Writer) {
+func (v *taskScreen) plain(c *tui.Ctx, w io.Writer) {
 	if v.opened != "" {
 		v.reply.Plain(w)
 		return

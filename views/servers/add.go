@@ -47,18 +47,23 @@ type addRow struct {
 }
 
 // NewAdder is the screen that takes servers in from pasted text; published may be nil.
-func NewAdder(configs *Configs, trust *config.Trust, from *Published) *adder {
+func NewAdder(configs *Configs, trust *config.Trust, from *Published) *tui.Screen {
 	if from == nil {
 		from = &Published{}
 	}
-	return &adder{configs: configs, trust: trust, bring: bringer{view: "addserver", from: from}}
+	return (&adder{configs: configs, trust: trust, bring: bringer{view: "addserver", from: from}}).screen()
 }
 
-func (v *adder) Info() tui.Info {
-	return tui.Info{ID: "addserver", Title: "Add", Hidden: true, NoRail: true, AllServers: true, Panes: []tui.PaneSpec{{ID: "add", Title: "Add a server"}}}
+func (v *adder) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "addserver", Title: "Add", Hidden: true, NoRail: true, AllServers: true,
+		Panes:   []tui.PaneSpec{{ID: "add", Title: "Add a server"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, Typing: v.typing, Hints: v.hints,
+	}
 }
 
-func (v *adder) Actions() []tui.Action {
+func (v *adder) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "addserver.take", Keys: []string{"enter"}, Title: "add", Group: "Add", Hint: 1,
@@ -102,11 +107,11 @@ func (v *adder) clear() {
 	v.rev++
 }
 
-// Typing is always: letters go to the text.
-func (v *adder) Typing(*tui.Ctx) bool { return true }
+// typing is always: letters go to the text.
+func (v *adder) typing(*tui.Ctx) bool { return true }
 
-// Hints say how to move and leave.
-func (v *adder) Hints(*tui.Ctx) []tui.Hint {
+// hints say how to move and leave.
+func (v *adder) hints(*tui.Ctx) []tui.Hint {
 	return []tui.Hint{{Key: "down", Title: "next"}, {Key: "esc", Title: "back"}}
 }
 
@@ -143,7 +148,7 @@ func (v *adder) rows(c *tui.Ctx) []addRow {
 	return v.places(c)
 }
 
-func (v *adder) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *adder) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		return v.open(c, m.Arg), true
@@ -242,7 +247,7 @@ func (v *adder) take(c *tui.Ctx) tea.Cmd {
 	return nil
 }
 
-func (v *adder) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *adder) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	th := c.Theme
 	p.Title, p.Badge, p.Scroll = "Add a server", "", tui.Scroll{}
 	lines := p.Lines[:0]
@@ -334,7 +339,7 @@ func (v *adder) row(th *tui.Theme, r addRow, titleW, w int, at bool) string {
 	return paint.Cut("   "+title+"  "+th.Muted.S(safe.Line(r.about, w)), w)
 }
 
-func (v *adder) Plain(c *tui.Ctx, w io.Writer) {
+func (v *adder) plain(c *tui.Ctx, w io.Writer) {
 	switch {
 	case v.made != nil:
 		fmt.Fprintln(w, safe.Line(v.made.from, 200))
@@ -346,8 +351,8 @@ func (v *adder) Plain(c *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Choices are the rows, and typing.
-func (v *adder) Choices(c *tui.Ctx) (out []tui.Choice) {
+// choices are the rows, and typing.
+func (v *adder) choices(c *tui.Ctx) (out []tui.Choice) {
 	if v.made == nil {
 		out = append(out, tui.Choice{Label: "type a command, a URL or JSON", Run: v.ask})
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *servers) CopyShapes(*tui.Ctx) []string { return config.DialectNames() }
+func (v *servers) copyShapes(*tui.Ctx) []string { return config.DialectNames() }
 
-func (v *servers) CopyShape(c *tui.Ctx, shape string) tea.Cmd {
+func (v *servers) copyShape(c *tui.Ctx, shape string) tea.Cmd {
 	s := v.selected()
 	if s == nil {
 		return nil

@@ -68,22 +68,25 @@ func (d *diagnosis) snapshot() ([]doc.Step, int) {
 type doctorTick struct{}
 
 // NewDoctor is the screen that says why a server does not connect.
-func NewDoctor(o doc.Options, where config.Options) *doctor {
+func NewDoctor(o doc.Options, where config.Options) *tui.Screen {
 	v := &doctor{Rows: pane.Rows{View: "doctor"}, options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		steps := v.steps
 		return len(steps), func(i int) (name, about string) { return steps[i].Title, "" }
 	}
-	return v
+	return v.screen()
 }
 
-func (v *doctor) Info() tui.Info {
-	return tui.Info{ID: "doctor", Title: "Doctor", Aliases: []string{"diagnose", "why"}, Hidden: true, Split: 48, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Doctor"}, {ID: "detail", Title: "Stage"},
-	}}
+func (v *doctor) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "doctor", Title: "Doctor", Aliases: []string{"diagnose", "why"}, Hidden: true, Split: 48,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Doctor"}, {ID: "detail", Title: "Stage"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText,
+	}
 }
 
-func (v *doctor) Actions() []tui.Action {
+func (v *doctor) actions() []tui.Action {
 	g := "Doctor"
 	return []tui.Action{
 		{
@@ -183,7 +186,7 @@ type diagnosed struct {
 	report *doc.Report
 }
 
-func (v *doctor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *doctor) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged:
 		return tea.Batch(v.sync(c), v.tick(c)), true
@@ -280,8 +283,8 @@ func (v *doctor) tick(c *tui.Ctx) tea.Cmd {
 	return c.After(time.Second, func() tea.Msg { return doctorTick{} })
 }
 
-// CopyText copies the report as JSON, the evidence of a stage, and the command that makes the same report.
-func (v *doctor) CopyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
+// copyText copies the report as JSON, the evidence of a stage, and the command that makes the same report.
+func (v *doctor) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 	switch kind {
 	case tui.CopyJSON:
 		if v.noReport(c) != "" {
@@ -304,8 +307,8 @@ func (v *doctor) CopyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// PageText is the whole report as text.
-func (v *doctor) PageText(*tui.Ctx) (text, ext string, ok bool) {
+// pageText is the whole report as text.
+func (v *doctor) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	for _, s := range v.steps {
 		text += plainStep(s) + "\n"
 	}

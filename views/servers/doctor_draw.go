@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *doctor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *doctor) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	d := v.runs[v.server]
 	if p.Same(c, v.Rev, v.seen, v.detail.Top, v.List.Selected(), v.running()) {
 		return nil
@@ -108,8 +108,8 @@ func (v *doctor) lines(c *tui.Ctx, w int) []string {
 	return l.Lines
 }
 
-// Plain is the stages that have begun, with what was seen.
-func (v *doctor) Plain(c *tui.Ctx, w io.Writer) {
+// plain is the stages that have begun, with what was seen.
+func (v *doctor) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.steps) == 0 {
 		fmt.Fprintln(w, "Nobody looked at this server yet.")
 	}
@@ -123,9 +123,9 @@ func (v *doctor) Plain(c *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Choices are the actions that there are now.
-func (v *doctor) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, a := range v.Actions() {
+// choices are the actions that there are now.
+func (v *doctor) choices(c *tui.Ctx) (out []tui.Choice) {
+	for _, a := range v.actions() {
 		if a.Disabled(c) == "" {
 			out = append(out, tui.Choice{Label: a.Title, Run: a.Run})
 		}

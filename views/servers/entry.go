@@ -36,15 +36,20 @@ type entryDraft struct {
 }
 
 // NewEntry is the form for an entry of a configuration file.
-func NewEntry(configs *Configs, trust *config.Trust) *entry {
-	return &entry{configs: configs, trust: trust, drafts: map[string]*entryDraft{}}
+func NewEntry(configs *Configs, trust *config.Trust) *tui.Screen {
+	return (&entry{configs: configs, trust: trust, drafts: map[string]*entryDraft{}}).screen()
 }
 
-func (v *entry) Info() tui.Info {
-	return tui.Info{ID: "entry", Title: "Entry", Hidden: true, NoRail: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Entry"}}}
+func (v *entry) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "entry", Title: "Entry", Hidden: true, NoRail: true,
+		Panes:   []tui.PaneSpec{{ID: "form", Title: "Entry"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, Typing: v.typing, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *entry) Actions() []tui.Action {
+func (v *entry) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "entry.save", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "save", Group: "Form", Hint: 1,
@@ -77,11 +82,11 @@ func (v *entry) none(*tui.Ctx) string {
 	return ""
 }
 
-// Typing is whether letters go into the form.
-func (v *entry) Typing(*tui.Ctx) bool { return v.cur != nil && v.cur.form.Typing() }
+// typing is whether letters go into the form.
+func (v *entry) typing(*tui.Ctx) bool { return v.cur != nil && v.cur.form.Typing() }
 
-// Hints are what the form's keys do at the focused field.
-func (v *entry) Hints(*tui.Ctx) (out []tui.Hint) {
+// hints are what the form's keys do at the focused field.
+func (v *entry) hints(*tui.Ctx) (out []tui.Hint) {
 	if v.cur == nil {
 		return nil
 	}
@@ -94,7 +99,7 @@ func (v *entry) Hints(*tui.Ctx) (out []tui.Hint) {
 // entryRead is the outcome of reading an entry.
 type entryRead struct{ now, was config.Server }
 
-func (v *entry) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *entry) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		if name, ok := m.Arg.(string); ok {
@@ -258,7 +263,7 @@ func (v *entry) exchange(c *tui.Ctx, to config.Server, up bool) tea.Cmd {
 	return cmd
 }
 
-func (v *entry) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *entry) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Title, p.Badge, p.Foot, p.Scroll = "Entry", "", "", tui.Scroll{}
 	switch {
 	case v.err != nil:
@@ -275,7 +280,7 @@ func (v *entry) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetTheme(c.Theme)
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
-	p.Title, p.Badge, p.Foot = "Entry "+v.Breadcrumb(c), pane.FormBadge(f), v.place()
+	p.Title, p.Badge, p.Foot = "Entry "+v.breadcrumb(c), pane.FormBadge(f), v.place()
 	p.Lines = append(p.Lines[:0], f.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
 	if x, y, ok := f.Cursor(); ok {
@@ -293,26 +298,26 @@ func (v *entry) place() string {
 	return safe.Line(fmt.Sprintf("%s:%d", pane.ShortPath(v.configs.Where, src.File, src.Project), src.Line), 80)
 }
 
-func (v *entry) Breadcrumb(*tui.Ctx) string {
+func (v *entry) breadcrumb(*tui.Ctx) string {
 	if v.cur == nil {
 		return ""
 	}
 	return safe.Line(nameInFile(v.cur.was), 60)
 }
 
-func (v *entry) Plain(c *tui.Ctx, w io.Writer) {
+func (v *entry) plain(c *tui.Ctx, w io.Writer) {
 	if v.cur == nil {
 		fmt.Fprintln(w, "No entry is open.")
 		return
 	}
-	fmt.Fprintf(w, "entry %s, %s\n", v.Breadcrumb(c), v.place())
+	fmt.Fprintf(w, "entry %s, %s\n", v.breadcrumb(c), v.place())
 	for _, p := range v.cur.form.Problems() {
 		fmt.Fprintln(w, "problem: "+safe.Line(p.Sentence(), 400))
 	}
 }
 
-// Choices are the fields, each asked for by its number, and saving.
-func (v *entry) Choices(*tui.Ctx) []tui.Choice {
+// choices are the fields, each asked for by its number, and saving.
+func (v *entry) choices(*tui.Ctx) []tui.Choice {
 	if v.cur == nil {
 		return nil
 	}

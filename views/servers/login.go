@@ -74,7 +74,7 @@ type loginAim struct {
 type loginThen struct{ screen string }
 
 // NewLogin is the screen of the login at a server; browse opens a page by itself where auto says so.
-func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *login {
+func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *tui.Screen {
 	v := &login{
 		loginList: pane.Rows{View: "login"}, trust: trust, pool: pool, browse: browse, auto: auto && browse != nil,
 		exchanges: map[uint64]pane.Exchange{}, runs: map[string]*loginRun{}, unfinished: map[string]loginAim{}, open: -1, follows: true,
@@ -82,16 +82,20 @@ func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Conte
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(v.rows), func(i int) (name, about string) { return v.rowName(v.rows[i]), "" }
 	}
-	return v
+	return v.screen()
 }
 
-func (v *login) Info() tui.Info {
-	return tui.Info{ID: "login", Title: "Login", Aliases: []string{"auth"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Login"}, {ID: "detail", Title: "Step"},
-	}}
+func (v *login) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "login", Title: "Login", Aliases: []string{"auth"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Login"}, {ID: "detail", Title: "Step"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows, Breadcrumb: v.breadcrumb,
+		Waits: v.waits,
+	}
 }
 
-func (v *login) Actions() []tui.Action {
+func (v *login) actions() []tui.Action {
 	g := "Login"
 	return []tui.Action{
 		{
@@ -242,7 +246,7 @@ func (v *login) traffic(c *tui.Ctx) tea.Cmd {
 	return c.Navigate("traffic", max(x.In.Seq, x.Out.Seq))
 }
 
-func (v *login) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *login) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
 		return v.sync(c), true

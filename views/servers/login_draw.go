@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *login) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *login) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.Same(c, v.Rev, v.detail.Top, v.List.Selected(), tui.WantsLogin(c.Server)) {
 		return nil
 	}
@@ -42,8 +42,8 @@ func (v *login) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-// Rows leaves the details what a URL takes.
-func (v *login) Rows(_ *tui.Ctx, _, h int) int {
+// firstRows leaves the details what a URL takes.
+func (v *login) firstRows(_ *tui.Ctx, _, h int) int {
 	return min(len(v.rows)+2, max(h-13, h*2/5))
 }
 
@@ -152,12 +152,12 @@ func (v *login) token(c *tui.Ctx, l *pane.Details) {
 	}
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *login) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *login) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *login) Breadcrumb(*tui.Ctx) string { return "" }
+func (v *login) breadcrumb(*tui.Ctx) string { return "" }
 
-func (v *login) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *login) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	switch r := v.run(); {
 	case k == tui.CopyValue && r != nil && r.page.URL != "":
 		return tui.CopyString(r.page.URL, true)
@@ -167,17 +167,17 @@ func (v *login) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// PageText is the URL alone, where one waits: a line that can be selected whole.
-func (v *login) PageText(*tui.Ctx) (text, ext string, ok bool) {
+// pageText is the URL alone, where one waits: a line that can be selected whole.
+func (v *login) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	if r := v.run(); r != nil && r.page.URL != "" {
 		return r.page.URL + "\n", ".txt", true
 	}
 	return "", "", false
 }
 
-// Choices are what can be done in linear mode.
-func (v *login) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, a := range v.Actions() {
+// choices are what can be done in linear mode.
+func (v *login) choices(c *tui.Ctx) (out []tui.Choice) {
+	for _, a := range v.actions() {
 		if a.ID == "login.enter" || a.ID == "login.qr" || a.Danger && c.ReadOnly || a.Disabled(c) != "" {
 			continue
 		}
@@ -190,8 +190,8 @@ func (v *login) Choices(c *tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-// Plain is the URL on a line of its own while one waits, then the login and its steps.
-func (v *login) Plain(c *tui.Ctx, w io.Writer) {
+// plain is the URL on a line of its own while one waits, then the login and its steps.
+func (v *login) plain(c *tui.Ctx, w io.Writer) {
 	if c.Server == nil || c.Server.Authorizer() == nil {
 		for _, l := range v.lines(c, 100) {
 			fmt.Fprintln(w, ansi.Strip(l))
@@ -252,6 +252,9 @@ func newQR(url string) *qrCode {
 
 // Title implements tui.Overlay.
 func (*qrCode) Title() string { return "The URL of the login" }
+
+// Hints implements tui.Overlay.
+func (*qrCode) Hints(*tui.Ctx) []tui.Hint { return nil }
 
 // Size implements tui.Overlay.
 func (q *qrCode) Size(maxW, maxH int) (w, h int) {

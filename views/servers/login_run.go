@@ -274,8 +274,8 @@ func (v *login) forget(c *tui.Ctx) tea.Cmd {
 	})
 }
 
-// Waits is whether a login waits for somebody to do something.
-func (v *login) Waits(*tui.Ctx) bool {
+// waits is whether a login waits for somebody to do something.
+func (v *login) waits(*tui.Ctx) bool {
 	r := v.run()
 	return r != nil && (r.asked || r.page.URL != "")
 }

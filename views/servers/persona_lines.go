@@ -34,7 +34,7 @@ func (r personaRows) Row(i, w int) string {
 	return out + "  " + th.Muted.S(safe.Line(p.Called(), 80))
 }
 
-func (v *personas) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *personas) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "list" {
 		if p.Same(c, v.Rev, v.List.Selected(), c.Server) {
 			return nil
@@ -138,7 +138,7 @@ func listName(kind offer.Kind) string {
 	return kind.String()
 }
 
-func (v *personas) Plain(c *tui.Ctx, w io.Writer) {
+func (v *personas) plain(c *tui.Ctx, w io.Writer) {
 	for i, p := range v.all {
 		if !c.Linear { // else they are the numbered list
 			fmt.Fprintln(w, v.label(c, i))

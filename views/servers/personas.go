@@ -32,22 +32,25 @@ type comparison struct{ persona string }
 const asStarted = "mcphud"
 
 // NewPersonas is the screen of the clients as which a server can be seen.
-func NewPersonas() *personas {
+func NewPersonas() *tui.Screen {
 	v := &personas{Rows: pane.Rows{View: "personas"}, seen: map[string]persona.Comparison{}}
 	v.all = append([]persona.Persona{{Name: asStarted, Title: "this program, as it was started"}}, persona.All()...)
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(v.all), func(i int) (name, about string) { return v.all[i].Name, v.all[i].Title }
 	}
-	return v
+	return v.screen()
 }
 
-func (v *personas) Info() tui.Info {
-	return tui.Info{ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Hidden: true, Split: 40, StackUnder: 100, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Personas"}, {ID: "detail", Title: "Persona"},
-	}}
+func (v *personas) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Hidden: true, Split: 40, StackUnder: 100,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Personas"}, {ID: "detail", Title: "Persona"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *personas) Actions() []tui.Action {
+func (v *personas) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "personas.present", Keys: []string{"enter"}, Title: "present as", Group: "Personas", Hint: 1, Pane: "list",
@@ -193,7 +196,7 @@ func (v *personas) compare(c *tui.Ctx, s *session.Session, p persona.Persona) te
 
 func (v *personas) key(server, name string) string { return server + "\x00" + name }
 
-func (v *personas) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *personas) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
 		v.Rev++
@@ -237,12 +240,12 @@ func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	return v.Filtered(c, m)
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *personas) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *personas) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *personas) Breadcrumb(*tui.Ctx) string { return v.selected().Name }
+func (v *personas) breadcrumb(*tui.Ctx) string { return v.selected().Name }
 
-func (v *personas) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *personas) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	p := v.selected()
 	switch k {
 	case tui.CopyValue:
@@ -253,7 +256,7 @@ func (v *personas) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *personas) Choices(c *tui.Ctx) (out []tui.Choice) {
+func (v *personas) choices(c *tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		out = append(out, tui.Choice{Label: v.label(c, i), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.present(c) }})
 	}

@@ -55,18 +55,23 @@ type registryScreen struct {
 }
 
 // NewRegistry is the screen of published servers; nil for nowhere.
-func NewRegistry(from *Published) *registryScreen {
+func NewRegistry(from *Published) *tui.Screen { return newRegistry(from).screen() }
+
+func newRegistry(from *Published) *registryScreen {
 	return &registryScreen{Rows: pane.Rows{View: "registry"}, bring: bringer{"registry", "From the registry", from}, from: from, got: &atomic.Int64{}}
 }
 
-func (v *registryScreen) Info() tui.Info {
-	return tui.Info{
-		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42, StackUnder: pane.StackUnder,
-		Panes: []tui.PaneSpec{{ID: "list", Title: "Registry"}, {ID: "detail", Title: "Server"}},
+func (v *registryScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42,
+		StackUnder: pane.StackUnder,
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "Registry"}, {ID: "detail", Title: "Server"}},
+		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb, Close: v.close,
 	}
 }
 
-func (v *registryScreen) Actions() []tui.Action {
+func (v *registryScreen) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "registry.open", Keys: []string{"enter"}, Title: "open or save", Group: "Server", Hint: 1,
@@ -121,7 +126,7 @@ type (
 // fresh is how long the list is not asked for again by itself.
 const fresh = 10 * time.Minute
 
-func (v *registryScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *registryScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		if v.loaded || v.client != nil {
@@ -269,7 +274,7 @@ func (v *registryScreen) choose(c *tui.Ctx) tea.Cmd {
 	return v.bring.choose(c, described.Listed(v.client, v.entry))
 }
 
-func (v *registryScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *registryScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.Same(c, v.Rev, v.detail.Top, v.List.Selected(), v.got.Load(), v.syncing, v.loaded, v.entryOf) {
 		return nil
 	}
@@ -319,14 +324,14 @@ func (v *registryScreen) empty(c *tui.Ctx, w int) []string {
 	return pane.Message(c.Theme, w, v.name+" lists no servers.", "Press r to ask again.")
 }
 
-func (v *registryScreen) Breadcrumb(*tui.Ctx) string {
+func (v *registryScreen) breadcrumb(*tui.Ctx) string {
 	if s := v.selected(); s != nil {
 		return safe.Line(s.Name, 60)
 	}
 	return ""
 }
 
-func (v *registryScreen) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *registryScreen) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	s := v.selected()
 	if s == nil {
 		return nil
@@ -342,10 +347,10 @@ func (v *registryScreen) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *registryScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *registryScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *registryScreen) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *registryScreen) plain(_ *tui.Ctx, w io.Writer) {
 	if text := v.state(); text != "" {
 		fmt.Fprintln(w, safe.Line(text, 200))
 	}
@@ -357,8 +362,8 @@ func (v *registryScreen) Plain(_ *tui.Ctx, w io.Writer) {
 	}
 }
 
-// Choices are the servers that the filter leaves.
-func (v *registryScreen) Choices(*tui.Ctx) (out []tui.Choice) {
+// choices are the servers that the filter leaves.
+func (v *registryScreen) choices(*tui.Ctx) (out []tui.Choice) {
 	const most = 100
 	for i := range v.List.Listed() {
 		if len(out) == most {
@@ -381,8 +386,8 @@ func (v *registryScreen) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-// Close ends the connections to the registry.
-func (v *registryScreen) Close() {
+// close ends the connections to the registry.
+func (v *registryScreen) close() {
 	if v.client != nil {
 		v.client.Close()
 	}

@@ -32,7 +32,7 @@ func manyServers(n int) registry.List {
 // TestBudgetRegistrySearch: 100,000 servers are searched anew at each key, within 50 ms.
 func TestBudgetRegistrySearch(t *testing.T) {
 	budget.Skip(t)
-	v := NewRegistry(nil)
+	v := newRegistry(nil)
 	v.show(manyServers(100_000))
 	n, text := v.Freeze()
 	for _, typed := range []string{"p", "po", "pos", "postgres", "postgres search", "owner-77/", "nothing like it"} {

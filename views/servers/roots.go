@@ -26,13 +26,18 @@ type roots struct {
 }
 
 // NewRoots is the form for the roots that servers are told.
-func NewRoots() *roots { return &roots{} }
+func NewRoots() *tui.Screen { return (&roots{}).screen() }
 
-func (v *roots) Info() tui.Info {
-	return tui.Info{ID: "roots", Title: "Roots", Hidden: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Roots"}}}
+func (v *roots) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "roots", Title: "Roots", Hidden: true,
+		Panes:   []tui.PaneSpec{{ID: "form", Title: "Roots"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, Typing: v.typing, Hints: v.hints,
+	}
 }
 
-func (v *roots) Actions() []tui.Action {
+func (v *roots) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "roots.save", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "use these", Group: "Roots", Hint: 1,
@@ -52,11 +57,11 @@ func (v *roots) none(*tui.Ctx) string {
 	return ""
 }
 
-// Typing is whether letters go into the form.
-func (v *roots) Typing(*tui.Ctx) bool { return v.form != nil && v.form.Typing() }
+// typing is whether letters go into the form.
+func (v *roots) typing(*tui.Ctx) bool { return v.form != nil && v.form.Typing() }
 
-// Hints are what the form's keys do at the focused field.
-func (v *roots) Hints(*tui.Ctx) (out []tui.Hint) {
+// hints are what the form's keys do at the focused field.
+func (v *roots) hints(*tui.Ctx) (out []tui.Hint) {
 	if v.form == nil {
 		return nil
 	}
@@ -69,7 +74,7 @@ func (v *roots) Hints(*tui.Ctx) (out []tui.Hint) {
 // rootsSet is the outcome of using other roots.
 type rootsSet struct{ n int }
 
-func (v *roots) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *roots) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate, tui.ServerChanged:
 		return v.open(c), true
@@ -148,7 +153,7 @@ func (v *roots) save(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-func (v *roots) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *roots) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.form == nil {
 		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server is selected.", "Pick one in the list of servers."), tui.Scroll{}
 		return nil
@@ -165,14 +170,14 @@ func (v *roots) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *roots) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *roots) plain(_ *tui.Ctx, w io.Writer) {
 	if v.form == nil {
 		fmt.Fprintln(w, "No server is selected.")
 	}
 }
 
-// Choices are the roots, each asked for by its number, adding one, and using them.
-func (v *roots) Choices(*tui.Ctx) []tui.Choice {
+// choices are the roots, each asked for by its number, adding one, and using them.
+func (v *roots) choices(*tui.Ctx) []tui.Choice {
 	if v.form == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *servers) Actions() []tui.Action {
+func (v *servers) actions() []tui.Action {
 	return slices.Concat([]tui.Action{
 		{
 			ID: "servers.open", Keys: []string{"enter"}, Title: "open", Group: "Server", Hint: 1, Pane: "list",

@@ -3,6 +3,7 @@ package servers
 import (
 	"fmt"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -54,4 +55,11 @@ func (v *servers) connections() string {
 		out += fmt.Sprintf(" · limit %d", limit)
 	}
 	return out
+}
+
+func (v *servers) selected() *session.Session {
+	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
+		return v.all[i]
+	}
+	return nil
 }

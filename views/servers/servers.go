@@ -42,21 +42,17 @@ type servers struct {
 }
 
 // NewServers is the list of servers. All that it takes may be nil.
-func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *servers {
-	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
+func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *tui.Screen {
+	return (&servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}).screen()
 }
 
-func (v *servers) Info() tui.Info {
-	return tui.Info{ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"},
-	}}
-}
-
-func (v *servers) selected() *session.Session {
-	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
-		return v.all[i]
+func (v *servers) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape, Lone: v.lone, Breadcrumb: v.breadcrumb,
 	}
-	return nil
 }
 
 func (v *servers) none(*tui.Ctx) string {
@@ -90,8 +86,8 @@ func (v *servers) noLogin(c *tui.Ctx) string {
 	return ""
 }
 
-// Lone says that there is no server to say anything about.
-func (v *servers) Lone(*tui.Ctx) bool { return len(v.all) == 0 }
+// lone says that there is no server to say anything about.
+func (v *servers) lone(*tui.Ctx) bool { return len(v.all) == 0 }
 
 // nothing is none, where the rows of the empty list are something.
 func (v *servers) nothing(c *tui.Ctx) string {
@@ -213,7 +209,7 @@ func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 // pinged is the outcome of a ping.
 type pinged struct{ name, took string }
 
-func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *servers) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
 		return tea.Batch(v.sync(c), v.announce(c)), true
@@ -375,7 +371,7 @@ func (v *servers) selectNamed(name string) {
 	}
 }
 
-func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *servers) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
 		return nil
 	}
@@ -411,14 +407,14 @@ func (v *servers) moving() any {
 	return nil
 }
 
-func (v *servers) Breadcrumb(*tui.Ctx) string {
+func (v *servers) breadcrumb(*tui.Ctx) string {
 	if s := v.selected(); s != nil {
 		return safe.Line(s.Title(), 40)
 	}
 	return ""
 }
 
-func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *servers) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	s := v.selected()
 	if s == nil {
 		return nil
@@ -437,7 +433,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
+func (v *servers) choices(c *tui.Ctx) (out []tui.Choice) {
 	if len(v.all) == 0 {
 		for _, x := range v.starters(c) {
 			out = append(out, tui.Choice{Label: x.title + ": " + x.about, Run: x.run})
@@ -469,7 +465,7 @@ func stateWord(c *tui.Ctx, s *session.Session) string {
 	return word
 }
 
-func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
+func (v *servers) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.all) == 0 {
 		fmt.Fprintln(w, "No servers yet.")
 		for _, l := range v.hints(c.Theme, 100, 1000) {

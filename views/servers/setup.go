@@ -35,13 +35,18 @@ type setupScreen struct {
 }
 
 // NewSetup is the form for what a server needs to be told before it starts.
-func NewSetup() *setupScreen { return &setupScreen{} }
+func NewSetup() *tui.Screen { return (&setupScreen{}).screen() }
 
-func (v *setupScreen) Info() tui.Info {
-	return tui.Info{ID: "setup", Title: "Settings", Hidden: true, AllServers: true, NoRail: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Settings"}}}
+func (v *setupScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "setup", Title: "Settings", Hidden: true, AllServers: true, NoRail: true,
+		Panes:   []tui.PaneSpec{{ID: "form", Title: "Settings"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, Typing: v.typing, Hints: v.hints,
+	}
 }
 
-func (v *setupScreen) Actions() []tui.Action {
+func (v *setupScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "setup.use", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "go on with these", Group: "Form", Hint: 1,
@@ -80,11 +85,11 @@ func (v *setupScreen) noFile(c *tui.Ctx) string {
 	return pane.NoFileField(v.form)
 }
 
-// Typing is whether letters go into the form.
-func (v *setupScreen) Typing(*tui.Ctx) bool { return v.form != nil && v.form.Typing() }
+// typing is whether letters go into the form.
+func (v *setupScreen) typing(*tui.Ctx) bool { return v.form != nil && v.form.Typing() }
 
-// Hints are what the form's keys do at the focused field.
-func (v *setupScreen) Hints(*tui.Ctx) (out []tui.Hint) {
+// hints are what the form's keys do at the focused field.
+func (v *setupScreen) hints(*tui.Ctx) (out []tui.Hint) {
 	if v.form == nil {
 		return nil
 	}
@@ -94,7 +99,7 @@ func (v *setupScreen) Hints(*tui.Ctx) (out []tui.Hint) {
 	return out
 }
 
-func (v *setupScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *setupScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if m, ok := msg.(tui.Navigate); ok {
 		if req, ok := m.Arg.(setupRequest); ok {
 			return v.open(c, req), true
@@ -170,7 +175,7 @@ func (v *setupScreen) use(c *tui.Ctx) tea.Cmd {
 	})
 }
 
-func (v *setupScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *setupScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.form == nil {
 		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server asks for settings.", "They are asked for when a server that needs some is opened."), tui.Scroll{}
 		return nil
@@ -187,11 +192,11 @@ func (v *setupScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-// Plain writes nothing: what is asked for stands in the choices.
-func (v *setupScreen) Plain(*tui.Ctx, io.Writer) {}
+// plain writes nothing: what is asked for stands in the choices.
+func (v *setupScreen) plain(*tui.Ctx, io.Writer) {}
 
-// Choices are the fields, each asked for by its number, and going on.
-func (v *setupScreen) Choices(*tui.Ctx) []tui.Choice {
+// choices are the fields, each asked for by its number, and going on.
+func (v *setupScreen) choices(*tui.Ctx) []tui.Choice {
 	if v.form == nil {
 		return nil
 	}

@@ -84,19 +84,22 @@ type stack struct {
 }
 
 // NewStack is the screen of the processes of a stack; nil for none.
-func NewStack(of Stack) *stack {
-	return &stack{of: of, rev: ^uint64(0)}
+func NewStack(of Stack) *tui.Screen {
+	return (&stack{of: of, rev: ^uint64(0)}).screen()
 }
 
-func (v *stack) Info() tui.Info {
-	return tui.Info{
+func (v *stack) screen() *tui.Screen {
+	return &tui.Screen{
 		ID: "stack", Title: "Stack", Aliases: []string{"processes", "ps"}, NoRail: true, Split: 55, Hidden: v.of == nil,
-		Panes: []tui.PaneSpec{{ID: "list", Title: "Processes"}, {ID: "detail", Title: "Process"}},
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Processes"}, {ID: "detail", Title: "Process"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape,
+		Breadcrumb: v.breadcrumb,
 	}
 }
 
-// Actions are none where there is no stack: they would only be in the way when somebody looks for another.
-func (v *stack) Actions() []tui.Action {
+// actions are none where there is no stack: they would only be in the way when somebody looks for another.
+func (v *stack) actions() []tui.Action {
 	if v.of == nil {
 		return nil
 	}
@@ -227,7 +230,7 @@ func (v *stack) open(c *tui.Ctx) tea.Cmd {
 	return c.Navigate("servers", v.server(c, p))
 }
 
-func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *stack) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.Navigate:
 		v.sync()
@@ -324,12 +327,12 @@ func (v *stack) refilter() {
 	}
 }
 
-func (v *stack) Breadcrumb(*tui.Ctx) string {
+func (v *stack) breadcrumb(*tui.Ctx) string {
 	p, _ := v.selected()
 	return safe.Line(p.Name, 40)
 }
 
-func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *stack) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	p, ok := v.selected()
 	if !ok {
 		return nil
@@ -356,12 +359,12 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *stack) PageText(*tui.Ctx) (text, ext string, ok bool) {
+func (v *stack) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	text = v.log.text()
 	return text, ".log", text != ""
 }
 
-func (v *stack) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *stack) choices(*tui.Ctx) (out []tui.Choice) {
 	for i, p := range v.all {
 		out = append(out, tui.Choice{Label: safe.Line(p.Name, 80) + " (" + p.State + ")", Run: func(*tui.Ctx) tea.Cmd {
 			v.table.Select(i)
@@ -372,7 +375,7 @@ func (v *stack) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-func (v *stack) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *stack) plain(_ *tui.Ctx, w io.Writer) {
 	v.sync()
 	if len(v.all) == 0 {
 		fmt.Fprintln(w, noStack)

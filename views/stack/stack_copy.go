@@ -8,9 +8,9 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *stack) CopyShapes(*tui.Ctx) []string { return config.DialectNames() }
+func (v *stack) copyShapes(*tui.Ctx) []string { return config.DialectNames() }
 
-func (v *stack) CopyShape(c *tui.Ctx, shape string) tea.Cmd {
+func (v *stack) copyShape(c *tui.Ctx, shape string) tea.Cmd {
 	p, ok := v.selected()
 	if !ok {
 		return nil

@@ -82,7 +82,7 @@ func (p *Process) up() string {
 	return pane.Roughly(time.Since(p.Started))
 }
 
-func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *stack) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	// Uptimes and countdowns change by themselves.
 	if p.Same(c, v.rev, v.drawn, v.log.rev, v.table.Selected(), time.Now().Unix()) {
 		return nil

@@ -59,18 +59,22 @@ type resend struct {
 }
 
 // NewResend is the screen on which a request is sent again.
-func NewResend(t Targets) *resend {
+func NewResend(t Targets) *tui.Screen {
 	t.Consent = cmp.Or(t.Consent, &consent.Policy{})
-	return &resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t, chosen: map[string]target{}}
+	return (&resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t, chosen: map[string]target{}}).screen()
 }
 
-func (v *resend) Info() tui.Info {
-	return tui.Info{ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Hidden: true, Split: 50, StackUnder: pane.StackUnder, NoRail: true, Panes: []tui.PaneSpec{
-		{ID: "before", Title: "Before"}, {ID: "after", Title: "After"},
-	}}
+func (v *resend) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Hidden: true, Split: 50, StackUnder: pane.StackUnder,
+		NoRail:  true,
+		Panes:   []tui.PaneSpec{{ID: "before", Title: "Before"}, {ID: "after", Title: "After"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		PageText: v.PageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *resend) Actions() []tui.Action {
+func (v *resend) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "again.send", Keys: []string{"r"}, Title: "send again", Group: "Again", Hint: 1,
@@ -112,8 +116,8 @@ func (v *resend) Actions() []tui.Action {
 	}, v.Versus.Actions()...)
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *resend) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *resend) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *resend) cannot(*tui.Ctx) string {
 	switch {
@@ -125,7 +129,7 @@ func (v *resend) cannot(*tui.Ctx) string {
 	return ""
 }
 
-func (v *resend) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *resend) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		if a, ok := m.Arg.(pane.Again); ok {
@@ -274,7 +278,7 @@ func but(changed []compare.Difference) string {
 	return " but for " + safe.Line(strings.Join(names, ", "), 300)
 }
 
-func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *resend) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.Shown() && (p.ID == "before" || v.op == 0 && v.err == nil && v.after != nil) {
 		return v.Versus.Draw(c, p)
 	}
@@ -308,21 +312,21 @@ func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *resend) Breadcrumb(*tui.Ctx) string {
+func (v *resend) breadcrumb(*tui.Ctx) string {
 	if !v.some {
 		return ""
 	}
 	return safe.Line(strings.TrimSpace(v.req.Method()+" "+v.req.Target()), 60)
 }
 
-func (v *resend) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *resend) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k == tui.CopyRaw && v.after != nil {
 		return tui.CopyBytes(v.after.Frame)
 	}
 	return v.Versus.CopyText(c, k)
 }
 
-func (v *resend) Plain(c *tui.Ctx, w io.Writer) {
+func (v *resend) plain(c *tui.Ctx, w io.Writer) {
 	switch {
 	case v.err != nil:
 		fmt.Fprintln(w, "error: "+safe.Line(v.err.Error(), 2000))

@@ -37,10 +37,15 @@ type editDraft struct {
 }
 
 // NewEditor is the screen on which a request is changed and sent again.
-func NewEditor() *editor { return &editor{} }
+func NewEditor() *tui.Screen { return (&editor{}).screen() }
 
-func (v *editor) Info() tui.Info {
-	return tui.Info{ID: "edit", Title: "Edit", Hidden: true, NoRail: true, Panes: []tui.PaneSpec{{ID: "form", Title: "Params"}}}
+func (v *editor) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "edit", Title: "Edit", Hidden: true, NoRail: true,
+		Panes:   []tui.PaneSpec{{ID: "form", Title: "Params"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		CopyText: v.copyText, Typing: v.typing, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
 func (v *editor) nothing(*tui.Ctx) string {
@@ -50,7 +55,7 @@ func (v *editor) nothing(*tui.Ctx) string {
 	return ""
 }
 
-func (v *editor) Actions() []tui.Action {
+func (v *editor) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "edit.send", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "send", Group: "Form", Hint: 1,
@@ -81,18 +86,18 @@ func (v *editor) Actions() []tui.Action {
 	}, pane.FormActions("edit", v.nothing, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)
 }
 
-// Typing is whether letters go into the form.
-func (v *editor) Typing(*tui.Ctx) bool { return v.cur != nil && v.cur.form.Typing() }
+// typing is whether letters go into the form.
+func (v *editor) typing(*tui.Ctx) bool { return v.cur != nil && v.cur.form.Typing() }
 
-// Hints say how to leave the screen.
-func (v *editor) Hints(c *tui.Ctx) []tui.Hint {
-	if v.Typing(c) {
+// hints say how to leave the screen.
+func (v *editor) hints(c *tui.Ctx) []tui.Hint {
+	if v.typing(c) {
 		return []tui.Hint{{Key: "esc", Title: "back"}}
 	}
 	return pane.BackHint(true)
 }
 
-func (v *editor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *editor) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		if of, ok := m.Arg.(pane.Again); ok {
@@ -115,7 +120,7 @@ func (v *editor) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return nil, true
 	case tea.KeyPressMsg:
-		if pane.IsBack(msg) && !v.Typing(c) {
+		if pane.IsBack(msg) && !v.typing(c) {
 			return c.Back(), true
 		}
 	}
@@ -180,7 +185,7 @@ func (v *editor) send(c *tui.Ctx, choose bool) tea.Cmd {
 	return c.Navigate("again", pane.Again{Request: &req, Asked: &d.req, Before: &d.before, Choose: choose})
 }
 
-func (v *editor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *editor) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Title, p.Badge, p.Foot, p.Scroll = "Params", "", "", tui.Scroll{}
 	switch {
 	case v.err != nil:
@@ -197,7 +202,7 @@ func (v *editor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetTheme(c.Theme)
 	f.SetSize(p.W, p.H)
 	f.SetFocus(p.Focused)
-	p.Title, p.Badge = "Params of "+v.Breadcrumb(c), pane.FormBadge(f)
+	p.Title, p.Badge = "Params of "+v.breadcrumb(c), pane.FormBadge(f)
 	if v.cur.req.Server != "" {
 		p.Foot = "to " + safe.Line(c.ServerTitle(v.cur.req.Server), 60)
 	}
@@ -209,14 +214,14 @@ func (v *editor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *editor) Breadcrumb(*tui.Ctx) string {
+func (v *editor) breadcrumb(*tui.Ctx) string {
 	if v.cur == nil {
 		return ""
 	}
 	return safe.Line(strings.TrimSpace(v.cur.req.Method()+" "+v.cur.req.Target()), 60)
 }
 
-func (v *editor) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *editor) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if v.cur == nil || k != tui.CopyJSON && k != tui.CopyValue {
 		return nil
 	}
@@ -224,8 +229,8 @@ func (v *editor) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return func() (string, error) { return pane.FullJSON(f), nil }
 }
 
-func (v *editor) Plain(c *tui.Ctx, w io.Writer) {
+func (v *editor) plain(c *tui.Ctx, w io.Writer) {
 	if v.cur != nil {
-		fmt.Fprintf(w, "%s %s\n", v.Breadcrumb(c), safe.Line(string(jsonrpc.OneLine(v.cur.form.JSON())), 2000))
+		fmt.Fprintf(w, "%s %s\n", v.breadcrumb(c), safe.Line(string(jsonrpc.OneLine(v.cur.form.JSON())), 2000))
 	}
 }

@@ -37,7 +37,7 @@ type experts struct {
 	checked uint64 // revision of the journal that was checked
 	want    uint64 // entry to go to once there are rows
 	at      string // what the detail pane shows
-	broken  brokenRows
+	broken  *Broken
 }
 
 // expertRow is a rule, or one of its findings.
@@ -52,22 +52,22 @@ const expertPause = 300 * time.Millisecond
 // manyFindings is from how many findings on a rule is folded by itself.
 const manyFindings = 20
 
-// NewExperts marks the rows of a traffic screen, once it was opened.
-func NewExperts(t *traffic, over func() bool) *experts {
-	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), over: over, folded: map[*live.Rule]bool{}}
-	t.broken = &v.broken
-	return v
+// NewExperts marks the rows of the screen of frames that has the same broken, once it was opened.
+func NewExperts(broken *Broken, over func() bool) *tui.Screen {
+	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), broken: broken, over: over, folded: map[*live.Rule]bool{}}
+	return v.screen()
 }
 
-// brokenRows are the entries about which there is a finding, and the requests in whose exchange one is.
-type brokenRows struct {
+// Broken is the entries about which there is a finding, and the requests in whose exchange one is: what the screen of frames takes from the
+// one of findings.
+type Broken struct {
 	worst map[uint64]live.Severity
 	rev   int
 }
 
 // badge says of an entry that there is an error or a warning about it; § stands for the section of the specification.
-func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
-	if b == nil || b.worst[seq] < live.Warning {
+func (b *Broken) badge(th *tui.Theme, seq uint64) string {
+	if b.worst[seq] < live.Warning {
 		return ""
 	}
 	_, style := severityMark(th, b.worst[seq])
@@ -75,7 +75,7 @@ func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
 }
 
 // take marks what a report is about.
-func (b *brokenRows) take(j *journal.Journal, r *live.Report) {
+func (b *Broken) take(j *journal.Journal, r *live.Report) {
 	worst := map[uint64]live.Severity{}
 	for _, g := range r.Groups {
 		for _, f := range g.Findings {
@@ -88,13 +88,17 @@ func (b *brokenRows) take(j *journal.Journal, r *live.Report) {
 	b.worst = worst
 }
 
-func (v *experts) Info() tui.Info {
-	return tui.Info{ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"},
-	}}
+func (v *experts) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55,
+		StackUnder: pane.StackUnder,
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"}},
+		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
+	}
 }
 
-func (v *experts) Actions() []tui.Action {
+func (v *experts) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "expert.go", Keys: []string{"enter"}, Title: "go to frame", Group: "Expert", Hint: 1,
@@ -119,7 +123,7 @@ func expertAction(view string, seq func() uint64) tui.Action {
 // checkedTraffic is the outcome of a check.
 type checkedTraffic struct {
 	report live.Report
-	broken brokenRows
+	broken Broken
 	rev    uint64
 }
 
@@ -153,7 +157,7 @@ func (v *experts) run(c *tui.Ctx, j *journal.Journal, rev uint64) tea.Cmd {
 			list.Finish()
 		}
 		r := list.Report()
-		var broken brokenRows
+		var broken Broken
 		broken.take(j, &r)
 		if !only.Empty() {
 			pick(ctx, &r, j, only)
@@ -272,23 +276,23 @@ func (v *experts) fold(c *tui.Ctx) tea.Cmd {
 	return v.arrange(c)
 }
 
-// CheckFilter says what is wrong with a text as a filter of the list.
-func (v *experts) CheckFilter(c *tui.Ctx, text string) *tui.FilterError {
+// checkFilter says what is wrong with a text as a filter of the list.
+func (v *experts) checkFilter(c *tui.Ctx, text string) *tui.FilterError {
 	if c.Focus != "list" {
 		return nil
 	}
 	return pane.FilterError(filter.Options{}, text)
 }
 
-// CompleteFilter completes keys, and values of the journal.
-func (v *experts) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
+// completeFilter completes keys, and values of the journal.
+func (v *experts) completeFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
 	if c.Focus != "list" {
 		return nil
 	}
 	return pane.Completions(&v.known, c, text, cursor)
 }
 
-func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *experts) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		v.want, _ = m.Arg.(uint64)
@@ -347,17 +351,17 @@ func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return tea.Batch(v.arrange(c), next)
 }
 
-// Hints say how to leave the screen, which has no number.
-func (v *experts) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+// hints say how to leave the screen, which has no number.
+func (v *experts) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *experts) Breadcrumb(*tui.Ctx) string {
+func (v *experts) breadcrumb(*tui.Ctx) string {
 	if g, _ := v.selected(); g != nil {
 		return g.Rule.ID
 	}
 	return ""
 }
 
-func (v *experts) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *experts) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	g, f := v.selected()
 	switch {
 	case f != nil && k == tui.CopyValue:
@@ -381,7 +385,7 @@ func (v *experts) revision(g *live.Group, f *live.Finding) string {
 	return ""
 }
 
-func (v *experts) Plain(c *tui.Ctx, w io.Writer) {
+func (v *experts) plain(c *tui.Ctx, w io.Writer) {
 	fmt.Fprintln(w, v.summary())
 	for _, g := range v.report.Groups {
 		fmt.Fprintf(w, "%s %s %s (%d)\n", g.Rule.Severity, g.Rule.ID, g.Rule.Title, g.Count)

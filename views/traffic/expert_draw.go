@@ -46,7 +46,7 @@ func (r expertRows) Row(i, w int) string {
 	return left + th.Text.S(safe.Line(f.Evidence, max(w-paint.Width(left), 8)))
 }
 
-func (v *experts) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *experts) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		v.drawDetail(c, p)
 		return nil

@@ -42,7 +42,7 @@ type historyScreen struct {
 const mostListed = 5000
 
 // NewHistory is the list of calls that were made before; nil for none.
-func NewHistory(h *history.History) *historyScreen {
+func NewHistory(h *history.History) *tui.Screen {
 	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
@@ -51,16 +51,19 @@ func NewHistory(h *history.History) *historyScreen {
 			return cmp.Or(c.Name, c.Target), c.Target + " " + c.Note + " " + c.Verdict + " " + c.Message + " " + c.Server.Where() + " " + text.Clip(string(c.Arguments), 1000)
 		}
 	}
-	return v
+	return v.screen()
 }
 
-func (v *historyScreen) Info() tui.Info {
-	return tui.Info{ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "History"}, {ID: "detail", Title: "Call"},
-	}}
+func (v *historyScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "History"}, {ID: "detail", Title: "Call"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *historyScreen) Actions() []tui.Action {
+func (v *historyScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "history.again", Keys: []string{"r"}, Title: "run again", Group: "History", Hint: 1, Pane: "list",

@@ -129,7 +129,7 @@ func callLines(th *tui.Theme, k history.Call) []string {
 	return append(out, "")
 }
 
-func (v *historyScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *historyScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.drawDetail(c, p)
 	}
@@ -182,8 +182,8 @@ func (v *historyScreen) drawDetail(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return v.reply.Draw(c, p)
 }
 
-// CopyText copies what the cursor is on.
-func (v *historyScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+// copyText copies what the cursor is on.
+func (v *historyScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	call, ok := v.selected()
 	switch {
 	case !ok:
@@ -226,8 +226,8 @@ func (v *historyScreen) command(c *tui.Ctx, k history.Call) tui.CopyFunc {
 	return pane.CopyCommand(srv, i)
 }
 
-// PageText is the result, or the arguments.
-func (v *historyScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+// pageText is the result, or the arguments.
+func (v *historyScreen) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "detail" {
 		return v.reply.Doc.PageText()
 	}
@@ -235,8 +235,8 @@ func (v *historyScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
 	return string(k.Arguments), ".json", ok
 }
 
-// Choices are the calls, to be made again.
-func (v *historyScreen) Choices(*tui.Ctx) (out []tui.Choice) {
+// choices are the calls, to be made again.
+func (v *historyScreen) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		k := v.all[i]
 		out = append(out, tui.Choice{
@@ -253,8 +253,8 @@ func (v *historyScreen) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
-// Plain writes the calls, a line each.
-func (v *historyScreen) Plain(_ *tui.Ctx, w io.Writer) {
+// plain writes the calls, a line each.
+func (v *historyScreen) plain(_ *tui.Ctx, w io.Writer) {
 	if len(v.all) == 0 {
 		fmt.Fprintln(w, "no calls")
 	}

@@ -128,7 +128,7 @@ func (v *historyScreen) show(c *tui.Ctx) tea.Cmd {
 	})
 }
 
-func (v *historyScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *historyScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case historyTick, tui.SessionChanged, tui.ServerChanged:
 		return v.sync(c), true
@@ -197,10 +197,10 @@ func (v *historyScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return cmd
 }
 
-func (v *historyScreen) Breadcrumb(*tui.Ctx) string {
+func (v *historyScreen) breadcrumb(*tui.Ctx) string {
 	k, _ := v.selected()
 	return safe.Line(k.Target, 60)
 }
 
-// Hints are the keys of the list that no action has.
-func (v *historyScreen) Hints(c *tui.Ctx) []tui.Hint { return pane.BackHint(c.Focus == "list") }
+// hints are the keys of the list that no action has.
+func (v *historyScreen) hints(c *tui.Ctx) []tui.Hint { return pane.BackHint(c.Focus == "list") }

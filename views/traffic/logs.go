@@ -31,7 +31,7 @@ type logs struct {
 }
 
 // NewLogs is the screen of what servers log; foreign says that they are not this program's.
-func NewLogs(foreign bool) *logs {
+func NewLogs(foreign bool) *tui.Screen {
 	v := &logs{foreign: foreign, JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
 	v.Blocks = pane.LogBlocks
 	v.Feed.Belongs = func(e *journal.Entry) bool { return isLog(e) && (e.Hop == "" || v.foreign) }
@@ -45,7 +45,7 @@ func NewLogs(foreign bool) *logs {
 		about := fmt.Sprintf("%s %s · %s", pane.KindWord(e.Kind), safe.Line(c.ServerTitle(e.Server), 80), e.Time.Format("15:04:05.000000"))
 		return pane.Source{Name: fmt.Sprintf("log-%d", e.Seq), Painter: widget.PaintLog, Head: []string{c.Theme.Muted.S(about)}}
 	}
-	return v
+	return v.screen()
 }
 
 func isLog(e *journal.Entry) bool {
@@ -53,13 +53,16 @@ func isLog(e *journal.Entry) bool {
 		e.Kind == journal.Notification && e.Dir == journal.In && e.Method == "notifications/message"
 }
 
-func (v *logs) Info() tui.Info {
-	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"},
-	}}
+func (v *logs) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		PageText: v.PageText, CopyText: v.copyText, CheckFilter: v.CheckFilter, CompleteFilter: v.CompleteFilter,
+	}
 }
 
-func (v *logs) Actions() []tui.Action {
+func (v *logs) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
@@ -91,7 +94,7 @@ func (v *logs) askLevel(c *tui.Ctx) tea.Cmd {
 // levelSet is the outcome of setting the level.
 type levelSet struct{ server, level string }
 
-func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *logs) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if m, ok := msg.(tui.OpDone); ok {
 		if l, ok := m.Value.(levelSet); ok {
 			if m.Err != nil {
@@ -104,7 +107,7 @@ func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return v.JournalList.Handle(c, msg)
 }
 
-func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *logs) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.Doc.Draw(c, p)
 	}
@@ -153,7 +156,7 @@ func levelStyle(th *tui.Theme, level string) paint.Style {
 	return th.Error
 }
 
-func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *logs) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if c.Focus == "detail" && k != tui.CopyRaw {
 		return v.Doc.CopyText(k)
 	}
@@ -171,7 +174,7 @@ func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *logs) Plain(c *tui.Ctx, w io.Writer) {
+func (v *logs) plain(c *tui.Ctx, w io.Writer) {
 	v.Each(c, func(j *journal.Journal, e journal.Entry) {
 		l := pane.ReadLog(j, e)
 		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), safe.Line(l.Level, 40), safe.Line(l.Text, 1000))

@@ -66,21 +66,24 @@ const (
 )
 
 // NewTimeline is the journal laid out in time; foreign is whose traffic it is, nil for that of the sessions.
-func NewTimeline(f *Foreign) *timeline {
-	return &timeline{foreign: f, counted: counted{lanes: &stats.Lanes{}, numbers: &stats.Numbers{}}}
+func NewTimeline(f *Foreign) *tui.Screen {
+	return (&timeline{foreign: f, counted: counted{lanes: &stats.Lanes{}, numbers: &stats.Numbers{}}}).screen()
 }
 
-func (v *timeline) Info() tui.Info {
-	return tui.Info{
-		ID: "timeline", Title: "Timeline", Aliases: []string{"lanes", "numbers", "stats"}, Hidden: true, NoRail: true, AllServers: true, Split: 60, StackUnder: 1 << 20,
-		Panes: []tui.PaneSpec{{ID: "lanes", Title: "Timeline"}, {ID: "numbers", Title: "Numbers"}},
+func (v *timeline) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "timeline", Title: "Timeline", Aliases: []string{"lanes", "numbers", "stats"}, Hidden: true, NoRail: true, AllServers: true,
+		Split: 60, StackUnder: 1 << 20,
+		Panes:   []tui.PaneSpec{{ID: "lanes", Title: "Timeline"}, {ID: "numbers", Title: "Numbers"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Hints: v.hints, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
 	}
 }
 
 // changed makes everything be drawn again.
 func (v *timeline) changed() { v.rev, v.drawnAt = v.rev+1, time.Now() }
 
-func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *timeline) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
 		if c.View != "timeline" {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *timeline) Actions() []tui.Action {
+func (v *timeline) actions() []tui.Action {
 	lanes := func(id, key, title, help string, hint int, run func(*tui.Ctx) tea.Cmd) tui.Action {
 		return tui.Action{ID: "timeline." + id, Keys: []string{key}, Title: title, Group: "Timeline", Pane: "lanes", Help: help, Hint: hint, Disabled: v.none, Run: run}
 	}
@@ -140,8 +140,8 @@ func (v *timeline) clear(c *tui.Ctx) tea.Cmd {
 	return v.narrow(c)
 }
 
-// Hints say how to take the range away, and how to leave the screen, which has no number.
-func (v *timeline) Hints(*tui.Ctx) []tui.Hint {
+// hints say how to take the range away, and how to leave the screen, which has no number.
+func (v *timeline) hints(*tui.Ctx) []tui.Hint {
 	if v.ranged() {
 		return append([]tui.Hint{{Key: "esc", Title: "all the time"}}, pane.BackHint(true)...)
 	}
@@ -154,12 +154,12 @@ func (v *timeline) narrow(c *tui.Ctx) tea.Cmd {
 	return tea.Batch(func() tea.Msg { return pane.Range(expr) }, v.recount(c))
 }
 
-// CheckFilter says what is wrong with a text as a filter of the calls.
-func (v *timeline) CheckFilter(_ *tui.Ctx, text string) *tui.FilterError {
+// checkFilter says what is wrong with a text as a filter of the calls.
+func (v *timeline) checkFilter(_ *tui.Ctx, text string) *tui.FilterError {
 	return pane.FilterError(filter.Options{}, text)
 }
 
-// CompleteFilter completes keys, and values of the journal.
-func (v *timeline) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
+// completeFilter completes keys, and values of the journal.
+func (v *timeline) completeFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
 	return pane.Completions(&v.known, c, text, cursor)
 }

@@ -29,7 +29,7 @@ const maxLaneRows = 12
 // maxBinRows is how tall a lane is that shows numbers of calls: their bars, and below them a line of failures.
 const maxBinRows = 5
 
-func (v *timeline) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *timeline) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "numbers" {
 		v.drawNumbers(c, p)
 		return nil
@@ -431,8 +431,8 @@ func (v *timeline) mouse(c *tui.Ctx, m tui.PaneMouse) tea.Cmd {
 	return nil
 }
 
-// Plain writes the numbers, and then the lanes as lists of their newest calls.
-func (v *timeline) Plain(c *tui.Ctx, w io.Writer) {
+// plain writes the numbers, and then the lanes as lists of their newest calls.
+func (v *timeline) plain(c *tui.Ctx, w io.Writer) {
 	v.plainNumbers(w)
 	for _, l := range v.lanes.All() {
 		fmt.Fprintf(w, "%s: %s\n", laneName(c, l), pane.Count(len(l.Calls), "call"))

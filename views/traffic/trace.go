@@ -28,22 +28,26 @@ type traceScreen struct {
 }
 
 // NewTrace is the screen of the hops of one call.
-func NewTrace() *traceScreen {
+func NewTrace() *tui.Screen {
 	v := &traceScreen{Rows: pane.Rows{View: "trace"}}
 	v.Freeze = func() (int, func(int) (name, about string)) {
 		rows := v.rows
 		return len(rows), func(i int) (name, about string) { return rows[i].Label(), rows[i].Node.Hop + " " + rows[i].Node.Server }
 	}
-	return v
+	return v.screen()
 }
 
-func (v *traceScreen) Info() tui.Info {
-	return tui.Info{ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Hops"}, {ID: "detail", Title: "Hop"},
-	}}
+func (v *traceScreen) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74,
+		StackUnder: pane.StackUnder,
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "Hops"}, {ID: "detail", Title: "Hop"}},
+		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		Hints: v.hints, Breadcrumb: v.breadcrumb,
+	}
 }
 
-func (v *traceScreen) Actions() []tui.Action {
+func (v *traceScreen) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "trace.frames", Keys: []string{"enter"}, Title: "frames", Group: "Trace", Hint: 1, Pane: "list",
@@ -154,7 +158,7 @@ func (v *traceScreen) step(c *tui.Ctx, by int) tea.Cmd {
 	})
 }
 
-func (v *traceScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *traceScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		seq, given := m.Arg.(uint64)
@@ -211,7 +215,7 @@ func (v *traceScreen) take(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return nil
 }
 
-func (v *traceScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *traceScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		v.detail.Draw(p, v.facts(c, p.W))
 		return nil
@@ -235,16 +239,16 @@ func (v *traceScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *traceScreen) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
+func (v *traceScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
-func (v *traceScreen) Breadcrumb(*tui.Ctx) string {
+func (v *traceScreen) breadcrumb(*tui.Ctx) string {
 	if len(v.rows) == 0 {
 		return ""
 	}
 	return safe.Line(v.rows[0].Label(), 60)
 }
 
-func (v *traceScreen) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *traceScreen) plain(_ *tui.Ctx, w io.Writer) {
 	if v.tree == nil {
 		_, _ = fmt.Fprintln(w, "No trace yet.")
 		return

@@ -24,13 +24,13 @@ type traffic struct {
 	inside  bool          // they were opened from the list, to which the way back leads
 	waiting bool          // a row that is drawn waits for its answer
 	ref     journal.Entry // what times are relative to; none if its Seq is 0
-	broken  *brokenRows   // rows that break the protocol; nil for none
+	broken  *Broken       // rows that break the protocol
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
 }
 
 // NewTraffic is the screen of frames; foreign is whose they are, nil for those of the sessions.
-func NewTraffic(foreign *Foreign) *traffic {
-	v := &traffic{foreign: foreign, JournalList: pane.NewJournalList("traffic", "frame")}
+func NewTraffic(foreign *Foreign, broken *Broken) *tui.Screen {
+	v := &traffic{foreign: foreign, broken: broken, JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold, v.Feed.Exchanges = anything, v.routine, true
 	v.Feed.Language = func(c *tui.Ctx) filter.Options {
 		titles := map[string]string{}
@@ -50,10 +50,10 @@ func NewTraffic(foreign *Foreign) *traffic {
 	}
 	v.Blocks = pane.ExchangeBlocks
 	v.Open = v.frames
-	return v
+	return v.screen()
 }
 
-func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *traffic) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
 		return tea.Batch(v.arrange(c), v.list(c, msg)), true
@@ -85,16 +85,21 @@ func (v *traffic) list(c *tui.Ctx, msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// Hints say that the frames of a call are a screen below another.
-func (v *traffic) Hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.only.Seq != 0) }
+// hints say that the frames of a call are a screen below another.
+func (v *traffic) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.only.Seq != 0) }
 
-func (v *traffic) Info() tui.Info {
-	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Traffic"}, {ID: "frame", Title: "Frame"},
-	}}
+func (v *traffic) screen() *tui.Screen {
+	return &tui.Screen{
+		ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: pane.StackUnder,
+		NoRail:  v.foreign != nil,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Traffic"}, {ID: "frame", Title: "Frame"}},
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
+		PageText: v.PageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb, CheckFilter: v.CheckFilter,
+		CompleteFilter: v.CompleteFilter,
+	}
 }
 
-func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *traffic) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "frame" {
 		p.Title = "Frame"
 		if e, ok := v.Entry(c); ok && v.Feed.Exchanges && e.Kind == journal.Request {
@@ -121,7 +126,7 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			}
 			return v.row(c, e).Draw(c.Theme, w)
 		},
-		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next, v.brokenRev())
+		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next, v.broken.rev)
 	switch {
 	case v.only.Seq != 0:
 		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · p all frames"
@@ -131,14 +136,14 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *traffic) Breadcrumb(c *tui.Ctx) string {
+func (v *traffic) breadcrumb(c *tui.Ctx) string {
 	if e, ok := v.Entry(c); ok {
 		return safe.Line(e.Method, 40)
 	}
 	return ""
 }
 
-func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *traffic) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k == tui.CopyCurl {
 		return shell.Curl(c.Sessions, v.Feed.Selected())
 	}
@@ -151,7 +156,7 @@ func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return pane.CopyBody(c.Sessions.Journal(), v.Feed.Selected())
 }
 
-func (v *traffic) Plain(c *tui.Ctx, w io.Writer) {
+func (v *traffic) plain(c *tui.Ctx, w io.Writer) {
 	v.Each(c, func(_ *journal.Journal, e journal.Entry) {
 		row := filter.Row(&e)
 		if e.Kind == journal.Stderr || e.Kind == journal.Bad { // which have nothing but their text

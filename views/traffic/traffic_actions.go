@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-func (v *traffic) Actions() []tui.Action {
+func (v *traffic) actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "traffic.peer", Keys: []string{"o"}, Title: "pair", Group: "Traffic", Hint: 3,

@@ -142,14 +142,6 @@ func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
 	return r
 }
 
-// brokenRev counts what changed the badges of rows.
-func (v *traffic) brokenRev() int {
-	if v.broken == nil {
-		return 0
-	}
-	return v.broken.rev
-}
-
 // frameHead is what the detail pane says above the frame.
 func frameHead(c *tui.Ctx, e journal.Entry) []string {
 	th := c.Theme
