@@ -172,16 +172,12 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 	}
 	meta = s.withMeta(meta)
 	if !o.inner.hidden {
-		s.mu.Lock()
-		s.calls++
-		s.mu.Unlock()
+		s.use.called()
 	}
 	defer s.Hold()() // also while somebody thinks about what the server asks
 	defer func() {
 		if err != nil && !o.inner.hidden {
-			s.mu.Lock()
-			s.failed++
-			s.mu.Unlock()
+			s.use.missed()
 		}
 	}()
 	if o.Relay.Tag != nil {

@@ -24,18 +24,12 @@ type Client struct {
 
 // Present makes later connections present themselves as c; nil as Options say.
 func (s *Session) Present(c *Client) {
-	s.mu.Lock()
-	s.client = c
-	s.mu.Unlock()
+	s.client.Store(c)
 	s.notifyChange()
 }
 
 // Presented is what Present chose, or else Options; nil for mcphud itself.
-func (s *Session) Presented() *Client {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return cmp.Or(s.client, s.opts.Client)
-}
+func (s *Session) Presented() *Client { return cmp.Or(s.client.Load(), s.opts.Client) }
 
 // presents is the client that the next connection presents.
 func (s *Session) presents() Client {
@@ -63,8 +57,11 @@ func (s *Session) As(ctx context.Context, c *Client, f func(context.Context, *Se
 	}
 	s.wg.Add(1)
 	s.second += apart
-	second.conns, second.meta, second.roots, second.client, second.era = s.second, s.meta, s.roots, c, s.era
+	second.conns, second.era = s.second, s.era
 	s.mu.Unlock()
+	second.meta.Store(s.meta.Load())
+	second.roots.Store(s.roots.Load())
+	second.client.Store(c)
 	defer s.wg.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -123,10 +120,8 @@ func (s *Session) capabilities() []byte {
 
 // Roots are the directories and URIs that the server is told when it asks for roots.
 func (s *Session) Roots() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.roots != nil {
-		return slices.Clone(*s.roots)
+	if chosen := s.roots.Load(); chosen != nil {
+		return slices.Clone(*chosen)
 	}
 	return slices.Clone(s.cfg.Roots)
 }
@@ -134,11 +129,9 @@ func (s *Session) Roots() []string {
 // SetRoots changes Roots, and tells a server of the legacy era that is connected. The modern one asks when it needs them.
 func (s *Session) SetRoots(ctx context.Context, roots []string) error {
 	roots = slices.Clone(roots)
-	s.mu.Lock()
-	s.roots = &roots
-	c := s.conn
-	s.mu.Unlock()
+	s.roots.Store(&roots) // before the look at the connection: one that is made meanwhile is asked for them after
 	s.notifyChange()
+	c := s.current()
 	if c == nil || c.era == Modern || jsonrpc.Get(c.caps, "roots", "listChanged") == nil {
 		return nil
 	}

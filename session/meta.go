@@ -65,23 +65,16 @@ func (s *Session) SetMeta(meta json.RawMessage) error {
 	if err := CheckMeta(meta); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.meta = meta
-	c := s.conn
-	s.mu.Unlock()
+	s.meta.Store(&meta)
 	s.Invalidate()
-	if c != nil {
+	if c := s.current(); c != nil {
 		c.wake()
 	}
 	return nil
 }
 
 // Meta is what SetMeta or Options.Meta set.
-func (s *Session) Meta() json.RawMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.meta
-}
+func (s *Session) Meta() json.RawMessage { return *s.meta.Load() }
 
 // withMeta are own members, and those of every request.
 func (s *Session) withMeta(own []rpc.Member) []rpc.Member {

@@ -100,8 +100,9 @@ func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) st
 	if s.opts.ResultTTL <= 0 || o.Relay.ParamHeaders || len(o.Relay.Header) > 0 {
 		return ""
 	}
+	meta := s.Meta() // before the lists: SetMeta makes them stale once it is set
 	s.mu.Lock()
-	l, meta, conn := &s.lists[offer.Tools], s.meta, s.conn
+	l, conn := &s.lists[offer.Tools], s.conn
 	stale, rev, items := l.stale || !l.cur.Loaded, l.cur.Rev, l.cur.Items
 	s.mu.Unlock()
 	i := slices.IndexFunc(items, func(it offer.Item) bool { return it.Name == name })

@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
@@ -28,6 +25,10 @@ type Session struct {
 	unique   func(s *Session, title string)
 	title    atomic.Pointer[string] // nil: the name
 	outdated atomic.Pointer[Outdated]
+	client   atomic.Pointer[Client]          // of the next connections, nil for Options.Client
+	roots    atomic.Pointer[[]string]        // nil: those of the configuration
+	meta     atomic.Pointer[json.RawMessage] // for every request; never nil
+	use      usage
 	rev      atomic.Uint64
 
 	ctx  context.Context // ends with the session
@@ -52,21 +53,14 @@ type Session struct {
 	abort     context.CancelFunc
 	retry     *retry // automatic reconnection that is going on
 	closed    bool
-	holds     int
 	results   results
-	failed    uint64
-	meta      json.RawMessage     // for every request
 	retired   string              // why it was closed by Retire
 	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
-	used      time.Time
-	calls     uint64
 	level     *string
 	lists     [offer.NumKinds]list
 	watches   map[string]*watch          // modern subscriptions by URI
 	listeners map[*func([]byte)]struct{} // by OnNotification
 	kept      subscriptions              // by KeepSubscribed
-	client    *Client                    // of the next connections, nil for Options.Client
-	roots     *[]string                  // nil: those of the configuration
 	tasks     tasks.Table
 	followers map[string]*follower // by task
 	questions int                  // that wait for an answer
@@ -77,9 +71,11 @@ type Session struct {
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
 	s := &Session{
-		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(), used: time.Now(),
-		watches: map[string]*watch{}, meta: opts.Meta,
+		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(),
+		watches: map[string]*watch{},
 	}
+	s.use.last = time.Now()
+	s.meta.Store(&opts.Meta)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if opts.Auth != nil && (cfg.URL != "" || cfg.NeedsToken()) {
 		s.auth = auth.New(cfg, *opts.Auth)
@@ -324,8 +320,8 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		s.mu.Lock()
 		c, over, r, state, err := s.conn, s.dialing, s.retry, s.state, s.err
 		if c != nil {
-			s.used = time.Now()
 			s.mu.Unlock()
+			s.use.touch()
 			lost := c.Ended()
 			if lost == nil {
 				return c, nil
@@ -364,22 +360,6 @@ func (s *Session) Supports(method string) bool {
 	return c != nil && c.supports(method)
 }
 
-// Hold counts the session as in use until release is called, once or more.
-func (s *Session) Hold() (release func()) {
-	s.mu.Lock()
-	s.holds++
-	s.mu.Unlock()
-	var once sync.Once
-	return func() {
-		once.Do(func() {
-			s.mu.Lock()
-			s.holds--
-			s.used = time.Now()
-			s.mu.Unlock()
-		})
-	}
-}
-
 // close ends the session for good.
 func (s *Session) close() error {
 	s.mu.Lock()
@@ -389,81 +369,4 @@ func (s *Session) close() error {
 	s.stop()
 	s.wg.Wait()
 	return err
-}
-
-// Options configures a Manager and its sessions. The zero value is usable.
-type Options struct {
-	Journal *journal.Journal
-	// Unrecorded keeps no journal at all, where none is given.
-	Unrecorded bool
-	// Pages is shared by managers whose sessions get the same lists; nil for none.
-	Pages *offer.Pages
-	// MaxList is how many bytes of one list are kept; the pages from the one on that has more are left out. 0 is four frames.
-	MaxList int64
-	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
-	Dial       func(config.Server) (transport.Transport, bool)
-	ClientInfo Implementation // zero: mcphud
-	// Client is what all sessions present that did not choose otherwise; nil for mcphud.
-	Client *Client
-	// Capabilities are advertised to servers, a JSON object; nil for what Pending answers, for roots, and in the modern era for
-	// tasks. Whoever advertises more answers it in Serve.
-	Capabilities json.RawMessage
-	// Pending holds what servers ask for until it is answered; nil if nobody answers.
-	Pending *pending.Queue
-	// ResultTTL is how long the result of a tool that is marked as read-only and idempotent may be given again for an equal call;
-	// 0 for never. A new connection and a changed list of tools end it sooner.
-	ResultTTL time.Duration
-	// MaxCalls bounds the tool calls that run at once, of all servers of the manager together; further ones wait. 0 for any number.
-	MaxCalls int
-	// AllowTool matches the names of tools that may be called; nil for all.
-	AllowTool *regexp.Regexp
-	// Meta is what Session.SetMeta sets, for every server; as ParseMeta makes it.
-	Meta json.RawMessage
-	// Tracing is which requests carry a trace context.
-	Tracing Tracing
-	// Traced is called before each request that carries one. It must be quick; nil for nothing.
-	Traced func()
-	// Trust says which servers of project files may be started; nil for none of them.
-	Trust *config.Trust
-	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
-	HealthInterval time.Duration
-	Retry          Retry
-	// Patient gives child processes as long as they live to answer the handshake, unless their configuration has a limit: for
-	// surfaces on which somebody sees what they write meanwhile, and can give up.
-	Patient bool
-	// Transport is what all transports of the manager's servers get.
-	Transport transport.Options
-	// Auth is how to log in: at servers over HTTP, and for commands that are started with a token. nil for not at all.
-	Auth *auth.Options
-	// Serve answers requests of servers before roots and Pending do: a result, or an error; false if it does not know
-	// the method. ctx ends when the server cancels or the connection ends.
-	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
-	// Record is told of each tool call, prompt get and resource read that was sent, once it is over. It is called by the goroutine
-	// that made the call, which waits for it: it must return at once, and change nothing. Nil for nobody.
-	Record func(Made)
-
-	info   []byte
-	slots  chan struct{} // held by calls; nil for no limit
-	traces string        // what the ids of traces that begin here begin with
-}
-
-func (o *Options) defaults() {
-	if o.HealthInterval == 0 {
-		o.HealthInterval = 30 * time.Second
-	}
-	if o.ClientInfo.Name == "" {
-		o.ClientInfo = Implementation{Name: "mcphud", Title: "mcphud", Version: "0.1.0"}
-	}
-	info, err := json.Marshal(o.ClientInfo)
-	if err != nil { // three strings always marshal
-		info = fmt.Appendf(nil, `{"name":"mcphud","version":"0"}`)
-	}
-	o.info, o.traces = info, newTraces()
-	if o.Traced == nil {
-		o.Traced = func() {}
-	}
-	o.Retry.defaults()
-	if o.MaxCalls > 0 {
-		o.slots = make(chan struct{}, o.MaxCalls)
-	}
 }

@@ -35,8 +35,10 @@ func (m *Manager) Replace(cfg config.Server) (*Session, error) {
 	}
 	old, s := m.sessions[i], newSession(cfg, &m.opts, m.NotifyChange, m.entitle)
 	old.mu.Lock()
-	s.conns, s.client, s.roots, s.level = old.conns, old.client, old.roots, old.level
+	s.conns, s.level = old.conns, old.level
 	old.mu.Unlock()
+	s.client.Store(old.client.Load())
+	s.roots.Store(old.roots.Load())
 	m.sessions = slices.Clone(m.sessions)
 	m.sessions[i] = s
 	m.mu.Unlock()

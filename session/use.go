@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Use says how much a session is used.
 type Use struct {
@@ -11,14 +14,67 @@ type Use struct {
 	Last     time.Time // of the last request or release, or when the session was made
 }
 
-// Use is a snapshot.
+// usage counts what a session is used for.
+type usage struct {
+	mu     sync.Mutex
+	holds  int       // never negative: each hold is released once
+	calls  uint64    // only grows
+	failed uint64    // only grows, and never past calls: a request is counted before it can fail
+	last   time.Time // never zero
+}
+
+// touch notes that the connection was asked for.
+func (u *usage) touch() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.last = time.Now()
+}
+
+func (u *usage) called() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.calls++
+}
+
+func (u *usage) missed() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.failed++
+}
+
+// hold counts one more that holds the session, until release is called, once or more.
+func (u *usage) hold() (release func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.holds++
+	return sync.OnceFunc(func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.holds--
+		u.last = time.Now()
+	})
+}
+
+func (u *usage) snapshot() Use {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return Use{Held: u.holds > 0, Calls: u.calls, Failed: u.failed, Last: u.last}
+}
+
+// Use is a snapshot. Subscriptions are looked at first: one that is replaced by a hold is then seen as either of them, and a hold that
+// is replaced by a subscription at least by Last.
 func (s *Session) Use() Use {
 	s.mu.Lock()
-	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Failed: s.failed, Last: s.used}
+	subscribed := len(s.watches)+len(s.subs) > 0
 	c := s.conn
 	s.mu.Unlock()
+	u := s.use.snapshot()
+	u.Held = u.Held || subscribed
 	if c != nil {
 		u.Inflight = len(c.Inflight())
 	}
 	return u
 }
+
+// Hold counts the session as in use until release is called, once or more.
+func (s *Session) Hold() (release func()) { return s.use.hold() }
