@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/mcphud/mcphud/session/base/failure"
@@ -27,7 +25,7 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 	if method, target, started, ok := rpc.CauseOf(ctx); ok {
 		x.Cause = pending.Cause{Method: method, Target: target, Started: started}
 	}
-	if t, ok := s.tasks.Get(jsonrpc.GetString(env.Params, "_meta", tasks.Related, "taskId")); ok {
+	if t, ok := s.tasks.table.Get(jsonrpc.GetString(env.Params, "_meta", tasks.Related, "taskId")); ok {
 		x.Cause = causeOf(t)
 	}
 	result, fault, err := s.answer(ctx, x)
@@ -42,8 +40,8 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 
 // answer answers what a server asks, in either era. err is why nobody waits for it any more.
 func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *jsonrpc.Error, error) {
-	s.asked(1)
-	defer s.asked(-1)
+	s.tasks.ask(1)
+	defer s.tasks.ask(-1)
 	if s.opts.Serve != nil {
 		if result, fault, ok := s.opts.Serve(ctx, s, x.Method, x.Params); ok {
 			return result, fault, nil
@@ -87,17 +85,6 @@ func (s *Session) declares(kind pending.Kind) bool {
 		return url
 	}
 	return !url || jsonrpc.Get(modes, "form") != nil
-}
-
-// asked counts the questions that wait, for those who wait for tasks.
-func (s *Session) asked(n int) {
-	s.mu.Lock()
-	s.questions += n
-	all := slices.Collect(maps.Values(s.followers))
-	s.mu.Unlock()
-	for _, f := range all {
-		f.changed()
-	}
 }
 
 const (

@@ -11,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -29,6 +28,7 @@ type Session struct {
 	roots    atomic.Pointer[[]string]        // nil: those of the configuration
 	meta     atomic.Pointer[json.RawMessage] // for every request; never nil
 	use      usage
+	tasks    taskState
 	rev      atomic.Uint64
 
 	ctx  context.Context // ends with the session
@@ -61,11 +61,8 @@ type Session struct {
 	watches   map[string]*watch          // modern subscriptions by URI
 	listeners map[*func([]byte)]struct{} // by OnNotification
 	kept      subscriptions              // by KeepSubscribed
-	tasks     tasks.Table
-	followers map[string]*follower // by task
-	questions int                  // that wait for an answer
-	auth      *auth.Authorizer     // nil where nobody logs in
-	asks      context.Context      // what asking gives; nil until something is asked
+	auth      *auth.Authorizer           // nil where nobody logs in
+	asks      context.Context            // what asking gives; nil until something is asked
 	endAsks   context.CancelCauseFunc
 }
 
@@ -104,6 +101,17 @@ func (s *Session) nextConn() uint64 {
 	defer s.mu.Unlock()
 	s.conns++
 	return s.conns
+}
+
+// enter counts the caller among what runs for the session, until wg.Done; false once the session is closed.
+func (s *Session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Add(1)
+	return true
 }
 
 func (s *Session) connID() uint64 {

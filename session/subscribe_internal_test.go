@@ -9,12 +9,13 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// TestSubscribeOnAReplacedConnection: a subscription asked for on a connection that is not the session's any more is not
-// taken for made.
-func TestSubscribeOnAReplacedConnection(t *testing.T) {
-	m := NewManager(Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
+// inMemory is a session with a server in this process that is modern and has resources to subscribe to; nothing is connected.
+func inMemory(t *testing.T, o Options) *Session {
+	t.Helper()
+	o.HealthInterval, o.Dial = -1, func(config.Server) (transport.Transport, bool) {
 		return transport.NewMemory(server.NewStdioServer(server.NewMCPServer("memory", "1.0", server.WithResourceCapabilities(true, true))).Listen), true
-	}})
+	}
+	m := NewManager(o)
 	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Error(err)
@@ -24,6 +25,13 @@ func TestSubscribeOnAReplacedConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// TestSubscribeOnAReplacedConnection: a subscription asked for on a connection that is not the session's any more is not
+// taken for made.
+func TestSubscribeOnAReplacedConnection(t *testing.T) {
+	s := inMemory(t, Options{})
 	if err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -112,14 +112,14 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	}
 	t.Tool, t.Conn, t.Request, t.Token, t.Waited = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id")), true
 	t.Trace = r.Traceparent
-	t, _ = s.tasks.Put(t, time.Now())
+	t, _ = s.tasks.table.Put(t, time.Now())
 	r.Task = t.ID
 	f := s.follow(t.ID)
 	s.notifyChange()
 	end, left, err := s.awaitTask(ctx, f, t.ID, stage, o)
 	if left {
 		r.Ongoing = true
-		s.tasks.Update(t.ID, func(t *tasks.Task) { t.Waited = false })
+		s.tasks.table.Update(t.ID, func(t *tasks.Task) { t.Waited = false })
 		return r, nil
 	}
 	if failure.KindOf(err) == failure.NeedsInput && !o.Task {
@@ -146,17 +146,14 @@ func (s *Session) awaitTask(ctx context.Context, f *follower, id, stage string, 
 	defer f.watch(changed)()
 	rest := s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout)
 	for n := 1; ; n++ {
-		t, _ := s.tasks.Get(id)
+		t, _ := s.tasks.table.Get(id)
 		if t.ID != "" && !t.Status.Over() {
 			o.reportTask(t, n)
 		}
 		begun := time.Now()
 		var expire <-chan time.Time
 		var timer *time.Timer
-		s.mu.Lock()
-		asks := s.questions > 0
-		s.mu.Unlock()
-		if t.Status != tasks.InputRequired || !asks {
+		if t.Status != tasks.InputRequired || !s.tasks.asks() {
 			timer = time.NewTimer(rest)
 			expire = timer.C
 		}
@@ -217,7 +214,7 @@ func (s *Session) outcome(ctx context.Context, f *follower, id string) (rpc.Repl
 	if f.err != nil {
 		return f.last, f.err
 	}
-	t, ok := s.tasks.Get(id)
+	t, ok := s.tasks.table.Get(id)
 	switch {
 	case f.last.Frame != nil && (!ok || t.Modern):
 		return inlined(f.last)
@@ -253,10 +250,10 @@ func inlined(r rpc.Reply) (rpc.Reply, error) {
 }
 
 // Tasks lists the tasks of this server that were started here or found in its list, over all connections, the newest first.
-func (s *Session) Tasks() []tasks.Task { return s.tasks.All() }
+func (s *Session) Tasks() []tasks.Task { return s.tasks.table.All() }
 
 // Task is what is known of one of them.
-func (s *Session) Task(id string) (tasks.Task, bool) { return s.tasks.Get(id) }
+func (s *Session) Task(id string) (tasks.Task, bool) { return s.tasks.table.Get(id) }
 
 // GetTask asks the server for a task, which is followed from then on while it is not over.
 func (s *Session) GetTask(ctx context.Context, id string) (rpc.Reply, error) {
@@ -304,7 +301,7 @@ func (s *Session) CancelTask(ctx context.Context, id string) (rpc.Reply, error) 
 		return r, err
 	}
 	if t, err := tasks.Parse(r.Result, false); err == nil && t.ID == id && s.speaks() == Legacy {
-		s.tasks.Put(t, time.Now())
+		s.tasks.table.Put(t, time.Now())
 	}
 	s.wakeTask(id)
 	s.notifyChange()
@@ -313,7 +310,7 @@ func (s *Session) CancelTask(ctx context.Context, id string) (rpc.Reply, error) 
 
 // ForgetTask removes a task from Tasks. The server is not told; whoever waits for it does so no longer.
 func (s *Session) ForgetTask(id string) {
-	s.tasks.Forget(id)
+	s.tasks.table.Forget(id)
 	s.wakeTask(id)
 	s.notifyChange()
 }
@@ -353,7 +350,7 @@ func (s *Session) ListTasks(ctx context.Context) (json.RawMessage, []tasks.Task,
 				return true // it is shown as it came
 			}
 			t.Conn = c.id
-			t, _ = s.tasks.Put(t, time.Now())
+			t, _ = s.tasks.table.Put(t, time.Now())
 			all = append(all, t)
 			return true
 		})
@@ -375,10 +372,7 @@ func (s *Session) ListTasks(ctx context.Context) (json.RawMessage, []tasks.Task,
 		cursor = bytes.Clone(next)
 	}
 	for _, t := range all {
-		s.mu.Lock()
-		many := len(s.followers) >= maxFollowed
-		s.mu.Unlock()
-		if !t.Status.Over() && !many {
+		if !t.Status.Over() && s.tasks.followed() < maxFollowed {
 			s.follow(t.ID)
 		}
 	}
@@ -399,10 +393,10 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 	if err != nil {
 		return r, t, failure.Wrap(err, s.Title(), methodTasksGet+" "+text.Clip(id, 100))
 	}
-	if _, known := s.tasks.Get(id); !known {
+	if _, known := s.tasks.table.Get(id); !known {
 		t.Conn = s.connID()
 	}
-	t, _ = s.tasks.Put(t, time.Now())
+	t, _ = s.tasks.table.Put(t, time.Now())
 	return r, t, nil
 }
 
@@ -410,7 +404,7 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o CallOptions) (rpc.Reply, error) {
 	params := fmt.Appendf(nil, `{"taskId":%s%s}`, jsonrpc.Quote(id), more)
 	o.inner.hidden = true
-	if t, known := s.tasks.Get(id); known {
+	if t, known := s.tasks.table.Get(id); known {
 		o.inner.traceparent = t.Trace
 	}
 	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
@@ -422,7 +416,7 @@ func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o
 		return r, err
 	}
 	c := *e
-	if t, known := s.tasks.Get(id); method == methodTasksCancel && known && t.Status.Over() {
+	if t, known := s.tasks.table.Get(id); method == methodTasksCancel && known && t.Status.Over() {
 		c.Next = "it is over: see its result" // the server refuses to cancel that
 		return r, &c
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,86 +24,6 @@ const (
 	expiredGrace = 5 * time.Second
 )
 
-// follower asks for the status of one task until it is over.
-type follower struct {
-	wake chan struct{} // cap 1: ask now
-	done chan struct{} // closed when it is not followed any more
-
-	// Set before done is closed.
-	last rpc.Reply // the answer with the outcome, if there was one
-	err  error     // why the task is not followed though it is not over
-
-	mu       sync.Mutex
-	watchers []chan<- struct{}
-}
-
-// watch wakes c, of capacity 1, with every change until stop is called.
-func (f *follower) watch(c chan<- struct{}) (stop func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watchers = append(f.watchers, c)
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.watchers = slices.DeleteFunc(f.watchers, func(w chan<- struct{}) bool { return w == c })
-	}
-}
-
-func (f *follower) changed() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, c := range f.watchers {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// follow starts following a task that is known; nil once the session is closed.
-func (s *Session) follow(id string) *follower {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.followers[id]; f != nil {
-		return f
-	}
-	if s.closed {
-		return nil
-	}
-	f := &follower{wake: make(chan struct{}, 1), done: make(chan struct{})}
-	if s.followers == nil {
-		s.followers = map[string]*follower{}
-	}
-	s.followers[id] = f
-	s.wg.Go(func() {
-		f.last, f.err = s.observe(s.ctx, f, id)
-		if f.err != nil {
-			s.tasks.Update(id, func(t *tasks.Task) { t.Problem = f.err })
-		}
-		s.mu.Lock()
-		delete(s.followers, id)
-		s.mu.Unlock()
-		close(f.done)
-		s.notifyChange()
-	})
-	return f
-}
-
-// wakeTask makes whoever follows a task ask now.
-func (s *Session) wakeTask(id string) {
-	s.mu.Lock()
-	f := s.followers[id]
-	s.mu.Unlock()
-	if f == nil {
-		return
-	}
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-	f.changed()
-}
-
 // observe asks for a task's status at the server's interval until it is over, and has its questions answered.
 func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Reply, error) {
 	ctx, stop := context.WithCancel(ctx)
@@ -113,7 +32,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 	defer stop()
 	failures, refusals := 0, 0
 	for n := 1; ; n++ {
-		t, known := s.tasks.Get(id)
+		t, known := s.tasks.table.Get(id)
 		switch {
 		case !known:
 			return rpc.Reply{}, &failure.Error{Kind: failure.Interrupted, Message: "the task is not followed any more"}
@@ -150,7 +69,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 		case err == nil:
 			failures, refusals = 0, 0
 		case failure.KindOf(err) == failure.NotFound:
-			s.tasks.Update(id, func(t *tasks.Task) { t.Status = tasks.Unknown })
+			s.tasks.table.Update(id, func(t *tasks.Task) { t.Status = tasks.Unknown })
 			return r, err
 		case failure.KindOf(err) == failure.Protocol, s.cfg.NoReconnect && failure.KindOf(err) != failure.RpcError:
 			return r, err
@@ -161,7 +80,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 			fallthrough
 		default:
 			failures++
-			s.tasks.Update(id, func(t *tasks.Task) { t.Problem = err })
+			s.tasks.table.Update(id, func(t *tasks.Task) { t.Problem = err })
 			f.changed()
 			s.notifyChange()
 			continue
@@ -205,7 +124,7 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 // getTaskQuietly brings the table up to date with a task whose outcome is known already.
 func (s *Session) getTaskQuietly(ctx context.Context, id string) {
 	if _, _, err := s.getTask(ctx, id, CallOptions{}); err != nil {
-		s.tasks.Update(id, func(t *tasks.Task) {
+		s.tasks.table.Update(id, func(t *tasks.Task) {
 			if !t.Status.Over() {
 				t.Status = tasks.Completed
 			}
@@ -221,34 +140,24 @@ func (s *Session) taskNotified(c *conn, method string, params []byte) {
 		if err != nil {
 			return // the journal has it
 		}
-		if _, known := s.tasks.Get(t.ID); !known {
+		if _, known := s.tasks.table.Get(t.ID); !known {
 			return
 		}
 		if t.Status != tasks.Working { // over, or it asks something: what comes of that is fetched
 			s.wakeTask(t.ID)
 			return
 		}
-		if _, changed := s.tasks.Put(t, time.Now()); changed {
+		if _, changed := s.tasks.table.Put(t, time.Now()); changed {
 			s.taskChanged(t.ID)
 		}
 	case "notifications/progress":
-		id, ok := s.tasks.ByToken(c.id, string(jsonrpc.Get(params, "progressToken")))
+		id, ok := s.tasks.table.ByToken(c.id, string(jsonrpc.Get(params, "progressToken")))
 		if !ok {
 			return
 		}
-		s.tasks.Update(id, func(t *tasks.Task) { t.Progress = t.Progress.Next(params) })
+		s.tasks.table.Update(id, func(t *tasks.Task) { t.Progress = t.Progress.Next(params) })
 		s.taskChanged(id)
 	}
-}
-
-func (s *Session) taskChanged(id string) {
-	s.mu.Lock()
-	f := s.followers[id]
-	s.mu.Unlock()
-	if f != nil {
-		f.changed()
-	}
-	s.notifyChange()
 }
 
 // taskQuestions are what one task asks.
@@ -291,7 +200,7 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 		}
 		one, cancel := context.WithCancel(ctx)
 		q.asked[key] = cancel
-		t, _ := q.s.tasks.Get(q.id)
+		t, _ := q.s.tasks.table.Get(q.id)
 		x := pending.Question{Key: key, Method: jsonrpc.GetString(request, "method"), Params: bytes.Clone(jsonrpc.Get(request, "params")), Cause: causeOf(t)}
 		q.s.inTurn(one, &q.wg, func(turn context.Context) {
 			result, fault, err := q.s.answer(turn, x)
