@@ -21,31 +21,11 @@ import (
 
 // OnNotification calls f with every notification of the server, over all connections, until stop is called. It runs on the
 // goroutine that reads from the server, which waits for it. f must not modify the frame.
-func (s *Session) OnNotification(f func(frame []byte)) (stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listeners == nil {
-		s.listeners = map[*func([]byte)]struct{}{}
-	}
-	s.listeners[&f] = struct{}{}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.listeners, &f)
-	}
-}
+func (s *Session) OnNotification(f func(frame []byte)) (stop func()) { return s.subs.listen(f) }
 
 // notified takes the notifications of a server; they are in the journal already.
 func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
-	s.mu.Lock()
-	var heard []func([]byte)
-	for f := range s.listeners {
-		heard = append(heard, *f)
-	}
-	s.mu.Unlock()
-	for _, f := range heard {
-		f(frame)
-	}
+	s.subs.heard(frame)
 	switch env.Method {
 	case "notifications/elicitation/complete":
 		if s.opts.Pending != nil {
@@ -61,7 +41,9 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 		s.changedList(offer.Resources)
 		s.changedList(offer.Templates)
 	case "notifications/resources/updated":
-		s.updated(jsonrpc.GetString(env.Params, "uri"))
+		if s.subs.updated(jsonrpc.GetString(env.Params, "uri")) {
+			s.notifyChange()
+		}
 		return
 	default:
 		s.taskNotified(c, env.Method, env.Params)
@@ -162,13 +144,6 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	return failure.Wrap(c.Notify(ctx, method, params, nil), s.Title(), method)
 }
 
-// watch is the stream of one resource's updates in the modern era.
-type watch struct {
-	stop   context.CancelFunc
-	opened chan struct{} // closed when the server acknowledged, or when it is clear that it never will
-	err    error         // why it never will; valid once opened is closed
-}
-
 // Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
 // era that is a stream of its own, which lasts until Unsubscribe or the end of the connection.
 func (s *Session) Subscribe(ctx context.Context, uri string) error {
@@ -180,7 +155,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		if c.era != Modern {
 			_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
 			if err == nil {
-				s.subscribed(c, uri)
+				s.subs.subscribed(c, uri)
 			}
 			return err
 		}
@@ -191,35 +166,13 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 	}
 }
 
-// subscribed notes a subscription of the legacy era, which ends with c.
-func (s *Session) subscribed(c *conn, uri string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn != c {
-		return
-	}
-	if s.subs == nil {
-		s.subs = map[string]struct{}{}
-	}
-	s.subs[uri] = struct{}{}
-}
-
 // watch is the stream for uri over c, opened if there is none; nil when c is not the session's connection any more.
 func (s *Session) watch(c *conn, uri string) *watch {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn != c {
-		return nil
-	}
-	if w := s.watches[uri]; w != nil {
-		return w
-	}
 	life, stop := context.WithCancel(c.Context())
 	w := &watch{stop: stop, opened: make(chan struct{})}
-	s.watches[uri] = w
-	var once sync.Once
-	s.wg.Go(func() {
-		defer s.unwatch(uri, w) // or nobody could subscribe again
+	is := s.subs.add(c, uri, w, &s.wg, func() {
+		defer s.subs.remove(uri, w) // or nobody could subscribe again
+		var once sync.Once
 		s.keepListening(life, c, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}}, func(err error) {
 			once.Do(func() {
 				w.err = err
@@ -227,7 +180,10 @@ func (s *Session) watch(c *conn, uri string) *watch {
 			})
 		})
 	})
-	return w
+	if is != w {
+		stop()
+	}
+	return is
 }
 
 // await waits for the server to acknowledge a subscription, which ends where it does not.
@@ -244,7 +200,7 @@ func (s *Session) await(ctx context.Context, w *watch, uri string) error {
 		err = &failure.Error{Kind: failure.Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(text.Clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
 	}
 	if err != nil {
-		s.unwatch(uri, w)
+		s.subs.remove(uri, w)
 	}
 	return err
 }
@@ -256,38 +212,14 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		return err
 	}
 	if c.era == Modern {
-		s.mu.Lock()
-		w := s.watches[uri]
-		s.mu.Unlock()
-		if w != nil {
-			s.unwatch(uri, w)
+		if w := s.subs.watching(uri); w != nil {
+			s.subs.remove(uri, w)
 		}
 		return nil
 	}
 	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
 	if err == nil {
-		s.mu.Lock()
-		delete(s.subs, uri)
-		s.mu.Unlock()
+		s.subs.unsubscribed(uri)
 	}
 	return err
-}
-
-// endWatches ends every subscription; the caller holds mu.
-func (s *Session) endWatches() {
-	clear(s.subs)
-	for uri, w := range s.watches {
-		w.stop()
-		delete(s.watches, uri)
-	}
-}
-
-// unwatch ends w. Where uri has another stream by now, that one stays.
-func (s *Session) unwatch(uri string, w *watch) {
-	s.mu.Lock()
-	if s.watches[uri] == w {
-		delete(s.watches, uri)
-	}
-	s.mu.Unlock()
-	w.stop()
 }

@@ -28,6 +28,7 @@ type Session struct {
 	roots    atomic.Pointer[[]string]        // nil: those of the configuration
 	meta     atomic.Pointer[json.RawMessage] // for every request; never nil
 	use      usage
+	subs     subscriptions
 	tasks    taskState
 	rev      atomic.Uint64
 
@@ -35,43 +36,39 @@ type Session struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup // everything that runs for this session
 
-	mu        sync.Mutex
-	url       string            // where the server is now
-	env       map[string]string // set since it was configured
-	starting  transport.Child   // of the attempt that runs
-	state     State
-	err       error
-	since     time.Time
-	attempt   int
-	retryAt   time.Time
-	conn      *conn
-	era       Era           // learnt from an earlier connection
-	conns     uint64        // connections made so far
-	second    uint64        // number of the last connection made by As
-	role      string        // of a session made by As, for the journal
-	dialing   chan struct{} // closed when the attempt that runs is over
-	abort     context.CancelFunc
-	retry     *retry // automatic reconnection that is going on
-	closed    bool
-	results   results
-	retired   string              // why it was closed by Retire
-	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
-	level     *string
-	lists     [offer.NumKinds]list
-	watches   map[string]*watch          // modern subscriptions by URI
-	listeners map[*func([]byte)]struct{} // by OnNotification
-	kept      subscriptions              // by KeepSubscribed
-	auth      *auth.Authorizer           // nil where nobody logs in
-	asks      context.Context            // what asking gives; nil until something is asked
-	endAsks   context.CancelCauseFunc
+	mu       sync.Mutex
+	url      string            // where the server is now
+	env      map[string]string // set since it was configured
+	starting transport.Child   // of the attempt that runs
+	state    State
+	err      error
+	since    time.Time
+	attempt  int
+	retryAt  time.Time
+	conn     *conn
+	era      Era           // learnt from an earlier connection
+	conns    uint64        // connections made so far
+	second   uint64        // number of the last connection made by As
+	role     string        // of a session made by As, for the journal
+	dialing  chan struct{} // closed when the attempt that runs is over
+	abort    context.CancelFunc
+	retry    *retry // automatic reconnection that is going on
+	closed   bool
+	results  results
+	retired  string // why it was closed by Retire
+	level    *string
+	lists    [offer.NumKinds]list
+	auth     *auth.Authorizer // nil where nobody logs in
+	asks     context.Context  // what asking gives; nil until something is asked
+	endAsks  context.CancelCauseFunc
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
 	s := &Session{
 		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(),
-		watches: map[string]*watch{},
 	}
 	s.use.last = time.Now()
+	s.subs.wake = make(chan struct{}, 1)
 	s.meta.Store(&opts.Meta)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if opts.Auth != nil && (cfg.URL != "" || cfg.NeedsToken()) {
@@ -196,11 +193,15 @@ func (s *Session) dial(ctx context.Context) error {
 	tell()
 
 	c, err := s.open(ctx, era)
+	if err == nil {
+		s.subs.begin(c) // before anybody can have it
+	}
 
 	s.mu.Lock()
 	s.dialing, s.abort, s.starting = nil, nil, nil
 	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
 		s.mu.Unlock()
+		s.subs.end(c)
 		close(over)
 		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
 		return &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
@@ -262,7 +263,6 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	c := s.conn
 	s.conn, s.attempt, s.retryAt = nil, 0, time.Time{}
 	over := s.dialing
-	s.endWatches()
 	e := &failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}
 	if s.asks != nil {
 		s.endAsks(e)
@@ -270,6 +270,7 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	}
 	tell := s.set(Disconnected, nil)
 	s.mu.Unlock()
+	s.subs.end(c)
 	tell()
 	if over != nil {
 		<-over
@@ -307,13 +308,13 @@ func (s *Session) drop(c *conn, err error) {
 	s.conn = nil
 	s.wg.Add(1)
 	defer s.wg.Done()
-	s.endWatches()
 	if time.Since(c.connectedAt) > s.opts.Retry.Settled {
 		s.attempt = 0
 	}
 	s.planRetry()
 	tell := s.set(Failed, err)
 	s.mu.Unlock()
+	s.subs.end(c)
 	tell()
 	e, ok := err.(*failure.Error)
 	if !ok {

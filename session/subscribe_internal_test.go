@@ -42,13 +42,13 @@ func TestSubscribeOnAReplacedConnection(t *testing.T) {
 	if err := s.Reconnect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if w := s.watch(old, "file:///x"); w != nil || len(s.watches) != 0 {
+	if w := s.watch(old, "file:///x"); w != nil || len(s.subs.watches) != 0 {
 		t.Error("the connection that is gone has a subscription")
 	}
-	if err := s.Subscribe(t.Context(), "file:///x"); err != nil || len(s.watches) != 1 {
-		t.Error(len(s.watches), err)
+	if err := s.Subscribe(t.Context(), "file:///x"); err != nil || len(s.subs.watches) != 1 {
+		t.Error(len(s.subs.watches), err)
 	}
-	if err := s.Subscribe(t.Context(), "file:///x"); err != nil || len(s.watches) != 1 {
-		t.Error("the second time:", len(s.watches), err)
+	if err := s.Subscribe(t.Context(), "file:///x"); err != nil || len(s.subs.watches) != 1 {
+		t.Error("the second time:", len(s.subs.watches), err)
 	}
 }

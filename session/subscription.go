@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,72 +42,28 @@ type Update struct {
 	Err            error     // why it could not be read
 }
 
-// subscriptions are those of a session; guarded by Session.mu.
-type subscriptions struct {
-	all     []*subscription // in the order in which they were made
-	wake    chan struct{}   // cap 1: something is to be read
-	running bool
-}
-
-type subscription struct {
-	Subscription
-	read    bool      // content holds what was read
-	content string    // as text, at most maxContent bytes
-	due     time.Time // of what made content outdated; zero if it is not
-	offline bool      // that was a time without a connection
-	reading bool      // a reading runs
-	during  bool      // due is when a reading ran, which may have found already what is new
-}
-
-func (k *subscriptions) find(uri string) *subscription {
-	for _, sub := range k.all {
-		if sub.URI == uri {
-			return sub
-		}
-	}
-	return nil
-}
-
 // KeepSubscribed subscribes to a resource over this connection and those after it, until EndSubscription. What it holds is read
 // now and after each update, to tell what changed; at most 100 resources are kept so.
 func (s *Session) KeepSubscribed(ctx context.Context, uri string) error {
-	s.mu.Lock()
-	have, n := s.kept.find(uri) != nil, len(s.kept.all)
-	s.mu.Unlock()
-	if !have && n >= maxSubscriptions {
-		return &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: "resources/subscribe", Message: fmt.Sprintf("there are %d subscriptions already", n), Next: "end one of them"}
+	if s.subs.full(uri) {
+		return &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: "resources/subscribe", Message: fmt.Sprintf("there are %d subscriptions already", maxSubscriptions), Next: "end one of them"}
 	}
 	if err := s.Subscribe(ctx, uri); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	if !s.enter() {
 		return nil // whoever closed it ends the subscription with the connection
 	}
-	sub := s.kept.find(uri)
-	if sub == nil {
-		sub = &subscription{Subscription: Subscription{URI: uri, Since: time.Now()}, due: time.Now()}
-		s.kept.all = append(s.kept.all, sub)
-	}
-	if sub.Err != nil {
-		sub.Err, sub.due = nil, time.Now()
-	}
-	if !s.kept.running {
-		s.kept.running, s.kept.wake = true, make(chan struct{}, 1)
+	defer s.wg.Done()
+	if s.subs.keep(uri) {
 		s.wg.Go(s.readUpdates)
 	}
-	notify(s.kept.wake)
 	return nil
 }
 
 // EndSubscription ends what KeepSubscribed began. It is forgotten also where the server cannot be told.
 func (s *Session) EndSubscription(ctx context.Context, uri string) error {
-	s.mu.Lock()
-	s.kept.all = slices.DeleteFunc(s.kept.all, func(sub *subscription) bool { return sub.URI == uri })
-	_, legacy := s.subs[uri]
-	live := s.conn != nil && (legacy || s.watches[uri] != nil)
-	s.mu.Unlock()
+	live := s.subs.forget(uri)
 	s.notifyChange()
 	if !live {
 		return nil
@@ -117,44 +72,11 @@ func (s *Session) EndSubscription(ctx context.Context, uri string) error {
 }
 
 // Subscriptions are those of KeepSubscribed in the order in which they were made, without I/O.
-func (s *Session) Subscriptions() []Subscription {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Subscription, 0, len(s.kept.all))
-	for _, sub := range s.kept.all {
-		one := sub.Subscription
-		_, legacy := s.subs[one.URI]
-		one.Live = s.conn != nil && one.Err == nil && (legacy || s.watches[one.URI] != nil)
-		out = append(out, one)
-	}
-	return out
-}
-
-// updated takes notice of an update. The URI may be that of a part of what was subscribed to.
-func (s *Session) updated(uri string) {
-	s.mu.Lock()
-	sub := s.kept.find(uri)
-	for _, one := range s.kept.all {
-		if sub == nil && strings.HasPrefix(uri, strings.TrimSuffix(one.URI, "/")+"/") {
-			sub = one
-		}
-	}
-	if sub != nil {
-		sub.Count++
-		sub.due, sub.offline, sub.during = time.Now(), false, sub.reading
-		notify(s.kept.wake)
-	}
-	s.mu.Unlock()
-	if sub != nil {
-		s.notifyChange()
-	}
-}
+func (s *Session) Subscriptions() []Subscription { return s.subs.snapshot() }
 
 // resubscribe makes the subscriptions again that an earlier connection had.
 func (s *Session) resubscribe(c *conn) {
-	s.mu.Lock()
-	all := slices.Clone(s.kept.all)
-	s.mu.Unlock()
+	all := s.subs.kept()
 	if len(all) == 0 {
 		return
 	}
@@ -164,15 +86,7 @@ func (s *Session) resubscribe(c *conn) {
 			if c.Context().Err() != nil {
 				return
 			}
-			s.mu.Lock()
-			gone := s.kept.find(sub.URI) != sub
-			sub.Err = err
-			if sub.due.IsZero() {
-				sub.due, sub.offline, sub.during = time.Now(), true, false
-			}
-			notify(s.kept.wake)
-			s.mu.Unlock()
-			if gone && err == nil { // ended meanwhile
+			if s.subs.renewed(sub, err) && err == nil { // ended meanwhile
 				_ = s.Unsubscribe(c.Context(), sub.URI) // the connection may end first, and the subscription with it
 			}
 			s.notifyChange()
@@ -183,10 +97,10 @@ func (s *Session) resubscribe(c *conn) {
 // readUpdates reads what changed until the session ends.
 func (s *Session) readUpdates() {
 	for {
-		sub, u, during := s.nextDue()
+		sub, u, during := s.subs.next()
 		if sub == nil {
 			select {
-			case <-s.kept.wake:
+			case <-s.subs.wake:
 			case <-s.ctx.Done():
 				return
 			}
@@ -198,8 +112,9 @@ func (s *Session) readUpdates() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		if u.Err = err; !s.postponed(sub, u) {
-			s.took(sub, u, during, r.Result)
+		if u.Err = err; !s.subs.postponed(sub, u) {
+			s.subs.took(sub, u, during, r.Result)
+			s.notifyChange()
 		}
 		select {
 		case <-time.After(readRest):
@@ -207,68 +122,6 @@ func (s *Session) readUpdates() {
 			return
 		}
 	}
-}
-
-// nextDue is a subscription whose resource is to be read, nil if there is none or no connection; the one that waits longest. u has
-// what made the reading due, and during is whether the reading before ran then.
-func (s *Session) nextDue() (sub *subscription, u Update, during bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.kept.all {
-		if !one.due.IsZero() && (sub == nil || one.due.Before(sub.due)) {
-			sub = one
-		}
-	}
-	if sub == nil || s.conn == nil {
-		return nil, u, false
-	}
-	u, during = Update{At: sub.due, Offline: sub.offline}, sub.during
-	sub.due, sub.reading, sub.during = time.Time{}, true, false
-	return sub, u, during
-}
-
-// postponed is whether a reading failed with its connection: the next one makes up for it.
-func (s *Session) postponed(sub *subscription, u Update) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if u.Err == nil || s.conn != nil {
-		return false
-	}
-	if sub.due.IsZero() {
-		sub.due = u.At
-	}
-	sub.reading, sub.during = false, false
-	return true
-}
-
-// took notes what a resource holds now. Where that is what the reading before found, and the notification came during that one,
-// both tell of the same update.
-func (s *Session) took(sub *subscription, u Update, during bool, result []byte) {
-	content := ""
-	if u.Err == nil {
-		content = contentText(result)
-	}
-	s.mu.Lock()
-	before, read, seen := sub.content, sub.read, sub.Count > 0
-	s.mu.Unlock()
-	if u.Err == nil && read {
-		hunks, added, removed := text.Diff(before, content)
-		u.Diff, u.Added, u.Removed = text.Clip(hunks, maxUpdate), added, removed
-	}
-	same := u.Err == nil && u.Diff == ""
-	s.mu.Lock()
-	sub.reading = false
-	if u.Err == nil {
-		sub.content, sub.read = content, true
-	} else {
-		sub.during = false // it found nothing
-	}
-	first := !read && !seen // what it held when it was subscribed to
-	if !(first && u.Err == nil) && !(same && (u.Offline || during)) {
-		sub.Updates = append([]Update{u}, sub.Updates[:min(len(sub.Updates), maxUpdates-1)]...) // snapshots share the old ones
-	}
-	s.mu.Unlock()
-	s.notifyChange()
 }
 
 // contentText is what a result of resources/read holds as text; of bytes it has size and digest.

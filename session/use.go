@@ -64,13 +64,10 @@ func (u *usage) snapshot() Use {
 // Use is a snapshot. Subscriptions are looked at first: one that is replaced by a hold is then seen as either of them, and a hold that
 // is replaced by a subscription at least by Last.
 func (s *Session) Use() Use {
-	s.mu.Lock()
-	subscribed := len(s.watches)+len(s.subs) > 0
-	c := s.conn
-	s.mu.Unlock()
+	subscribed := s.subs.some()
 	u := s.use.snapshot()
 	u.Held = u.Held || subscribed
-	if c != nil {
+	if c := s.current(); c != nil {
 		u.Inflight = len(c.Inflight())
 	}
 	return u
