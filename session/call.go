@@ -65,6 +65,7 @@ type RelayOptions struct {
 type innerOptions struct {
 	frame       []byte // the whole request, to be sent as it is where it answers nothing; nil for one that is made of params
 	hidden      bool   // about a task: neither counted nor recorded as a call of its own
+	over        **conn // gets the connection over which the answer came; nil for nobody
 	traceparent string // the trace context of the call that this request belongs to, sent even where others carry none; "" for none
 }
 
@@ -242,6 +243,9 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 		if traceparent != "" && (o.inner.traceparent != "" || s.opts.Tracing.meant(c)) {
 			c.trace(spec, traceparent)
 			s.opts.Traced()
+		}
+		if o.inner.over != nil {
+			*o.inner.over = c
 		}
 		r, err := c.Call(ctx, spec)
 		r.Traceparent, _ = jsonrpc.String(spec.MetaValue("traceparent"))

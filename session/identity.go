@@ -57,13 +57,13 @@ func (s *Session) Config() config.Server {
 
 // SetVariable adds to the environment of the child process from its next start on, for as long as this session lives.
 func (s *Session) SetVariable(name, value string) {
+	s.lists.moved() // before a connection can be made by it
 	s.mu.Lock()
 	s.env = maps.Clone(s.env)
 	if s.env == nil {
 		s.env = map[string]string{}
 	}
 	s.env[name] = value
-	s.moved()
 	s.mu.Unlock()
 	s.notifyChange()
 }
@@ -71,13 +71,16 @@ func (s *Session) SetVariable(name, value string) {
 // SetURL takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
 // connected, or that tried to be: then Reconnect makes a connection to where it is.
 func (s *Session) SetURL(url string) bool {
+	if s.Config().URL == url {
+		return false
+	}
+	s.lists.moved() // before a connection can be made to it
 	s.mu.Lock()
 	if s.url == url {
 		s.mu.Unlock()
 		return false
 	}
 	s.url = url
-	s.moved()
 	stale := s.state != Disconnected
 	s.mu.Unlock()
 	s.notifyChange()

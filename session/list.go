@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,21 +19,8 @@ const (
 	listRest     = time.Second            // between two automatic refreshes, however often the server changes
 )
 
-// list is one list of a session; guarded by Session.mu.
-type list struct {
-	cur     offer.Listing
-	stale   bool          // must be loaded again before it is used
-	of      string        // the server that it was loaded from, as it introduced itself
-	loading chan struct{} // closed when the load that runs is over
-	again   bool          // the list changed while it was loaded
-}
-
 // Listing is a snapshot of what is known, without I/O.
-func (s *Session) Listing(kind offer.Kind) offer.Listing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lists[kind].cur
-}
+func (s *Session) Listing(kind offer.Kind) offer.Listing { return s.lists.listing(kind) }
 
 // List returns the whole list, from memory unless it was never loaded, the server said that it changed, or its time to
 // live is over. A list whose last pages cannot be had is returned with an error.
@@ -48,13 +34,11 @@ func (s *Session) Refresh(ctx context.Context, kind offer.Kind) (offer.Listing, 
 }
 
 func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.Listing, error) {
-	l := &s.lists[kind]
 	for {
-		s.mu.Lock()
-		if over := l.loading; over != nil {
-			s.mu.Unlock()
+		cur, load, wait := s.lists.claim(kind, force)
+		if wait != nil {
 			select {
-			case <-over:
+			case <-wait:
 			case <-ctx.Done():
 				return s.Listing(kind), failure.Wrap(ctx.Err(), s.Title(), kind.Method())
 			}
@@ -63,26 +47,15 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 			}
 			continue // it was cancelled by someone who is not us
 		}
-		if !force && l.cur.Loaded && l.cur.Err == nil && !l.stale && l.cur.Fresh(time.Now()) {
-			defer s.mu.Unlock()
-			return l.cur, nil
+		if load == nil {
+			return cur, nil
 		}
-		over := make(chan struct{})
-		l.loading, l.stale, l.again = over, false, false
-		l.cur.Loading = true
-		s.mu.Unlock()
 		s.notifyChange()
 		err := failure.Wrap(s.load(ctx, kind), s.Title(), kind.Method())
-		s.mu.Lock()
-		l.loading = nil
-		l.cur.Loading, l.cur.Err, l.cur.At = false, err, time.Now()
-		l.stale = l.stale || l.again || err != nil
-		cur, c := l.cur, s.conn
-		refresh := l.stale && err == nil
-		s.mu.Unlock()
-		close(over)
-		if refresh && c != nil {
-			c.wake()
+		cur, again := s.lists.loaded(kind, err)
+		close(load)
+		if again != nil {
+			again.wake()
 		}
 		s.notifyChange()
 		return cur, err
@@ -91,50 +64,33 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 
 // load fetches all pages. Items are replaced when the first load shows a page, and at the end of later ones.
 func (s *Session) load(ctx context.Context, kind offer.Kind) error {
-	l := &s.lists[kind]
 	next := offer.Listing{Kind: kind}
 	seen, names := map[string]bool{}, map[string]bool{}
-	s.mu.Lock()
-	before := l.cur
-	s.mu.Unlock()
+	before := s.lists.listing(kind)
 	var params []byte
 	var size int64
 	limit := 4 * max(s.cfg.MaxFrame, config.DefaultMaxFrame)
+	var c, earlier *conn // the connections over which this page came, and the one before
+	of := ""             // the server of all pages
 	publish := func(done bool) {
 		var changes offer.Changes
 		var marks map[string]offer.Mark
 		if done && before.Loaded {
 			changes, marks = offer.Compare(kind, before.Items, next.Items, before.Marks)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !done && l.cur.Loaded {
-			return
-		}
-		for key := range before.Marks {
-			if _, unseen := l.cur.Marks[key]; !unseen { // seen while the list was loaded
-				delete(marks, key)
-			}
-		}
-		rev := l.cur.Rev + 1
-		next.Loaded, next.Loading, next.Rev = done || l.cur.Loaded, l.cur.Loading, rev
-		next.Marks, next.Changes, next.ChangeRev = marks, l.cur.Changes, l.cur.ChangeRev
-		if changes.Some() {
-			next.Changes, next.ChangeRev = changes, rev
-		}
-		if ttl := next.Hints.TTL; done && ttl != nil {
-			next.Expires = time.Now().Add(*ttl)
-		}
-		if done && s.conn != nil {
-			l.of = s.conn.identity()
-		}
-		l.cur = next
+		s.lists.publish(kind, next, before, changes, marks, done, of)
 	}
 	for {
-		r, err := s.Call(ctx, kind.Method(), params, CallOptions{})
+		r, err := s.Call(ctx, kind.Method(), params, CallOptions{inner: innerOptions{over: &c}})
 		if err != nil {
 			return err
 		}
+		if earlier == nil {
+			of = c.identity()
+		} else if c != earlier {
+			of = "" // the pages need not make one list
+		}
+		earlier = c
 		if size += int64(len(r.Result)); s.opts.MaxList > 0 && size > s.opts.MaxList {
 			publish(true)
 			return &failure.Error{Kind: failure.Protocol, Message: "the list is larger than " + text.Bytes(s.opts.MaxList), Next: "the items up to there are shown"}
@@ -143,7 +99,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 		if err != nil {
 			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer as it was sent", Remedy: failure.SeeTraffic, Err: err}
 		}
-		items := s.vet(kind, p.Items, names)
+		items := vet(c, kind, p.Items, names)
 		if len(next.Pages) == 0 {
 			next.Items = slices.Clip(items) // a list of one page needs no copy
 		} else {
@@ -186,10 +142,9 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 	}
 }
 
-// vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP. It
+// vet flags what only the whole list or the connection that it came over shows: names given twice, tools that cannot be called over HTTP. It
 // returns items, or a copy where there is something to flag.
-func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
-	c := s.current()
+func vet(c *conn, kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
 	copied := false
 	flag := func(i int) *offer.Item {
 		if !copied {
@@ -207,7 +162,7 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 			flag(i).Flaw = fmt.Errorf("%s appears twice in the list", text.Clip(key, 80))
 		}
 		seen[key] = true
-		if kind == offer.Tools && c != nil && c.traits.HTTP != nil && c.era == Modern {
+		if kind == offer.Tools && c.traits.HTTP != nil && c.era == Modern {
 			if err := offer.CheckHeaders(it); err != nil {
 				bad := flag(i)
 				bad.Barred = err
@@ -222,37 +177,8 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 
 // Seen says that somebody looked at an item: it is not marked any more. With "" all items of the list are seen.
 func (s *Session) Seen(kind offer.Kind, key string) {
-	s.mu.Lock()
-	l := &s.lists[kind]
-	_, marked := l.cur.Marks[key]
-	switch {
-	case key == "" && len(l.cur.Marks) > 0:
-		l.cur.Marks = nil
-	case marked: // snapshots share the map
-		l.cur.Marks = maps.Clone(l.cur.Marks)
-		delete(l.cur.Marks, key)
-	default:
-		s.mu.Unlock()
-		return
-	}
-	s.mu.Unlock()
-	s.notifyChange()
-}
-
-// outlived marks the lists as stale that a new connection makes so: all but those which the same server said may still be used.
-// The caller holds mu.
-func (s *Session) outlived(c *conn) {
-	now, of := time.Now(), c.identity()
-	for k := range s.lists {
-		l := &s.lists[k]
-		l.stale = l.stale || l.cur.Expires.IsZero() || !l.cur.Fresh(now) || l.of != of
-	}
-}
-
-// moved notes that the next connection may be to another server; the caller holds mu.
-func (s *Session) moved() {
-	for k := range s.lists {
-		s.lists[k].of = ""
+	if s.lists.seen(kind, key) {
+		s.notifyChange()
 	}
 }
 
@@ -263,35 +189,16 @@ func (c *conn) identity() string {
 
 // Invalidate says that what is in memory of the lists may not be so any more: List asks the server again.
 func (s *Session) Invalidate() {
-	for k := range s.lists {
-		s.changedList(offer.Kind(k))
+	for k := range offer.NumKinds {
+		s.changedList(k)
 	}
 }
 
 // changedList notes that a list is out of date.
 func (s *Session) changedList(kind offer.Kind) {
 	s.results.clear()
-	s.mu.Lock()
-	l := &s.lists[kind]
-	l.stale = true
-	if l.loading != nil {
-		l.again = true
-	}
-	s.mu.Unlock()
+	s.lists.changed(kind)
 	s.notifyChange()
-}
-
-// staleLists are the lists that somebody has asked for and that are out of date.
-func (s *Session) staleLists() []offer.Kind {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var kinds []offer.Kind
-	for k := range s.lists {
-		if l := &s.lists[k]; l.stale && l.cur.Loaded && l.loading == nil {
-			kinds = append(kinds, offer.Kind(k))
-		}
-	}
-	return kinds
 }
 
 // refreshLoop loads lists again after the server said that they changed, and after a reconnect.
@@ -307,13 +214,11 @@ func (s *Session) refreshLoop(c *conn) {
 		}
 	}
 	for {
-		for _, kind := range s.staleLists() {
+		for _, kind := range s.lists.stale() {
 			// The listing shows the error. What failed is tried again with the next change.
 			_, err := s.Refresh(c.Context(), kind)
 			if err != nil {
-				s.mu.Lock()
-				s.lists[kind].stale = s.lists[kind].again
-				s.mu.Unlock()
+				s.lists.failed(kind)
 			}
 		}
 		select {

@@ -101,16 +101,12 @@ func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) st
 		return ""
 	}
 	meta := s.Meta() // before the lists: SetMeta makes them stale once it is set
-	s.mu.Lock()
-	l, conn := &s.lists[offer.Tools], s.conn
-	stale, rev, items := l.stale || !l.cur.Loaded, l.cur.Rev, l.cur.Items
-	s.mu.Unlock()
-	i := slices.IndexFunc(items, func(it offer.Item) bool { return it.Name == name })
-	if stale || conn == nil || i < 0 || !items[i].ReadOnly() || !items[i].Idempotent() {
+	it, conn, rev, ok := s.lists.tool(name)
+	if !ok || !it.ReadOnly() || !it.Idempotent() {
 		return ""
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d %d %q", conn.id, rev, name)
+	fmt.Fprintf(&b, "%d %d %q", conn, rev, name)
 	for _, part := range []json.RawMessage{args, meta, o.Meta} {
 		v, err := jsonrpc.Canonical(part)
 		if err != nil {

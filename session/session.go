@@ -10,7 +10,6 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -28,6 +27,7 @@ type Session struct {
 	roots    atomic.Pointer[[]string]        // nil: those of the configuration
 	meta     atomic.Pointer[json.RawMessage] // for every request; never nil
 	use      usage
+	lists    lists
 	subs     subscriptions
 	tasks    taskState
 	rev      atomic.Uint64
@@ -57,7 +57,6 @@ type Session struct {
 	results  results
 	retired  string // why it was closed by Retire
 	level    *string
-	lists    [offer.NumKinds]list
 	auth     *auth.Authorizer // nil where nobody logs in
 	asks     context.Context  // what asking gives; nil until something is asked
 	endAsks  context.CancelCauseFunc
@@ -68,15 +67,13 @@ func newSession(cfg config.Server, opts *Options, changed func(), unique func(*S
 		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(),
 	}
 	s.use.last = time.Now()
+	s.lists.name()
 	s.subs.wake = make(chan struct{}, 1)
 	s.meta.Store(&opts.Meta)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if opts.Auth != nil && (cfg.URL != "" || cfg.NeedsToken()) {
 		s.auth = auth.New(cfg, *opts.Auth)
 		s.auth.OnChange(s.notifyChange)
-	}
-	for k := range s.lists {
-		s.lists[k].cur.Kind = offer.Kind(k)
 	}
 	return s
 }
@@ -193,15 +190,15 @@ func (s *Session) dial(ctx context.Context) error {
 	tell()
 
 	c, err := s.open(ctx, era)
-	if err == nil {
-		s.subs.begin(c) // before anybody can have it
+	if err == nil && s.wanted() {
+		s.prepare(c)
 	}
 
 	s.mu.Lock()
 	s.dialing, s.abort, s.starting = nil, nil, nil
 	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
 		s.mu.Unlock()
-		s.subs.end(c)
+		s.ended(c)
 		close(over)
 		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
 		return &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
@@ -209,11 +206,9 @@ func (s *Session) dial(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.conn, s.era = c, c.era
-		s.results.clear()
 		if s.level != nil && c.era == Modern {
 			c.logLevel.Store(s.level)
 		}
-		s.outlived(c)
 		tell = s.set(Connected, nil)
 	case s.state != Connecting: // Disconnect came in between
 		err = &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
@@ -243,6 +238,26 @@ func (s *Session) dial(ctx context.Context) error {
 	return err
 }
 
+// wanted is whether the attempt that runs is.
+func (s *Session) wanted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == Connecting && !s.closed && s.ctx.Err() == nil
+}
+
+// prepare makes the parts ready for a connection before anybody can have it.
+func (s *Session) prepare(c *conn) {
+	s.results.clear()
+	s.lists.begin(c)
+	s.subs.begin(c)
+}
+
+// ended ends what hangs on a connection that nobody can have any more.
+func (s *Session) ended(c *conn) {
+	s.subs.end(c)
+	s.lists.end(c)
+}
+
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
 // fail.
 func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected", "") }
@@ -270,7 +285,7 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	}
 	tell := s.set(Disconnected, nil)
 	s.mu.Unlock()
-	s.subs.end(c)
+	s.ended(c)
 	tell()
 	if over != nil {
 		<-over
@@ -314,7 +329,7 @@ func (s *Session) drop(c *conn, err error) {
 	s.planRetry()
 	tell := s.set(Failed, err)
 	s.mu.Unlock()
-	s.subs.end(c)
+	s.ended(c)
 	tell()
 	e, ok := err.(*failure.Error)
 	if !ok {
