@@ -24,7 +24,7 @@ var sizes = []struct {
 	{"session/offer", 8_900},
 	{"session/auth", 5_800},
 	{"session/serve", 5_000},
-	{"session", 5_000},
+	{"session", 5_450},
 	{"session/client", 2_200},
 	{"session/catalog", 4_400},
 	{"session/traffic", 11_800},
@@ -40,7 +40,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 145_000
+const tests = 145_500
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

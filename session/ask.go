@@ -47,7 +47,7 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 			return result, fault, nil
 		}
 	}
-	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.connID()
+	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.link.snapshot().conns
 	kind := pending.KindOf(x.Method, x.Params)
 	switch {
 	case x.Method == methodElicit && s.opts.Pending != nil && !s.declares(kind):
@@ -127,16 +127,6 @@ func (r *rounds) answered(asked []pending.Question, results [][]byte) {
 	}
 }
 
-// asking ends when the session is disconnected on purpose or closed. Between the rounds of a call nothing else of it would notice.
-func (s *Session) asking() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asks == nil {
-		s.asks, s.endAsks = context.WithCancelCause(s.ctx)
-	}
-	return s.asks
-}
-
 // inTurn runs f, which asks one question, beside the caller, and returns when it is over or waits for a person.
 func (s *Session) inTurn(ctx context.Context, wg *sync.WaitGroup, f func(context.Context)) {
 	if s.opts.Pending == nil {
@@ -156,7 +146,7 @@ func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, 
 	ctx, end := context.WithCancelCause(ctx)
 	cancel := func() { end(nil) }
 	defer cancel()
-	asks := s.asking()
+	asks := s.link.asking()
 	defer context.AfterFunc(asks, func() { end(context.Cause(asks)) })()
 	results, errs := make([][]byte, len(asked)), make([]error, len(asked))
 	var wg sync.WaitGroup

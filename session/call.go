@@ -269,12 +269,9 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 
 // renew replaces a connection whose session is gone.
 func (s *Session) renew(ctx context.Context, old *conn) error {
-	s.mu.Lock()
-	if s.conn != old {
-		s.mu.Unlock()
+	if s.current() != old {
 		return s.Connect(ctx) // someone else is at it
 	}
-	s.mu.Unlock()
 	return s.Reconnect(ctx)
 }
 
@@ -419,9 +416,7 @@ func (s *Session) SetLevel(ctx context.Context, level string) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.level = &level
-	s.mu.Unlock()
+	s.link.setLevel(&level)
 	if c.era == Modern {
 		c.logLevel.Store(&level)
 		return nil

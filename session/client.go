@@ -50,19 +50,15 @@ func (s *Session) As(ctx context.Context, c *Client, f func(context.Context, *Se
 	second := newSession(cfg, &opts, func() {}, func(*Session, string) {})
 	second.title.Store(&title)
 	second.role = "second connection, as " + text.Clip(c.Name(), 60) + ": "
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	number, era, ok := s.link.beside(apart)
+	if !ok {
 		return &failure.Error{Kind: failure.ServerNotConnected, Server: title, Stage: "connecting", Message: "the server was removed from the list"}
 	}
-	s.wg.Add(1)
-	s.second += apart
-	second.conns, second.era = s.second, s.era
-	s.mu.Unlock()
+	defer s.wg.Done()
+	second.link.conns, second.link.era = number, era
 	second.meta.Store(s.meta.Load())
 	second.roots.Store(s.roots.Load())
 	second.client.Store(c)
-	defer s.wg.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()

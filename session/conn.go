@@ -49,13 +49,6 @@ type Implementation struct {
 	Version string `json:"version"`
 }
 
-// current is the connection that there is; nil without one.
-func (s *Session) current() *conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn
-}
-
 // completeForEra completes a request for the era: the modern one wants protocol version, capabilities and client in each
 // request's _meta, and over HTTP some of it once more in headers.
 func (c *conn) completeForEra(s *rpc.Request, schema json.RawMessage) {

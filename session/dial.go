@@ -41,7 +41,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	}
 	if s.opts.Dial != nil {
 		if t, ok := s.opts.Dial(cfg); ok {
-			s.nextConn()
+			s.link.next()
 			return s.connect(ctx, t, pin, era)
 		}
 	}
@@ -52,14 +52,14 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		s.auth.Connecting()
 	}
 	for _, kind := range transport.Kinds(cfg) {
-		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}
+		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.link.next()}
 		if s.auth != nil {
 			s.auth.Journal(tap)
 		}
 		c, err := s.dialOnce(ctx, kind, tap, opts, pin, era)
 		var again bool
 		if again, err = s.auth.Started(ctx, cfg, err); again {
-			tap.Conn = s.nextConn()
+			tap.Conn = s.link.next()
 			c, err = s.dialOnce(ctx, kind, tap, opts, pin, era)
 			_, err = s.auth.Started(ctx, cfg, err)
 		}
@@ -92,7 +92,7 @@ func (s *Session) dialOnce(ctx context.Context, kind string, tap transport.Tap, 
 	if !errors.Is(err, errRestart) {
 		return c, err
 	}
-	tap.Conn = s.nextConn()
+	tap.Conn = s.link.next()
 	if t, err = transport.New(kind, cfg, tap, opts); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func bothFailed(post, get error) error {
 
 // connect starts a transport and makes the handshake over it. On error nothing is left of it.
 func (s *Session) connect(ctx context.Context, t transport.Transport, pin string, era Era) (*conn, error) {
-	id := s.connID()
+	id := s.link.snapshot().conns
 	c := &conn{
 		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.clientInfo(), caps: s.capabilities(),
@@ -139,9 +139,7 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 	}
 	err := t.Start(ctx, c.Mux)
 	if err == nil {
-		s.mu.Lock()
-		s.starting = c.traits.Child
-		s.mu.Unlock()
+		s.link.started(c.traits.Child)
 		err = c.handshake(ctx, pin, era)
 	}
 	if err == nil {

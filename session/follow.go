@@ -115,7 +115,7 @@ func (s *Session) follow(id string) *follower {
 	if f := s.tasks.follower(id); f != nil {
 		return f
 	}
-	if !s.enter() {
+	if !s.link.enter() {
 		return nil
 	}
 	defer s.wg.Done()

@@ -41,16 +41,15 @@ func (s *Session) introduced(info []byte) {
 
 // Config is the server as it was configured, and where it moved to since.
 func (s *Session) Config() config.Server {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	cfg := s.cfg
-	cfg.URL = s.url
-	if s.env != nil {
+	now := s.link.snapshot()
+	cfg.URL = now.url
+	if now.env != nil {
 		cfg.Env = maps.Clone(cfg.Env)
 		if cfg.Env == nil {
 			cfg.Env = map[string]string{}
 		}
-		maps.Copy(cfg.Env, s.env)
+		maps.Copy(cfg.Env, now.env)
 	}
 	return cfg
 }
@@ -58,32 +57,21 @@ func (s *Session) Config() config.Server {
 // SetVariable adds to the environment of the child process from its next start on, for as long as this session lives.
 func (s *Session) SetVariable(name, value string) {
 	s.lists.moved() // before a connection can be made by it
-	s.mu.Lock()
-	s.env = maps.Clone(s.env)
-	if s.env == nil {
-		s.env = map[string]string{}
-	}
-	s.env[name] = value
-	s.mu.Unlock()
+	s.link.setenv(name, value)
 	s.notifyChange()
 }
 
 // SetURL takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
 // connected, or that tried to be: then Reconnect makes a connection to where it is.
 func (s *Session) SetURL(url string) bool {
-	if s.Config().URL == url {
+	if s.link.snapshot().url == url {
 		return false
 	}
 	s.lists.moved() // before a connection can be made to it
-	s.mu.Lock()
-	if s.url == url {
-		s.mu.Unlock()
-		return false
+	news, stale := s.link.move(url)
+	if news {
+		s.notifyChange()
 	}
-	s.url = url
-	stale := s.state != Disconnected
-	s.mu.Unlock()
-	s.notifyChange()
 	return stale
 }
 

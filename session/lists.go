@@ -28,8 +28,7 @@ type list struct {
 	again   bool          // the list changed while it was loaded
 }
 
-// name says of each list which it is; once, before anybody has them.
-func (k *lists) name() {
+func (k *lists) init() {
 	for i := range k.all {
 		k.all[i].cur.Kind = offer.Kind(i)
 	}
@@ -47,11 +46,11 @@ func (k *lists) begin(c *conn) {
 	}
 }
 
-// end is that c is gone. A connection that took its place stays.
-func (k *lists) end(c *conn) {
+// end is that connections up to this number are gone. One that took their place stays.
+func (k *lists) end(number uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.over == c {
+	if k.over != nil && k.over.id <= number {
 		k.over, k.server = nil, ""
 	}
 }

@@ -42,7 +42,7 @@ func usable(k *lists) bool {
 // TestListsAreOfTheServerThatAnswered: the answer of a connection that was replaced by one to another server meanwhile is loaded again, over that one.
 func TestListsAreOfTheServerThatAnswered(t *testing.T) {
 	var k lists
-	k.name()
+	k.init()
 	one, other := &conn{id: 1, version: "one"}, &conn{id: 2, version: "other"}
 	k.begin(one)
 	if cur, again := loadTools(t, &k, one, time.Hour, nothing); again != nil || cur.Items[0].Name != "one" || !usable(&k) {
@@ -53,17 +53,17 @@ func TestListsAreOfTheServerThatAnswered(t *testing.T) {
 	}
 	// The list that was kept is of the other server, which is there by the time that the answer of this one comes.
 	k.all[offer.Tools].of = other.identity()
-	if _, again := loadTools(t, &k, one, time.Hour, func() { k.end(one); k.begin(other) }); again != other {
+	if _, again := loadTools(t, &k, one, time.Hour, func() { k.end(one.id); k.begin(other) }); again != other {
 		t.Error("the list of one server is taken for that of the other")
 	}
 	if _, _, _, ok := k.tool("one"); ok {
 		t.Error("its tool is relied on")
 	}
-	k.end(one) // the news of its end comes late
+	k.end(one.id) // the news of its end comes late
 	if k.over != other {
 		t.Error("the end of the first connection ended the second")
 	}
-	k.end(other)
+	k.end(other.id)
 	if _, _, _, ok := k.tool("one"); ok {
 		t.Error("a tool is relied on without a connection")
 	}
@@ -84,18 +84,18 @@ func TestListsOverConnections(t *testing.T) {
 		{"at another place", time.Hour, "one", true, false},
 	} {
 		var k lists
-		k.name()
-		one := &conn{version: "one"}
+		k.init()
+		one := &conn{id: 1, version: "one"}
 		k.begin(one)
 		loadTools(t, &k, one, c.ttl, nothing)
-		k.end(one)
+		k.end(one.id)
 		if !usable(&k) {
 			t.Error(c.what, "is not kept without a connection")
 		}
 		if c.moved {
 			k.moved()
 		}
-		k.begin(&conn{version: c.next})
+		k.begin(&conn{id: 2, version: c.next})
 		if got := k.stale(); (len(got) == 0) != c.want {
 			t.Errorf("%s: stale are %v", c.what, got)
 		}
@@ -108,7 +108,7 @@ func TestListsOverConnections(t *testing.T) {
 // TestListsAreLoadedByOne: of those who want a list at once one loads it and the others wait; what changes meanwhile is loaded again.
 func TestListsAreLoadedByOne(t *testing.T) {
 	var k lists
-	k.name()
+	k.init()
 	c := &conn{version: "one"}
 	k.begin(c)
 	var mu sync.Mutex
@@ -148,10 +148,32 @@ func TestListsAreLoadedByOne(t *testing.T) {
 	}
 }
 
+// TestListsThatCannotBeLoaded: an automatic refresh that failed waits for the next change, also one that came while it ran.
+func TestListsThatCannotBeLoaded(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		var k lists
+		k.init()
+		c := &conn{id: 1}
+		k.begin(c)
+		loadTools(t, &k, c, 0, nothing)
+		_, load, _ := k.claim(offer.Tools, true)
+		if changed {
+			k.changed(offer.Tools)
+		}
+		if cur, again := k.loaded(offer.Tools, errors.New("no answer")); again != nil || cur.Err == nil || !cur.Loaded || len(cur.Items) != 1 {
+			t.Errorf("what was known is lost, or it is loaded at once: %+v", cur)
+		}
+		close(load)
+		if k.failed(offer.Tools); (len(k.stale()) == 1) != changed {
+			t.Errorf("changed %v: stale are %v", changed, k.stale())
+		}
+	}
+}
+
 // TestSeenLeavesSnapshots: a snapshot keeps the marks that it had.
 func TestSeenLeavesSnapshots(t *testing.T) {
 	var k lists
-	k.name()
+	k.init()
 	k.all[offer.Tools].cur.Marks = map[string]offer.Mark{"a": {}, "b": {}}
 	before := k.listing(offer.Tools)
 	if !k.seen(offer.Tools, "a") || k.seen(offer.Tools, "a") {

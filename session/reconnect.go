@@ -48,7 +48,7 @@ type retry struct {
 	tried  chan struct{} // closed after the next attempt; replaced
 }
 
-// now asks for an attempt before the planned one; the channel is closed when that is over. The caller holds the session's mu.
+// now asks for an attempt before the planned one; the channel is closed when that is over. The caller holds link.mu.
 func (r *retry) now() chan struct{} {
 	select {
 	case r.asked <- struct{}{}:
@@ -65,72 +65,100 @@ func (s *Session) Connect(ctx context.Context) error { return s.reach(ctx, false
 // reach connects. wanted says that the connection was there, or was being waited for, and is to come back by itself.
 func (s *Session) reach(ctx context.Context, wanted bool) error {
 	for {
-		s.mu.Lock()
+		bounded, abort := s.patience(ctx)
+		a, over, planned, err := s.link.claim(abort)
+		if a != nil {
+			err := s.dial(bounded, a)
+			if (wanted || planned) && err != nil && worthRetrying(err) {
+				s.link.comeBack()
+				s.notifyChange()
+			}
+			return err
+		}
+		abort()
 		switch {
-		case s.closed:
-			s.mu.Unlock()
+		case err != nil:
 			return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: "connecting", Message: "the server was removed from the list"}
-		case s.conn != nil:
-			s.mu.Unlock()
+		case over == nil:
 			return nil
-		case s.dialing != nil:
-			over := s.dialing
-			s.mu.Unlock()
-			select {
-			case <-over:
-			case <-ctx.Done():
-				return failure.Wrap(ctx.Err(), s.Title(), "connecting")
-			}
-			s.mu.Lock()
-			err, again := s.err, s.conn == nil && s.err == nil
-			ok := s.conn != nil
-			s.mu.Unlock()
-			if ok || !again {
-				return err
-			}
-			continue // the one that we waited for was cancelled by its own caller
 		}
-		wanted = wanted || s.retry != nil
-		s.endRetry()
-		s.attempt = 0
-		err := s.dial(ctx) // unlocks
-		if wanted && err != nil && worthRetrying(err) {
-			s.comeBack()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return failure.Wrap(ctx.Err(), s.Title(), "connecting")
 		}
-		return err
+		if now := s.link.snapshot(); now.conn != nil || now.err != nil {
+			return now.err
+		}
+		// The one that we waited for was cancelled by its own caller.
 	}
 }
 
 // comeBack has a connection that could not be made by hand come back by itself.
-func (s *Session) comeBack() {
-	s.mu.Lock()
-	if s.state == Failed && s.conn == nil && s.dialing == nil {
-		s.planRetry()
+func (l *link) comeBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == Failed && l.dialing == nil {
+		l.plan()
 	}
-	s.mu.Unlock()
-	s.notifyChange()
 }
 
-// planRetry starts automatic reconnection; the caller holds mu.
-func (s *Session) planRetry() {
-	if s.retry != nil || s.cfg.NoReconnect || s.closed || s.opts.Retry.Max < 0 || s.attempt >= s.opts.Retry.Max {
+// plan starts automatic reconnection; the caller holds mu.
+func (l *link) plan() {
+	if l.retry != nil || l.closed || l.attempt >= l.policy.Max {
 		return
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(l.life)
 	r := &retry{cancel: cancel, asked: make(chan struct{}, 1), tried: make(chan struct{})}
-	s.retry = r
-	s.attempt++
-	due := time.Now().Add(s.opts.Retry.wait(s.attempt))
-	s.retryAt = due
-	s.wg.Go(func() { s.reconnect(ctx, r, due) })
+	l.retry = r
+	l.attempt++
+	due := time.Now().Add(l.policy.wait(l.attempt))
+	l.retryAt = due
+	l.runs.Go(func() { l.again(ctx, r, due) })
 }
 
 // endRetry stops automatic reconnection; the caller holds mu.
-func (s *Session) endRetry() {
-	if s.retry != nil {
-		s.retry.cancel()
-		s.retry = nil
+func (l *link) endRetry() {
+	if l.retry != nil {
+		l.retry.cancel()
+		l.retry = nil
 	}
+}
+
+// resume begins the attempt that r has planned; nil where it is given up.
+func (l *link) resume(ctx context.Context, r *retry, abort context.CancelFunc) *attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ctx.Err() != nil || l.retry != r {
+		return nil
+	}
+	return l.begin(abort)
+}
+
+// tried plans the attempt after the one that ended with err, at due where that was made sooner than planned; due is zero where there will be
+// none. waited is for those who waited for it, to be closed; nil where r was given up meanwhile.
+func (l *link) tried(r *retry, err error, sooner bool, planned time.Time) (waited chan struct{}, due time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.retry != r {
+		return nil, time.Time{}
+	}
+	waited = r.tried
+	if err == nil || l.conn != nil || !sooner && l.attempt >= l.policy.Max || !worthRetrying(err) {
+		l.retry, l.retryAt = nil, time.Time{}
+		if err == nil && l.state == Failed {
+			l.plan() // lost again before we got here; that has planned nothing, since we were still there
+		}
+		return waited, time.Time{}
+	}
+	due = planned
+	if !sooner {
+		l.attempt++
+		due = time.Now().Add(l.policy.wait(l.attempt))
+	}
+	l.retryAt = due
+	r.tried = make(chan struct{})
+	return waited, due
 }
 
 // reconnect makes attempts until one succeeds, there were enough, or ctx ends. Attempts that calls ask for do not count, and
@@ -148,45 +176,24 @@ func (s *Session) reconnect(ctx context.Context, r *retry, due time.Time) {
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		s.mu.Lock()
-		if ctx.Err() != nil || s.retry != r {
-			s.mu.Unlock()
+		bounded, abort := s.patience(ctx)
+		a := s.link.resume(ctx, r, abort)
+		if a == nil {
+			abort()
 			return
 		}
-		err := s.dial(ctx) // unlocks
-		s.mu.Lock()
-		if s.retry != r {
-			s.mu.Unlock()
+		err := s.dial(bounded, a)
+		waited, next := s.link.tried(r, err, sooner, due)
+		switch {
+		case waited == nil:
 			return
-		}
-		if err == nil || s.conn != nil || !sooner && s.attempt >= s.opts.Retry.Max || !worthRetrying(err) {
-			s.retry = nil
-			s.retryAt = time.Time{}
-			if s.conn == nil {
-				// A connection that was lost again before we got here has planned nothing, since we were still there.
-				s.replan(err)
-			}
-			s.mu.Unlock()
+		case next.IsZero():
 			s.notifyChange()
 			return
 		}
-		if !sooner {
-			s.attempt++
-			due = time.Now().Add(s.opts.Retry.wait(s.attempt))
-		}
-		s.retryAt = due
-		tried := r.tried
-		r.tried = make(chan struct{})
-		s.mu.Unlock()
-		close(tried)
+		due = next
+		close(waited)
 		s.notifyChange()
-	}
-}
-
-// replan goes on after a connection that was made and lost at once; the caller holds mu.
-func (s *Session) replan(err error) {
-	if err == nil && s.state == Failed {
-		s.planRetry()
 	}
 }
 

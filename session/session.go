@@ -16,61 +16,53 @@ import (
 
 // Session is one registered server through all its connections. All methods are safe for concurrent use. Made by
 // Manager.Register.
+//
+// It is made of parts, each a type with a lock of its own that only its methods take: link, lists, subs, tasks, and the small use and
+// results. Locks have no order, for none is held while another is taken: a part knows neither the session nor another part, and under its lock
+// nothing is called but what cannot wait: contexts are cancelled, channels closed or woken, and goroutines begun. Methods of Session take what
+// they need from one part after the other, and tell whoever follows it (notifyChange) once all of them have what is new.
+//
+// What belongs together in two parts is held together by the connection. lists and subs have it from prepare, before link gives it to
+// anybody, to ended, when link gives it to nobody any more; so whoever has a connection from link finds them ready for it. What comes later of
+// one that was replaced is known by it: pages and subscriptions carry the connection that they came over, and are compared with the one that
+// the part has; the end of a connection carries its number, which no later one has.
 type Session struct {
-	cfg      config.Server
-	opts     *Options
-	changed  func() // tells the manager
-	unique   func(s *Session, title string)
-	title    atomic.Pointer[string] // nil: the name
-	outdated atomic.Pointer[Outdated]
+	// Set once, before anybody has the session.
+	cfg     config.Server // as it was registered
+	opts    *Options      // the manager's
+	changed func()        // tells the manager
+	unique  func(s *Session, title string)
+	auth    *auth.Authorizer // nil where nobody logs in
+	role    string           // of a session made by As, for the journal; "" for others
+	ctx     context.Context  // ends with the session
+	stop    context.CancelFunc
+
+	wg sync.WaitGroup // everything that runs for this session; counted up by what is counted itself, or as link.runs and subs.add say
+
+	// Each of these is replaced as a whole, by one method, and says nothing of another.
+	rev      atomic.Uint64
+	title    atomic.Pointer[string]          // nil: the name
+	outdated atomic.Pointer[Outdated]        // nil: it is not
 	client   atomic.Pointer[Client]          // of the next connections, nil for Options.Client
 	roots    atomic.Pointer[[]string]        // nil: those of the configuration
 	meta     atomic.Pointer[json.RawMessage] // for every request; never nil
-	use      usage
-	lists    lists
-	subs     subscriptions
-	tasks    taskState
-	rev      atomic.Uint64
 
-	ctx  context.Context // ends with the session
-	stop context.CancelFunc
-	wg   sync.WaitGroup // everything that runs for this session
-
-	mu       sync.Mutex
-	url      string            // where the server is now
-	env      map[string]string // set since it was configured
-	starting transport.Child   // of the attempt that runs
-	state    State
-	err      error
-	since    time.Time
-	attempt  int
-	retryAt  time.Time
-	conn     *conn
-	era      Era           // learnt from an earlier connection
-	conns    uint64        // connections made so far
-	second   uint64        // number of the last connection made by As
-	role     string        // of a session made by As, for the journal
-	dialing  chan struct{} // closed when the attempt that runs is over
-	abort    context.CancelFunc
-	retry    *retry // automatic reconnection that is going on
-	closed   bool
-	results  results
-	retired  string // why it was closed by Retire
-	level    *string
-	auth     *auth.Authorizer // nil where nobody logs in
-	asks     context.Context  // what asking gives; nil until something is asked
-	endAsks  context.CancelCauseFunc
+	link    link          // connection and reconnection
+	lists   lists         // what the server offers
+	subs    subscriptions // what it notifies of
+	tasks   taskState     // tasks and questions
+	results results       // of tools, that may be given again
+	use     usage
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
-	s := &Session{
-		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(),
-	}
-	s.use.last = time.Now()
-	s.lists.name()
-	s.subs.wake = make(chan struct{}, 1)
-	s.meta.Store(&opts.Meta)
+	s := &Session{cfg: cfg, opts: opts, changed: changed, unique: unique}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.meta.Store(&opts.Meta)
+	s.link.init(s.ctx, &s.wg, cfg, opts.Retry, s.reconnect)
+	s.lists.init()
+	s.subs.wake = make(chan struct{}, 1)
+	s.use.last = time.Now()
 	if opts.Auth != nil && (cfg.URL != "" || cfg.NeedsToken()) {
 		s.auth = auth.New(cfg, *opts.Auth)
 		s.auth.OnChange(s.notifyChange)
@@ -89,31 +81,6 @@ func (s *Session) notifyChange() {
 	s.changed()
 }
 
-// nextConn counts a new connection.
-func (s *Session) nextConn() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns++
-	return s.conns
-}
-
-// enter counts the caller among what runs for the session, until wg.Done; false once the session is closed.
-func (s *Session) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.wg.Add(1)
-	return true
-}
-
-func (s *Session) connID() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conns
-}
-
 // patience bounds an attempt to connect.
 func (s *Session) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.opts.Patient && s.cfg.Command != "" && s.cfg.ConnectTimeout == 0 {
@@ -122,42 +89,33 @@ func (s *Session) patience(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, s.cfg.ConnectLimit())
 }
 
-// set changes the state; the caller holds mu. It returns what to do once mu is released.
-func (s *Session) set(to State, err error) func() {
-	from := s.state
-	s.state, s.err, s.since = to, err, time.Now()
-	if to != Disconnected {
-		s.retired = ""
-	}
-	id, retired := s.conns, s.retired
-	return func() {
-		if from != to || err != nil {
-			note := s.role + string(from) + " → " + string(to)
-			if err != nil {
-				note += ": " + err.Error()
-			}
-			if retired != "" {
-				note += ": " + retired
-			}
-			transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
+// announce records a change of state, and tells whoever follows the session.
+func (s *Session) announce(c change) {
+	if c.from != c.to || c.err != nil {
+		note := s.role + string(c.from) + " → " + string(c.to)
+		if c.err != nil {
+			note += ": " + c.err.Error()
 		}
-		s.notifyChange()
+		if c.retired != "" {
+			note += ": " + c.retired
+		}
+		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: c.conn}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
 	}
+	s.notifyChange()
 }
 
 // Status is a snapshot, without I/O.
 func (s *Session) Status() Status {
 	rev := s.rev.Load()
-	s.mu.Lock()
+	now := s.link.snapshot()
+	c := now.conn
 	st := Status{
-		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.url,
-		Transport: transport.Kinds(s.cfg)[0], Rev: rev, Retired: s.retired,
+		State: now.state, Err: now.err, Attempt: now.attempt, RetryAt: now.retryAt, Since: now.since, Conn: now.conns, URL: now.url,
+		Transport: transport.Kinds(s.cfg)[0], Rev: rev, Retired: now.retired,
 	}
-	c, starting := s.conn, s.starting
-	s.mu.Unlock()
 	if c == nil {
-		if starting != nil {
-			st.PID, st.Stderr = starting.PID(), starting.Stderr()
+		if now.starting != nil {
+			st.PID, st.Stderr = now.starting.PID(), now.starting.Stderr()
 		}
 		return st
 	}
@@ -175,74 +133,52 @@ func (s *Session) Status() Status {
 	return st
 }
 
-// dial makes one attempt. The caller holds mu, and dial releases it.
-func (s *Session) dial(ctx context.Context) error {
-	over := make(chan struct{})
-	ctx, cancel := s.patience(ctx)
-	defer cancel()
-	s.dialing, s.abort = over, cancel
-	s.retryAt = time.Time{}
-	s.wg.Add(1)
+// current is the connection that there is; nil without one.
+func (s *Session) current() *conn { return s.link.snapshot().conn }
+
+// dial makes an attempt within ctx.
+func (s *Session) dial(ctx context.Context, a *attempt) error {
+	defer a.abort()
 	defer s.wg.Done()
-	era := s.era
-	tell := s.set(Connecting, nil)
-	s.mu.Unlock()
-	tell()
-
-	c, err := s.open(ctx, era)
-	if err == nil && s.wanted() {
-		s.prepare(c)
-	}
-
-	s.mu.Lock()
-	s.dialing, s.abort, s.starting = nil, nil, nil
-	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
-		s.mu.Unlock()
-		s.ended(c)
-		close(over)
-		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
+	s.announce(a.change)
+	interrupted := func() error {
 		return &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
 	}
-	switch {
-	case err == nil:
-		s.conn, s.era = c, c.era
-		if s.level != nil && c.era == Modern {
-			c.logLevel.Store(s.level)
-		}
-		tell = s.set(Connected, nil)
-	case s.state != Connecting: // Disconnect came in between
-		err = &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
-		tell = s.notifyChange // nothing of the attempt is left
-	case failure.KindOf(err) == failure.Interrupted:
+	c, err := s.open(ctx, a.era)
+	if err != nil {
+		to, kind := Failed, failure.KindOf(err)
 		err = failure.Wrap(err, s.Title(), "connecting")
-		tell = s.set(Disconnected, nil)
-	default:
-		s.era = "" // the server may have become another one
-		err = failure.Wrap(err, s.Title(), "connecting")
-		state := Failed
-		if failure.RemedyOf(err) == failure.LogIn {
-			state = NeedsLogin
+		switch {
+		case kind == failure.Interrupted:
+			to = Disconnected
+		case failure.RemedyOf(err) == failure.LogIn:
+			to = NeedsLogin
 		}
-		tell = s.set(state, err)
+		if change, wanted := s.link.failed(to, err); wanted {
+			s.announce(change)
+		} else {
+			err = interrupted()
+			s.notifyChange() // nothing of the attempt is left
+		}
+		close(a.over)
+		return err
 	}
-	s.mu.Unlock()
-	if err == nil {
-		s.introduced(c.serverInfo)
+	if s.link.wanted() {
+		s.prepare(c)
 	}
-	tell()
-	if err == nil {
-		s.startLoops(c)
-		close(c.ready)
+	change, wanted := s.link.made(c)
+	if !wanted {
+		s.ended(c.id)
+		close(a.over)
+		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
+		return interrupted()
 	}
-	close(over)
-	return err
-}
-
-// wanted is whether the attempt that runs is.
-func (s *Session) wanted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state == Connecting && !s.closed && s.ctx.Err() == nil
+	s.introduced(c.serverInfo)
+	s.announce(change)
+	s.startLoops(c)
+	close(c.ready)
+	close(a.over)
+	return nil
 }
 
 // prepare makes the parts ready for a connection before anybody can have it.
@@ -252,10 +188,10 @@ func (s *Session) prepare(c *conn) {
 	s.subs.begin(c)
 }
 
-// ended ends what hangs on a connection that nobody can have any more.
-func (s *Session) ended(c *conn) {
-	s.subs.end(c)
-	s.lists.end(c)
+// ended ends what hangs on connections up to this number, which nobody gets any more.
+func (s *Session) ended(number uint64) {
+	s.subs.end(number)
+	s.lists.end(number)
 }
 
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
@@ -269,24 +205,10 @@ func (s *Session) Retire(why string) error {
 }
 
 func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
-	s.mu.Lock()
-	s.retired = retired
-	s.endRetry()
-	if s.abort != nil {
-		s.abort()
-	}
-	c := s.conn
-	s.conn, s.attempt, s.retryAt = nil, 0, time.Time{}
-	over := s.dialing
 	e := &failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}
-	if s.asks != nil {
-		s.endAsks(e)
-		s.asks = nil
-	}
-	tell := s.set(Disconnected, nil)
-	s.mu.Unlock()
-	s.ended(c)
-	tell()
+	c, over, change := s.link.end(retired, e)
+	s.ended(change.conn) // also of one that was lost, and is being given up just now
+	s.announce(change)
 	if over != nil {
 		<-over
 	}
@@ -298,14 +220,11 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 
 // Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
 func (s *Session) Reconnect(ctx context.Context) error {
-	old := s.connID()
-	s.mu.Lock()
-	wanted := s.conn != nil || s.retry != nil
-	s.mu.Unlock()
+	was := s.link.snapshot()
 	if err := s.disconnect(failure.ChannelClosed, "reconnecting", ""); err != nil {
-		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: old}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
+		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: was.conns}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
-	return s.reach(ctx, wanted)
+	return s.reach(ctx, was.kept())
 }
 
 // lost handles a connection that ended by itself.
@@ -315,22 +234,13 @@ func (s *Session) lost(c *conn, err error) {
 
 // drop gives up a connection that does not work any more, and starts reconnecting.
 func (s *Session) drop(c *conn, err error) {
-	s.mu.Lock()
-	if s.conn != c || s.closed {
-		s.mu.Unlock()
+	change, ours := s.link.lose(c, err)
+	if !ours {
 		return
 	}
-	s.conn = nil
-	s.wg.Add(1)
 	defer s.wg.Done()
-	if time.Since(c.connectedAt) > s.opts.Retry.Settled {
-		s.attempt = 0
-	}
-	s.planRetry()
-	tell := s.set(Failed, err)
-	s.mu.Unlock()
-	s.ended(c)
-	tell()
+	s.ended(c.id)
+	s.announce(change)
 	e, ok := err.(*failure.Error)
 	if !ok {
 		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Err: err}
@@ -341,10 +251,8 @@ func (s *Session) drop(c *conn, err error) {
 // acquire returns the connection. While one is being made, or waited for after a loss, it waits for that.
 func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 	for {
-		s.mu.Lock()
-		c, over, r, state, err := s.conn, s.dialing, s.retry, s.state, s.err
+		c, over, state, err := s.link.get()
 		if c != nil {
-			s.mu.Unlock()
 			s.use.touch()
 			lost := c.Ended()
 			if lost == nil {
@@ -353,10 +261,6 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 			s.lost(c, lost) // we are the first to notice
 			continue
 		}
-		if over == nil && r != nil {
-			over = r.now()
-		}
-		s.mu.Unlock()
 		if over == nil {
 			e := &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
 			if (state == Failed || state == NeedsLogin) && err != nil {
@@ -369,11 +273,8 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		case <-ctx.Done():
 			return nil, failure.Wrap(ctx.Err(), s.Title(), stage)
 		}
-		s.mu.Lock()
-		c, err = s.conn, s.err
-		s.mu.Unlock()
-		if c == nil && err != nil {
-			return nil, failure.Wrap(err, s.Title(), stage)
+		if now := s.link.snapshot(); now.conn == nil && now.err != nil {
+			return nil, failure.Wrap(now.err, s.Title(), stage)
 		}
 	}
 }
@@ -386,9 +287,7 @@ func (s *Session) Supports(method string) bool {
 
 // close ends the session for good.
 func (s *Session) close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.link.shut()
 	err := s.disconnect(failure.ChannelClosed, "the session was closed", "")
 	s.stop()
 	s.wg.Wait()

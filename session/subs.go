@@ -47,11 +47,11 @@ func (k *subscriptions) begin(c *conn) {
 	k.over = c
 }
 
-// end ends every subscription over c. Those over a connection that took its place stay.
-func (k *subscriptions) end(c *conn) {
+// end ends every subscription over connections up to this number. Those over one that took their place stay.
+func (k *subscriptions) end(number uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c != nil && k.over == c {
+	if k.over != nil && k.over.id <= number {
 		k.clear()
 		k.over = nil
 	}
@@ -100,7 +100,7 @@ func (k *subscriptions) add(c *conn, uri string, w *watch, wg *sync.WaitGroup, r
 		k.watches = map[string]*watch{}
 	}
 	k.watches[uri] = w
-	wg.Go(run) // under mu: whoever closes the session ends the connection here before it waits
+	wg.Go(run) // under mu: whoever closes the session ends what is over the connection before it waits
 	return w
 }
 

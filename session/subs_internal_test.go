@@ -17,7 +17,7 @@ func aWatch(t *testing.T) (w *watch, stopped func() bool) {
 func TestSubscriptionsEndWithTheirConnection(t *testing.T) {
 	var k subscriptions
 	var wg sync.WaitGroup
-	first, second := &conn{}, &conn{}
+	first, second := &conn{id: 1}, &conn{id: 2}
 	k.begin(first)
 	w, stopped := aWatch(t)
 	if k.add(first, "a", w, &wg, func() {}) != w || k.watching("a") != w {
@@ -39,12 +39,12 @@ func TestSubscriptionsEndWithTheirConnection(t *testing.T) {
 	if k.add(second, "a", other, &wg, func() {}) != other {
 		t.Fatal("nothing was subscribed to")
 	}
-	k.end(first)
+	k.end(first.id)
 	k.remove("a", w) // its reader ends late as well
 	if k.watching("a") != other || otherStopped() {
 		t.Error("the end of the first connection ended what is subscribed to over the second")
 	}
-	k.end(second)
+	k.end(second.id)
 	if k.some() || !otherStopped() {
 		t.Error("it outlives its connection")
 	}
@@ -55,7 +55,7 @@ func TestSubscriptionsEndWithTheirConnection(t *testing.T) {
 func TestSubscriptionsAreLiveWhileConnected(t *testing.T) {
 	k := subscriptions{wake: make(chan struct{}, 1)}
 	live := func() bool { return k.snapshot()[0].Live }
-	c := &conn{}
+	c := &conn{id: 1}
 	k.begin(c)
 	k.subscribed(c, "a")
 	if first := k.keep("a"); !first || len(k.wake) != 1 || !live() {
@@ -64,14 +64,14 @@ func TestSubscriptionsAreLiveWhileConnected(t *testing.T) {
 	if k.keep("a") || len(k.snapshot()) != 1 {
 		t.Error("it is kept twice, or read by two")
 	}
-	k.end(c)
+	k.end(c.id)
 	if live() {
 		t.Error("live without a connection")
 	}
 	if sub, _, _ := k.next(); sub != nil {
 		t.Error("to be read without a connection")
 	}
-	again := &conn{}
+	again := &conn{id: 2}
 	k.begin(again)
 	if live() {
 		t.Error("live before the server was asked again")
@@ -101,7 +101,7 @@ func TestReadingsOfAResource(t *testing.T) {
 		t.Fatal("the update during the reading is lost")
 	}
 	u.Err = context.Canceled
-	if k.end(c); !k.postponed(sub, u) || sub.due != u.At {
+	if k.end(c.id); !k.postponed(sub, u) || sub.due != u.At {
 		t.Error("the reading that failed with the connection is lost")
 	}
 	k.begin(&conn{})

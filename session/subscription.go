@@ -51,7 +51,7 @@ func (s *Session) KeepSubscribed(ctx context.Context, uri string) error {
 	if err := s.Subscribe(ctx, uri); err != nil {
 		return err
 	}
-	if !s.enter() {
+	if !s.link.enter() {
 		return nil // whoever closed it ends the subscription with the connection
 	}
 	defer s.wg.Done()

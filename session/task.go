@@ -82,17 +82,7 @@ func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, e
 			Next: "call it without",
 		}
 	}
-	return support == tasks.Required || wanted && s.speaks() == Legacy, nil
-}
-
-// speaks is the era of the connection that there is, "" without one.
-func (s *Session) speaks() Era {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn == nil {
-		return s.era
-	}
-	return s.conn.era
+	return support == tasks.Required || wanted && s.link.snapshot().speaks() == Legacy, nil
 }
 
 // settle is the outcome of a tool call whose answer may be a task, which is waited for.
@@ -100,7 +90,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	if !mayBeTask(r.Result) {
 		return r, nil
 	}
-	modern := s.speaks() == Modern
+	modern := s.link.snapshot().speaks() == Modern
 	raw := tasks.Created(r.Result, modern)
 	if raw == nil {
 		return r, nil
@@ -110,7 +100,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	if err != nil {
 		return r, failure.Wrap(err, s.Title(), stage)
 	}
-	t.Tool, t.Conn, t.Request, t.Token, t.Waited = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id")), true
+	t.Tool, t.Conn, t.Request, t.Token, t.Waited = tool, s.link.snapshot().conns, r.Request, string(jsonrpc.Get(r.Frame, "id")), true
 	t.Trace = r.Traceparent
 	t, _ = s.tasks.table.Put(t, time.Now())
 	r.Task = t.ID
@@ -300,7 +290,7 @@ func (s *Session) CancelTask(ctx context.Context, id string) (rpc.Reply, error) 
 	if err != nil {
 		return r, err
 	}
-	if t, err := tasks.Parse(r.Result, false); err == nil && t.ID == id && s.speaks() == Legacy {
+	if t, err := tasks.Parse(r.Result, false); err == nil && t.ID == id && s.link.snapshot().speaks() == Legacy {
 		s.tasks.table.Put(t, time.Now())
 	}
 	s.wakeTask(id)
@@ -386,7 +376,7 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 	if err != nil {
 		return r, tasks.Task{}, err
 	}
-	t, err := tasks.Parse(r.Result, s.speaks() == Modern)
+	t, err := tasks.Parse(r.Result, s.link.snapshot().speaks() == Modern)
 	if err == nil && t.ID != id {
 		err = &failure.Error{Kind: failure.Protocol, Message: "the server answered with another task, " + strconv.Quote(text.Clip(t.ID, 100)), Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
 	}
@@ -394,7 +384,7 @@ func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Re
 		return r, t, failure.Wrap(err, s.Title(), methodTasksGet+" "+text.Clip(id, 100))
 	}
 	if _, known := s.tasks.table.Get(id); !known {
-		t.Conn = s.connID()
+		t.Conn = s.link.snapshot().conns
 	}
 	t, _ = s.tasks.table.Put(t, time.Now())
 	return r, t, nil
@@ -407,7 +397,7 @@ func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o
 	if t, known := s.tasks.table.Get(id); known {
 		o.inner.traceparent = t.Trace
 	}
-	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
+	if name, ok := mcp.EncodeHeaderValue(id); ok && s.link.snapshot().speaks() == Modern {
 		o.Relay.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
 	}
 	r, err := s.requestInRounds(ctx, method, id, params, nil, o)

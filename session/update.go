@@ -19,9 +19,8 @@ func (s *Session) Outdated() *Outdated { return s.outdated.Load() }
 
 // InUse reports whether the session is connected, or about to be.
 func (s *Session) InUse() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn != nil || s.dialing != nil || s.retry != nil
+	now := s.link.snapshot()
+	return now.kept() || now.dialing != nil
 }
 
 // Replace gives the server of this name another configuration: its session ends, and one that is not connected takes its place in
@@ -34,9 +33,8 @@ func (m *Manager) Replace(cfg config.Server) (*Session, error) {
 		return nil, UnknownServer(cfg.Name)
 	}
 	old, s := m.sessions[i], newSession(cfg, &m.opts, m.NotifyChange, m.entitle)
-	old.mu.Lock()
-	s.conns, s.level = old.conns, old.level
-	old.mu.Unlock()
+	was := old.link.snapshot()
+	s.link.conns, s.link.level = was.conns, was.level
 	s.client.Store(old.client.Load())
 	s.roots.Store(old.roots.Load())
 	m.sessions = slices.Clone(m.sessions)
