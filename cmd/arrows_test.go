@@ -52,6 +52,7 @@ var (
 		"agentsrv": "agentsrv/kit agentsrv/front",
 		"proxy":    "proxy/flow proxy/routes proxy/sessions",
 		"views":    "views/pane views/shell",
+		"cmd":      "cmd/cli cmd/cli/flags cmd/cli/output cmd/cli/report cmd/cli/runner cmd/cli/settings cmd/resident",
 	}
 	cousins = map[string]string{
 		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings
@@ -59,6 +60,12 @@ var (
 		"agentsrv/queue/queuetest": "agentsrv/queue",            // what both have to pass
 		"proxy/tap/wrap":           "proxy/tap",                 // the producer of what tap shows
 		"proxy/tap/running":        "proxy/tap/wrap",            // how a command line is named
+		"cmd/ui":                   "cmd/verb/check",            // what the UI examines servers by
+		"cmd/verb/servers":         "cmd/ui",                    // open ends in it
+		"cmd/verb/serve":           "cmd/ui cmd/verb/serve/options",
+		"cmd/verb/config":          "cmd/verb/serve/options", // explains them
+		"cmd/verb/inspect":         "cmd/inspector",          // whose command line it takes
+		"cmd/mcphud":               "cmd/inspector cmd/resident/first cmd/resident/second cmd/ui cmd/verb/call cmd/verb/check cmd/verb/config cmd/verb/inspect cmd/verb/login cmd/verb/serve cmd/verb/servers cmd/verb/traffic",
 	}
 )
 

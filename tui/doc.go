@@ -6,3 +6,5 @@
 // shell for everything else through [Ctx]: running work ([Ctx.Go]), going elsewhere ([Ctx.Navigate]), asking
 // ([Ctx.Confirm], [Ctx.Ask]) and telling ([Ctx.Toast]). Screens do no I/O and no slow work in Handle or Draw.
 package tui
+
+//go:generate go run ../testdata/tools/keytable KEYS.md

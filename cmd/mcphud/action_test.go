@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // actionFolder has the action for GitHub.
@@ -61,7 +63,7 @@ func TestActionChecks(t *testing.T) {
 	}
 	// What is found fails the step, words stay words, and nothing of them is run.
 	o, dir, _ = actionRun(t, "CHECK_PROGRAM={mcphud}", "CHECK_COMMAND={mcphud}\nagent\n--stdio\n--ephemeral\n--name\na $(touch ran) b", "CHECK_SECTIONS=cost", "CHECK_ARGUMENTS=--budget 1")
-	if o.code != exitAssertion {
+	if o.code != cli.ExitAssertion {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

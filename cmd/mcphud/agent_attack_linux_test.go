@@ -284,7 +284,7 @@ func (h held) within(most held) bool {
 // no more files, processes and goroutines than before.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral", "--queue-capacity", "20", "--rate-limit", "0", "--tenant-concurrency", "0", "--log-level", "debug")
+	s := serveAgent(t, "--ephemeral", "--queue-capacity", "20", "--rate-limit", "0", "--tenant-concurrency", "0", "--log-level", "debug")
 	s.call("echo", `{"message":"x"}`).text(t)
 	before := s.held()
 	s.call("execute_code", `{"code":"1+1"}`).text(t)

@@ -44,7 +44,7 @@ func TestC2_FileInTheConfigurationFolder(t *testing.T) {
 // On stderr is the line that says it is ready, and log records as JSON.
 func TestAgentLogsJSONLines(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral", "--log-level", "debug")
+	s := serveAgent(t, "--ephemeral", "--log-level", "debug")
 	s.call("echo", `{"message":"a\nb"}`).text(t)
 	await(t, "the call in the log", func() bool { return strings.Contains(s.log(), "MCP tool called") })
 	called, settings := 0, map[string]any{}

@@ -16,7 +16,7 @@ func TestTasksOutliveTheReplicaThatTookThem(t *testing.T) {
 	t.Parallel()
 	url := natstest.Run(t).URL
 	flags := []string{"--queue", url, "--rate-limit", "0", "--concurrency", "4", "--ephemeral"}
-	a, b := serve(t, flags...), serve(t, flags...)
+	a, b := serveAgent(t, flags...), serveAgent(t, flags...)
 	var all []string
 	for i := range 3 {
 		all = append(all, a.async("echo", fmt.Sprintf(`{"message":"%d"}`, i)), a.async("sleep", `{"seconds":0.5}`))

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // served is `mcphud agent` in a process of its own, listening.
@@ -53,8 +55,8 @@ func (s *served) log() string {
 
 var readyLine = regexp.MustCompile(`(?m)^listening on (http://\S+/mcp)$`)
 
-// serve starts the agent on a free port, unless args name one, and waits until it says that it is ready.
-func serve(t *testing.T, args ...string) *served {
+// serveAgent starts the agent on a free port, unless args name one, and waits until it says that it is ready.
+func serveAgent(t *testing.T, args ...string) *served {
 	t.Helper()
 	return serveIn(t, t.TempDir(), nil, args...)
 }
@@ -88,7 +90,7 @@ func launch(t *testing.T, cmd *exec.Cmd, ready *regexp.Regexp) *served {
 		if s.running() {
 			s.signal(syscall.SIGTERM)
 		}
-		if code := s.exit(); code != 0 && code != exitInterrupted && code != -1 {
+		if code := s.exit(); code != 0 && code != cli.ExitInterrupted && code != -1 {
 			t.Errorf("the server ended with %d: %s", code, s.log())
 		}
 	})
@@ -123,7 +125,7 @@ func refused(t *testing.T, env []string, args ...string) errorLine {
 	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	o := finish(t, cmd)
-	if o.code != exitFailure || o.out != "" {
+	if o.code != cli.ExitFailure || o.out != "" {
 		t.Fatalf("%v: exit %d after %v, stdout %q, stderr %s", args, o.code, o.took, o.out, o.stderr)
 	}
 	return o.errorLine(t)
@@ -327,7 +329,7 @@ func TestA7_RequestSizeOverStdio(t *testing.T) {
 // A client sends notifications/initialized once, after the answer to initialize, and what it asks for then is answered.
 func TestP4_InitializedIsSentOnce(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral")
+	s := serveAgent(t, "--ephemeral")
 	for _, how := range []string{"stdio", "http"} {
 		journal := filepath.Join(t.TempDir(), "journal.jsonl")
 		c := command(t, "tools", "list", "--protocol", "2025-11-25", "--journal", journal)

@@ -30,7 +30,7 @@ func residentMB(t *testing.T, pid int) int {
 // TestAgentStaysFlat makes the same calls over and over, from callers that come and go: what the process holds does not
 // grow with their number.
 func TestAgentStaysFlat(t *testing.T) {
-	s := serve(t, "--ephemeral", "--rate-limit", "0", "--tenant-concurrency", "0", "--concurrency", "4", "--queue-capacity", "1000")
+	s := serveAgent(t, "--ephemeral", "--rate-limit", "0", "--tenant-concurrency", "0", "--concurrency", "4", "--queue-capacity", "1000")
 	round := func(n int) {
 		many(8, func(int) {
 			for i := range n {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
@@ -25,7 +26,7 @@ func TestA1_Port(t *testing.T) {
 	t.Parallel()
 	port := porttest.Free(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
-	if s := serve(t, "--port", strconv.Itoa(port)); s.url != url {
+	if s := serveAgent(t, "--port", strconv.Itoa(port)); s.url != url {
 		t.Errorf("--port %d: %s", port, s.url)
 	}
 	port = porttest.Free(t)
@@ -84,11 +85,11 @@ func TestA1_DefaultPort(t *testing.T) {
 func TestA2_Introduction(t *testing.T) {
 	t.Parallel()
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
-	info := serve(t).post(initialize, "Accept", "application/json, text/event-stream").rpc(t).Result.ServerInfo
-	if info.Name != "mcphud-agent" || info.Version != version() || info.Version == "" {
+	info := serveAgent(t).post(initialize, "Accept", "application/json, text/event-stream").rpc(t).Result.ServerInfo
+	if info.Name != "mcphud-agent" || info.Version != cli.Version() || info.Version == "" {
 		t.Errorf("%+v", info)
 	}
-	if info = serve(t, "--name", "other").post(initialize, "Accept", "application/json, text/event-stream").rpc(t).Result.ServerInfo; info.Name != "other" {
+	if info = serveAgent(t, "--name", "other").post(initialize, "Accept", "application/json, text/event-stream").rpc(t).Result.ServerInfo; info.Name != "other" {
 		t.Errorf("--name: %+v", info)
 	}
 }
@@ -127,7 +128,7 @@ func TestA9_OtherMachinesNeedAToken(t *testing.T) {
 
 func TestX2_NoTenantsButThoseNamed(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--tenant", "acme", "--tenant", "globex")
+	s := serveAgent(t, "--tenant", "acme", "--tenant", "globex")
 	search := func(tenant string) rpcAnswer {
 		return s.call("search_knowledge_base", `{"query":"session","tenant_id":"`+tenant+`"}`)
 	}
@@ -205,9 +206,9 @@ func TestA10_Stdio(t *testing.T) {
 
 func TestA13_PathsForGet(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
+	s := serveAgent(t)
 	var health struct{ Status, Name, Version string }
-	if r := s.get("/health"); r.status != 200 || json.Unmarshal([]byte(r.body), &health) != nil || health.Status != "ok" || health.Name != "mcphud-agent" || health.Version != version() {
+	if r := s.get("/health"); r.status != 200 || json.Unmarshal([]byte(r.body), &health) != nil || health.Status != "ok" || health.Name != "mcphud-agent" || health.Version != cli.Version() {
 		t.Errorf("/health: %d %s", r.status, r.body)
 	}
 	if r := s.get("/ready"); r.status != 200 {
@@ -252,7 +253,7 @@ func filesBelow(t *testing.T, dir string) (files []string) {
 
 func TestEphemeralWritesNoFile(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral")
+	s := serveAgent(t, "--ephemeral")
 	s.call("execute_code", `{"code":"1+1"}`).text(t)
 	s.call("search_knowledge_base", `{"query":"protocol","tenant_id":"acme"}`).text(t)
 	s.call("create_agent", `{"tenant_id":"acme","user_id":"ada","agent_name":"poet","description":"writes","output_schema":{"type":"object"}}`).text(t)
@@ -267,7 +268,7 @@ func TestEphemeralWritesNoFile(t *testing.T) {
 	if files := filesBelow(t, s.home); len(files) > 0 {
 		t.Errorf("at the end: %v", files)
 	}
-	durable := serve(t)
+	durable := serveAgent(t)
 	durable.call("create_agent", `{"tenant_id":"acme","user_id":"ada","agent_name":"poet","description":"writes","output_schema":{"type":"object"}}`).text(t)
 	if len(filesBelow(t, durable.home)) == 0 {
 		t.Error("without --ephemeral nothing was written either, so that this test shows nothing")

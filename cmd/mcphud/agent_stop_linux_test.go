@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
@@ -38,7 +39,7 @@ func TestQ9_SignalsDrain(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t)
+			s := serveAgent(t)
 			answer := s.going("sleep", `{"seconds":4}`)
 			s.signal(sig)
 			await(t, "it to be ready no more, while it drains", func() bool {
@@ -57,7 +58,7 @@ func TestQ9_SignalsDrain(t *testing.T) {
 
 func TestQ9_DrainIsBounded(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--drain-timeout", "300ms")
+	s := serveAgent(t, "--drain-timeout", "300ms")
 	answer := s.going("sleep", `{"seconds":600}`)
 	start := time.Now()
 	s.signal(syscall.SIGTERM)
@@ -74,13 +75,13 @@ func TestQ9_DrainIsBounded(t *testing.T) {
 
 func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--drain-timeout", "1h")
+	s := serveAgent(t, "--drain-timeout", "1h")
 	answer := s.going("sleep", `{"seconds":600}`)
 	s.signal(syscall.SIGTERM)
 	await(t, "the drain", func() bool { return strings.Contains(s.log(), "stopping") })
 	start := time.Now()
 	s.signal(syscall.SIGTERM)
-	if code := s.exit(); code != exitInterrupted || time.Since(start) > 30*time.Second {
+	if code := s.exit(); code != cli.ExitInterrupted || time.Since(start) > 30*time.Second {
 		t.Errorf("exit %d after %v", code, time.Since(start))
 	}
 	<-answer
@@ -115,7 +116,7 @@ func TestQ8_KilledMidTask(t *testing.T) {
 // An agent that cannot start because another runs on its port must not touch what that one keeps.
 func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
+	s := serveAgent(t)
 	id := s.async("sleep", `{"seconds":600}`)
 	await(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
 	_, port, _ := strings.Cut(s.addr(), ":")
@@ -133,7 +134,7 @@ func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
 
 func TestE5_APanicEndsNothingElse(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral", "--profile", "fault")
+	s := serveAgent(t, "--ephemeral", "--profile", "fault")
 	pid := s.cmd.Process.Pid
 	for range 3 {
 		if a := s.call("panic", `{}`); a.Error == nil || a.Error.Code != -32603 || strings.Contains(fmt.Sprint(a.Error), ".go:") {
@@ -156,7 +157,7 @@ func TestNoWorkerSurvives(t *testing.T) {
 		for _, loop := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, looping %v", name, loop), func(t *testing.T) {
 				t.Parallel()
-				s := serve(t, "--drain-timeout", "100ms")
+				s := serveAgent(t, "--drain-timeout", "100ms")
 				s.call("execute_code", `{"code":"1+1"}`).text(t)
 				if loop {
 					answer := s.going("execute_code", `{"code":"for(;;){}","timeout":60000}`)

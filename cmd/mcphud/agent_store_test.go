@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
@@ -14,7 +15,7 @@ func TestBackendAgentsShareAStore(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.Private(t)
 	url := pg.URL("postgres")
-	a, b := serve(t, "--store", url), serveIn(t, t.TempDir(), []string{"AGENT_STORE=" + url})
+	a, b := serveAgent(t, "--store", url), serveIn(t, t.TempDir(), []string{"AGENT_STORE=" + url})
 	a.call("create_agent", madeAgent).text(t)
 	const read = `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"my-agents://list","_meta":{"tenant_id":"t"}}}`
 	if r := b.post(read); !strings.Contains(r.body, "agentlet://user/u/a") {
@@ -36,7 +37,7 @@ func TestBackendAgentsShareAStore(t *testing.T) {
 		}
 	}
 	gone := agentCommand(t, t.TempDir(), nil, "--port", "0", "--store", url)
-	if o := finish(t, gone); o.code != exitUnreachable || !strings.Contains(o.stderr, "cannot reach PostgreSQL at ") {
+	if o := finish(t, gone); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "cannot reach PostgreSQL at ") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if err := pg.Start(); err != nil {
@@ -58,7 +59,7 @@ func TestTheStoresPasswordIsNotShown(t *testing.T) {
 			args = append(args, "--store", url)
 		}
 		o := finish(t, agentCommand(t, t.TempDir(), []string{env}, args...))
-		if o.code != exitUnreachable || strings.Contains(o.stderr, "pw12345") || !strings.Contains(o.stderr, "cannot reach PostgreSQL at 127.0.0.1:1: check that it runs, and the address") {
+		if o.code != cli.ExitUnreachable || strings.Contains(o.stderr, "pw12345") || !strings.Contains(o.stderr, "cannot reach PostgreSQL at 127.0.0.1:1: check that it runs, and the address") {
 			t.Errorf("exit %d: %s", o.code, o.stderr)
 		}
 		if warned := strings.Contains(o.stderr, "the password of --store is in process listings"); warned != (env == "") {

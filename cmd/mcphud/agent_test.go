@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
+	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -47,7 +50,7 @@ func TestAgentUsage(t *testing.T) {
 		{"more", "takes no arguments, and got \"more\""},
 	} {
 		o := mcphud(t, append([]string{"agent"}, strings.Fields(c.args)...)...)
-		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", c.args, o.code, o.out, o.stderr)
 		}
 	}
@@ -70,7 +73,7 @@ func TestAgentCompletion(t *testing.T) {
 func TestAgentLogLinesForPeople(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	log := slog.New(newLineHandler(&b, slog.LevelInfo))
+	log := slog.New(verbserve.NewLineHandler(&b, slog.LevelInfo))
 	log.With("session", "a b").WithGroup("tool").Info("MCP tool called", "tool", "x\x1b]52;c;eA==\a\u202e\ny", "duration_ms", 3)
 	log.Debug("not shown")
 	log.Error("\x1b[2Jline\nbreak")
@@ -149,7 +152,7 @@ func TestStdioAgentClosesItsDatabase(t *testing.T) {
 		if o := stdioAgent(t, home, "raw", "resources/read", `{"uri":"my-agents://list","_meta":{"tenant_id":"acme"}}`); !strings.Contains(o.out, "ada") {
 			t.Fatalf("it is not kept: %s %s", o.out, o.stderr)
 		}
-		if left = states(t, home); len(left) == 1 && left[0] == stdioStore {
+		if left = states(t, home); len(left) == 1 && left[0] == options.StdioStore {
 			return
 		}
 	}
@@ -161,7 +164,7 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent.db")
 	whole := filepath.Join(t.TempDir(), "whole.db")
-	s := serve(t, "--store", whole)
+	s := serveAgent(t, "--store", whole)
 	s.call("create_agent", `{"agent_name":"a","tenant_id":"t","user_id":"u","description":"x","output_schema":{"type":"object"}}`).text(t)
 	s.signal(os.Interrupt)
 	s.exit()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -87,7 +88,7 @@ func TestP10_E11_UnansweredQuestionsEndInExit8(t *testing.T) {
 		} {
 			o := call(x.words...)
 			e := o.errorLine(t)
-			if o.code != exitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, x.why) {
+			if o.code != cli.ExitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, x.why) {
 				t.Errorf("%q: exit %d, %s", x.words, o.code, o.stderr)
 			}
 			var asked []struct {
@@ -103,11 +104,11 @@ func TestP10_E11_UnansweredQuestionsEndInExit8(t *testing.T) {
 		}
 	})
 	declined := mcphud(t, "tools", "call", "test_sampling", "prompt=x", "--answer", "decline", "--protocol", eras[1], "--format", "json", "--url", newAsker(t).http)
-	if e := declined.errorLine(t); declined.code != exitNeedsInput || !strings.Contains(e.Message, "sampling/createMessage was declined") {
+	if e := declined.errorLine(t); declined.code != cli.ExitNeedsInput || !strings.Contains(e.Message, "sampling/createMessage was declined") {
 		t.Errorf("declined: exit %d, %s", declined.code, declined.stderr)
 	}
 	text := mcphud(t, "tools", "call", "test_elicitation", "message=Who?", "--capabilities", "elicitation", "--format", "text", "--url", newAsker(t).http)
-	if text.code != exitNeedsInput || !strings.Contains(text.stderr, "asked   form: Who? (username, email)") {
+	if text.code != cli.ExitNeedsInput || !strings.Contains(text.stderr, "asked   form: Who? (username, email)") {
 		t.Errorf("as text: exit %d, %s", text.code, text.stderr)
 	}
 }
@@ -135,11 +136,11 @@ func TestPagesToVisitFirst(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	o := mcphud(t, "tools", "call", "pay", "--protocol", "2025-11-25", "--format", "json", "--url", srv.URL)
-	if e := o.errorLine(t); o.code != exitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"url"`) || !strings.Contains(string(e.Asked), "https://pay.example.com/1") {
+	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"url"`) || !strings.Contains(string(e.Asked), "https://pay.example.com/1") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	o = mcphud(t, "tools", "call", "pay", "--protocol", "2025-11-25", "--format", "json", "--answer", "accept", "--url", srv.URL) // it never has enough
-	if e := o.errorLine(t); o.code != exitNeedsInput || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation {
+	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
@@ -182,7 +183,7 @@ func TestAnswersAndClientsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		{"--as", file("own.yaml", "name: own\n"), "capabilities must be an object"},
 	} {
 		o := mcphud(t, "info", x.flag, x.value, "--format", "json", "--", "/nowhere/server")
-		if e := o.errorLine(t); o.code != exitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, x.says) {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, x.says) {
 			t.Errorf("%s %s: exit %d, %s", x.flag, x.value, o.code, o.stderr)
 		}
 	}
@@ -249,7 +250,7 @@ func TestPeerEverythingAsks(t *testing.T) {
 		t.Error("the tools do not depend on the persona")
 	}
 	o := mcphud(t, target(s, "tools", "call", asks, "--as", "inspector", "--format", "json")...)
-	if e := o.errorLine(t); o.code != exitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
+	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	o = mcphud(t, target(s, "tools", "call", asks, "--answer", "decline", "--format", "json")...)
@@ -262,7 +263,7 @@ func TestPeerEverythingAsks(t *testing.T) {
 			t.Errorf("over %s: exit %d, %s %s", name, o.code, o.out, o.stderr)
 		}
 		o = mcphud(t, "tools", "call", asks, "--capabilities", "elicitation", "--format", "json", "--url", url)
-		if e := o.errorLine(t); o.code != exitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
+		if e := o.errorLine(t); o.code != cli.ExitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
 			t.Errorf("over %s: exit %d, %s", name, o.code, o.stderr)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // A person on a terminal answers what a tool asks, in either era, and is asked again for what is not valid.
@@ -62,7 +64,7 @@ func TestQuestionOnATerminalEndsWithItsCall(t *testing.T) {
 	if _, err := io.WriteString(s.f, "\x03"); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.exit(); code != exitInterrupted {
+	if code := s.exit(); code != cli.ExitInterrupted {
 		t.Errorf("exit %d, shown %s", code, s.written())
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verblogin "github.com/mcphud/mcphud/cmd/verb/login"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -21,7 +23,7 @@ import (
 type explanation struct {
 	URL, Issuer string
 	OK          bool
-	Steps       []stepRow
+	Steps       []verblogin.StepRow
 }
 
 func explanationOf(t *testing.T, o outcome) (e explanation) {
@@ -67,23 +69,23 @@ func TestAuthExplainNamesTheBrokenRule(t *testing.T) {
 	}{
 		"another resource": {
 			authtest.Knobs{Resource: func(doc map[string]any) { doc["resource"] = "https://other.example.com/mcp" }},
-			exitStrict, auth.ByServer, "RFC 9728 section 3.3",
+			cli.ExitStrict, auth.ByServer, "RFC 9728 section 3.3",
 		},
 		"another issuer": {
 			authtest.Knobs{Metadata: func(doc map[string]any) { doc["issuer"] = "https://other.example.com" }},
-			exitStrict, auth.ByIssuer, "RFC 8414 section 3.3",
+			cli.ExitStrict, auth.ByIssuer, "RFC 8414 section 3.3",
 		},
 		"no PKCE": {
 			authtest.Knobs{Metadata: func(doc map[string]any) { delete(doc, "code_challenge_methods_supported") }},
-			exitStrict, auth.ByIssuer, "PKCE",
+			cli.ExitStrict, auth.ByIssuer, "PKCE",
 		},
 		"a script": {
 			authtest.Knobs{Metadata: func(doc map[string]any) { doc["authorization_endpoint"] = "javascript:alert(1)" }},
-			exitStrict, auth.ByIssuer, "javascript:",
+			cli.ExitStrict, auth.ByIssuer, "javascript:",
 		},
 		"down": {
 			authtest.Knobs{Serve: map[string]http.HandlerFunc{"/.well-known/oauth-authorization-server": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }}},
-			exitAuth, "", "503",
+			cli.ExitAuth, "", "503",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +119,7 @@ func TestAServerWithoutLogins(t *testing.T) {
 	t.Parallel()
 	s := faketest.HTTP(t, behave.Good, behave.Fault{Status: 401})
 	o := mcphud(t, "auth", "login", s.URL)
-	if e := o.errorLine(t); o.code != exitAuth || !strings.Contains(e.Message, "-H") || strings.Contains(o.stderr, "open this URL") {
+	if e := o.errorLine(t); o.code != cli.ExitAuth || !strings.Contains(e.Message, "-H") || strings.Contains(o.stderr, "open this URL") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -127,7 +129,7 @@ func TestLoginAtAServerThatAsksForNone(t *testing.T) {
 	t.Parallel()
 	s := faketest.HTTP(t, behave.Good, behave.Fault{})
 	o := mcphud(t, "auth", "login", s.URL)
-	if e := o.errorLine(t); o.code != exitAuth || !strings.Contains(e.Message, "does not ask for a login") {
+	if e := o.errorLine(t); o.code != cli.ExitAuth || !strings.Contains(e.Message, "does not ask for a login") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -146,7 +148,7 @@ func TestAuthTargets(t *testing.T) {
 		{[]string{"auth", "logout", "--all", "https://a.example/mcp"}, "--all and a server"},
 		{[]string{"auth", "sign-in"}, "has no subcommand"},
 	} {
-		if o := mcphud(t, c.args...); o.code != exitFailure || !strings.Contains(o.errorLine(t).Message, c.want) {
+		if o := mcphud(t, c.args...); o.code != cli.ExitFailure || !strings.Contains(o.errorLine(t).Message, c.want) {
 			t.Errorf("%v: exit %d: %s", c.args, o.code, o.stderr)
 		}
 	}
@@ -166,7 +168,7 @@ func TestLoginWithADamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := finish(t, cmd)
-	if got.code != exitAuth || !strings.Contains(got.stderr, "cannot read the logins") || strings.Contains(got.stderr, "open this URL") {
+	if got.code != cli.ExitAuth || !strings.Contains(got.stderr, "cannot read the logins") || strings.Contains(got.stderr, "open this URL") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "{bad" {
@@ -185,9 +187,9 @@ func TestAuthStatusAndLogout(t *testing.T) {
 		x.end().ok(t)
 		all = append(all, srv)
 	}
-	logins := func(args ...string) (rows []loginRow) {
+	logins := func(args ...string) (rows []verblogin.LoginRow) {
 		t.Helper()
-		var got struct{ Logins []loginRow }
+		var got struct{ Logins []verblogin.LoginRow }
 		if err := json.Unmarshal([]byte(finish(t, run(append([]string{"auth", "status"}, args...)...)).ok(t)), &got); err != nil {
 			t.Fatal(err)
 		}

@@ -31,13 +31,13 @@ func exists(path string) bool {
 func TestS11_S15_AutoDiscoverConnectsAtStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		setting string
+		Setting string
 		starts  bool
 	}{{"auto_discover: true\n", true}, {"auto_discover: false\n", false}, {"", false}} {
 		good, goodMark := markedEntry(t, "good", behave.Good)
 		broken, brokenMark := markedEntry(t, "broken", behave.ExitAtOnce)
 		file := filepath.Join(t.TempDir(), "mcp.yaml")
-		if err := os.WriteFile(file, []byte(c.setting+"servers:\n"+broken+good), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(c.Setting+"servers:\n"+broken+good), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s := startUI(t, "--config", file)
@@ -48,14 +48,14 @@ func TestS11_S15_AutoDiscoverConnectsAtStart(t *testing.T) {
 		} else {
 			time.Sleep(300 * time.Millisecond) // what would be started would be by now
 			if exists(goodMark) || exists(brokenMark) {
-				t.Errorf("%q starts servers", c.setting)
+				t.Errorf("%q starts servers", c.Setting)
 			}
 		}
 		if _, err := s.f.WriteString("q"); err != nil {
 			t.Fatal(err)
 		}
 		if code := s.exit(); code != 0 {
-			t.Errorf("%q: exit %d", c.setting, code)
+			t.Errorf("%q: exit %d", c.Setting, code)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestBackendConformance_ThroughReplicas(t *testing.T) {
 			continue
 		}
 		t.Run(revision.Name, func(t *testing.T) {
-			conformsTo(t, revision, nil, serve(t, "--profile", "everything", "--store", pgtest.Run(t), "--queue", installedNATS(t, ""), "--name", "suite"))
+			conformsTo(t, revision, nil, serveAgent(t, "--profile", "everything", "--store", pgtest.Run(t), "--queue", installedNATS(t, ""), "--name", "suite"))
 		})
 	}
 }
@@ -34,10 +34,14 @@ func TestBackendConformance_OfTwoAgents(t *testing.T) {
 		t.Run(revision.Name, func(t *testing.T) {
 			args := []string{"--profile", "everything", "--name", "suite", "--store", pgtest.Run(t)}
 			if budget.Nightly() { // with a queue as well the store is the same
-				t.Run("store", func(t *testing.T) { conformsTo(t, revision, ofOneProcess, serve(t, args...), serve(t, args...)) })
+				t.Run("store", func(t *testing.T) {
+					conformsTo(t, revision, ofOneProcess, serveAgent(t, args...), serveAgent(t, args...))
+				})
 			}
 			args = append(args, "--queue", installedNATS(t, ""))
-			t.Run("queue", func(t *testing.T) { conformsTo(t, revision, ofOneProcess, serve(t, args...), serve(t, args...)) })
+			t.Run("queue", func(t *testing.T) {
+				conformsTo(t, revision, ofOneProcess, serveAgent(t, args...), serveAgent(t, args...))
+			})
 		})
 	}
 }

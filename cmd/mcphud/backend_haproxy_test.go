@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
@@ -122,7 +123,7 @@ func (r *replicas) start(i int) {
 func (r *replicas) stop(i int) {
 	r.t.Helper()
 	r.up[i].signal(syscall.SIGTERM)
-	if code := r.up[i].exit(); code != 0 && code != exitInterrupted {
+	if code := r.up[i].exit(); code != 0 && code != cli.ExitInterrupted {
 		r.t.Errorf("the router ended with %d: %s", code, r.up[i].log())
 	}
 }
@@ -235,7 +236,7 @@ func keepCalling(t *testing.T, url string, stop <-chan struct{}) func() (calls, 
 
 // Two routers and two agents; each router ends and comes back under load.
 func TestBackendHAProxy_NoRequestFailsWhileRoutersAreReplaced(t *testing.T) {
-	one, two := serve(t, "--ephemeral", "--rate-limit", "0"), serve(t, "--ephemeral", "--rate-limit", "0")
+	one, two := serveAgent(t, "--ephemeral", "--rate-limit", "0"), serveAgent(t, "--ephemeral", "--rate-limit", "0")
 	r := routers(t, fmt.Sprintf(`{"a":{"urls":[%q,%q],"stream":true}}`, one.url, two.url), "--drain-delay", "2s")
 	url := r.balancer()
 	stop := make(chan struct{})

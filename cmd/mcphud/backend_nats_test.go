@@ -71,7 +71,7 @@ func TestBackendCluster_RegisteredAgents(t *testing.T) {
 		up[i] = launch(t, routerCommand(t, "", []string{"ROUTER_CLUSTER=" + as("router:swordfish")}, "--port", "0", "--routes", filepath.Join(dir, "routing.json")), routerReady)
 	}
 	register := []string{"--ephemeral", "--register", as("demo:sesame"), "--name"}
-	one, two := serve(t, append(register, "demo")...), serve(t, append(register, "demo")...)
+	one, two := serveAgent(t, append(register, "demo")...), serveAgent(t, append(register, "demo")...)
 	for _, r := range up {
 		until(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
 		until(t, "both routers", func() bool { return strings.Contains(r.get("/status").body, `"routers":2`) })

@@ -24,7 +24,7 @@ func TestBackendTraceOfACallThatAnotherReplicaEnds(t *testing.T) {
 	url, dir := installedNATS(t, ""), t.TempDir()
 	second := strconv.Itoa(porttest.Free(t))
 	flags := []string{"--queue", url, "--rate-limit", "0", "--concurrency", "4", "--ephemeral", "--name", "demo", "--port"}
-	a := serve(t, append(flags, "0")...)
+	a := serveAgent(t, append(flags, "0")...)
 	routesFile(t, dir, `{"routes":{"demo":{"urls":["`+a.url+`","http://127.0.0.1:`+second+`/mcp"]}}}`)
 	router := launch(t, routerCommand(t, "", nil, "--port", "0", "--routes", filepath.Join(dir, "routing.json")), routerReady)
 	j := journal.New(journal.Options{Dir: t.TempDir()})
@@ -61,7 +61,7 @@ func TestBackendTraceOfACallThatAnotherReplicaEnds(t *testing.T) {
 		t.Fatalf("it became no task: %v", e.err)
 	}
 	await(t, "the call to run", func() bool { return a.queue().Running > 0 })
-	serve(t, append(flags, second)...)
+	serveAgent(t, append(flags, second)...)
 	a.signal(syscall.SIGKILL)
 	a.exit()
 	e := <-ends

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -21,7 +23,7 @@ import (
 func outcomes(t *testing.T, out string) (verdicts []string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
-		var c batchCall
+		var c runner.BatchCall
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -57,15 +59,15 @@ func TestBatch(t *testing.T) {
 	numbers := batchFile(t, `[{"a":1},{"a":"x"},{"a":3}]`)
 	add := []string{"tools", "call", "add", "b=4", "--batch", numbers, "--url", url}
 	o = mcphud(t, append(add, "--format", "json")...)
-	if got := outcomes(t, o.out); o.code != exitTool || !slices.Equal(got, []string{"ok", "isError", "ok"}) || !strings.Contains(o.out, `"sum":7`) || !strings.Contains(o.stderr, "a must be a number") {
+	if got := outcomes(t, o.out); o.code != cli.ExitTool || !slices.Equal(got, []string{"ok", "isError", "ok"}) || !strings.Contains(o.out, `"sum":7`) || !strings.Contains(o.stderr, "a must be a number") {
 		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
 	}
 	o = mcphud(t, append(add, "--format", "text")...)
-	if o.code != exitTool || !strings.Contains(o.out, "✓ ok  0  ") || !strings.Contains(o.out, "3 calls, 1 failed") {
+	if o.code != cli.ExitTool || !strings.Contains(o.out, "✓ ok  0  ") || !strings.Contains(o.out, "3 calls, 1 failed") {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, append(add, "--format", "raw", "--expect", ".isError or .structuredContent.sum == 5")...)
-	if o.code != exitAssertion || strings.Count(o.out, `"jsonrpc":"2.0"`) != 3 {
+	if o.code != cli.ExitAssertion || strings.Count(o.out, `"jsonrpc":"2.0"`) != 3 {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	for _, c := range []struct {
@@ -86,7 +88,7 @@ func TestBatch(t *testing.T) {
 		{[]string{"call_agent", "--batch", numbers, "--read-only"}, "--read-only refuses it"},
 	} {
 		o := mcphud(t, append([]string{"tools", "call", "--format", "json", "--url", url}, c.args...)...)
-		if o.code != exitFailure || !strings.Contains(o.stderr, c.says) || o.out != "" {
+		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, c.says) || o.out != "" {
 			t.Errorf("%q: exit %d, want %q\n%s%s", c.args, o.code, c.says, o.out, o.stderr)
 		}
 	}
@@ -115,7 +117,7 @@ func TestBatchOfAServerThatDies(t *testing.T) {
 	t.Parallel()
 	file := batchFile(t, strings.Repeat("{}\n", 100))
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "crash", "--batch", file, "--concurrency", "2", "--format", "json")...)
-	if got := outcomes(t, o.out); o.code != exitUnreachable || len(got) == 0 || len(got) > 10 || slices.Contains(got, "ok") || !strings.Contains(o.stderr, fmt.Sprintf("%d of 100 calls were not made", 100-len(got))) {
+	if got := outcomes(t, o.out); o.code != cli.ExitUnreachable || len(got) == 0 || len(got) > 10 || slices.Contains(got, "ok") || !strings.Contains(o.stderr, fmt.Sprintf("%d of 100 calls were not made", 100-len(got))) {
 		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
 	}
 }
@@ -150,7 +152,7 @@ func TestBatchIsInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := wait2(t, cmd, &bytes.Buffer{}, &stderr)
-		if got := outcomes(t, stdout.String()); o.code != exitInterrupted || !slices.Equal(got, []string{"ok"}) {
+		if got := outcomes(t, stdout.String()); o.code != cli.ExitInterrupted || !slices.Equal(got, []string{"ok"}) {
 			t.Errorf("exit %d, %q, %s", o.code, got, stderr.String())
 		}
 		if told := strings.Contains(contents(journal), "notifications/cancelled"); told != (last != "") {

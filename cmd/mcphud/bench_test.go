@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/bench"
 )
 
@@ -26,7 +27,7 @@ func benched(t *testing.T, o outcome) bench.Report {
 // A tool and a ping are measured in both eras, over HTTP and stdio, by clients and at a rate.
 func TestBench(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--ephemeral")
+	s := serveAgent(t, "--ephemeral")
 	dir := t.TempDir()
 	batch := filepath.Join(dir, "batch.jsonl")
 	if err := os.WriteFile(batch, []byte("{\"a\":1}\n{\"a\":2,\"b\":5}\n"), 0o600); err != nil {
@@ -62,13 +63,13 @@ func TestBench(t *testing.T) {
 // A missed threshold, and a run in which nothing succeeds, are exit code 9; the report is printed before.
 func TestBenchFails(t *testing.T) {
 	t.Parallel()
-	url := serve(t, "--ephemeral").url
+	url := serveAgent(t, "--ephemeral").url
 	o := mcphud(t, "bench", "--count", "5", "--slo", "p50<1ns", "--slo", "errors<=0", "--format", "text", "--url", url)
-	if o.code != exitAssertion || !strings.Contains(o.out, "missed  p50<1ns") || !strings.Contains(o.out, "met     errors<=0") || !strings.Contains(o.stderr, "1 threshold missed: p50<1ns") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "missed  p50<1ns") || !strings.Contains(o.out, "met     errors<=0") || !strings.Contains(o.stderr, "1 threshold missed: p50<1ns") {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, "bench", "add", "a=1", "--args", `{"b":"no number"}`, "--count", "5", "--format", "json", "--url", url)
-	if r := benched(t, o); o.code != exitAssertion || r.Targets[0].Failed != 5 || !strings.Contains(o.stderr, "no request succeeded") {
+	if r := benched(t, o); o.code != cli.ExitAssertion || r.Targets[0].Failed != 5 || !strings.Contains(o.stderr, "no request succeeded") {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	for _, c := range []struct {
@@ -101,7 +102,7 @@ func TestBenchFails(t *testing.T) {
 		{[]string{"--count", "1", "-o", "."}, "it is a folder"},
 	} {
 		o := mcphud(t, append([]string{"bench", "--format", "json", "--url", url}, c.args...)...)
-		if (o.code != exitFailure && o.code != exitTool) || !strings.Contains(o.stderr, c.says) {
+		if (o.code != cli.ExitFailure && o.code != cli.ExitTool) || !strings.Contains(o.stderr, c.says) {
 			t.Errorf("%q: exit %d, want %q\n%s%s", c.args, o.code, c.says, o.out, o.stderr)
 		}
 	}
@@ -128,13 +129,13 @@ func TestBenchThroughTheRouter(t *testing.T) {
 // On a terminal one sees how far it is, and ends it early with what was measured.
 func TestBenchOnATerminal(t *testing.T) {
 	t.Parallel()
-	url := serve(t, "--ephemeral").url
+	url := serveAgent(t, "--ephemeral").url
 	s := startUI(t, "bench", "--rate", "50", "--for", "10h", "--url", url)
 	for _, shown := range []string{"in flight", "p99.9", "rate  ", "█"} {
 		await(t, "the terminal to show "+shown, func() bool { return strings.Contains(s.written(), shown) })
 	}
 	s.signal(syscall.SIGINT)
-	if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "ended early: interrupted") || !strings.Contains(s.written(), "none failed") {
+	if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "ended early: interrupted") || !strings.Contains(s.written(), "none failed") {
 		t.Errorf("exit %d\n%s", code, s.written())
 	}
 	// A tool that is not read-only is asked about, once.
@@ -143,7 +144,7 @@ func TestBenchOnATerminal(t *testing.T) {
 	if _, err := s.f.WriteString("n\n"); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.exit(); code != exitFailure || !strings.Contains(s.written(), "not called; nothing was sent") {
+	if code := s.exit(); code != cli.ExitFailure || !strings.Contains(s.written(), "not called; nothing was sent") {
 		t.Errorf("exit %d\n%s", code, s.written())
 	}
 }

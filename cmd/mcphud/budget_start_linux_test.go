@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
@@ -16,7 +17,7 @@ import (
 func TestBudgetStartHTTP(t *testing.T) {
 	budget.Skip(t)
 	fortyline := faketest.Program(t, "testdata/fortyline")
-	url := serve(t).url
+	url := serveAgent(t).url
 	list := func() time.Duration {
 		took, _ := lastByte(t, program(t, "tools", "list", "--url", url, "--format", "json"))
 		return took
@@ -50,7 +51,7 @@ func TestBudgetPeerInspector(t *testing.T) {
 		cmd.Args = append(append([]string{}, inspector...), url, "--method", "tools/list")
 		return cmd
 	}
-	ours := func() *exec.Cmd { return program(t, inspecting, url, "--method", "tools/list") }
+	ours := func() *exec.Cmd { return program(t, verbinspect.Inspecting, url, "--method", "tools/list") }
 	if cmd := ours(); !json.Valid(must(t, cmd)) {
 		t.Fatal(cmd)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -27,7 +28,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(faketest.Program(t, "cmd/mcphud"), args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir, "XDG_STATE_HOME="+cmd.Dir, "MCPHUD_CONFIG=", noHistory+"=")
+	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir, "XDG_STATE_HOME="+cmd.Dir, "MCPHUD_CONFIG=", cli.NoHistory+"=")
 	return cmd
 }
 

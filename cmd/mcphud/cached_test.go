@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // mcphud --cache TTL shows the result of an equal call again, marked; commands that make one call have no use for the flag.
@@ -26,10 +27,10 @@ func TestF6_CacheOfTheUI(t *testing.T) {
 		_, _ = s.f.WriteString("\x07")
 		return strings.Contains(s.written(), "cached ")
 	})
-	if o := mcphud(t, "tools", "call", "queue_status", "--cache", "5m", "--url", url); o.code != exitFailure {
+	if o := mcphud(t, "tools", "call", "queue_status", "--cache", "5m", "--url", url); o.code != cli.ExitFailure {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "--cache", "-5m", url); o.code != exitFailure || o.errorLine(t).Kind != "Usage" {
+	if o := mcphud(t, "--cache", "-5m", url); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
 )
 
@@ -24,7 +25,7 @@ func TestCheckAllOwnFault(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || len(all.Reports) != 1 || len(all.Reports[0].Findings) != 0 {
 		t.Errorf("%v: %s", err, o.out)
 	}
-	if o.code != exitFailure || !strings.Contains(o.stderr, "cannot read the kept failure") {
+	if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "cannot read the kept failure") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

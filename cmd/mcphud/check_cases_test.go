@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -40,7 +41,7 @@ func TestCheckCases(t *testing.T) {
 		return o, r, strings.Join(found, ", ")
 	}
 	o, r, found := report("--config", "servers.json")
-	if o.code != exitAssertion || found != "cases/capture a/sum, cases/expect b, cases/is-error c" {
+	if o.code != cli.ExitAssertion || found != "cases/capture a/sum, cases/expect b, cases/is-error c" {
 		t.Fatalf("exit %d %s %s", o.code, found, o.stderr)
 	}
 	if f := r.Findings[1]; f.File != filepath.Join(".mcphud", "calls", "b.yaml") || f.Line != 6 || !strings.Contains(f.Evidence, "got: null") || f.Repro != "mcphud run .mcphud/calls/b.yaml" {
@@ -54,7 +55,7 @@ func TestCheckCases(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--config", "servers.json"}, {"--url", url}} {
 		o := mcphud(t, append([]string{"check", "cases", "--format", "json", "--calls", "nosuch"}, args...)...)
-		if o.code != exitFailure || o.errorLine(t).Kind != "Usage" || !strings.Contains(o.stderr, `there is no call \"nosuch\"`) || !strings.Contains(o.stderr, "a, b, c") {
+		if o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" || !strings.Contains(o.stderr, `there is no call \"nosuch\"`) || !strings.Contains(o.stderr, "a, b, c") {
 			t.Errorf("exit %d %s", o.code, o.stderr)
 		}
 	}
@@ -65,15 +66,15 @@ func TestCheckCases(t *testing.T) {
 	if o := mcphud(t, "check", "cases", "--report", "sarif", "--config", "servers.json"); !strings.Contains(o.out, `"uri":".mcphud/calls/b.yaml"`) && !strings.Contains(o.out, `"uri": ".mcphud/calls/b.yaml"`) {
 		t.Error(o.out)
 	}
-	if o := mcphud(t, "check", "cases"); o.code != exitUnreachable || !strings.Contains(o.stderr, "no such server in the configs") {
+	if o := mcphud(t, "check", "cases"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "no such server in the configs") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	write(t, filepath.Join(dir, "b.yaml"), "server: fake\ntool: echo\nexpect: .[\n")
-	if o := mcphud(t, "check", "cases", "--config", "servers.json"); o.code != exitFailure || !strings.Contains(o.stderr, "b.yaml:3:9: expect is not a jq expression") {
+	if o := mcphud(t, "check", "cases", "--config", "servers.json"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "b.yaml:3:9: expect is not a jq expression") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	t.Chdir(t.TempDir())
-	if o := mcphud(t, "check", "cases"); o.code != exitFailure || !strings.Contains(o.stderr, "there are no named calls") {
+	if o := mcphud(t, "check", "cases"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "there are no named calls") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }

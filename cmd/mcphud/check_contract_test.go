@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -16,7 +17,7 @@ func TestPeerCheckContract(t *testing.T) {
 	t.Parallel()
 	s, dir := peertest.Everything(t), t.TempDir()
 	lock, calls := filepath.Join(dir, "own.lock"), filepath.Join(dir, "calls.jsonl")
-	if o := mcphud(t, target(s, "check", "contract", "--lock", lock)...); o.code != exitFailure || !strings.Contains(o.stderr, "there is no lock: "+lock) || !strings.Contains(o.stderr, "--accept") {
+	if o := mcphud(t, target(s, "check", "contract", "--lock", lock)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "there is no lock: "+lock) || !strings.Contains(o.stderr, "--accept") {
 		t.Fatalf("exit %d %s", o.code, o.stderr)
 	}
 	if o := mcphud(t, target(s, "check", "contract", "--accept", "--lock", lock, "--format", "text")...); o.code != 0 || !strings.Contains(o.out, "made the contract of ") {
@@ -47,7 +48,7 @@ func TestPeerCheckContract(t *testing.T) {
 			t.Errorf("no %s in %s", want, o.out)
 		}
 	}
-	if o.code != exitAssertion || !json.Valid([]byte(o.out)) {
+	if o.code != cli.ExitAssertion || !json.Valid([]byte(o.out)) {
 		t.Errorf("exit %d", o.code)
 	}
 	o = mcphud(t, target(s, "check", "contract", "--lock", lock, "--accept", "--format", "text")...)

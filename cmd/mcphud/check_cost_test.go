@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/test/peertest"
@@ -34,7 +35,7 @@ func TestCheckCost(t *testing.T) {
 	c.Args = append(c.Args, "--", c.Path, "agent", "--stdio", "--ephemeral")
 	var out, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &out, &stderr
-	if err := c.Run(); c.ProcessState.ExitCode() != exitAssertion {
+	if err := c.Run(); c.ProcessState.ExitCode() != cli.ExitAssertion {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	if !strings.Contains(out.String(), `"rule":"cost/over-budget","severity":"error"`) || !strings.Contains(out.String(), `"heaviest_tools":[{"place":{"kind":"tool","name":"form_gallery"}`) {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/serve/fault"
-
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 

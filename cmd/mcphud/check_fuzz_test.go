@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/peertest"
@@ -57,7 +58,7 @@ func TestCheckFuzzReplays(t *testing.T) {
 		return mcphud(t, append(append([]string{"check", "fuzz", "--failures", dir, "--allow", "rpc_error", "--only", "rpc_error"}, args...), fake(t, behave.Good)...)...)
 	}
 	o := run("--seed", "9", "--runs", "2", "--format", "text", "--fail-on", "warning")
-	if o.code != exitAssertion || !strings.Contains(o.out, "seed 9") || !strings.Contains(o.out, "mcphud tools call rpc_error -- ") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "seed 9") || !strings.Contains(o.out, "mcphud tools call rpc_error -- ") {
 		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
 	}
 	o = run("--replay", "--format", "text", "--fail-on", "never")

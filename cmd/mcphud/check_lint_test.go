@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/config"
@@ -80,7 +81,7 @@ func TestCheckLintClients(t *testing.T) {
 	t.Parallel()
 	s := agentOver(t, "demo")
 	o, r, f := linted(t, s, "--client", "openai-strict")
-	if o.code != exitAssertion || len(f) != 1 || f["openai-strict"].Lost != r.Server.Tools || r.Counts.Error == 0 {
+	if o.code != cli.ExitAssertion || len(f) != 1 || f["openai-strict"].Lost != r.Server.Tools || r.Counts.Error == 0 {
 		t.Errorf("exit %d: %+v %+v %s", o.code, f, r.Counts, o.stderr)
 	}
 	for _, x := range r.Findings {
@@ -89,12 +90,12 @@ func TestCheckLintClients(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("a_server_with_a_long_name_", 3)
-	if o, r, _ := linted(t, s, "--client", "cursor,claude-code", "--known-as", long); o.code != exitAssertion || !slices.ContainsFunc(r.Findings, func(x check.Finding) bool {
+	if o, r, _ := linted(t, s, "--client", "cursor,claude-code", "--known-as", long); o.code != cli.ExitAssertion || !slices.ContainsFunc(r.Findings, func(x check.Finding) bool {
 		return x.ID == "lint/name-too-long" && strings.Contains(x.Message, "mcp__"+long[:20])
 	}) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
-	if o := mcphud(t, target(s, "check", "lint", "--client", "curser")...); o.code != exitFailure || !strings.Contains(o.stderr, "cursor") {
+	if o := mcphud(t, target(s, "check", "lint", "--client", "curser")...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "cursor") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // changeable is a server whose tools a test replaces.
@@ -57,7 +59,7 @@ func TestCheckSafetyPins(t *testing.T) {
 				t.Errorf("no %s in %s", w, o.out)
 			}
 		}
-		if o.code != exitAssertion || strings.Contains(o.out, `"name":"stay"`) {
+		if o.code != cli.ExitAssertion || strings.Contains(o.out, `"name":"stay"`) {
 			t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
 		}
 	}
@@ -71,7 +73,7 @@ func TestCheckSafetyPins(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	want(mcphud(t, "check", "safety", "--format", "json", "--pins", files[0], "--url", url))
-	if o := mcphud(t, "check", "safety", "--pins", files[0]+".no", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "--pins: ") {
+	if o := mcphud(t, "check", "safety", "--pins", files[0]+".no", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--pins: ") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }
@@ -85,7 +87,7 @@ func TestCheckSafetyResults(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "calls.jsonl")
 	call := command(t, "tools", "call", "settings", "--url", url, "--journal", file, "--journal-raw") // a journal has no secrets otherwise
-	call.Env = append(call.Env, noHistory+"=")                                                        // which isolate turned off
+	call.Env = append(call.Env, cli.NoHistory+"=")                                                    // which isolate turned off
 	if o := finish(t, call); o.code != 0 {
 		t.Fatal(o.stderr)
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbcheck "github.com/mcphud/mcphud/cmd/verb/check"
 	"github.com/mcphud/mcphud/session/check"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -131,15 +133,15 @@ func TestCheckPrintsAReport(t *testing.T) {
 	t.Parallel()
 	args := slices.Concat([]string{"cost", "--budget", "10"}, ownAgent(t, "demo"))
 	o, _ := checkedIn(t, nil, append([]string{"--format", "text", "-v"}, args...)...)
-	if o.code != exitAssertion || !strings.Contains(o.out, "✗ cost/over-budget: ") || !strings.Contains(o.out, "why: ") || !strings.Contains(o.out, "\n✗ ") || !strings.Contains(o.stderr, "of severity error or more") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "✗ cost/over-budget: ") || !strings.Contains(o.out, "why: ") || !strings.Contains(o.out, "\n✗ ") || !strings.Contains(o.stderr, "of severity error or more") {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	o, _ = checkedIn(t, nil, append([]string{"--report", "markdown"}, args...)...)
-	if o.code != exitAssertion || !strings.HasPrefix(o.out, "## ✗ mcphud check: `") {
+	if o.code != cli.ExitAssertion || !strings.HasPrefix(o.out, "## ✗ mcphud check: `") {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	o, dir := checkedIn(t, map[string]string{"mcphud.lock": "{\n \"x\": 1\n}\n"}, append([]string{"--report", "sarif=-", "--report", "junit=a.xml"}, args...)...)
-	if o.code != exitAssertion || !strings.Contains(o.out, `"uri":"mcphud.lock"`) {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, `"uri":"mcphud.lock"`) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.xml")); err != nil {
@@ -194,7 +196,7 @@ func TestCheckBaseline(t *testing.T) {
 	}
 	// A new finding counts.
 	o, _ = checkedIn(t, map[string]string{"known.json": `{"version":1,"findings":[]}`}, slices.Concat([]string{"cost", "--budget", "10", "--baseline", "known.json"}, agent)...)
-	if o.code != exitAssertion {
+	if o.code != cli.ExitAssertion {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -224,14 +226,14 @@ func TestCheckRefuses(t *testing.T) {
 		{nil, []string{"lnit"}, `there is no section`},
 	} {
 		o, dir := checkedIn(t, c.files, slices.Concat([]string{"--format", "json"}, c.args, ownAgent(t, "demo"))...)
-		if o.code != exitFailure || o.out != "" || !strings.Contains(strings.ReplaceAll(o.stderr, `\\`, `\`), c.want) {
+		if o.code != cli.ExitFailure || o.out != "" || !strings.Contains(strings.ReplaceAll(o.stderr, `\\`, `\`), c.want) {
 			t.Errorf("%q: exit %d, %s%s; want %q", c.args, o.code, o.out, o.stderr, c.want)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "a")); err == nil {
 			t.Errorf("%q: a report is there", c.args)
 		}
 	}
-	if o := mcphud(t, "check", "lnit", "--url", "http://127.0.0.1:1/mcp"); o.code != exitFailure || !strings.Contains(o.stderr, "did you mean lint") {
+	if o := mcphud(t, "check", "lnit", "--url", "http://127.0.0.1:1/mcp"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "did you mean lint") {
 		t.Errorf("exit %d, %s; the server was asked first", o.code, o.stderr)
 	}
 }
@@ -241,7 +243,7 @@ func TestCheckOfAServerThatDies(t *testing.T) {
 	t.Parallel()
 	o, dir := checkedIn(t, nil, append([]string{"cost", "--format", "json", "--report", "junit=a.xml"}, fake(t, behave.HalfFrameExit)...)...)
 	r := reportOf(t, o.out)
-	if o.code != exitAssertion || r.Counts.Error == 0 || r.Findings[0].ID != "server/list-failed" || len(r.Sections) != 2 {
+	if o.code != cli.ExitAssertion || r.Counts.Error == 0 || r.Findings[0].ID != "server/list-failed" || len(r.Sections) != 2 {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	validJSON(t, "report.schema.json", o.out)
@@ -275,7 +277,7 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 	_ = c.Wait() // the exit code is looked at
 	r := reportOf(t, out.String())
-	if c.ProcessState.ExitCode() != exitInterrupted || !r.Interrupted || !strings.Contains(out.String(), "cost/over-budget") || !strings.Contains(stderr.String(), "the baseline is not written") {
+	if c.ProcessState.ExitCode() != cli.ExitInterrupted || !r.Interrupted || !strings.Contains(out.String(), "cost/over-budget") || !strings.Contains(stderr.String(), "the baseline is not written") {
 		t.Errorf("exit %d: %.1000s\n%s", c.ProcessState.ExitCode(), &out, &stderr)
 	}
 	validJSON(t, "report.schema.json", out.String())
@@ -324,7 +326,7 @@ func TestCheckInterruptedBeforeTheLists(t *testing.T) {
 			}
 			_ = cmd.Wait() // the exit code is looked at
 			report := contents(filepath.Join(cmd.Dir, "a.json"))
-			if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(report, `"interrupted":true`) || !strings.Contains(report, c.said) {
+			if cmd.ProcessState.ExitCode() != cli.ExitInterrupted || !strings.Contains(report, `"interrupted":true`) || !strings.Contains(report, c.said) {
 				t.Errorf("exit %d: %s\n%s", cmd.ProcessState.ExitCode(), report, &stderr)
 			}
 			if name != "all" {
@@ -341,7 +343,7 @@ func TestCheckInterruptedBeforeTheLists(t *testing.T) {
 func TestCheckOfListsThatFail(t *testing.T) {
 	t.Parallel()
 	o, _ := checkedIn(t, nil, append([]string{"lint", "cost", "--format", "text"}, fake(t, behave.ListError)...)...)
-	if o.code != exitAssertion || strings.Contains(o.out, "no findings") || strings.Count(o.out, "not finished: nothing is known of tools/list, prompts/list, ") != 2 {
+	if o.code != cli.ExitAssertion || strings.Contains(o.out, "no findings") || strings.Count(o.out, "not finished: nothing is known of tools/list, prompts/list, ") != 2 {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 }
@@ -350,7 +352,7 @@ func TestCheckOfListsThatFail(t *testing.T) {
 func TestCheckOfAServerThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	o, dir := checkedIn(t, nil, append([]string{"--report", "sarif=a.sarif", "--report", "json=a.json", "--format", "json"}, fake(t, behave.ExitAtOnce)...)...)
-	if o.code != exitUnreachable || o.out != "" {
+	if o.code != cli.ExitUnreachable || o.out != "" {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	for file, schema := range map[string]string{"a.sarif": "testdata/sarif-schema-2.1.0.json", "a.json": "report.schema.json"} {
@@ -381,7 +383,7 @@ func TestCheckAll(t *testing.T) {
 	var all struct {
 		Reports []check.Report `json:"reports"`
 	}
-	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitAssertion || len(all.Reports) != 3 {
+	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitAssertion || len(all.Reports) != 3 {
 		t.Fatalf("exit %d, %v: %s\n%s", o.code, err, o.out, o.stderr)
 	}
 	if !strings.Contains(o.stderr, "off is disabled") {
@@ -421,7 +423,7 @@ func TestCheckAll(t *testing.T) {
 	}
 	files["known.json"] = `{"version":2,"servers":{"one":[]}}`
 	o, _ = checkedIn(t, files, "cost", "--config", "all.json", "--budget", "10", "--baseline", "known.json", "--server", "three")
-	if o.code != exitAssertion || !strings.Contains(o.stderr, "known.json has nothing of three: it has one") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.stderr, "known.json has nothing of three: it has one") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	none := filepath.Join(dir, "none.json")
@@ -434,7 +436,7 @@ func TestCheckAll(t *testing.T) {
 		"a lock is compared with":  {"contract"},
 		"no server that may start": {"--config", none},
 	} {
-		if o := mcphud(t, append([]string{"check", "--all", "--format", "json"}, args...)...); o.code != exitFailure || !strings.Contains(o.stderr, want) {
+		if o := mcphud(t, append([]string{"check", "--all", "--format", "json"}, args...)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
 			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
 		}
 	}
@@ -458,7 +460,7 @@ func TestCheckListRules(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	for _, name := range (&checking{}).names() {
+	for _, name := range (&verbcheck.Checking{}).Names() {
 		if !sections[name] {
 			t.Errorf("no rule of %s is listed", name)
 		}
@@ -472,7 +474,7 @@ func TestCheckListRules(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	o = mcphud(t, "check", "--list-rules", "cost/over-budged", "--format", "text")
-	if o.code != exitFailure || !strings.Contains(o.stderr, "did you mean cost/over-budget") {
+	if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "did you mean cost/over-budget") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

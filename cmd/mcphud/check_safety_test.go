@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -26,7 +27,7 @@ func TestCheckSafety(t *testing.T) {
 		if want == nil && (err != nil || !strings.Contains(out.String(), `"findings":[]`)) {
 			t.Errorf("%s: %v %s%s", profile, err, &out, &stderr)
 		}
-		if want != nil && c.ProcessState.ExitCode() != exitAssertion {
+		if want != nil && c.ProcessState.ExitCode() != cli.ExitAssertion {
 			t.Errorf("%s: %v %s", profile, err, &stderr)
 		}
 		for _, w := range want {

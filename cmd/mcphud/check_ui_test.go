@@ -10,6 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/report"
+	verbcheck "github.com/mcphud/mcphud/cmd/verb/check"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
@@ -40,11 +43,11 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 		"wrong.yaml": "tool: add\narguments: {a: 1, b: 2}\nexpect: .structuredContent.sum == 4\n",
 		"other.yaml": "server: another\ntool: add\n",
 	})
-	a := &app{kill: &children{}, sent: &sent{}}
+	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Sent{}}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
-	lock := contract.NewProject(func() string { return findLock(".") })
-	deps := views.Deps{Lock: lock, Checks: a.uiChecks(session.Options{}, own, lock)}
+	lock := contract.NewProject(func() string { return report.FindLock(".") })
+	deps := views.Deps{Lock: lock, Checks: verbcheck.UIChecks(a.App, session.Options{}, own, lock)}
 	ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "agent", Transport: config.HTTP, URL: url}), tuitest.Size(120, 50),
 		tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
 	shows := func(texts ...string) { t.Helper(); screenShows(t, ui, texts...) }
@@ -100,13 +103,13 @@ func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
 	}
 	s.SetTools(answering(find("Finds pages, and edits them.", mcp.WithReadOnlyHintAnnotation(false)), found))
 
-	a := &app{kill: &children{}, sent: &sent{}}
+	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Sent{}}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
-	lock := contract.NewProject(func() string { return findLock(".") })
+	lock := contract.NewProject(func() string { return report.FindLock(".") })
 	screen := func(lock *contract.Project, want ...string) {
 		t.Helper()
-		deps := views.Deps{Lock: lock, Checks: a.uiChecks(session.Options{}, own, lock)}
+		deps := views.Deps{Lock: lock, Checks: verbcheck.UIChecks(a.App, session.Options{}, own, lock)}
 		ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "changeable", Transport: config.HTTP, URL: url}), tuitest.Size(240, 60),
 			tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
 		shows := func(texts ...string) { t.Helper(); screenShows(t, ui, texts...) }

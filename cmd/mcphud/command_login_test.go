@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
@@ -89,7 +90,7 @@ func TestC4b_TheExampleByTheCommandLine(t *testing.T) {
 	needs := func(o outcome) {
 		t.Helper()
 		e := o.errorLine(t)
-		if o.code != exitAuth || e.Kind != "OAuth" || !strings.Contains(e.Message, "the server needs a login at "+h.URL) || !strings.Contains(e.Message, "mcphud auth login --config "+h.File+" --server slack") {
+		if o.code != cli.ExitAuth || e.Kind != "OAuth" || !strings.Contains(e.Message, "the server needs a login at "+h.URL) || !strings.Contains(e.Message, "mcphud auth login --config "+h.File+" --server slack") {
 			t.Errorf("exit %d: %s", o.code, o.stderr)
 		}
 	}
@@ -97,7 +98,7 @@ func TestC4b_TheExampleByTheCommandLine(t *testing.T) {
 	needs(first)
 	status := finish(t, h.run("auth", "status", "--server", "slack"))
 	explain := finish(t, h.run("auth", "explain", "--server", "slack"))
-	if status.code != exitAuth || !strings.Contains(explain.ok(t), "the configuration names the endpoints") {
+	if status.code != cli.ExitAuth || !strings.Contains(explain.ok(t), "the configuration names the endpoints") {
 		t.Errorf("exit %d %s, %s", status.code, status.stderr, explain.out)
 	}
 	if tokens, _ := h.Started(); len(tokens) > 0 || len(h.Calls("")) > 0 {
@@ -140,7 +141,7 @@ func TestC4b_TheExampleByTheCommandLine(t *testing.T) {
 	}
 	h.Refuse("*")
 	refused := list()
-	if e := refused.errorLine(t); refused.code != exitAuth || !strings.Contains(e.Message, "the server says that its token is not good") || !strings.Contains(e.Message, "invalid_auth") || !strings.Contains(e.Message, "mcphud auth login ") {
+	if e := refused.errorLine(t); refused.code != cli.ExitAuth || !strings.Contains(e.Message, "the server says that its token is not good") || !strings.Contains(e.Message, "invalid_auth") || !strings.Contains(e.Message, "mcphud auth login ") {
 		t.Errorf("exit %d: %s", refused.code, refused.stderr)
 	}
 	h.keepsSecrets(all + refused.out + refused.stderr)

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/settings"
+	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 )
 
 // explaining is config explain as a script reads it.
@@ -80,7 +84,7 @@ func explainer(t *testing.T, agentYAML, routes string, env []string, args ...str
 		"AGENT_EMBEDDINGS_URL=", "AGENT_EMBEDDINGS_MODEL=", "AGENT_EMBEDDINGS_KEY=",
 		"ROUTER_HOST=", "ROUTER_PORT=", "ROUTER_CA=", "MCPHUD_THEME=", "OTEL_EXPORTER_OTLP_ENDPOINT=")
 	cmd.Env = append(cmd.Env, env...)
-	for file, text := range map[string]string{filepath.Join(".config", "mcphud", agentFile): agentYAML, "routing.json": routes} {
+	for file, text := range map[string]string{filepath.Join(".config", "mcphud", options.AgentFile): agentYAML, "routing.json": routes} {
 		if text == "" {
 			continue
 		}
@@ -103,10 +107,10 @@ func explainedBy(t *testing.T, cmd *exec.Cmd) (e explaining, failure string) {
 	if err := json.Unmarshal([]byte(o.out), &e); err != nil {
 		t.Fatalf("exit %d, %v: %s%s", o.code, err, o.out, o.stderr)
 	}
-	if o.code != exitOK {
+	if o.code != cli.ExitOK {
 		failure = o.errorLine(t).Message
 	}
-	if o.code != exitOK && o.code != exitFailure || (failure == "") != (o.stderr == "") {
+	if o.code != cli.ExitOK && o.code != cli.ExitFailure || (failure == "") != (o.stderr == "") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if strings.Contains(o.out+o.stderr, "s3cret") {
@@ -129,24 +133,24 @@ func wantSettings(t *testing.T, p explainedPart, want map[string]string) {
 
 func TestC1_ExplainKnowsEveryFlag(t *testing.T) {
 	t.Parallel()
-	var agent agentSettings
-	var router routerSettings
+	var agent options.Agent
+	var router options.Router
 	fa, fr := pflag.NewFlagSet("agent", pflag.ContinueOnError), pflag.NewFlagSet("router", pflag.ContinueOnError)
-	agent.register(fa)
-	router.register(fr)
-	ofRouter, _ := router.gather(fr)
-	for _, all := range []settings{agent.gather(fa), ofRouter} {
+	agent.Register(fa)
+	router.Register(fr)
+	ofRouter, _ := router.Gather(fr)
+	for _, all := range []settings.List{agent.Gather(fa), ofRouter} {
 		listed := map[string]bool{}
-		for _, s := range all.list {
-			listed[s.flag] = true
-			if all.flags.Lookup(s.flag) == nil && all.bare.Lookup(s.flag) == nil {
-				t.Errorf("%s: %s is no flag and no value", all.what, s.flag)
+		for _, s := range all.List {
+			listed[s.Flag] = true
+			if all.Flags.Lookup(s.Flag) == nil && all.Bare.Lookup(s.Flag) == nil {
+				t.Errorf("%s: %s is no flag and no value", all.What, s.Flag)
 			}
 		}
-		for _, f := range []*pflag.FlagSet{all.flags, all.bare} {
+		for _, f := range []*pflag.FlagSet{all.Flags, all.Bare} {
 			f.VisitAll(func(fl *pflag.Flag) {
 				if !listed[fl.Name] {
-					t.Errorf("%s: nobody lists %s", all.what, fl.Name)
+					t.Errorf("%s: nobody lists %s", all.What, fl.Name)
 				}
 			})
 		}
@@ -201,27 +205,27 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 	for _, c := range []struct {
 		name, yaml, routes, env string
 		args                    []string
-		setting, is, failure    string
+		Setting, is, failure    string
 	}{
 		{
-			name: "variable", yaml: "port: 7003", env: "AGENT_PORT=abc", args: []string{"agent"}, setting: "port",
+			name: "variable", yaml: "port: 7003", env: "AGENT_PORT=abc", args: []string{"agent"}, Setting: "port",
 			is: "abc AGENT_PORT, not 7003 agent.yaml:1; must be a whole number from 0 to 65535", failure: `AGENT_PORT is "abc"`,
 		},
 		{
-			name: "file", yaml: "name: x\ntimeout: soon\n", args: []string{"agent"}, setting: "timeout",
+			name: "file", yaml: "name: x\ntimeout: soon\n", args: []string{"agent"}, Setting: "timeout",
 			is: "soon agent.yaml:2; must be a duration such as 30s, or a number of milliseconds, of at most 24h", failure: `agent.yaml:2:1: timeout is "soon"`,
 		},
-		{name: "no object", yaml: "[1]", args: []string{"agent"}, setting: "port", is: "7000 default", failure: "agent.yaml:1:1"},
-		{name: "no file", args: []string{"agent", "--config", "none.yaml"}, setting: "port", is: "7000 default", failure: "none.yaml"},
-		{name: "together", args: []string{"agent", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
-		{name: "too long", args: []string{"agent", "--timeout", "2m"}, setting: "timeout", is: "2m flag", failure: "the limit of a tool call"},
+		{name: "no object", yaml: "[1]", args: []string{"agent"}, Setting: "port", is: "7000 default", failure: "agent.yaml:1:1"},
+		{name: "no file", args: []string{"agent", "--config", "none.yaml"}, Setting: "port", is: "7000 default", failure: "none.yaml"},
+		{name: "together", args: []string{"agent", "--host", "0.0.0.0"}, Setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
+		{name: "too long", args: []string{"agent", "--timeout", "2m"}, Setting: "timeout", is: "2m flag", failure: "the limit of a tool call"},
 		{
-			name: "router's variable", routes: `{"port":9001}`, env: "ROUTER_PORT=abc", args: []string{"router"}, setting: "port",
+			name: "router's variable", routes: `{"port":9001}`, env: "ROUTER_PORT=abc", args: []string{"router"}, Setting: "port",
 			is: "abc ROUTER_PORT, not 9001 routing.json:1; must be a whole number from 0 to 65535", failure: `ROUTER_PORT is "abc"`,
 		},
-		{name: "router's file", routes: "{\n\"port\":\"x\"}", args: []string{"router"}, setting: "port", is: "8088 default", failure: "routing.json: line 2, column 8: port is"},
-		{name: "no routes", args: []string{"router", "--routes", "none.json"}, setting: "routes", is: "none.json flag", failure: "none.json: no such file"},
-		{name: "router together", routes: `{}`, args: []string{"router", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
+		{name: "router's file", routes: "{\n\"port\":\"x\"}", args: []string{"router"}, Setting: "port", is: "8088 default", failure: "routing.json: line 2, column 8: port is"},
+		{name: "no routes", args: []string{"router", "--routes", "none.json"}, Setting: "routes", is: "none.json flag", failure: "none.json: no such file"},
+		{name: "router together", routes: `{}`, args: []string{"router", "--host", "0.0.0.0"}, Setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -231,15 +235,15 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 			if c.args[0] == "router" {
 				part, first = e.Router, "drain-timeout"
 			}
-			if got := part.of(c.setting); got != c.is {
-				t.Errorf("%s is explained as %q, want %q", c.setting, got, c.is)
+			if got := part.of(c.Setting); got != c.is {
+				t.Errorf("%s is explained as %q, want %q", c.Setting, got, c.is)
 			}
 			if !strings.Contains(failure, c.failure) || !strings.HasSuffix(part.of(first), " default") {
 				t.Errorf("%q, want %q, and the rest: %+v", failure, c.failure, part)
 			}
 			server := exec.Command(cmd.Path, c.args...)
 			server.Env, server.Dir = cmd.Env, cmd.Dir
-			if o := finish(t, server); o.code != exitFailure || o.errorLine(t).Message != failure {
+			if o := finish(t, server); o.code != cli.ExitFailure || o.errorLine(t).Message != failure {
 				t.Errorf("it is refused with %s, and explained with %s", o.stderr, failure)
 			}
 		})
@@ -379,7 +383,7 @@ func TestC1_ExplainForPeople(t *testing.T) {
 	if every := strings.Count(all.out, "  not there  "); lines > 20 || every < lines+10 || strings.Contains(all.out, "--all lists them") {
 		t.Errorf("%d lines for what is not there, with --all %d:\n%s", lines, every, all.out)
 	}
-	if o.code != exitFailure || !strings.HasPrefix(o.stderr, `error: AGENT_PORT is "many"`) || strings.Contains(o.out+o.stderr, "s3cret") {
+	if o.code != cli.ExitFailure || !strings.HasPrefix(o.stderr, `error: AGENT_PORT is "many"`) || strings.Contains(o.out+o.stderr, "s3cret") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -398,7 +402,7 @@ func TestC1_ExplainUsage(t *testing.T) {
 		"config explain agent --log-level loud": "debug, info, warning, error",
 	} {
 		o := mcphud(t, strings.Fields(args)...)
-		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, says) {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || o.out != "" || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", args, o.code, o.out, o.stderr)
 		}
 	}

@@ -14,6 +14,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tailscale/hujson"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/settings"
+	verbconfig "github.com/mcphud/mcphud/cmd/verb/config"
+	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -66,7 +70,7 @@ func TestUserConfigTimeout(t *testing.T) {
 	}
 	defer silent.Close()
 	cmd, _ := withConfig(t, "connect_timeout: 200ms\n", "ping", "--url", "http://"+silent.Addr().String()+"/mcp", "--transport", "http")
-	if got := finish(t, cmd); got.code != exitTimeout && got.code != exitUnreachable || !strings.Contains(got.stderr, "200ms") {
+	if got := finish(t, cmd); got.code != cli.ExitTimeout && got.code != cli.ExitUnreachable || !strings.Contains(got.stderr, "200ms") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -77,7 +81,7 @@ func TestUserConfigBudget(t *testing.T) {
 	url := faketest.HTTP(t, behave.Good, behave.Fault{}).URL
 	for want, body := range map[string]string{"more than 7": "token_budget: 7\n", "": "token_budget: 1000000\n"} {
 		cmd, _ := withConfig(t, body, "check", "cost", "--format", "text", "--url", url)
-		if got := finish(t, cmd); strings.Contains(got.out, "over-budget") != (want != "") || !strings.Contains(got.out, want) || (got.code == exitAssertion) != (want != "") {
+		if got := finish(t, cmd); strings.Contains(got.out, "over-budget") != (want != "") || !strings.Contains(got.out, want) || (got.code == cli.ExitAssertion) != (want != "") {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}
@@ -116,14 +120,14 @@ func TestUserConfigHistory(t *testing.T) {
 	for body, want := range map[string]bool{"history: {enabled: false}\n": false, "history: {days: 3}\n": true} {
 		for _, env := range []string{"", "on", "off"} {
 			cmd, _ := withConfig(t, body, "tools", "call", "echo", "message=x", "--url", url)
-			cmd.Env = append(cmd.Env, noHistory+"="+env)
+			cmd.Env = append(cmd.Env, cli.NoHistory+"="+env)
 			dir := cmd.Dir
-			if got := finish(t, cmd); got.code == exitFailure {
+			if got := finish(t, cmd); got.code == cli.ExitFailure {
 				t.Fatalf("%+v", got)
 			}
 			_, err := os.Stat(filepath.Join(dir, ".state", "mcphud", "calls.db"))
 			if kept := err == nil; kept != (env == "on" || want && env == "") {
-				t.Errorf("%s with %s=%s: kept %v", body, noHistory, env, kept)
+				t.Errorf("%s with %s=%s: kept %v", body, cli.NoHistory, env, kept)
 			}
 		}
 	}
@@ -136,8 +140,8 @@ func TestConfigExplainUserConfig(t *testing.T) {
 	got := finish(t, cmd)
 	var e struct {
 		General struct {
-			File     settingsFile
-			Settings []explainedSetting
+			File     settings.File
+			Settings []settings.ExplainedSetting
 			Warnings []config.Warning
 		}
 	}
@@ -192,7 +196,7 @@ func TestConfigEdit(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "\nmouse: false\n") {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	if got := edit(dir, `echo "theme: [" >> "$1"`); got.code != exitFailure || !strings.Contains(got.stderr, "config.draft.yaml") || !strings.Contains(got.stderr, "config.yaml:") {
+	if got := edit(dir, `echo "theme: [" >> "$1"`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "config.draft.yaml") || !strings.Contains(got.stderr, "config.yaml:") {
 		t.Errorf("%+v", got)
 	}
 	if after, _ := os.ReadFile(file); string(after) != string(b) {
@@ -204,7 +208,7 @@ func TestConfigEdit(t *testing.T) {
 	if got := edit(dir, `true`); got.code != 0 || !strings.Contains(got.stderr, "nothing was changed") {
 		t.Errorf("%+v", got)
 	}
-	if got := edit(dir, `exit 3`); got.code != exitFailure || !strings.Contains(got.stderr, "the editor") {
+	if got := edit(dir, `exit 3`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "the editor") {
 		t.Errorf("%+v", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "mcphud", "*draft*")); len(left) > 0 {
@@ -225,7 +229,7 @@ func TestConfigEdit(t *testing.T) {
 	if info, err := os.Stat(dots); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if got := edit(dir, `echo "theme: dark" >> "`+dots+`"; echo "images: auto" >> "$1"`); got.code != exitFailure || !strings.Contains(got.stderr, "changed while it was edited") {
+	if got := edit(dir, `echo "theme: dark" >> "`+dots+`"; echo "images: auto" >> "$1"`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "changed while it was edited") {
 		t.Errorf("%+v", got)
 	}
 	if b, _ := os.ReadFile(dots); !strings.HasSuffix(string(b), "theme: dark\n") {
@@ -252,8 +256,8 @@ func TestConfigCheck(t *testing.T) {
 		writeText(t, filepath.Join(dir, name), body)
 	}
 	got := finish(t, cmd)
-	var all struct{ Files []checked }
-	if err := json.Unmarshal([]byte(got.out), &all); err != nil || got.code != exitStrict || got.stderr != "" {
+	var all struct{ Files []verbconfig.Checked }
+	if err := json.Unmarshal([]byte(got.out), &all); err != nil || got.code != cli.ExitStrict || got.stderr != "" {
 		t.Fatal(err, got)
 	}
 	said := map[string]string{}
@@ -285,7 +289,7 @@ func TestConfigCheck(t *testing.T) {
 	if got := finish(t, good); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := ownProcess(t, "config", "check", "missing.yaml"); got.code != exitFailure {
+	if got := ownProcess(t, "config", "check", "missing.yaml"); got.code != cli.ExitFailure {
 		t.Errorf("%+v", got)
 	}
 }
@@ -370,7 +374,7 @@ func TestConfigSchemas(t *testing.T) {
 			}
 		}
 	}
-	if got := mcphud(t, "config", "schema", "routng"); got.code != exitFailure || !strings.Contains(got.stderr, "did you mean routing?") {
+	if got := mcphud(t, "config", "schema", "routng"); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "did you mean routing?") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -379,7 +383,7 @@ func TestConfigSchemas(t *testing.T) {
 func TestSchemasAreComplete(t *testing.T) {
 	t.Parallel()
 	has := func(name, key string) {
-		if !strings.Contains(string(schemas()[name]), `"`+key+`"`) {
+		if !strings.Contains(string(verbconfig.Schemas()[name]), `"`+key+`"`) {
 			t.Errorf("the schema %s does not have %s", name, key)
 		}
 	}
@@ -389,9 +393,9 @@ func TestSchemasAreComplete(t *testing.T) {
 			has("mcphud", inner)
 		}
 	}
-	for _, s := range agentSources {
-		if s.key != "" && s.key != "host" {
-			has("stack", s.key)
+	for _, s := range options.AgentSources {
+		if s.Key != "" && s.Key != "host" {
+			has("stack", s.Key)
 		}
 	}
 }
@@ -445,7 +449,7 @@ func TestKeysOfOtherScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, warnings := uiSettings(&u, has)
+	s, warnings := cli.UISettings(&u, has)
 	if len(s.Keys) != 1 || s.Keys["app.zoom"][0] != "f11" || len(warnings) != 1 || !strings.Contains(warnings[0].Message, "tools.al") {
 		t.Errorf("%v, %v", s.Keys, warnings)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -46,13 +47,13 @@ func TestConformanceClient(t *testing.T) {
 func TestConformanceByHand(t *testing.T) {
 	t.Setenv("MCP_CONFORMANCE_SCENARIO", "")
 	got := mcphud(t, "conformance", "http://127.0.0.1:1/mcp")
-	if e := got.errorLine(t); got.code != exitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_SCENARIO is not set") {
+	if e := got.errorLine(t); got.code != cli.ExitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_SCENARIO is not set") {
 		t.Errorf("exit code %d: %+v", got.code, e)
 	}
 	t.Setenv("MCP_CONFORMANCE_SCENARIO", "http-custom-headers")
 	t.Setenv("MCP_CONFORMANCE_CONTEXT", "[]")
 	got = mcphud(t, "conformance", "http://127.0.0.1:1/mcp")
-	if e := got.errorLine(t); got.code != exitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_CONTEXT") {
+	if e := got.errorLine(t); got.code != cli.ExitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_CONTEXT") {
 		t.Errorf("exit code %d: %+v", got.code, e)
 	}
 	if help := mcphud(t, "--help").ok(t); strings.Contains(help, "conformance") {
@@ -86,7 +87,7 @@ func TestConformanceFrames(t *testing.T) {
 			use := func(args ...string) string {
 				file := filepath.Join(t.TempDir(), "journal")
 				got := mcphud(t, append(args, "--url", url, "--protocol", revision.Name, "--root", ".", "--log-level", "debug", "--yes", "--answer", "@"+rules, "--journal", file)...)
-				if got.code != 0 && got.code != exitTool && got.code != exitRPC {
+				if got.code != 0 && got.code != cli.ExitTool && got.code != cli.ExitRPC {
 					t.Errorf("%q: exit code %d, %s", args, got.code, got.stderr)
 				}
 				for _, what := range checkFrames(t, frames, file, "") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -116,7 +117,7 @@ func TestE11_E12_KindsHaveTheirNamesAndCodes(t *testing.T) {
 		"SpawnFailed": 4, "ServerNotFound": 4, "ServerDisabled": 4, "ServerNotConnected": 4, "Transport": 4, "ChannelClosed": 4,
 		"OAuth": 3, "InvalidToolName": 5, "ToolError": 5, "Timeout": 7, "RpcError": 10, "Protocol": 11,
 	} {
-		if got, ok := exitCodes[failure.Kind(name)]; !ok || got != code {
+		if got, ok := cli.ExitCodes[failure.Kind(name)]; !ok || got != code {
 			t.Errorf("%s has the exit code %d, %v; want %d", name, got, ok, code)
 		}
 	}
@@ -386,7 +387,7 @@ func TestInterruptWhileAsked(t *testing.T) {
 	s := startUI(t, "tools", "call", "reset_counter", "--url", agent(t, agentsrv.Options{}), "--journal", log)
 	s.shows("[y/N]")
 	s.signal(os.Interrupt)
-	if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "interrupted; nothing was sent") {
+	if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "interrupted; nothing was sent") {
 		t.Errorf("exit %d: %s", code, s.written())
 	}
 	if strings.Contains(contents(log), `"tools/call"`) {

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/certtest"
 )
@@ -70,12 +71,12 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 		ca, host, says string
 		code           int
 	}{
-		{other.Cert, "https://localhost", "the certificate of localhost is not signed by one in " + other.Cert, exitUnreachable},
-		{"", "https://localhost", "nobody.example", exitUnreachable},
-		{own.Cert, "localhost", "write https://", exitFailure},
-		{own.Cert + ".none", "https://localhost", "no such file", exitFailure},
-		{own.Key, "https://localhost", "no certificate in " + own.Key, exitFailure},
-		{own.Cert, "https://user:" + token + "@localhost", "must be a name or an address", exitFailure},
+		{other.Cert, "https://localhost", "the certificate of localhost is not signed by one in " + other.Cert, cli.ExitUnreachable},
+		{"", "https://localhost", "nobody.example", cli.ExitUnreachable},
+		{own.Cert, "localhost", "write https://", cli.ExitFailure},
+		{own.Cert + ".none", "https://localhost", "no such file", cli.ExitFailure},
+		{own.Key, "https://localhost", "no certificate in " + own.Key, cli.ExitFailure},
+		{own.Cert, "https://user:" + token + "@localhost", "must be a name or an address", cli.ExitFailure},
 	} {
 		if o := named(c.ca, c.host); o.code != c.code || !strings.Contains(o.errorLine(t).Message, c.says) || strings.Contains(o.stderr+o.out, token) {
 			t.Errorf("%+v: exit %d, %s", c, o.code, o.stderr)
@@ -153,7 +154,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 			start := command(t, "agent", "--profile", profile, "--port", "0", "--ephemeral")
 			start.Env, start.Dir = explain.Env, explain.Dir
 			o := finish(t, start)
-			if e := o.errorLine(t); o.code != exitFailure || e.Message != failure || !strings.Contains(failure, c.says) || strings.Contains(o.stderr, "hunter2") || strings.Contains(o.stderr, "listening on") {
+			if e := o.errorLine(t); o.code != cli.ExitFailure || e.Message != failure || !strings.Contains(failure, c.says) || strings.Contains(o.stderr, "hunter2") || strings.Contains(o.stderr, "listening on") {
 				t.Errorf("%+v %s: exit %d, %s, explained with %s", c, profile, o.code, o.stderr, failure)
 			}
 		}
@@ -189,7 +190,7 @@ func TestTLS_C1_TheRouterAndTheSchemeOfItsHost(t *testing.T) {
 		{"ROUTER_HOST=https://me:hunter2@localhost", secure, `"***@localhost"`},
 	} {
 		o := finish(t, routerCommand(t, `{"routes":{}}`, []string{c.env}, append(c.args, "--port", "0")...))
-		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr, "hunter2") {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr, "hunter2") {
 			t.Errorf("%+v: exit %d, %s", c, o.code, o.stderr)
 		}
 		_, failure := explainedBy(t, explainer(t, "", `{"routes":{}}`, []string{c.env}, append([]string{"router"}, c.args...)...))

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
@@ -70,7 +72,7 @@ func TestDemoSaysWhatDoesNotStart(t *testing.T) {
 	cmd := command(t, "demo", "--format", "json")
 	cmd.Env = append(cmd.Env, asBroken+"=agent")
 	cmd.Stdin = strings.NewReader("q\n")
-	if o := finish(t, cmd); o.code != exitUnreachable || !strings.Contains(o.errorLine(t).Message, "the flux is out") {
+	if o := finish(t, cmd); o.code != cli.ExitUnreachable || !strings.Contains(o.errorLine(t).Message, "the flux is out") {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 }
@@ -88,16 +90,16 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer null.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	a, d := &app{standard: standard{null, null, null}, kill: &children{}, sent: &sent{}}, newDemoStack()
+	a, d := &app{&cli.App{Standard: cli.Standard{In: null, Out: null, Err: null}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}, verbserve.NewDemoStack()
 	one := stack.AgentEntry{Name: "one", Of: "one", Flags: [][2]string{{"ephemeral", "true"}}}
-	if d.run, err = a.runStack(ctx, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.event, d.listening); err != nil {
+	if d.Run, err = verbserve.RunStack(ctx, a.App, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.Event, d.Listening); err != nil {
 		t.Fatal(err)
 	}
-	defer d.run.close(ctx)
+	defer d.Run.End(ctx)
 	m := session.NewManager(session.Options{})
 	defer m.Close()
-	for _, e := range d.run.entries() {
-		if _, err := m.Register(e.server()); err != nil {
+	for _, e := range d.Run.Entries() {
+		if _, err := m.Register(e.Server()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +107,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer wg.Wait()
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := d.attach(work, &tui.Config{Linear: true}, m, &wg); err != nil {
+	if err := d.Attach(work, &tui.Config{Linear: true}, m, &wg); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range m.Servers() {
@@ -114,16 +116,16 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 		}
 	}
 	for i, process := range []string{"one", "router"} {
-		before := d.run.Processes()[i]
-		if err := d.run.Stop(ctx, process); err != nil {
+		before := d.Run.Processes()[i]
+		if err := d.Run.Stop(ctx, process); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range d.run.entries() {
-			s, _ := m.Server(e.name)
-			if e.process == process || e.routed && process == "router" {
-				await(t, e.name+" to be disconnected", func() bool { return s.Status().State == session.Disconnected })
+		for _, e := range d.Run.Entries() {
+			s, _ := m.Server(e.Name)
+			if e.Process == process || e.Routed && process == "router" {
+				await(t, e.Name+" to be disconnected", func() bool { return s.Status().State == session.Disconnected })
 			} else if s.Status().State != session.Connected {
-				t.Errorf("%s is not connected any more", e.name)
+				t.Errorf("%s is not connected any more", e.Name)
 			}
 		}
 		ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
@@ -137,30 +139,30 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 			}
 		})
 		defer ln.Close()
-		if err := d.run.Run(ctx, process); err != nil {
+		if err := d.Run.Run(ctx, process); err != nil {
 			t.Errorf("%s: %v", process, err)
 		}
-		if err := d.run.Ready(ctx); err != nil {
+		if err := d.Run.Ready(ctx); err != nil {
 			t.Fatal(err)
 		}
-		now := d.run.Processes()[i]
+		now := d.Run.Processes()[i]
 		if now.Port == before.Port {
 			t.Fatalf("%s is where it was: %+v", process, now)
 		}
-		for _, e := range d.run.entries() {
-			s, _ := m.Server(e.name)
-			await(t, e.name+" to be connected where it is", func() bool {
+		for _, e := range d.Run.Entries() {
+			s, _ := m.Server(e.Name)
+			await(t, e.Name+" to be connected where it is", func() bool {
 				st := s.Status()
-				return st.State == session.Connected && st.URL == e.url
+				return st.State == session.Connected && st.URL == e.URL
 			})
-			if (e.name == "one") == (process == "one") && !strings.Contains(e.url, strconv.Itoa(now.Port)) {
+			if (e.Name == "one") == (process == "one") && !strings.Contains(e.URL, strconv.Itoa(now.Port)) {
 				t.Errorf("%+v", e)
 			}
 			tool := "add"
-			if e.name == "all@router" {
+			if e.Name == "all@router" {
 				tool = "mcp__one__add"
 			}
-			await(t, e.name+" to answer", func() bool { // the router hears of it a moment later
+			await(t, e.Name+" to answer", func() bool { // the router hears of it a moment later
 				_, err := s.CallTool(ctx, tool, []byte(`{"a":1,"b":2}`), session.CallOptions{})
 				return err == nil
 			})

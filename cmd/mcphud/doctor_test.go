@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -139,7 +140,7 @@ func TestDoctorKeepsAJournal(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	for _, args := range [][]string{{"--journal", dir}, {"--journal-raw"}} {
-		if r := mcphud(t, append(append([]string{"doctor"}, args...), "--", program, "good")...); r.code != exitFailure || !strings.Contains(r.stderr, "--journal") {
+		if r := mcphud(t, append(append([]string{"doctor"}, args...), "--", program, "good")...); r.code != cli.ExitFailure || !strings.Contains(r.stderr, "--journal") {
 			t.Errorf("%q: %d %s", args, r.code, r.stderr)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -23,7 +25,7 @@ var placeholder = regexp.MustCompile(`^[A-Z][A-Z_]*…?$`)
 func argumentsFit(t *testing.T, a *app, cmd *cobra.Command) error {
 	t.Helper()
 	args := cmd.Flags().Args()
-	own, _, dash := splitArgs(cmd, args)
+	own, _, dash := cli.SplitArgs(cmd, args)
 	if len(args) == 0 && !dash {
 		return nil // it is spoken of
 	}
@@ -42,8 +44,8 @@ func argumentsFit(t *testing.T, a *app, cmd *cobra.Command) error {
 		text += "    - {id: \"" + n + "\", command: \"true\"}\n"
 	}
 	write(t, file, text)
-	a.o.configs = []string{file}
-	if cmd == a.root {
+	a.Options.Configs = []string{file}
+	if cmd == a.Root {
 		if len(own) == 0 || config.IsURL(own[0]) {
 			return nil
 		}
@@ -52,10 +54,10 @@ func argumentsFit(t *testing.T, a *app, cmd *cobra.Command) error {
 	if err := cmd.ValidateArgs(args); err != nil {
 		return err
 	}
-	if cmd.Annotations[ruleKey] == "" {
+	if cmd.Annotations[cli.RuleKey] == "" {
 		return nil
 	}
-	_, _, _, err := a.ownArgs(cmd, args, isCall)
+	_, _, _, err := a.OwnArgs(cmd, args, runner.IsCall)
 	return err
 }
 

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/inspector"
+	verbconfig "github.com/mcphud/mcphud/cmd/verb/config"
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
+	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/proxy/policy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
@@ -130,18 +134,18 @@ func parses(t *testing.T, where string, args []string) {
 // parsed is the error of a command line that the program would refuse before it did anything.
 func parsed(t *testing.T, args []string) error {
 	t.Helper()
-	if args[0] == inspecting {
+	if args[0] == verbinspect.Inspecting {
 		r, err := inspector.Parse(args[1:])
 		if err == nil && r.Method != "" {
 			err = r.Check()
 		}
 		return err
 	}
-	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}, sent: &sent{}}
-	a.root = a.command(nil)
-	a.root.InitDefaultHelpCmd()
-	a.root.InitDefaultVersionFlag()
-	cmd, rest, err := a.root.Find(args)
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a.Root = a.command(nil)
+	a.Root.InitDefaultHelpCmd()
+	a.Root.InitDefaultVersionFlag()
+	cmd, rest, err := a.Root.Find(args)
 	if err != nil {
 		return err
 	}
@@ -155,11 +159,11 @@ func parsed(t *testing.T, args []string) error {
 	plain := regexp.MustCompile(`^[a-z]+$`).MatchString(word)
 	switch {
 	case cmd.Name() == "help" && plain && !isTopic(word):
-		if about, _, err := a.root.Find(cmd.Flags().Args()); err == nil && about != a.root {
+		if about, _, err := a.Root.Find(cmd.Flags().Args()); err == nil && about != a.Root {
 			return nil
 		}
 		fallthrough
-	case plain && cmd.HasSubCommands() && cmd != a.root:
+	case plain && cmd.HasSubCommands() && cmd != a.Root:
 		return fmt.Errorf("there is no %s", word)
 	case cmd.Name() == "help":
 		return nil
@@ -248,11 +252,11 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 			case strings.Contains(block, `"tokens"`):
 				_, err = access.ParseTokens([]byte(block))
 			case strings.HasPrefix(block, "tools:"):
-				if _, _, warned, failed := settled(t, nil, nil, block); warned+failed != "" {
-					t.Errorf("%s: %s%s in\n%s", path, warned, failed, block)
+				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "agent").Findings; len(found) > 0 {
+					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.HasPrefix(block, "- kind:"):
-				_, err = (&options{answers: []string{"@" + file}}).prepared()
+				_, err = (&cli.Options{Answers: []string{"@" + file}}).Prepared()
 			case strings.Contains(block, "clientInfo:"):
 				_, err = persona.Read(file)
 			case strings.HasPrefix(block, "# "+calls.Folder):
@@ -263,15 +267,15 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 			case strings.HasPrefix(block, "ignore:"):
 				_, err = ignore.Read(file)
 			case strings.Contains(block, "theme:"):
-				if found := (&app{}).check(file, "config").Findings; len(found) > 0 {
+				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "config").Findings; len(found) > 0 {
 					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.Contains(block, "extends:"):
-				if found := (&app{}).check(file, "theme").Findings; len(found) > 0 {
+				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "theme").Findings; len(found) > 0 {
 					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.Contains(block, "agents:"):
-				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)
+				_, err = stack.Source{Lookup: set, Agent: options.AgentChecker()}.Load(file)
 			default:
 				var found config.Set
 				found, err = config.Load(config.Options{Files: []string{file}, LookupEnv: set})

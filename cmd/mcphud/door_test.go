@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -17,14 +18,14 @@ func TestTapWrapListsServers(t *testing.T) {
 	writeText(t, filepath.Join(home, ".cursor", "mcp.json"), `{"mcpServers":{"tiny":{"command":"x"},"github":{"command":"y"}}}`)
 	for _, verb := range []string{"wrap", "unwrap"} {
 		o := mcphud(t, "tap", verb, "cursor")
-		if o.code != exitFailure || !strings.Contains(o.stderr, "has github, tiny") || !strings.Contains(o.stderr, "write mcphud tap "+verb+" cursor github") {
+		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "has github, tiny") || !strings.Contains(o.stderr, "write mcphud tap "+verb+" cursor github") {
 			t.Errorf("%s: exit %d: %s", verb, o.code, o.stderr)
 		}
 	}
-	if o := mcphud(t, "tap", "wrap", "cursr"); o.code != exitFailure || !strings.Contains(o.stderr, "unknown client") {
+	if o := mcphud(t, "tap", "wrap", "cursr"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "unknown client") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "tap", "wrap"); o.code != exitFailure || !strings.Contains(o.stderr, "takes a client and a server") {
+	if o := mcphud(t, "tap", "wrap"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "takes a client and a server") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -45,7 +46,7 @@ func TestOpenOfNoFile(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--print"}, {"--list"}, {}} {
 		o := mcphud(t, append([]string{"open", "./no-such-server.json"}, args...)...)
-		if o.code != exitFailure || !strings.Contains(o.stderr, "no such file") && !strings.Contains(o.stderr, "cannot find the file") {
+		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "no such file") && !strings.Contains(o.stderr, "cannot find the file") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.stderr)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // masking are tools whose arguments and results a journal masks, and that would refuse what stands in their place.
@@ -44,10 +46,10 @@ func TestEvidenceOfAMaskedJournal(t *testing.T) {
 		t.Errorf("arguments that may all be secret: %s", journal)
 	}
 	o := mcphud(t, "check", "contract", "--evidence", file, "--format", "json", "--url", url)
-	if o.code != exitOK || strings.Contains(o.out, "recorded-calls-refused") || !strings.Contains(o.out, `"calls":2,"refused":0`) {
+	if o.code != cli.ExitOK || strings.Contains(o.out, "recorded-calls-refused") || !strings.Contains(o.out, `"calls":2,"refused":0`) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "explain", "--strict", file); o.code != exitOK {
+	if o := mcphud(t, "explain", "--strict", file); o.code != cli.ExitOK {
 		t.Errorf("explain: exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, "check", "safety", "--evidence", file, "--format", "json", "--url", url)
@@ -57,7 +59,7 @@ func TestEvidenceOfAMaskedJournal(t *testing.T) {
 		}
 	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:login", "--format", "text", "--url", url)
-	if o.code != exitOK || !strings.Contains(o.out, "a secret in it was hidden when it was recorded") {
+	if o.code != cli.ExitOK || !strings.Contains(o.out, "a secret in it was hidden when it was recorded") {
 		t.Errorf("replay: exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	s.SetTools(masking(`},"required":["limit"]}`)...)

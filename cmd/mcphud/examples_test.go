@@ -22,25 +22,26 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/registrytest"
 )
 
 // exampleCodes are the exit codes of examples that cannot end with 0 in the world of the test, and why that is what they should do.
 var exampleCodes = map[string]int{
-	"mcphud skills show refunds -- node server.js":                                         exitTool, // the server's skills have other names
-	"mcphud skills show skill://acme/refunds/SKILL.md examples/email.md -- node server.js": exitTool,
-	"mcphud skills verify refunds --format json --url http://127.0.0.1:3000/mcp":           exitTool,
-	"mcphud tasks get 786512e2 --url http://127.0.0.1:3000/mcp":                            exitTool, // and its tasks other ids
-	"mcphud tasks result 786512e2 --max-timeout 1h --url http://127.0.0.1:3000/mcp":        exitTool,
-	"mcphud tasks cancel 786512e2 --url http://127.0.0.1:3000/mcp":                         exitTool,
-	"mcphud tasks list --url http://127.0.0.1:3000/mcp":                                    exitFailure,     // there is none in the newest revision
-	"mcphud servers edit reports":                                                          exitFailure,     // the editor needs a terminal
-	"mcphud up":                                                                            exitFailure,     // nobody is asked whether the stack may start
-	"mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret":                          exitUnreachable, // nor whether the server may
+	"mcphud skills show refunds -- node server.js":                                         cli.ExitTool, // the server's skills have other names
+	"mcphud skills show skill://acme/refunds/SKILL.md examples/email.md -- node server.js": cli.ExitTool,
+	"mcphud skills verify refunds --format json --url http://127.0.0.1:3000/mcp":           cli.ExitTool,
+	"mcphud tasks get 786512e2 --url http://127.0.0.1:3000/mcp":                            cli.ExitTool, // and its tasks other ids
+	"mcphud tasks result 786512e2 --max-timeout 1h --url http://127.0.0.1:3000/mcp":        cli.ExitTool,
+	"mcphud tasks cancel 786512e2 --url http://127.0.0.1:3000/mcp":                         cli.ExitTool,
+	"mcphud tasks list --url http://127.0.0.1:3000/mcp":                                    cli.ExitFailure,     // there is none in the newest revision
+	"mcphud servers edit reports":                                                          cli.ExitFailure,     // the editor needs a terminal
+	"mcphud up":                                                                            cli.ExitFailure,     // nobody is asked whether the stack may start
+	"mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret":                          cli.ExitUnreachable, // nor whether the server may
 	// The server asks for no login.
-	"mcphud auth login https://mcp.example.com/mcp":  exitAuth,
-	"mcphud auth login --server github --no-browser": exitAuth, "mcphud auth status --server github --format json": exitAuth,
+	"mcphud auth login https://mcp.example.com/mcp":  cli.ExitAuth,
+	"mcphud auth login --server github --no-browser": cli.ExitAuth, "mcphud auth status --server github --format json": cli.ExitAuth,
 }
 
 // lasting are examples that go on until they are interrupted, by what they begin with.
@@ -95,7 +96,7 @@ func newExampleWorld(t *testing.T) *exampleWorld {
 	mux.Handle("/mcp", server.NewStreamableHTTPServer(examples()))
 	h := httptest.NewServer(mux)
 	t.Cleanup(h.Close)
-	w := &exampleWorld{dir: t.TempDir(), url: h.URL + "/mcp", everything: serve(t, "--ephemeral", "--port", "0", "--profile", "everything").url}
+	w := &exampleWorld{dir: t.TempDir(), url: h.URL + "/mcp", everything: serveAgent(t, "--ephemeral", "--port", "0", "--profile", "everything").url}
 	tm := teamOf(t, nil, "everything", "demo")
 	w.env = []string{"ROUTER_HOST=localhost", fmt.Sprintf("ROUTER_PORT=%d", portOf(tm.router)), "EDITOR=true"}
 
@@ -171,7 +172,7 @@ func (w *exampleWorld) command(t *testing.T, home string, args ...string) *exec.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(tap) })
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, noHistory+"=") })
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, cli.NoHistory+"=") })
 	cmd.Env = append(cmd.Env, append(w.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_TAP_DIR="+tap)...)
 	return cmd
 }
@@ -227,7 +228,7 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 	if slices.Contains([]string{"mcphud agent", "mcphud router", "mcphud mock"}, strings.Join(words[:min(2, len(words))], " ")) && !slices.Contains(args, "--port") {
 		args = append(args, "--port", "0") // what else listens on this machine is none of the example's business
 	}
-	if i := slices.Index(args, "--"+metricsFlag); i >= 0 {
+	if i := slices.Index(args, "--"+cli.MetricsFlag); i >= 0 {
 		args[i+1] = strings.Replace(args[i+1], ":9464", ":0", 1)
 	}
 	cmd := w.command(t, home, args...)
@@ -244,7 +245,7 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 	}
 	want, allowed := exampleCodes[line], 0
 	if lasting.MatchString(plain) && !ending.MatchString(plain) {
-		allowed = exitInterrupted
+		allowed = cli.ExitInterrupted
 		// Before it says anything it may not be ready for signals; tap says nothing while nobody else does.
 		go func() {
 			patience := 30 * time.Second

@@ -14,6 +14,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/testdata/hostile"
@@ -56,11 +58,11 @@ func TestAServerThatStopsReadingIsAFailure(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			o := mcphud(t, append(strings.Fields(args), "--", "env", "-u", asMain, asServer+"="+deafServer, exe)...)
-			if e := o.errorLine(t); o.code != exitUnreachable || e.Kind != "Transport" && e.Kind != "ChannelClosed" || o.out != "" {
+			if e := o.errorLine(t); o.code != cli.ExitUnreachable || e.Kind != "Transport" && e.Kind != "ChannelClosed" || o.out != "" {
 				t.Errorf("exit %d\nstdout %q\nstderr %s", o.code, o.out, o.stderr)
 			}
 			o = mcphud(t, append(strings.Fields(args), "--timeout", "3s", "--", "env", "-u", asMain, asServer+"="+deafLater, exe)...)
-			if e := o.errorLine(t); o.code != exitUnreachable || !strings.Contains(e.Message, "closed its standard input") || o.out != "" {
+			if e := o.errorLine(t); o.code != cli.ExitUnreachable || !strings.Contains(e.Message, "closed its standard input") || o.out != "" {
 				t.Errorf("exit %d\nstdout %q\nstderr %s", o.code, o.out, o.stderr)
 			}
 		})
@@ -98,7 +100,7 @@ func TestAnHTTPServerThatHangsUpIsAFailure(t *testing.T) {
 	for range times {
 		cmd := command(t, "tools", "call", "take", "--args", "-", "--protocol", "2025-11-25", "--url", srv.URL)
 		cmd.Stdin = strings.NewReader(`{"x":"` + strings.Repeat("a", 8<<20) + `"}`)
-		if o := finish(t, cmd); o.code != exitUnreachable || o.errorLine(t).Kind != "Transport" {
+		if o := finish(t, cmd); o.code != cli.ExitUnreachable || o.errorLine(t).Kind != "Transport" {
 			t.Errorf("exit %d\nstderr %.300s", o.code, o.stderr)
 		}
 	}
@@ -119,7 +121,7 @@ func TestErrorLineOnATerminalDoesNotActThere(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	for _, format := range []string{formatJSON, formatJSONL, formatRaw} {
+	for _, format := range []string{output.FormatJSON, output.FormatJSONL, output.FormatRaw} {
 		cmd := command(t, "tools", "list", "--format", format, "--url", srv.URL)
 		terminal, stderr, err := pty.Open()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
@@ -41,7 +42,7 @@ func TestExpectOnEveryVerb(t *testing.T) {
 	if err := os.WriteFile(config, []byte(`{"mcpServers":{"demo":{"url":"`+url+`"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	everything := serve(t, "--ephemeral", "--port", "0", "--profile", "everything").url
+	everything := serveAgent(t, "--ephemeral", "--port", "0", "--profile", "everything").url
 	for verb, holds := range map[string]string{
 		"info":                                `.serverInfo.name | length > 0`,
 		"tools list":                          `[.tools[].name] | index("echo") != null`,
@@ -81,7 +82,7 @@ func TestExpectOnEveryVerb(t *testing.T) {
 			}
 			with("--expect", holds, "--expect", "true", "--max-latency", "10m").ok(t)
 			o := with("--expect", holds, "--expect", "("+holds+") | not", "--expect-schema", never, "--max-latency", "1ns")
-			if o.code != exitAssertion || o.out == "" {
+			if o.code != cli.ExitAssertion || o.out == "" {
 				t.Fatalf("exit %d %s %s", o.code, o.out, o.stderr)
 			}
 			failed := assertionsOf(t, o)
@@ -98,21 +99,21 @@ func TestExpectOfACall(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	big := []string{"tools", "call", "add", "a=12345678901234567890", "b=1", "--url", url, "--expect"}
 	mcphud(t, append(big, ".structuredContent.sum == 12345678901234567891")...).ok(t)
-	if o := mcphud(t, append(big, ".structuredContent.sum == 12345678901234567890")...); o.code != exitAssertion {
+	if o := mcphud(t, append(big, ".structuredContent.sum == 12345678901234567890")...); o.code != cli.ExitAssertion {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	fails := []string{"tools", "call", "fail", "--url", url}
-	if o := mcphud(t, fails...); o.code != exitTool {
+	if o := mcphud(t, fails...); o.code != cli.ExitTool {
 		t.Fatalf("exit %d %s", o.code, o.stderr)
 	}
 	for _, c := range []struct {
 		expr string
 		code int
 	}{
-		{".isError", exitOK},
-		{".content | length > 0", exitTool},
-		{".isError | not", exitAssertion},
-		{".structuredContent.id", exitAssertion},
+		{".isError", cli.ExitOK},
+		{".content | length > 0", cli.ExitTool},
+		{".isError | not", cli.ExitAssertion},
+		{".structuredContent.id", cli.ExitAssertion},
 	} {
 		if o := mcphud(t, append(fails, "--expect", c.expr)...); o.code != c.code {
 			t.Errorf("%s: exit %d, want %d: %s", c.expr, o.code, c.code, o.stderr)
@@ -140,17 +141,17 @@ func TestExpectRefuses(t *testing.T) {
 		"--max-latency 0s":                "must be more than 0",
 	} {
 		args := append([]string{"tools", "list"}, strings.SplitN(flags, " ", 2)...)
-		if o := mcphud(t, append(args, "--", "sh", "-c", "touch "+dir+"/started")...); o.code != exitFailure || !strings.Contains(o.stderr, want) {
+		if o := mcphud(t, append(args, "--", "sh", "-c", "touch "+dir+"/started")...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: exit %d %s", flags, o.code, o.stderr)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 		t.Error("the server was started")
 	}
-	if o := mcphud(t, "trace", "calls.jsonl", "--max-latency", "1s"); o.code != exitFailure || !strings.Contains(o.stderr, "are for a call, and no server was named") {
+	if o := mcphud(t, "trace", "calls.jsonl", "--max-latency", "1s"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "are for a call, and no server was named") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "resources", "subscribe", "x://y", "--expect", ".", "--url", agent(t, agentsrv.Options{})); o.code != exitFailure || !strings.Contains(o.stderr, "a subscription has no answer") {
+	if o := mcphud(t, "resources", "subscribe", "x://y", "--expect", ".", "--url", agent(t, agentsrv.Options{})); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "a subscription has no answer") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbcheck "github.com/mcphud/mcphud/cmd/verb/check"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -22,7 +24,7 @@ func broken(t *testing.T) string {
 	return name
 }
 
-func findingsOf(t *testing.T, args ...string) (r expertReport) {
+func findingsOf(t *testing.T, args ...string) (r verbcheck.ExpertReport) {
 	t.Helper()
 	out := mcphud(t, append([]string{"explain"}, args...)...).ok(t)
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
@@ -38,7 +40,7 @@ func TestExplainFile(t *testing.T) {
 	if r.Errors < 4 || r.Frames < 5 || r.Unvalidated != 0 {
 		t.Errorf("%+v", r)
 	}
-	rules := map[string]foundLine{}
+	rules := map[string]verbcheck.FoundLine{}
 	for _, f := range r.Findings {
 		rules[f.Rule] = f
 	}
@@ -71,11 +73,11 @@ func TestExplainSome(t *testing.T) {
 		has  string
 		not  string
 	}{
-		{[]string{"--strict"}, exitStrict, "stdout-noise", ""},
-		{[]string{"--strict", "--rule", "batch"}, exitStrict, `"rule":"batch"`, "stdout-noise"},
-		{[]string{"--strict", "--filter", "kind:req"}, exitOK, `"findings":[]`, "stdout-noise"},
-		{[]string{"--filter", "kind:bad"}, exitOK, "stdout-noise", ""},
-		{[]string{"--severity", "error", "--rule", "method-unknown"}, exitOK, `"findings":[]`, ""},
+		{[]string{"--strict"}, cli.ExitStrict, "stdout-noise", ""},
+		{[]string{"--strict", "--rule", "batch"}, cli.ExitStrict, `"rule":"batch"`, "stdout-noise"},
+		{[]string{"--strict", "--filter", "kind:req"}, cli.ExitOK, `"findings":[]`, "stdout-noise"},
+		{[]string{"--filter", "kind:bad"}, cli.ExitOK, "stdout-noise", ""},
+		{[]string{"--severity", "error", "--rule", "method-unknown"}, cli.ExitOK, `"findings":[]`, ""},
 	} {
 		o := mcphud(t, append([]string{"explain", name}, c.args...)...)
 		if o.code != c.code || !strings.Contains(o.out, c.has) || c.not != "" && strings.Contains(o.out, c.not) {
@@ -108,7 +110,7 @@ func TestExplainRefuses(t *testing.T) {
 
 func TestExplainRules(t *testing.T) {
 	t.Parallel()
-	var all []ruleLine
+	var all []verbcheck.RuleLine
 	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(live.Rules()) {
 		t.Errorf("%d rules, %v", len(all), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -18,7 +19,7 @@ func TestEnvironmentAndFolderReachTheServer(t *testing.T) {
 	t.Parallel()
 	dir := mustRealPath(t, t.TempDir())
 	o := mcphud(t, "info", "-e", "ONE=1=2", "-e", "TWO=", "--cwd", dir, "--", "sh", "-c", `echo "one:$ONE two:${TWO-unset} home:${HOME:+set} dir:$(pwd) args:$*" >&2; exit 3`, "sh", "-a", "--url")
-	if want := "one:1=2 two: home:set dir:" + dir + " args:-a --url\n"; !strings.HasPrefix(o.stderr, want) || o.code != exitUnreachable {
+	if want := "one:1=2 two: home:set dir:" + dir + " args:-a --url\n"; !strings.HasPrefix(o.stderr, want) || o.code != cli.ExitUnreachable {
 		t.Errorf("exit %d, stderr %q, want %q", o.code, o.stderr, want)
 	}
 }
@@ -83,7 +84,7 @@ func TestNotificationsOverHTTP(t *testing.T) {
 func TestMaxFrameIsNamed(t *testing.T) {
 	t.Parallel()
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "big", "bytes=2000000", "--max-frame", "1MiB")...)
-	if e := o.errorLine(t); o.code != exitProtocol || !strings.Contains(e.Message, "--max-frame") {
+	if e := o.errorLine(t); o.code != cli.ExitProtocol || !strings.Contains(e.Message, "--max-frame") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	out := mcphud(t, fake(t, behave.Good, "tools", "call", "big", "bytes=2000000", "--max-frame", "3MiB")...).ok(t)
@@ -106,10 +107,10 @@ func TestWhatTheServerLacks(t *testing.T) {
 func TestTheFirstWrongFlagIsReported(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		if o := mcphud(t, "info", "--connect-timeout", "0s", "--max-timeout", "0s", "--timeout", "0s", "--url", "http://127.0.0.1:1/mcp"); o.code != exitFailure || !strings.Contains(o.stderr, "--timeout is 0s") {
+		if o := mcphud(t, "info", "--connect-timeout", "0s", "--max-timeout", "0s", "--timeout", "0s", "--url", "http://127.0.0.1:1/mcp"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--timeout is 0s") {
 			t.Fatalf("exit %d, %s", o.code, o.stderr)
 		}
-		if o := mcphud(t, "info", "--insecure", "--client-key", "k", "--ca", "c", "--proxy", "none", "--transport", "http", "-H", "A: b", "--", "true"); o.code != exitFailure || !strings.Contains(o.stderr, "--header does not apply") {
+		if o := mcphud(t, "info", "--insecure", "--client-key", "k", "--ca", "c", "--proxy", "none", "--transport", "http", "-H", "A: b", "--", "true"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--header does not apply") {
 			t.Fatalf("exit %d, %s", o.code, o.stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // fullDisk is a folder on a disk that has no room, where a file is that can be read.
@@ -63,7 +64,7 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 		"export":          {nil, []string{"journal", "export", whole, "--format", "har", "-o", at("j.har")}},
 		"redacted":        {nil, []string{"journal", "redact", whole, "-o", at("r.jsonl")}},
 		"store":           {nil, []string{"agent", "--store", at("a.db"), "--port", "0"}},
-		"history":         {[]string{"XDG_STATE_HOME=" + dir, noHistory + "="}, []string{"tools", "call", "echo", "message=hi", "--url", url}},
+		"history":         {[]string{"XDG_STATE_HOME=" + dir, cli.NoHistory + "="}, []string{"tools", "call", "echo", "message=hi", "--url", url}},
 		"credentials":     {[]string{"XDG_STATE_HOME=" + dir, "MCPHUD_CREDENTIALS=file"}, []string{"--cli", "--catalog", catalog, "--method", "servers/add", "--server", "b", "-e", "K=" + strings.Repeat("v", 9000), "--", "true"}},
 		"report of check": {nil, []string{"check", "lint", "--report", "junit=" + at("c.xml"), "--url", url}},
 		"lock":            {nil, []string{"check", "contract", "--accept", "--lock", at("mcp.lock.json"), "--url", url}},
@@ -82,7 +83,7 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 			}
 			switch {
 			case what == "history": // the call was made, and is printed
-				if o.code != exitOK || !strings.Contains(o.out, "hi") {
+				if o.code != cli.ExitOK || !strings.Contains(o.out, "hi") {
 					t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 				}
 			case c.args[0] == "--cli":
@@ -90,11 +91,11 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 					t.Errorf("exit %d: %s", o.code, o.stderr)
 				}
 			case c.args[0] == "agent":
-				if o.code != exitFailure || !strings.Contains(o.stderr, "make room") {
+				if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "make room") {
 					t.Errorf("exit %d: %s", o.code, o.stderr)
 				}
 			default:
-				if e := o.errorLine(t); o.code != exitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "make room") {
+				if e := o.errorLine(t); o.code != cli.ExitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "make room") {
 					t.Errorf("exit %d: %+v", o.code, e)
 				}
 			}

@@ -15,12 +15,16 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
 	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/inspector"
+	"github.com/mcphud/mcphud/cmd/ui"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/bench"
@@ -84,7 +88,7 @@ func topics() []topic {
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},
 		{"journal", "har", "files of recorded traffic: opening, redacting, cutting, merging, exporting", journal.README},
 		{"trace", "hops", "what a call did at each hop: client, router, agents", trace.README},
-		{"changes", "whatsnew", "what changed in each version", changelog},
+		{"changes", "whatsnew", "what changed in each version", ui.Changelog},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }
@@ -104,7 +108,7 @@ func (a *app) helpCommand() *cobra.Command {
 			strings.TrimRight(list.String(), "\n"),
 		Example: "  mcphud help keys\n  mcphud help agent | less\n  mcphud help tools call",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(a.help),
+		RunE:    a.Action(a.help),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var found []cobra.Completion
 			if len(args) == 0 {
@@ -112,7 +116,7 @@ func (a *app) helpCommand() *cobra.Command {
 					found = append(found, cobra.CompletionWithDesc(t.name, t.about))
 				}
 			}
-			if parent, rest, err := a.root.Find(args); err == nil && len(rest) == 0 {
+			if parent, rest, err := a.Root.Find(args); err == nil && len(rest) == 0 {
 				for _, c := range parent.Commands() {
 					if c.IsAvailableCommand() && c.Name() != "help" {
 						found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
@@ -127,28 +131,28 @@ func (a *app) helpCommand() *cobra.Command {
 // help prints a topic's manual or a command's flags. A word that is both means the manual: the command has --help.
 func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		if err := a.showHelp(a.root); err != nil {
+		if err := a.ShowHelp(a.Root); err != nil {
 			return err
 		}
-		_, err := io.WriteString(stdout{a.out}, "\n"+cmd.Long+"\n")
+		_, err := io.WriteString(output.Stdout{File: a.Out}, "\n"+cmd.Long+"\n")
 		return err
 	}
-	names := subcommands(a.root)
+	names := cli.Subcommands(a.Root)
 	for _, t := range topics() {
 		if len(args) == 1 && (args[0] == t.name || args[0] == t.alias) {
 			return a.manual(ctx, t.text)
 		}
 		names = append(names, t.name)
 	}
-	about, rest, err := a.root.Find(args)
-	if err != nil || len(rest) > 0 || about == a.root {
+	about, rest, err := a.Root.Find(args)
+	if err != nil || len(rest) > 0 || about == a.Root {
 		wrong, see := args[0], "mcphud help"
-		if err == nil && about != a.root { // a subcommand of what was found
-			wrong, names, see = rest[0], subcommands(about), about.CommandPath()+" --help"
+		if err == nil && about != a.Root { // a subcommand of what was found
+			wrong, names, see = rest[0], cli.Subcommands(about), about.CommandPath()+" --help"
 		}
-		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), didYouMean(wrong, names)+"see "+see)
+		return failure.UsageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), output.DidYouMean(wrong, names)+"see "+see)
 	}
-	return a.showHelp(about)
+	return a.ShowHelp(about)
 }
 
 // manual writes Markdown: rendered on a terminal, as it is elsewhere.
@@ -160,20 +164,20 @@ func (a *app) manual(ctx context.Context, text string) error {
 		}
 	}
 	text = b.String()
-	if terminal(a.out) {
-		profile := colorprofile.Detect(a.out, os.Environ())
+	if output.Terminal(a.Out) {
+		profile := colorprofile.Detect(a.Out, os.Environ())
 		palette, ok := themes.Find(os.Getenv("MCPHUD_THEME"))
 		if !ok {
 			// Not every terminal answers, so it is not asked in vain.
-			dark := profile <= colorprofile.ASCII || lipgloss.HasDarkBackground(a.in, a.out)
+			dark := profile <= colorprofile.ASCII || lipgloss.HasDarkBackground(a.In, a.Out)
 			palette = themes.Default(dark)
 		}
-		doc, err := widget.Markdown(ctx, paint.New(palette, profile), text, min(widthOf(a.out), 120))
+		doc, err := widget.Markdown(ctx, paint.New(palette, profile), text, min(output.WidthOf(a.Out), 120))
 		if err != nil {
 			return err
 		}
 		text = strings.Join(doc.Lines, "\n") + "\n"
 	}
-	_, err := io.WriteString(stdout{a.out}, text)
+	_, err := io.WriteString(output.Stdout{File: a.Out}, text)
 	return err
 }

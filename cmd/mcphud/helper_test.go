@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -40,7 +41,7 @@ func TestHeadersHelperNeedsTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := finish(t, list); o.code == exitOK || !strings.Contains(o.stderr, "trust") {
+	if o := finish(t, list); o.code == cli.ExitOK || !strings.Contains(o.stderr, "trust") {
 		t.Errorf("untrusted: exit %d, %s%s", o.code, o.out, o.stderr)
 	}
 	if _, err := os.Stat(ran); err == nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/traffic/expect"
@@ -15,13 +17,13 @@ import (
 func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "sesame-open-1234"
-	s := &sent{}
-	s.recording(nil)(session.Made{Arguments: json.RawMessage(`{"api_key":"` + secret + `"}`)})
+	s := &cli.Sent{}
+	s.Recording(nil)(session.Made{Arguments: json.RawMessage(`{"api_key":"` + secret + `"}`)})
 	err := expect.Failure("s", "tools/call", []expect.Failed{
 		{Assertion: expect.OfQuery, Expected: ".a == 1", Got: `{"api_key":"another-secret-9876","b":"` + secret + `"}`},
 		{Assertion: expect.OfSchema, Problems: []string{secret + " is no number"}},
 	})
-	e := s.failure(explain(t.Context(), err))
+	e := s.Failure(cli.Explain(t.Context(), err))
 	var d struct{ Assertions []expect.Failed }
 	if json.Unmarshal(e.Data, &d) != nil || len(d.Assertions) != 2 || d.Assertions[0].Assertion != expect.OfQuery || d.Assertions[1].Assertion != expect.OfSchema || d.Assertions[0].Expected != ".a == 1" {
 		t.Errorf("%s", e.Data)
@@ -37,8 +39,8 @@ func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 // A tool's words are cut after what is secret in them is hidden, and however many secrets were sent before, the newest is known.
 func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
 	t.Parallel()
-	s := &sent{}
-	record := s.recording(nil)
+	s := &cli.Sent{}
+	record := s.Recording(nil)
 	for i := range 1500 {
 		record(session.Made{Arguments: json.RawMessage(fmt.Sprintf(`{"password":"correct-horse-battery-%d"}`, i))})
 	}
@@ -49,8 +51,8 @@ func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := s.failure(explain(t.Context(), toolError("s", "tools/call login", result)))
-		if strings.Contains(e.Message, "corr") || len(e.Message) > toolSaidShown+10 {
+		e := s.Failure(cli.Explain(t.Context(), runner.ToolError("s", "tools/call login", result)))
+		if strings.Contains(e.Message, "corr") || len(e.Message) > cli.ToolSaidShown+10 {
 			t.Fatalf("after %d bytes: %s", before, e.Message)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbcall "github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/traffic/history"
 )
@@ -17,7 +19,7 @@ func withCalls(t *testing.T) string {
 	t.Helper()
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	t.Setenv(noHistory, "")
+	t.Setenv(cli.NoHistory, "")
 	return filepath.Join(state, "mcphud", "calls.db")
 }
 
@@ -63,7 +65,7 @@ func TestHistoryOfCommands(t *testing.T) {
 	if b, err := os.ReadFile(file); err != nil || strings.Contains(string(b), "hunter2") {
 		t.Errorf("the secret is in the file; %v", err)
 	}
-	var shown shownCall
+	var shown verbcall.ShownCall
 	if out := mcphud(t, "history", "show", "2").ok(t); json.Unmarshal([]byte(out), &shown) != nil || !strings.Contains(string(shown.Result), "two") || shown.Server.Command == "" {
 		t.Errorf("%s", out)
 	}
@@ -79,7 +81,7 @@ func TestHistoryOfCommands(t *testing.T) {
 	if c := callsOf(t, "--kept"); len(c) != 2 || c[0].ID != 3 || c[1].Name != "smoke" || c[1].Note != "as documented" {
 		t.Errorf("%+v", c)
 	}
-	var d comparedCalls
+	var d verbcall.ComparedCalls
 	if out := mcphud(t, "history", "diff", "smoke", "last").ok(t); json.Unmarshal([]byte(out), &d) != nil || d.Same || len(d.Differences) != 1 {
 		t.Errorf("%s", out)
 	}
@@ -92,13 +94,13 @@ func TestHistoryOfCommands(t *testing.T) {
 	if out := mcphud(t, "history", "list", "--format", "jsonl").ok(t); strings.Count(out, "\n") != 4 {
 		t.Errorf("%s", out)
 	}
-	if o := mcphud(t, "history", "show", "99"); o.code != exitTool || o.errorLine(t).Kind != "NotFound" {
+	if o := mcphud(t, "history", "show", "99"); o.code != cli.ExitTool || o.errorLine(t).Kind != "NotFound" {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "history", "name", "last", "../x"); o.code != exitFailure || !strings.Contains(o.stderr, "choose another name") {
+	if o := mcphud(t, "history", "name", "last", "../x"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "choose another name") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "history", "clear"); o.code != exitFailure || len(callsOf(t)) != 4 {
+	if o := mcphud(t, "history", "clear"); o.code != cli.ExitFailure || len(callsOf(t)) != 4 {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if out := mcphud(t, "history", "clear", "--yes").ok(t); out != `{"removed":4}`+"\n" {
@@ -116,7 +118,7 @@ func TestNoHistoryIsWritten(t *testing.T) {
 	mcphud(t, fake(t, behave.Good, "resources", "read", "fake://blob", "--read-only")...).ok(t)
 	mcphud(t, fake(t, behave.Good, "tools", "list")...).ok(t)
 	mcphud(t, "history", "list").ok(t)
-	t.Setenv(noHistory, "off")
+	t.Setenv(cli.NoHistory, "off")
 	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=x")...).ok(t)
 	if _, err := os.Stat(filepath.Dir(file)); err == nil {
 		files, _ := filepath.Glob(filepath.Dir(file) + "/*")
@@ -137,7 +139,7 @@ func TestBrokenHistory(t *testing.T) {
 	if o.code != 0 || !strings.Contains(o.out, "x") || !strings.Contains(o.stderr, "warning: cannot open the history") || !strings.Contains(o.stderr, "remove it") {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "history", "list"); o.code != exitFailure || !strings.Contains(o.stderr, "remove it") {
+	if o := mcphud(t, "history", "list"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "remove it") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }

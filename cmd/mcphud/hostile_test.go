@@ -9,6 +9,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
@@ -69,7 +71,7 @@ func shown(t *testing.T, args ...string) string {
 	var b bytes.Buffer
 	var read sync.WaitGroup
 	read.Go(func() { _, _ = b.ReadFrom(f) }) // ends with an error once nobody has the other end
-	run(args, standard{in: tty, out: tty, err: tty})
+	run(args, cli.Standard{In: tty, Out: tty, Err: tty})
 	_ = tty.Close()
 	read.Wait()
 	return b.String()
@@ -106,7 +108,7 @@ func TestEscaped(t *testing.T) {
 		if err := enc.Encode([]string{h.Value}); err != nil {
 			t.Fatal(err)
 		}
-		shown := escaped(sent.Bytes())
+		shown := output.Escaped(sent.Bytes())
 		if why := hostile.Harm(string(shown)); why != "" {
 			t.Errorf("%s: %s", h.Name, why)
 		}
@@ -114,7 +116,7 @@ func TestEscaped(t *testing.T) {
 		if json.Unmarshal(sent.Bytes(), &a) != nil || json.Unmarshal(shown, &b) != nil || a[0] != b[0] {
 			t.Errorf("%s: %.80q became %.80q", h.Name, sent.Bytes(), shown)
 		}
-		if why := hostile.Harm(string(escaped([]byte(strings.ReplaceAll(h.Value, "\t", " "))))); why != "" {
+		if why := hostile.Harm(string(output.Escaped([]byte(strings.ReplaceAll(h.Value, "\t", " "))))); why != "" {
 			t.Errorf("%s, not JSON: %s", h.Name, why)
 		}
 	}

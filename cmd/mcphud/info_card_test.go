@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	verbcall "github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -36,13 +37,13 @@ func TestInfoCard(t *testing.T) {
 		"/.well-known/ai-catalog.json": `{"entries":[{"type":"application/mcp-server-card+json","data":` + strings.Replace(card, url, "https://elsewhere.example/mcp", 1) + `}]}`,
 	}
 	var i struct {
-		Published []publishedDoc
+		Published []verbcall.PublishedDoc
 	}
 	o := mcphud(t, "info", url, "--card")
 	if err := json.Unmarshal([]byte(o.ok(t)), &i); err != nil || len(i.Published) != 5 {
 		t.Fatalf("%v: %s", err, o.out)
 	}
-	fields := func(d publishedDoc) (s string) {
+	fields := func(d verbcall.PublishedDoc) (s string) {
 		for _, x := range d.Differences {
 			s += x.Field + " "
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
@@ -31,7 +32,7 @@ func TestPeerInspectorCompletes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := finish(t, command(t, append([]string{"__completeNoDesc", inspecting}, words[2:]...)...)).ok(t)
+		ours := finish(t, command(t, append([]string{"__completeNoDesc", verbinspect.Inspecting}, words[2:]...)...)).ok(t)
 		want, got := strings.Fields(string(theirs)), strings.Fields(ours)
 		got = got[:len(got)-1] // what else the shell may offer
 		slices.Sort(want)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
@@ -37,7 +38,7 @@ func TestInspectorUsesAnIdentityProvider(t *testing.T) {
 		}
 	}
 	list := func(client string) outcome {
-		return finish(t, run(inspecting, "--config", "mcp.json", "--client-config", client, "--method", "tools/list"))
+		return finish(t, run(verbinspect.Inspecting, "--config", "mcp.json", "--client-config", client, "--method", "tools/list"))
 	}
 	for client, says := range map[string]string{"off.json": "names no identity provider", "none.json": "names no identity provider", "bad.json": "idp.issuer"} {
 		if o := list(client); o.code != inspector.ExitUsage || !strings.Contains(o.stderr, says) {
@@ -65,7 +66,7 @@ func TestInspectorUsesAnIdentityProvider(t *testing.T) {
 	if o := list("client.json"); o.code != inspector.ExitAuth || len(idp.Calls("/revoke")) != 1 {
 		t.Errorf("exit %d after %d revocations, %s", o.code, len(idp.Calls("/revoke")), o.stderr)
 	}
-	s := startUIWith(t, nobody, inspecting, "--config", filepath.Join(home, "mcp.json"), "--client-config", filepath.Join(home, "client.json"), "--callback-url", "http://127.0.0.1:"+anyPort(t)+"/back", "--method", "tools/list")
+	s := startUIWith(t, nobody, verbinspect.Inspecting, "--config", filepath.Join(home, "mcp.json"), "--client-config", filepath.Join(home, "client.json"), "--callback-url", "http://127.0.0.1:"+anyPort(t)+"/back", "--method", "tools/list")
 	follow(t, pageOn(t, s, 1))
 	if code := s.exit(); code != 0 || !strings.Contains(s.written(), `"tools"`) {
 		t.Errorf("exit %d: %s", code, s.written())

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/test/peertest"
@@ -116,15 +118,15 @@ func TestPeerInspectorStoredLogins(t *testing.T) {
 		"use":              {args: use, token: auth.Token{Access: "good"}},
 		"use over header":  {args: append(use, "--header", "Authorization: Bearer wrong", "X-Other: 1"), token: auth.Token{Access: "good"}},
 		"use refreshed":    {args: use, token: auth.Token{Access: "old", Refresh: "again", Expires: time.Now().Add(-time.Minute)}},
-		"use stale":        {args: append([]string{"--stored-auth-only"}, use...), token: auth.Token{Access: "old", Refresh: "spent", Expires: time.Now().Add(-time.Minute)}, code: exitAuth},
-		"use nothing":      {args: use, code: exitAuth},
+		"use stale":        {args: append([]string{"--stored-auth-only"}, use...), token: auth.Token{Access: "old", Refresh: "spent", Expires: time.Now().Add(-time.Minute)}, code: cli.ExitAuth},
+		"use nothing":      {args: use, code: cli.ExitAuth},
 		"wait":             {args: append([]string{"--wait-for-auth", "20"}, call...), token: auth.Token{Access: "good"}},
-		"wait in vain":     {args: append([]string{"--wait-for-auth", "0.3"}, call...), code: exitAuth},
+		"wait in vain":     {args: append([]string{"--wait-for-auth", "0.3"}, call...), code: cli.ExitAuth},
 		"stored only":      {args: append([]string{"--stored-auth-only"}, call...), token: auth.Token{Access: "good"}},
-		"stored only none": {args: append([]string{"--stored-auth-only"}, call...), code: exitAuth},
+		"stored only none": {args: append([]string{"--stored-auth-only"}, call...), code: cli.ExitAuth},
 		"unasked":          {args: call, token: auth.Token{Access: "good"}},
-		"relogin":          {args: append([]string{"--relogin"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: exitAuth, revoked: 1, gone: true},
-		"no revocation":    {args: append([]string{"--relogin", "--no-revoke"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: exitAuth, gone: true},
+		"relogin":          {args: append([]string{"--relogin"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: cli.ExitAuth, revoked: 1, gone: true},
+		"no revocation":    {args: append([]string{"--relogin", "--no-revoke"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: cli.ExitAuth, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +146,7 @@ func TestPeerInspectorStoredLogins(t *testing.T) {
 			}
 			args := append([]string{"--server-url", s.URL + "/mcp"}, c.args...)
 			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
-			ours, got := run(command(t, append([]string{inspecting}, args...)...))
+			ours, got := run(command(t, append([]string{verbinspect.Inspecting}, args...)...))
 			if theirs.code != c.code || ours.code != c.code || codeOf(t, ours) != codeOf(t, theirs) {
 				t.Errorf("%q: exit %d, %s\nthe Inspector: exit %d, %s\nwant %d", args, ours.code, ours.stderr, theirs.code, theirs.stderr, c.code)
 			}
@@ -192,12 +194,12 @@ func TestPeerInspectorWaitsForALogin(t *testing.T) {
 	s := httptest.NewServer(&loginGuard{Handler: wrongSkills()})
 	t.Cleanup(s.Close)
 	args := []string{"--server-url", s.URL + "/mcp", "--wait-for-auth", "60", "--method", "tools/list"}
-	for name, cmd := range map[string]*exec.Cmd{"the Inspector": exec.Command(program[0], append(program[1:len(program):len(program)], args...)...), "mcphud": command(t, append([]string{inspecting}, args...)...)} {
+	for name, cmd := range map[string]*exec.Cmd{"the Inspector": exec.Command(program[0], append(program[1:len(program):len(program)], args...)...), "mcphud": command(t, append([]string{verbinspect.Inspecting}, args...)...)} {
 		home := t.TempDir()
 		cmd.Dir = home
 		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_INSPECTOR_SECRET_STORE=file")
 		later := time.AfterFunc(1500*time.Millisecond, func() { keep(t, home, s.URL, s.URL+"/mcp", auth.Token{Access: "good"}) })
-		if o := finish(t, cmd); o.code != exitOK || !strings.Contains(o.out, `"tools"`) {
+		if o := finish(t, cmd); o.code != cli.ExitOK || !strings.Contains(o.out, `"tools"`) {
 			t.Errorf("%s: exit %d, %s%s", name, o.code, o.out, o.stderr)
 		}
 		later.Stop()

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
@@ -34,7 +36,7 @@ func both(t *testing.T, files map[string]string, args ...string) (theirs, ours o
 	}
 	theirs = at(exec.Command(program[0], append(program[1:], args...)...), home)
 	_ = os.Remove(filepath.Join(home, ".mcp-inspector", "mcp.json")) // it may not be there
-	return theirs, at(command(t, append([]string{inspecting}, args...)...), home)
+	return theirs, at(command(t, append([]string{verbinspect.Inspecting}, args...)...), home)
 }
 
 // jsonValues are the JSON values of a text.
@@ -161,7 +163,7 @@ func TestPeerInspectorMethods(t *testing.T) {
 		"stdio": append([]string{s.Command}, s.Args...),
 		"http":  {peertest.EverythingHTTP(t).Server.URL},
 		"sse":   {peertest.EverythingSSE(t).Server.URL},
-		"agent": {serve(t, "--profile", "everything").url},
+		"agent": {serveAgent(t, "--profile", "everything").url},
 	} {
 		cases := inspections
 		switch name {
@@ -356,8 +358,8 @@ func TestPeerInspectorChangesItsList(t *testing.T) {
 			}
 			args := append([]string{"--catalog", file, "--method"}, args...)
 			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
-			ours, got := run(command(t, append([]string{inspecting}, args...)...))
-			if ours.code != theirs.code || ours.code != exitOK || !reflect.DeepEqual(jsonValues(t, ours.out), jsonValues(t, theirs.out)) {
+			ours, got := run(command(t, append([]string{verbinspect.Inspecting}, args...)...))
+			if ours.code != theirs.code || ours.code != cli.ExitOK || !reflect.DeepEqual(jsonValues(t, ours.out), jsonValues(t, theirs.out)) {
 				t.Errorf("%q: exit %d, %s%s\nthe Inspector: exit %d, %s%s", args, ours.code, ours.out, ours.stderr, theirs.code, theirs.out, theirs.stderr)
 			}
 			if !reflect.DeepEqual(got, want) {
@@ -381,7 +383,9 @@ func TestPeerInspectorKeepsValues(t *testing.T) {
 	theirs := client{t.TempDir(), func(args ...string) *exec.Cmd {
 		return exec.Command(program[0], append(program[1:len(program):len(program)], args...)...)
 	}}
-	ours := client{t.TempDir(), func(args ...string) *exec.Cmd { return command(t, append([]string{inspecting}, args...)...) }}
+	ours := client{t.TempDir(), func(args ...string) *exec.Cmd {
+		return command(t, append([]string{verbinspect.Inspecting}, args...)...)
+	}}
 	run := func(c client, args ...string) (o outcome) {
 		cmd := c.cmd(append([]string{"--catalog", "list.json", "--method"}, args...)...)
 		cmd.Dir = c.home
@@ -442,7 +446,7 @@ func TestPeerInspectorKeepsValues(t *testing.T) {
 // A load has as many calls, and its summary the same members; an error is counted by what it says.
 func TestPeerInspectorLoad(t *testing.T) {
 	t.Parallel()
-	url := serve(t, "--profile", "everything").url
+	url := serveAgent(t, "--profile", "everything").url
 	for _, args := range [][]string{
 		{"--tool-name", "echo", "--tool-arg", "message=x", "--load-requests", "7", "--load-concurrency", "2"},
 		{"--tool-name", "echo", "--tool-arg", "message=x", "--load-requests", "3", "--load-rate", "100", "--load-duration", "30", "--format", "json"},
@@ -484,8 +488,8 @@ func TestPeerInspectorSettings(t *testing.T) {
 	s := peertest.Everything(t)
 	for name, args := range map[string][]string{
 		"environment": append(append([]string{s.Command}, s.Args...), "-e", "GREETING=hi there", "--method", "tools/call", "--tool-name", "get-env"),
-		"modern":      {"--server-url", serve(t, "--profile", "everything").url, "--protocol-era", "modern", "--method", "initialize"},
-		"auto":        {"--server-url", serve(t, "--profile", "everything").url, "--protocol-era", "auto", "--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=x"},
+		"modern":      {"--server-url", serveAgent(t, "--profile", "everything").url, "--protocol-era", "modern", "--method", "initialize"},
+		"auto":        {"--server-url", serveAgent(t, "--profile", "everything").url, "--protocol-era", "auto", "--method", "tools/call", "--tool-name", "echo", "--tool-arg", "message=x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
@@ -89,7 +90,7 @@ func TestPeerInspectorSends(t *testing.T) {
 				args = append([]string{"--server-url", s.URL + "/mcp"}, args...)
 			}
 			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
-			ours, got := run(command(t, append([]string{inspecting}, args...)...))
+			ours, got := run(command(t, append([]string{verbinspect.Inspecting}, args...)...))
 			if ours.code != theirs.code || lastLine(ours) != lastLine(theirs) || len(want) < 1 {
 				t.Errorf("%q: exit %d, %s\nthe Inspector: exit %d, %s", args, ours.code, ours.stderr, theirs.code, theirs.stderr)
 			}
@@ -135,7 +136,7 @@ func TestPeerInspectorWrites(t *testing.T) {
 				return o, string(b)
 			}
 			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], c.args...)...))
-			ours, got := run(command(t, append([]string{inspecting}, c.args...)...))
+			ours, got := run(command(t, append([]string{verbinspect.Inspecting}, c.args...)...))
 			if ours.code != theirs.code || ours.out != theirs.out && !reflect.DeepEqual(jsonValues(t, ours.out), jsonValues(t, theirs.out)) {
 				t.Errorf("%q: exit %d, %s%s\nthe Inspector: exit %d, %s%s", c.args, ours.code, ours.out, ours.stderr, theirs.code, theirs.out, theirs.stderr)
 			}

@@ -9,27 +9,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/inspector"
+	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
-// inspect runs one of the Inspector's command lines on a server.
-func inspect(t *testing.T, mode behave.Mode, args ...string) outcome {
+// inspectorOf runs one of the Inspector's command lines on a server.
+func inspectorOf(t *testing.T, mode behave.Mode, args ...string) outcome {
 	t.Helper()
 	s := faketest.Stdio(t, mode)
-	return finish(t, command(t, append(append(append([]string{inspecting}, args...), "--", s.Command), s.Args...)...))
+	return finish(t, command(t, append(append(append([]string{verbinspect.Inspecting}, args...), "--", s.Command), s.Args...)...))
 }
 
 func TestInspectorCallsATool(t *testing.T) {
 	t.Parallel()
-	o := inspect(t, behave.Good, "--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hi", "--format", "json")
+	o := inspectorOf(t, behave.Good, "--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hi", "--format", "json")
 	if !strings.HasPrefix(o.ok(t), `{"result":{`) || strings.Count(o.out, "\n") != 1 || !strings.Contains(o.out, "hi") {
 		t.Error(o.out)
 	}
-	if o := inspect(t, behave.Good, "--method", "tools/call", "--tool-name", "none"); o.code != exitTool || lastLine(o) != `{"error":{"code":"tool_not_found","message":"Tool 'none' not found on server."}}` {
+	if o := inspectorOf(t, behave.Good, "--method", "tools/call", "--tool-name", "none"); o.code != cli.ExitTool || lastLine(o) != `{"error":{"code":"tool_not_found","message":"Tool 'none' not found on server."}}` {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
@@ -46,12 +48,12 @@ func TestInspectorStrict(t *testing.T) {
 		{`{"type":"string"}`, "", 0},
 	} {
 		url := listing(t, `{"name":"a","inputSchema":{"type":"object","properties":{"x":`+c.property+`}}}`)
-		o := finish(t, command(t, inspecting, url, "--method", "tools/list", "--strict"))
+		o := finish(t, command(t, verbinspect.Inspecting, url, "--method", "tools/list", "--strict"))
 		lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
 		if o.code != c.code || lines[len(lines)-1] != c.said {
 			t.Errorf("%s: exit %d, %s", c.property, o.code, o.stderr)
 		}
-		if o := finish(t, command(t, inspecting, url, "--method", "tools/list")); o.code != 0 {
+		if o := finish(t, command(t, verbinspect.Inspecting, url, "--method", "tools/list")); o.code != 0 {
 			t.Errorf("%s without --strict: exit %d, %s", c.property, o.code, o.stderr)
 		}
 	}
@@ -82,14 +84,14 @@ func TestInspectorWritesResultsToFiles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "out")
 	args := []string{"--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hi", "--output", file}
-	if o := inspect(t, behave.Good, append(args, "--output-format", "raw")...); o.ok(t) != "" || contents(file) != `{"text":"hi"}` || !strings.Contains(o.stderr, "Wrote 13 bytes (raw) to "+file) {
+	if o := inspectorOf(t, behave.Good, append(args, "--output-format", "raw")...); o.ok(t) != "" || contents(file) != `{"text":"hi"}` || !strings.Contains(o.stderr, "Wrote 13 bytes (raw) to "+file) {
 		t.Errorf("%q, %s, %s", contents(file), o.out, o.stderr)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	want := `{"result":`
-	if o := inspect(t, behave.Good, append(args, "--format", "json")...); strings.Contains(o.ok(t), want) || !strings.Contains(o.out, `"format":"json"`) {
+	if o := inspectorOf(t, behave.Good, append(args, "--format", "json")...); strings.Contains(o.ok(t), want) || !strings.Contains(o.out, `"format":"json"`) {
 		t.Error(o.out)
 	}
 }
@@ -97,9 +99,9 @@ func TestInspectorWritesResultsToFiles(t *testing.T) {
 // Skills are verified, and the exit code says what came of it.
 func TestInspectorVerifiesSkills(t *testing.T) {
 	t.Parallel()
-	url := serve(t, "--profile", "everything").url
+	url := serveAgent(t, "--profile", "everything").url
 	run := func(args ...string) outcome {
-		return finish(t, command(t, append([]string{inspecting, url, "--verify", "--method"}, args...)...))
+		return finish(t, command(t, append([]string{verbinspect.Inspecting, url, "--verify", "--method"}, args...)...))
 	}
 	if o := run("skills/get", "--uri", "skill://everything/see-features/SKILL.md"); strings.Count(o.ok(t), "\n") != 1 || !strings.Contains(o.out, `"outcome":"verified"`) || !strings.Contains(o.stderr, "Verified 1 skill") {
 		t.Errorf("%s%s", o.out, o.stderr)
@@ -126,7 +128,7 @@ func TestInspectorUsesStoredLogins(t *testing.T) {
 	t.Cleanup(s.Close)
 	home, url := t.TempDir(), s.URL+"/mcp"
 	run := func(args ...string) outcome {
-		cmd := command(t, append([]string{inspecting}, args...)...)
+		cmd := command(t, append([]string{verbinspect.Inspecting}, args...)...)
 		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CREDENTIALS=file", "CI=1")
 		return finish(t, cmd)
 	}
@@ -157,11 +159,11 @@ func TestInspectorUsesStoredLogins(t *testing.T) {
 func TestInspectorPrintsCompletionScripts(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if got, want := mcphud(t, inspecting, "--completion", shell).ok(t), mcphud(t, "completion", shell).ok(t); got != want {
+		if got, want := mcphud(t, verbinspect.Inspecting, "--completion", shell).ok(t), mcphud(t, "completion", shell).ok(t); got != want {
 			t.Errorf("%s: %.300s\nwant\n%.300s", shell, got, want)
 		}
 	}
-	if got, want := mcphud(t, "__complete", inspecting, "--format=").ok(t), "text\njson\n:4\n"; got != want {
+	if got, want := mcphud(t, "__complete", verbinspect.Inspecting, "--format=").ok(t), "text\njson\n:4\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -178,7 +180,7 @@ func TestInspectorKeepsItsList(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(args ...string) outcome {
-		cmd := command(t, append([]string{inspecting, "--catalog", file, "--method"}, args...)...)
+		cmd := command(t, append([]string{verbinspect.Inspecting, "--catalog", file, "--method"}, args...)...)
 		cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+home+"/.state")
 		return finish(t, cmd)
 	}
@@ -189,7 +191,7 @@ func TestInspectorKeepsItsList(t *testing.T) {
 	if o.ok(t); !strings.Contains(o.stderr, "values of -e are kept in "+home) || strings.Contains(contents(file), "hunter2") {
 		t.Error(o.stderr, contents(file))
 	}
-	if o := run("tools/list", "--server", "b"); o.code != exitFailure || contents(seen) != "hunter2" {
+	if o := run("tools/list", "--server", "b"); o.code != cli.ExitFailure || contents(seen) != "hunter2" {
 		t.Errorf("exit %d, %s; started with %q", o.code, o.stderr, contents(seen))
 	}
 	if info, err := os.Lstat(file); err != nil || info.Mode()&os.ModeSymlink == 0 || contents(kept) != contents(file) {
@@ -198,20 +200,20 @@ func TestInspectorKeepsItsList(t *testing.T) {
 	if err := os.Chmod(file, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	if o := run("servers/remove", "--server", "a"); o.code != exitFailure || !strings.Contains(o.stderr, "read-only") {
+	if o := run("servers/remove", "--server", "a"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "read-only") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
 
 func TestInspectorListsItsOptions(t *testing.T) {
 	t.Parallel()
-	help := mcphud(t, inspecting, "--help").ok(t)
+	help := mcphud(t, verbinspect.Inspecting, "--help").ok(t)
 	for _, option := range []string{"--tool-arg <pairs...>", "-q, --quiet", "--protocol-era <era>"} {
 		if !strings.Contains(help, option) {
 			t.Errorf("no %s in %s", option, help)
 		}
 	}
-	if got, want := mcphud(t, inspecting, "-V").ok(t), version()+"\n"; got != want {
+	if got, want := mcphud(t, verbinspect.Inspecting, "-V").ok(t), cli.Version()+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

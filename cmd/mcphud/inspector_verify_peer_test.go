@@ -184,7 +184,7 @@ func TestPeerInspectorVerifies(t *testing.T) {
 	wrong, large := httptest.NewServer(wrongSkills()), httptest.NewServer(largeSkills())
 	t.Cleanup(wrong.Close)
 	t.Cleanup(large.Close)
-	agent := serve(t, "--profile", "everything").url
+	agent := serveAgent(t, "--profile", "everything").url
 	exe := ownProgram(t)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"l": map[string]any{"type": "http", "url": wrong.URL + "/mcp", "skillCatalogMaxSkills": 2, "skillCatalogMaxBytes": 200}}})
 	if err != nil {

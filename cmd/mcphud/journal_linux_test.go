@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // A named pipe that nobody writes to does not keep a command that is interrupted.
@@ -17,7 +19,7 @@ func TestInterruptedNamedPipe(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := (&app{}).openJournal(ctx, name); !errors.Is(err, context.Canceled) {
+	if _, err := (&app{&cli.App{}}).OpenJournal(ctx, name); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	w, err := os.OpenFile(name, os.O_WRONLY, 0) // ends the wait of the reader

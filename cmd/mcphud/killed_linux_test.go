@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 
@@ -21,7 +22,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	servers, traffic := filepath.Join(home, "mcp.json"), filepath.Join(home, "traffic.jsonl")
-	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", noHistory + "="}
+	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", cli.NoHistory + "="}
 	run := func(late time.Duration, args ...string) (whole bool) {
 		cmd := command(t, args...)
 		cmd.Dir, cmd.Env = home, append(cmd.Env, env...)
@@ -34,7 +35,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 			return false
 		}
-		if code := cmd.ProcessState.ExitCode(); code != exitOK {
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK {
 			t.Errorf("%v ended with %d", args, code)
 		}
 		return true

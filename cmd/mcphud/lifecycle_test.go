@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -71,7 +72,7 @@ func TestInterrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := wait2(t, cmd, &out, &stderr)
-			if o.code != exitInterrupted || o.errorLine(t).Kind != "Interrupted" || o.out != "" {
+			if o.code != cli.ExitInterrupted || o.errorLine(t).Kind != "Interrupted" || o.out != "" {
 				t.Errorf("exit %d, stdout %q, stderr %s", o.code, o.out, o.stderr)
 			}
 			if took := time.Since(start); took > 30*time.Second { // far from 10 minutes
@@ -98,7 +99,7 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 	}
-	if o := wait2(t, cmd, &out, &stderr); o.code != exitInterrupted {
+	if o := wait2(t, cmd, &out, &stderr); o.code != cli.ExitInterrupted {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
@@ -128,7 +129,7 @@ func TestAnInterruptSaysWhatItWaitsFor(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "interrupt again to kill it") })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), contents(said))
 	}
 }
@@ -179,7 +180,7 @@ func TestBudgetExit(t *testing.T) {
 func afterLastByte(t *testing.T, args []string) time.Duration {
 	t.Helper()
 	cmd := command(t, args...)
-	cmd.Env = append(cmd.Env, noHistory+"=")
+	cmd.Env = append(cmd.Env, cli.NoHistory+"=")
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

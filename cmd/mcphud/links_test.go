@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
@@ -53,7 +54,7 @@ func TestP14b_AgentAndRouterTakeWebSockets(t *testing.T) {
 	if out := mcphud(t, mirrored...).ok(t); !strings.Contains(out, "eu") {
 		t.Error(out)
 	}
-	if o := mcphud(t, "ping", "--url", ws(agent)+"/mcp"); o.code != exitAuth {
+	if o := mcphud(t, "ping", "--url", ws(agent)+"/mcp"); o.code != cli.ExitAuth {
 		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
 	}
 	if o := mcphud(t, "ping", "--url", ws(router)+"/mcps/none/mcp"); o.code == 0 || !strings.Contains(o.stderr, "404") {
@@ -84,7 +85,7 @@ func TestP14b_R3b_OffUnlessAskedFor(t *testing.T) {
 	a := serveIn(t, t.TempDir(), nil, "--ephemeral")
 	r := launch(t, routerCommand(t, fmt.Sprintf(`{"websocket":true,"sse":true,"routes":{"one":{"url":"%s"}}}`, a.url), []string{"ROUTER_SSE=false"}, "--port", "0", "--websocket=false"), routerReady)
 	for _, base := range []string{strings.TrimSuffix(a.url, "/mcp"), strings.TrimSuffix(r.url, "/mcp"), strings.TrimSuffix(r.url, "/mcp") + "/mcps/one"} {
-		if o := mcphud(t, "ping", "--url", "ws"+strings.TrimPrefix(base, "http")+"/mcp"); o.code != exitUnreachable && o.code != exitProtocol {
+		if o := mcphud(t, "ping", "--url", "ws"+strings.TrimPrefix(base, "http")+"/mcp"); o.code != cli.ExitUnreachable && o.code != cli.ExitProtocol {
 			t.Errorf("%s: exit %d, %s", base, o.code, o.stderr)
 		}
 		for _, page := range []string{"/sse", "/messages"} {
@@ -98,7 +99,7 @@ func TestP14b_R3b_OffUnlessAskedFor(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	for _, command := range []string{"agent", "router"} {
 		for _, flag := range []string{"--websocket", "--sse"} {
-			if o := finish(t, routerOrAgent(t, command, "--stdio", flag)); o.code != exitFailure || !strings.Contains(o.stderr, "do not apply with --stdio") {
+			if o := finish(t, routerOrAgent(t, command, "--stdio", flag)); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "do not apply with --stdio") {
 				t.Errorf("%s %s: exit %d, %s", command, flag, o.code, o.stderr)
 			}
 		}
@@ -152,7 +153,7 @@ func TestR3b_ClientOfHTTPWithSSE(t *testing.T) {
 			t.Errorf("%s: %s", url, out)
 		}
 	}
-	if o := mcphud(t, "ping", "--transport", "sse", "--url", agent+"/sse"); o.code != exitAuth {
+	if o := mcphud(t, "ping", "--transport", "sse", "--url", agent+"/sse"); o.code != cli.ExitAuth {
 		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
 	}
 }

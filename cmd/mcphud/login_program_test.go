@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
@@ -55,7 +56,7 @@ func TestLogoutRevokes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := authtest.Start(t, authtest.Knobs{Refuse: map[string]string{"/revoke": refuse}})
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
-			store, err := credentials()
+			store, err := cli.Credentials()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +97,7 @@ func TestClientMetadataDocument(t *testing.T) {
 			t.Errorf("%q: %+v", args, o)
 		}
 	}
-	t.Setenv(documentSetting.env, at)
+	t.Setenv(cli.DocumentSetting.Env, at)
 	if got := of(mcphud(t, "auth", "client", "--format", "text")); got != at {
 		t.Errorf("for %q", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
@@ -95,7 +96,7 @@ func TestCommandsDoNotLogInForEver(t *testing.T) {
 		logins int
 	}{
 		"unauthorized": {authtest.Knobs{Unauthorized: true}, 1},
-		"insatiable":   {authtest.Knobs{Insatiable: true, Scopes: map[string]string{"echo": "more"}}, maxLogins},
+		"insatiable":   {authtest.Knobs{Insatiable: true, Scopes: map[string]string{"echo": "more"}}, cli.MaxLogins},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +105,7 @@ func TestCommandsDoNotLogInForEver(t *testing.T) {
 			for n := range c.logins {
 				follow(t, pageOn(t, s, n+1))
 			}
-			if code := s.exit(); code != exitAuth || len(shownURL.FindAllString(s.written(), -1)) != c.logins {
+			if code := s.exit(); code != cli.ExitAuth || len(shownURL.FindAllString(s.written(), -1)) != c.logins {
 				t.Errorf("exit %d: %s", code, s.written())
 			}
 		})
@@ -122,7 +123,7 @@ func TestALoginIsInterrupted(t *testing.T) {
 		if _, err := io.WriteString(s.f, "\x03"); err != nil {
 			t.Fatal(err)
 		}
-		if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "interrupted; not logged in") {
+		if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "interrupted; not logged in") {
 			t.Errorf("exit %d: %s", code, s.written())
 		}
 	}
@@ -144,7 +145,7 @@ func TestAnInterruptBeforeTheLogin(t *testing.T) {
 		if _, err := io.WriteString(s.f, "\x03"); err != nil {
 			t.Fatal(err)
 		}
-		if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "interrupted; not logged in") {
+		if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "interrupted; not logged in") {
 			t.Errorf("exit %d: %s", code, s.written())
 		}
 	}
@@ -194,7 +195,7 @@ func TestE12_NobodyToLogIn(t *testing.T) {
 	run := sameHome(t)
 	check := func(o outcome) {
 		t.Helper()
-		if o.code != exitAuth || !strings.Contains(o.stderr, srv.Issuer.URL) || !strings.Contains(o.stderr, "mcphud auth login "+srv.URL) || !strings.Contains(o.stderr, "mcphud help login") {
+		if o.code != cli.ExitAuth || !strings.Contains(o.stderr, srv.Issuer.URL) || !strings.Contains(o.stderr, "mcphud auth login "+srv.URL) || !strings.Contains(o.stderr, "mcphud help login") {
 			t.Errorf("exit %d: %s", o.code, o.stderr)
 		}
 	}
@@ -217,7 +218,7 @@ func TestE12_NobodyToLogIn(t *testing.T) {
 	login.end().ok(t)
 	srv.Set(func(k *authtest.Knobs) { k.Scopes = map[string]string{"echo": "notes:write"} })
 	o = finish(t, run("tools", "call", "echo", "text=x", "--url", srv.URL))
-	if e := o.errorLine(t); o.code != exitAuth || !strings.Contains(e.Message, "--scope notes:read") || !strings.Contains(e.Message, "--scope notes:write") {
+	if e := o.errorLine(t); o.code != cli.ExitAuth || !strings.Contains(e.Message, "--scope notes:read") || !strings.Contains(e.Message, "--scope notes:write") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -237,7 +238,7 @@ func TestALoginWhosePortIsTaken(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "s.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := finish(t, cmd); o.code != exitAuth || !strings.Contains(o.errorLine(t).Message, redirect+": listen on "+l.Addr().String()+": the port is taken") {
+	if o := finish(t, cmd); o.code != cli.ExitAuth || !strings.Contains(o.errorLine(t).Message, redirect+": listen on "+l.Addr().String()+": the port is taken") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
@@ -166,7 +167,7 @@ func TestC7_LoginHeadless(t *testing.T) {
 			}
 			out := finish(t, run("auth", "logout", "--server", "notes", "--config", "s.yaml"))
 			out.ok(t)
-			if o := finish(t, run("auth", "status", "--server", "notes", "--config", "s.yaml")); o.code != exitAuth || !strings.Contains(o.errorLine(t).Message, "mcphud auth login --config s.yaml --server notes") {
+			if o := finish(t, run("auth", "status", "--server", "notes", "--config", "s.yaml")); o.code != cli.ExitAuth || !strings.Contains(o.errorLine(t).Message, "mcphud auth login --config s.yaml --server notes") {
 				t.Errorf("exit %d %s", o.code, o.stderr)
 			}
 		})

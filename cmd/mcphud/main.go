@@ -1,12 +1,15 @@
 // Command mcphud inspects and drives MCP servers: a terminal UI, and the same session layer headless for scripts.
 //
-// Data goes to stdout and nothing else does; logs and progress go to stderr. Exit codes are in exit.go.
+// Data goes to stdout and nothing else does; logs and progress go to stderr. Exit codes are in cmd/cli/exit.go.
 package main
+
+//go:generate go run ../../testdata/tools/inventory notice ../../NOTICE
 
 import (
 	"os"
 
 	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/resident"
 	_ "github.com/mcphud/mcphud/cmd/resident/first"
 	_ "github.com/mcphud/mcphud/cmd/resident/second"
@@ -18,5 +21,5 @@ func main() {
 		sandbox.WorkerMain()
 		return
 	}
-	os.Exit(run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	os.Exit(run(os.Args[1:], cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

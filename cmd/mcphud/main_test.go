@@ -24,6 +24,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
@@ -50,9 +51,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" {
 		if len(os.Args) > 1 && os.Getenv(asBroken) == os.Args[1] {
 			fmt.Fprintln(os.Stderr, `{"error":{"message":"the flux is out"}}`)
-			os.Exit(exitFailure)
+			os.Exit(cli.ExitFailure)
 		}
-		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+		code := run(os.Args[1:], cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 		// A key that comes while the UI ends keeps Bubble Tea's reader at its send: nobody receives any more.
 		late := goleak.IgnoreTopFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).sendEvents")
 		if err := leaktest.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput"), late); err != nil {
@@ -108,7 +109,7 @@ func isolate() (home string, err error) {
 	}
 	env := map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.state", "MCPHUD_CONFIG": "", "NO_COLOR": "1",
-		noHistory:            "off",  // but for the tests of it
+		cli.NoHistory:        "off",  // but for the tests of it
 		"MCPHUD_CREDENTIALS": "file", // no test asks the keychain of whoever runs it
 		"GORACE":             raceOptions(home),
 	}
@@ -174,11 +175,11 @@ func mcphud(t *testing.T, args ...string) outcome {
 		return w
 	}
 	var out, stderr bytes.Buffer
-	std := standard{in: in, out: pipe(&out), err: pipe(&stderr)}
+	std := cli.Standard{In: in, Out: pipe(&out), Err: pipe(&stderr)}
 	start := time.Now()
 	code := run(args, std)
 	took := time.Since(start)
-	_, _ = std.out.Close(), std.err.Close()
+	_, _ = std.Out.Close(), std.Err.Close()
 	read.Wait()
 	return outcome{code, out.String(), stderr.String(), took}.unraced(t)
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // The commands that use one server use all agents of a router as one, in either era, tasks among them.
 func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
 	use := func(t *testing.T, version string) {
 		run := func(args ...string) string {
@@ -36,7 +38,7 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 		has(run("resources", "read", "mcp:two:my-agents://list"), `"contents"`)
 		has(run("complete", "prompt:mcp__one__analyze-document", "focus", ""), `"completion"`)
 		has(run("ping"), "latencyMs")
-		if o := mcphud(t, "tools", "call", "mcp__three__add", "--url", r.url+"/mcp", "--protocol", version); o.code != exitTool || o.errorLine(t).Kind != "InvalidToolName" {
+		if o := mcphud(t, "tools", "call", "mcp__three__add", "--url", r.url+"/mcp", "--protocol", version); o.code != cli.ExitTool || o.errorLine(t).Kind != "InvalidToolName" {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -86,7 +88,7 @@ func TestR19_ListsSayWhoIsMissing(t *testing.T) {
 // Who reads a list that is shorter than all agents' is told so, as the router's log and /health say it.
 func TestR19_ListsSayWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
-	agent := serve(t, "--ephemeral", "--port", "0")
+	agent := serveAgent(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, `{"clients":[{"match":"MCPHUD*","maxTools":2}],"routes":{"demo":{"url":"`+agent.url+`"}}}`, nil, "--port", "0"), routerReady)
 	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
 	said := regexp.MustCompile(`\d+ tools left out for MCPHUD\*: limit 2`).FindString(out)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -63,7 +64,7 @@ func TestT6_AgentOfATenantIsRead(t *testing.T) {
 	url := agent(t, agentsrv.Options{Store: filepath.Join(t.TempDir(), "agent.db")})
 	mcphud(t, "tools", "call", "create_agent", "tenant_id=acme", "user_id=ada", "agent_name=helper", "description=x", `output_schema:={"type":"object"}`, "--url", url).ok(t)
 	read := []string{"resources", "read", "agentlet://user/ada/helper", "--url", url}
-	if o := mcphud(t, read...); o.code != exitTool {
+	if o := mcphud(t, read...); o.code != cli.ExitTool {
 		t.Errorf("without the tenant: exit %d, %s", o.code, o.out)
 	}
 	if out := mcphud(t, append(read, "--meta", "tenant_id=acme")...).ok(t); !strings.Contains(out, "user/ada/helper") {
@@ -77,7 +78,7 @@ func TestT6_AgentOfATenantIsRead(t *testing.T) {
 		t.Errorf("another tenant got %s", out)
 	}
 	for _, wrong := range []string{"x", "x:={", "progressToken=1"} {
-		if o := mcphud(t, append(mine, wrong)...); o.code != exitFailure || o.errorLine(t).Kind != "Usage" {
+		if o := mcphud(t, append(mine, wrong)...); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 			t.Errorf("--meta %s: exit %d, %s", wrong, o.code, o.stderr)
 		}
 	}

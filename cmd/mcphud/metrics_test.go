@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -67,7 +68,7 @@ func TestO4b_StatusIntoAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.prom")
 	write(t, file, "what was there before")
 	o := mcphud(t, "status", "--config", config, "--metrics", file, "--connect-timeout", "2s")
-	if o.code != exitUnreachable || len(o.status(t).Servers) != 2 { // the report and the exit code are what they are without it
+	if o.code != cli.ExitUnreachable || len(o.status(t).Servers) != 2 { // the report and the exit code are what they are without it
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	wantMetrics(t, metricsOf(t, contents(file)), map[string]float64{
@@ -96,7 +97,7 @@ func TestO4b_StatusIntoAFile(t *testing.T) {
 		"127.0.0.1:99999":                    "not between 0 and 65535",
 		filepath.Join(file, "under", "file"): "cannot write the metrics",
 	} {
-		if o := mcphud(t, "status", "good", "--config", config, "--metrics", at); o.code != exitFailure || !strings.Contains(o.stderr, says) {
+		if o := mcphud(t, "status", "good", "--config", config, "--metrics", at); o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: exit %d, %s", at, o.code, o.stderr)
 		}
 	}
@@ -104,7 +105,7 @@ func TestO4b_StatusIntoAFile(t *testing.T) {
 
 func TestO4b_StatusIsScraped(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0", "--name", "x")
+	a := serveAgent(t, "--ephemeral", "--port", "0", "--name", "x")
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	write(t, file, fmt.Sprintf(`{"mcpServers":{"here":{"url":%q},"away":{"url":"http://127.0.0.1:1/mcp"}}}`, a.url))
 	s := launch(t, command(t, "status", "--config", file, "--metrics", "127.0.0.1:0"), metricsSaid)
@@ -140,7 +141,7 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 	})
 	wantMetrics(t, got, map[string]float64{`mcphud_client_requests_total{method="server/discover",outcome="error",server="here"}`: some})
 	s.signal(os.Interrupt)
-	if code := s.exit(); code != exitInterrupted && code != exitOK {
+	if code := s.exit(); code != cli.ExitInterrupted && code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, s.log())
 	}
 }
@@ -148,10 +149,10 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 // What the UI does counts, up to its end.
 func TestO4b_TheUIsSession(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	cmd := command(t, "--linear", "--url", a.url, "--metrics", "ui.prom")
 	cmd.Stdin = strings.NewReader("q\n")
-	if o := finish(t, cmd); o.code != exitOK {
+	if o := finish(t, cmd); o.code != cli.ExitOK {
 		t.Fatalf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	got := metricsOf(t, contents(filepath.Join(cmd.Dir, "ui.prom")))
@@ -163,7 +164,7 @@ func TestO4b_TheUIsSession(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	cmd = command(t, "--linear", "--url", a.url, "--metrics", "-")
-	if o := finish(t, cmd); o.code != exitFailure || !strings.Contains(o.stderr, "does not apply to the UI") {
+	if o := finish(t, cmd); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "does not apply to the UI") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

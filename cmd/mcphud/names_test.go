@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -35,11 +37,11 @@ func TestFullNamesOfMistypedTools(t *testing.T) {
 	t.Parallel()
 	file := writeConfig(t, "", [2]string{"good", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o := mcphud(t, "tools", "call", "mcp__good__ech", "--config", file)
-	if e := o.errorLine(t); !strings.Contains(e.Message, "did you mean mcp__good__echo") || o.code != exitTool {
+	if e := o.errorLine(t); !strings.Contains(e.Message, "did you mean mcp__good__echo") || o.code != cli.ExitTool {
 		t.Errorf("exit %d, %s", o.code, e.Message)
 	}
 	for name, want := range map[string]string{"mcp__goood__echo": "did you mean good? mcphud servers list", "mcp:goood:echo": "did you mean good? ", "mcp__zzzz__echo": "names no server of the configs; mcphud servers list"} {
-		if o := mcphud(t, "tools", "call", name, "--config", file); o.code != exitTool || !strings.Contains(o.errorLine(t).Message, want) {
+		if o := mcphud(t, "tools", "call", name, "--config", file); o.code != cli.ExitTool || !strings.Contains(o.errorLine(t).Message, want) {
 			t.Errorf("exit %d, %s", o.code, o.stderr)
 		}
 	}
@@ -95,7 +97,7 @@ func TestBareURL(t *testing.T) {
 		"[::1]:3000/mcp": "http://[::1]:3000/mcp", "mcp.example.com/mcp": "https://mcp.example.com/mcp", "box:8080": "http://box:8080",
 		"server.js": "", "./server.js": "", "tools": "", "a=1": "", "a:=1": "", "key:=http://x/": "", "": "", "dir/server.js": "", "C:\\x": "",
 	} {
-		if got := bareURL(text); got != want {
+		if got := flags.BareURL(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -125,7 +127,7 @@ func TestNameThatLooksLikeAFlag(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	for _, verb := range [][]string{{"tools", "call"}, {"tools", "show"}, {"prompts", "get"}} {
 		o := mcphud(t, append(slices.Clone(verb), "--name=--nobody", url)...)
-		if o.code != exitTool || !strings.Contains(o.stderr, "--nobody") {
+		if o.code != cli.ExitTool || !strings.Contains(o.stderr, "--nobody") {
 			t.Errorf("%v: exit %d, %s", verb, o.code, o.stderr)
 		}
 	}
@@ -137,7 +139,7 @@ func TestMissingCapabilityIsNeedsInput(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	o := mcphud(t, "tools", "call", "test_elicitation", "message=x", url)
-	if e := o.errorLine(t); o.code != exitNeedsInput || e.Kind != "NeedsInput" || e.Code == nil || *e.Code != -32021 {
+	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || e.Kind != "NeedsInput" || e.Code == nil || *e.Code != -32021 {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

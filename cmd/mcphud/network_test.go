@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -59,7 +60,7 @@ func TestNetworkOfAServer(t *testing.T) {
 		"CA as a flag": {"ping", "--config", file, "--server", "open", "--ca", own.Cert},
 	} {
 		o := mcphud(t, args...)
-		if warned := strings.Contains(o.stderr, "its certificate is not checked: anybody on the way"); name != "all at once" && o.code != exitOK || warned != (name != "CA as a flag") {
+		if warned := strings.Contains(o.stderr, "its certificate is not checked: anybody on the way"); name != "all at once" && o.code != cli.ExitOK || warned != (name != "CA as a flag") {
 			t.Errorf("%s: exit %d %s", name, o.code, o.stderr)
 		}
 	}
@@ -76,7 +77,7 @@ func TestNetworkOfAServer(t *testing.T) {
 		"--proxy does not apply to":               {"ping", "--proxy", "none", "--", "true"},
 	} {
 		o := mcphud(t, append(args, "--format", "text")...)
-		if o.code == exitOK || !strings.Contains(o.stderr, want) || strings.Contains(o.out+o.stderr, secret) {
+		if o.code == cli.ExitOK || !strings.Contains(o.stderr, want) || strings.Contains(o.out+o.stderr, secret) {
 			t.Errorf("%v: exit %d, lacks %q: %s", args, o.code, want, o.stderr)
 		}
 	}
@@ -118,7 +119,7 @@ func TestProxyOfACommand(t *testing.T) {
 	before = asked.Load()
 	cmd = command(t, "ping", srv.URL+"/mcp")
 	cmd.Env = append(cmd.Env, "ALL_PROXY="+proxy.URL)
-	if o := finish(t, cmd); o.code != exitOK || asked.Load() != before {
+	if o := finish(t, cmd); o.code != cli.ExitOK || asked.Load() != before {
 		t.Errorf("this machine: %s", o.stderr)
 	}
 }
@@ -151,7 +152,7 @@ func TestUnixSocketOfAServer(t *testing.T) {
 			t.Errorf("%v: %s", args, o.out)
 		}
 	}
-	if o := mcphud(t, "ping", "unix://"+path+"x", "--format", "text"); o.code != exitUnreachable || !strings.Contains(o.stderr, "there is no socket "+path+"x") {
+	if o := mcphud(t, "ping", "unix://"+path+"x", "--format", "text"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "there is no socket "+path+"x") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -179,11 +180,11 @@ func TestProxyOfARegistry(t *testing.T) {
 		{"open", "com.example/fake", "--print", "--set", "X-Api-Key=k"},
 	} {
 		before := asked.Load()
-		if o := mcphud(t, append(args, "--registry", r.URL, "--proxy", proxy.URL)...); o.code != exitOK || asked.Load() == before {
+		if o := mcphud(t, append(args, "--registry", r.URL, "--proxy", proxy.URL)...); o.code != cli.ExitOK || asked.Load() == before {
 			t.Errorf("%v: exit %d, %d requests: %s", args, o.code, asked.Load()-before, o.stderr)
 		}
 	}
-	if o := mcphud(t, "registry", "show", "com.example/fake", "--registry", r.URL, "--proxy", "nonsense"); o.code != exitFailure || !strings.Contains(o.stderr, "is not the URL of a proxy") {
+	if o := mcphud(t, "registry", "show", "com.example/fake", "--registry", r.URL, "--proxy", "nonsense"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "is not the URL of a proxy") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -245,19 +246,19 @@ func TestNetworkOfTheUser(t *testing.T) {
 			mu.Lock()
 			got := asked[path]
 			mu.Unlock()
-			if got != trusted || trusted && o.code != exitOK && path != "/v1/chat/completions" { // whose answer does not fit the agent
+			if got != trusted || trusted && o.code != cli.ExitOK && path != "/v1/chat/completions" { // whose answer does not fit the agent
 				t.Errorf("%s, trusted %v: reached %v, exit %d %s%s", path, trusted, got, o.code, o.out, o.stderr)
 			}
 		}
 	}
 	cmd := command(t, "doctor", s.URL+"/mcp", "--format", "text")
 	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert, "MCPHUD_PROXY=none", "ALL_PROXY=http://127.0.0.1:1")
-	if o := finish(t, cmd); o.code != exitOK || !strings.Contains(o.out, "TLS 1.3") {
+	if o := finish(t, cmd); o.code != cli.ExitOK || !strings.Contains(o.out, "TLS 1.3") {
 		t.Errorf("doctor: exit %d %s%s", o.code, o.out, o.stderr)
 	}
 	cmd = command(t, "ping", s.URL+"/mcp", "--format", "text")
 	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert+".none")
-	if o := finish(t, cmd); o.code == exitOK || !strings.Contains(o.stderr, "MCPHUD_CA: cannot read certificates") || !strings.Contains(o.stderr, "network.ca of config.yaml") {
+	if o := finish(t, cmd); o.code == cli.ExitOK || !strings.Contains(o.stderr, "MCPHUD_CA: cannot read certificates") || !strings.Contains(o.stderr, "network.ca of config.yaml") {
 		t.Errorf("a file that is not there: exit %d %s", o.code, o.stderr)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbservers "github.com/mcphud/mcphud/cmd/verb/servers"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
@@ -65,7 +67,7 @@ func TestOpenBundle(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var list bundleReport
+	var list verbservers.BundleReport
 	if o := mcphud(t, "open", file, "--list"); json.Unmarshal([]byte(o.ok(t)), &list) != nil || len(list.Entries) != 2 || list.Name != "notes" || len(list.Inputs) != 2 || list.SHA256 != sum(b) {
 		t.Errorf("%s", o.out)
 	}
@@ -76,18 +78,18 @@ func TestOpenBundle(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Join(dir, "cache")); len(left) > 0 {
 		t.Errorf("listing left %v", left)
 	}
-	if o := mcphud(t, "open", file, "--print"); o.code != exitNeedsInput || !strings.Contains(o.stderr, "key") {
+	if o := mcphud(t, "open", file, "--print"); o.code != cli.ExitNeedsInput || !strings.Contains(o.stderr, "key") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	set := []string{"--set", "key=" + secret}
 	if o := mcphud(t, append([]string{"open", file, "--print", "--format", "text"}, set...)...); strings.Contains(o.ok(t), secret) || !strings.Contains(o.out, "/server/run") || !strings.Contains(o.out, `/a b" /c`) {
 		t.Errorf("%s", o.out)
 	}
-	if o := mcphud(t, append([]string{"open", file}, set...)...); o.code != exitUnreachable || !strings.Contains(o.stderr, "not trusted yet") {
+	if o := mcphud(t, append([]string{"open", file}, set...)...); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "not trusted yet") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	saved := filepath.Join(dir, "saved.json")
-	if o := mcphud(t, append([]string{"open", file, "--save", saved}, set...)...); o.code != exitOK || strings.Contains(o.out, secret) {
+	if o := mcphud(t, append([]string{"open", file, "--save", saved}, set...)...); o.code != cli.ExitOK || strings.Contains(o.out, secret) {
 		t.Fatalf("exit %d %s%s", o.code, o.out, o.stderr)
 	}
 	if o := mcphud(t, "tools", "list", "--config", saved, "--server", "notes"); !strings.Contains(o.ok(t), `"echo"`) {
@@ -97,7 +99,7 @@ func TestOpenBundle(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho pwned\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if o := mcphud(t, append([]string{"open", file, "--save", filepath.Join(dir, "again.json")}, set...)...); o.code == exitOK || !strings.Contains(o.stderr, "server/run is not what it was") {
+	if o := mcphud(t, append([]string{"open", file, "--save", filepath.Join(dir, "again.json")}, set...)...); o.code == cli.ExitOK || !strings.Contains(o.stderr, "server/run is not what it was") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	write(t, filepath.Join(dir, "x.jsonl"), "")
@@ -109,7 +111,7 @@ func TestOpenBundle(t *testing.T) {
 		"does not apply to open":             {file, "--timeout", "3s"},
 		"is not the description of a server": {filepath.Join(dir, "x.jsonl"), "--print"},
 	} {
-		if o := mcphud(t, append([]string{"open", "--format", "text"}, args...)...); o.code == exitOK || !strings.Contains(o.stderr, want) {
+		if o := mcphud(t, append([]string{"open", "--format", "text"}, args...)...); o.code == cli.ExitOK || !strings.Contains(o.stderr, want) {
 			t.Errorf("%v: exit %d %s", args, o.code, o.stderr)
 		}
 	}
@@ -142,7 +144,7 @@ func TestOpenBundleOfARegistry(t *testing.T) {
 	t.Setenv("MCPHUD_REGISTRY", r.URL)
 	saved := filepath.Join(dir, "saved.json")
 	for range 2 {
-		if o := mcphud(t, "open", "com.example/good", "--save", saved, "--set", "key="+secret); o.code != exitOK {
+		if o := mcphud(t, "open", "com.example/good", "--save", saved, "--set", "key="+secret); o.code != cli.ExitOK {
 			t.Fatalf("exit %d %s", o.code, o.stderr)
 		}
 		_ = os.Remove(saved)
@@ -153,11 +155,11 @@ func TestOpenBundleOfARegistry(t *testing.T) {
 	if o := mcphud(t, "open", "com.example/good", "--list", "--format", "text"); !strings.Contains(o.ok(t), "server/run") {
 		t.Error(o.out)
 	}
-	if o := mcphud(t, "open", "com.example/good", "--print"); o.code == exitOK || !strings.Contains(o.stderr, "not downloaded yet") {
+	if o := mcphud(t, "open", "com.example/good", "--print"); o.code == cli.ExitOK || !strings.Contains(o.stderr, "not downloaded yet") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	o := mcphud(t, "open", "com.example/bad", "--save", saved, "--set", "key="+secret)
-	if _, err := os.Stat(saved); err == nil || o.code != exitProtocol || !strings.Contains(o.stderr, "is not the one that was published") {
+	if _, err := os.Stat(saved); err == nil || o.code != cli.ExitProtocol || !strings.Contains(o.stderr, "is not the one that was published") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "cache", "mcphud", "bundles", "downloads", "*")); len(left) != 1 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbservers "github.com/mcphud/mcphud/cmd/verb/servers"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
@@ -39,7 +41,7 @@ func TestRegistryCommands(t *testing.T) {
 	r.Status("io.github.brave/brave-search-mcp-server", "deprecated", "moved\x1b]0;x\a")
 	at := []string{"--registry", r.URL, "--format"}
 	got := mcphud(t, append([]string{"registry", "search", "airtable"}, append(at, "json")...)...)
-	var found struct{ Servers []foundServer }
+	var found struct{ Servers []verbservers.FoundServer }
 	if err := json.Unmarshal([]byte(got.out), &found); err != nil || got.code != 0 || len(found.Servers) != 1 || found.Servers[0].Version != "1.7.2" || strings.Join(found.Servers[0].Kinds, " ") != "npm oci mcpb" {
 		t.Errorf("%d %s %s", got.code, got.out, got.stderr)
 	}
@@ -196,12 +198,12 @@ func TestSecretsOfPublishedServersAreForThem(t *testing.T) {
 	keep("com.example/fake", "--registry", r.URL)
 	opens(0, "com.example/fake", "--registry", r.URL)
 	opens(0, "com.example/fake@1.0.0", "--registry", r.URL+"/")
-	opens(exitNeedsInput, "com.example/fake", "--registry", other.URL)
-	opens(exitNeedsInput, file)
+	opens(cli.ExitNeedsInput, "com.example/fake", "--registry", other.URL)
+	opens(cli.ExitNeedsInput, file)
 	keep(file)
 	opens(0, file)
 	description("two")
-	opens(exitNeedsInput, file)
+	opens(cli.ExitNeedsInput, file)
 }
 
 // A word that no server is called by is searched for, and what is meant is picked.
@@ -323,7 +325,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 			t.Errorf("%v: exit %d: %q", args, got.code, out)
 		}
 		if args[1] == "search" {
-			var found struct{ Servers []foundServer }
+			var found struct{ Servers []verbservers.FoundServer }
 			if err := json.Unmarshal([]byte(got.out), &found); err != nil || len(found.Servers) != 1 || found.Servers[0].Description != bad {
 				t.Errorf("%v: %q", err, got.out)
 			}
@@ -359,7 +361,7 @@ func TestOtherDeclaredWordsAskAgain(t *testing.T) {
 	publish("--call=EVIL")
 	cmd := command(t, "open", file)
 	cmd.Env = append(cmd.Env, env...)
-	if got := finish(t, cmd); got.code != exitUnreachable || !strings.Contains(got.stderr, "not trusted yet") || strings.Contains(contents(ran), "EVIL") {
+	if got := finish(t, cmd); got.code != cli.ExitUnreachable || !strings.Contains(got.stderr, "not trusted yet") || strings.Contains(contents(ran), "EVIL") {
 		t.Errorf("exit %d: %s; ran %s", got.code, got.stderr, contents(ran))
 	}
 	again := startUIWith(t, env, "open", file)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -64,12 +65,12 @@ func TestOpenServingPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	if o := mcphud(t, list...); o.code != exitUnreachable || !strings.Contains(o.stderr, "another program listens at "+taken.Addr().String()) {
+	if o := mcphud(t, list...); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "another program listens at "+taken.Addr().String()) {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	ended := filepath.Join(dir, "ended.yaml")
 	mcphud(t, "open", description, "--save", ended, "--set", "port=1").ok(t)
-	if o := mcphud(t, "tools", "list", "--config", ended, "--server", "notes"); o.code != exitUnreachable || !strings.Contains(o.stderr, "exited with status 3") || !strings.Contains(o.stderr, "no such port") {
+	if o := mcphud(t, "tools", "list", "--config", ended, "--server", "notes"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "exited with status 3") || !strings.Contains(o.stderr, "no such port") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	gone()
@@ -93,12 +94,12 @@ func TestServingPackageThatDoesNotListen(t *testing.T) {
 		"  good: {command: '"+agent.Path+"', args: [agent, --ephemeral, --host, "+host+", --port, '"+strconv.Itoa(port)+"'], env: {"+asMain+": '1'}, url: 'http://"+at+"/mcp', launch: true}\n")
 	said := "the process runs, and nothing answered at http://" + at + "/mcp within 1s; see in its output where it listens"
 	for _, verb := range []string{"ping", "doctor"} {
-		if o := mcphud(t, verb, "--config", file, "--server", "deaf"); o.code != exitTimeout || !strings.Contains(strings.Join(strings.Fields(o.out+o.stderr), " "), strings.Split(said, ";")[0]) {
+		if o := mcphud(t, verb, "--config", file, "--server", "deaf"); o.code != cli.ExitTimeout || !strings.Contains(strings.Join(strings.Fields(o.out+o.stderr), " "), strings.Split(said, ";")[0]) {
 			t.Errorf("%s: exit %d %s%s", verb, o.code, o.out, o.stderr)
 		}
 		processEnds(t, pid)
 	}
-	if o := mcphud(t, "doctor", "--config", file, "--server", "good", "--format", "text"); o.code != exitOK || !strings.Contains(o.out, "TERM ended it") || strings.Contains(o.out, "warning") {
+	if o := mcphud(t, "doctor", "--config", file, "--server", "good", "--format", "text"); o.code != cli.ExitOK || !strings.Contains(o.out, "TERM ended it") || strings.Contains(o.out, "warning") {
 		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
 	}
 }

@@ -14,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	verbconfig "github.com/mcphud/mcphud/cmd/verb/config"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -52,29 +55,29 @@ func outsideErrors(t *testing.T, _ string) string {
 	code := int64(-32000)
 	ctx := t.Context()
 	one := func(name string, err error) {
-		for _, f := range []string{formatText, formatJSON} {
+		for _, f := range []string{output.FormatText, output.FormatJSON} {
 			o := errorReport(ctx, t, err, f)
-			if f == formatText {
+			if f == output.FormatText {
 				fmt.Fprintf(&b, "═══ %s: exit code %d\n", name, o.code)
 			}
 			b.WriteString(o.stderr)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(exitCodes)) {
+	for _, kind := range slices.Sorted(maps.Keys(cli.ExitCodes)) {
 		one(string(kind), &failure.Error{Kind: kind, Server: "github", Stage: "tools/call add", Message: "what happened"})
 	}
 	one("everything at once", &failure.Error{
 		Kind: failure.RpcError, Server: "github", Stage: "tools/call add", Code: &code, Message: "what happened", Reason: "why", Data: json.RawMessage(`{"a":1}`),
 		Status: 500, URL: "https://host/mcp", Detail: "more\nlines", Next: "what to do", Err: errors.New("the cause"),
 	})
-	one("strict", &strictError{&failure.Error{Kind: failure.Assertion, Message: "a rule is broken"}})
+	one("strict", &cli.StrictError{Err: &failure.Error{Kind: failure.Assertion, Message: "a rule is broken"}})
 	one("of another origin", errors.New("no kind"))
-	for _, remedy := range slices.Sorted(maps.Keys(remedies)) {
+	for _, remedy := range slices.Sorted(maps.Keys(cli.Remedies)) {
 		one("with the remedy "+string(remedy), &failure.Error{Kind: failure.Transport, Message: "what happened", Remedy: remedy, Object: "OBJECT"})
 	}
 	var end context.CancelCauseFunc
 	ctx, end = context.WithCancelCause(ctx)
-	end(errInterrupted)
+	end(cli.ErrInterrupted)
 	one("interrupted", &failure.Error{Kind: failure.Interrupted, Server: "github", Stage: "tools/call add", Message: "what happened"})
 	return b.String()
 }
@@ -117,7 +120,7 @@ func outsideRules(t *testing.T, _ string) string {
 // outsideSchemas is the schema of every file that people write: a line for each part without the words for people, and a digest of all.
 func outsideSchemas(t *testing.T, _ string) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(schemas())) {
+	for _, name := range slices.Sorted(maps.Keys(verbconfig.Schemas())) {
 		text := mcphud(t, "config", "schema", name).ok(t)
 		var root map[string]any
 		if err := json.Unmarshal([]byte(text), &root); err != nil {
@@ -182,9 +185,9 @@ func errorReport(ctx context.Context, t *testing.T, err error, format string) ou
 		t.Fatal(failed)
 	}
 	defer f.Close()
-	a := &app{standard: standard{in: os.Stdin, out: f, err: f}, kill: &children{}, sent: &sent{}}
-	a.o.format = format
-	code := a.report(ctx, err)
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: f, Err: f}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a.Options.Format = format
+	code := a.Report(ctx, err)
 	text, failed := os.ReadFile(f.Name())
 	if failed != nil {
 		t.Fatal(failed)

@@ -11,8 +11,12 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/charmbracelet/x/exp/golden" // declares -update
+	_ "github.com/charmbracelet/x/exp/golden"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
+
+// declares -update
 
 // outside is what users, their scripts and their files see of the program: each file of testdata/outside, and what makes its text now.
 // No move of code from one package to another changes any of it.
@@ -173,7 +177,7 @@ func emptyEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.state", "XDG_CACHE_HOME": home + "/.cache",
 		"XDG_DATA_HOME": home + "/.data", "XDG_RUNTIME_DIR": home + "/.run",
-		"MCPHUD_TAP_DIR": home + "/.tap", "MCPHUD_CREDENTIALS": "file", noHistory: "off", "NO_COLOR": "1", "LANG": "C.UTF-8",
+		"MCPHUD_TAP_DIR": home + "/.tap", "MCPHUD_CREDENTIALS": "file", cli.NoHistory: "off", "NO_COLOR": "1", "LANG": "C.UTF-8",
 	} {
 		t.Setenv(name, value)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/registrytest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -239,7 +240,7 @@ func outsideAnswers(t *testing.T, folder string, runs []outsideRun) string {
 	reg.Put(t, `{"$schema":"https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json","name":"io.github.owner/name","description":"Files and github","version":"1.2.0",`+
 		`"packages":[{"registryType":"npm","identifier":"@owner/name","version":"1.2.0","transport":{"type":"stdio"}}]}`)
 	t.Setenv("MCPHUD_REGISTRY", reg.URL)
-	t.Setenv(noHistory, "")
+	t.Setenv(cli.NoHistory, "")
 	home, dir := os.Getenv("HOME"), t.TempDir()
 	recorded, hops := contents(filepath.Join(folder, recording)), contents(filepath.Join(folder, "..", "hops.jsonl"))
 	url := recordedServer(t, recorded)
@@ -258,7 +259,7 @@ func outsideAnswers(t *testing.T, folder string, runs []outsideRun) string {
 	tasks := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	constant := strings.NewReplacer(
 		hostOf(url), "recorded:80", hostOf(tasks), "tasks:80", hostOf(reg.URL), "registry:80",
-		dir, "DIR", home, "HOME", `"`+version()+`"`, `"VERSION"`, "mcphud "+version(), "mcphud VERSION")
+		dir, "DIR", home, "HOME", `"`+cli.Version()+`"`, `"VERSION"`, "mcphud "+cli.Version(), "mcphud VERSION")
 	var b strings.Builder
 	task := "no task yet"
 	for _, r := range runs {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -42,13 +43,13 @@ func TestNameIsATarget(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		if line == "check cost lint" { // which names no server
-			if o := mcphud(t, append(args, "--config", file)...); o.code != exitFailure || !strings.Contains(o.stderr, "no server was named") {
+			if o := mcphud(t, append(args, "--config", file)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "no server was named") {
 				t.Errorf("%s: exit %d: %s", line, o.code, o.stderr)
 			}
 			continue
 		}
 		o := mcphud(t, append(args, "--config", file, "--format", "json")...)
-		if line == "check lint tiny" && o.code == exitAssertion { // which may find something
+		if line == "check lint tiny" && o.code == cli.ExitAssertion { // which may find something
 			o.code, o.stderr = 0, ""
 		}
 		if out := o.ok(t); !strings.Contains(strings.ReplaceAll(out, `": `, `":`), want) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -37,7 +38,7 @@ func TestPeerLogin(t *testing.T) {
 			call := func() outcome {
 				return finish(t, run(append(append([]string{"tools", "call"}, c.call...), "--url", s.URL)...))
 			}
-			if o := call(); o.code != exitAuth || !strings.Contains(o.stderr, "mcphud auth login "+s.URL) {
+			if o := call(); o.code != cli.ExitAuth || !strings.Contains(o.stderr, "mcphud auth login "+s.URL) {
 				t.Fatalf("without a login: exit code %d, %s", o.code, o.stderr)
 			}
 			user := peertest.NewBrowser()
@@ -69,7 +70,7 @@ func TestPeerLogin(t *testing.T) {
 			}
 			if c.refreshes {
 				write := func() outcome { return finish(t, run("tools", "call", "write", "--url", s.URL)) }
-				if o := write(); o.code != exitAuth || !strings.Contains(o.stderr, "--scope notes:write") {
+				if o := write(); o.code != cli.ExitAuth || !strings.Contains(o.stderr, "--scope notes:write") {
 					t.Errorf("without the right to write: exit code %d, %s", o.code, o.stderr)
 				}
 				logIn("--scope", "notes:read", "--scope", "notes:write")
@@ -83,7 +84,7 @@ func TestPeerLogin(t *testing.T) {
 					t.Errorf("%s grants were revoked", n)
 				}
 			}
-			if o := call(); o.code != exitAuth {
+			if o := call(); o.code != cli.ExitAuth {
 				t.Errorf("logged out: exit code %d, %s", o.code, o.stderr)
 			}
 		})

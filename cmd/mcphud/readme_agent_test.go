@@ -8,24 +8,28 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/charmbracelet/x/exp/golden" // for -update
+	_ "github.com/charmbracelet/x/exp/golden"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/cmd/cli/settings"
+	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
+
+// for -update
 
 const agentManual = "../../agentsrv/README.md"
 
 // settingsTable is the manual's table of the agent's settings, from the flags that there really are.
 func settingsTable() string {
 	c := &cobra.Command{}
-	agentFlags(c, new(agentSettings))
+	options.AgentFlags(c, new(options.Agent))
 	f := c.Flags()
-	more := map[string]setting{}
-	for _, s := range agentSources {
-		more[s.flag] = s
+	more := map[string]settings.Setting{}
+	for _, s := range options.AgentSources {
+		more[s.Flag] = s
 	}
 	code := func(s string) string {
 		if s == "" {
@@ -47,8 +51,8 @@ func settingsTable() string {
 			def = ""
 		}
 		s := more[fl.Name]
-		usage = strings.TrimSuffix(strings.TrimSuffix(usage, s.env), "; ")
-		fmt.Fprintf(&b, "| `--%s%s` | %s | %s | %s | %s |\n", fl.Name, name, code(s.env), code(s.key), code(def), usage)
+		usage = strings.TrimSuffix(strings.TrimSuffix(usage, s.Env), "; ")
+		fmt.Fprintf(&b, "| `--%s%s` | %s | %s | %s | %s |\n", fl.Name, name, code(s.Env), code(s.Key), code(def), usage)
 	})
 	return b.String()
 }
@@ -120,7 +124,7 @@ func TestA4_ReadmeToolOfOnesOwn(t *testing.T) {
 	if !ok || want == "" {
 		t.Fatalf("%s has no example of a tool", agentManual)
 	}
-	file := filepath.Join(t.TempDir(), agentFile)
+	file := filepath.Join(t.TempDir(), options.AgentFile)
 	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 	t.Parallel()
 	section := agentsrv.README
-	s := serve(t, "--ephemeral", "--root", t.TempDir())
+	s := serveAgent(t, "--ephemeral", "--root", t.TempDir())
 	names := func(method, member string) (names []string) {
 		var a struct {
 			Result map[string]json.RawMessage
@@ -78,7 +78,7 @@ func TestV3_ReadmeAgentCommands(t *testing.T) {
 	t.Parallel()
 	_, block, _ := strings.Cut(agentsrv.README, "```console\n")
 	block, _, _ = strings.Cut(block, "```")
-	s := serve(t, "--ephemeral")
+	s := serveAgent(t, "--ephemeral")
 	shell := agentCommand(t, t.TempDir(), nil)
 	if err := os.WriteFile(filepath.Join(shell.Dir, "mcphud"), []byte("#!/bin/sh\nexec "+shell.Path+" \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)

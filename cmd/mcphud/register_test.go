@@ -19,9 +19,9 @@ func TestAgentRegistersWithRouters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			register := []string{"--ephemeral", "--name", "demo", "--token", "swordfish", "--register", c.target}
-			one := serve(t, register...)
+			one := serveAgent(t, register...)
 			r := launch(t, routerCommand(t, "", nil, "--port", "0", "--routes", c.routes), routerReady)
-			two := serve(t, register...)
+			two := serveAgent(t, register...)
 			until(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
 			if got := r.via("demo", addCall); got.status != 200 {
 				t.Errorf("%+v", got)
@@ -47,7 +47,7 @@ func TestRouterOfAClusterWithoutAFile(t *testing.T) {
 	s := natstest.Run(t)
 	r := launch(t, routerCommand(t, "", nil, "--port", "0", "--cluster", s.URL), routerReady)
 	until(t, "the router to say what it waits for", func() bool { return strings.Contains(r.log(), "waiting for agents that register, or for the file") })
-	serve(t, "--ephemeral", "--name", "demo", "--register", s.URL)
+	serveAgent(t, "--ephemeral", "--name", "demo", "--register", s.URL)
 	until(t, "the agent", func() bool { return strings.Contains(r.get("/status").body, `"demo"`) })
 }
 

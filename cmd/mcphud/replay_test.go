@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbtraffic "github.com/mcphud/mcphud/cmd/verb/traffic"
 )
 
 // recordedCalls is a file of what calls of the bundled agent said.
@@ -25,8 +27,8 @@ func TestReplay(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	file := recordedCalls(t, url, []string{"echo", "message=hi"}, []string{"random_bytes", "n=16"}, []string{"reset_counter"})
 	o := mcphud(t, "journal", "replay", file, "--format", "json", "--url", agent(t, agentsrv.Options{}))
-	var all replayedAll
-	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitOK {
+	var all verbtraffic.ReplayedAll
+	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitOK {
 		t.Fatal(o.code, err, o.out, o.stderr)
 	}
 	if all.Different != 0 || all.Same != 5 || all.Skipped != 1 { // a list before each call
@@ -38,7 +40,7 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	o = mcphud(t, "journal", "replay", file, "--all-tools", "--filter", "tool:reset_counter", "--format", "text", url)
-	if o.code != exitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
 		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
 	}
 }
@@ -59,11 +61,11 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "text", url)
-	if o.code != exitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
 		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "jsonl", url)
-	var c replayed
+	var c verbtraffic.Replayed
 	if err := json.Unmarshal([]byte(o.out[strings.LastIndex(strings.TrimSpace(o.out), "\n")+1:]), &c); err != nil || c.Same || c.Real != 1 || len(c.Differences) != 1 {
 		t.Errorf("%v %s", err, o.out)
 	}
@@ -71,7 +73,7 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 		file + " --filter text:/(/": "--filter: column", file + " --filter tool:nobody": "no request to send again", file + "x": "no such file",
 	} {
 		o := mcphud(t, append(append([]string{"journal", "replay"}, strings.Fields(words)...), "--format", "json", "--url", url)...)
-		if o.code != exitFailure || !strings.Contains(o.stderr, says) {
+		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: %d %s", words, o.code, o.stderr)
 		}
 	}
@@ -83,7 +85,7 @@ func TestReplaySendsNoPlaceholder(t *testing.T) {
 	file := recordedCalls(t, url, []string{"echo", "message=ann@example.com"}, []string{"echo", "message=mail to bob@example.com"}, []string{"echo", "message=[2026-11-24] plain"})
 	mcphud(t, "journal", "redact", "--in-place", file, "--pattern", `[a-z]+@example\.com`).ok(t)
 	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "json", url)
-	var all replayedAll
+	var all verbtraffic.ReplayedAll
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || all.Skipped != 2 || all.Same != 1 {
 		t.Errorf("%v %d %s%s", err, o.code, o.out, o.stderr)
 	}
@@ -93,25 +95,25 @@ func TestReplaySendsNoPlaceholder(t *testing.T) {
 func TestReplayNeverGuesses(t *testing.T) {
 	one, other := lookalikes(t)
 	file := recordedCalls(t, one, []string{"sum"}, []string{"book"})
-	replay := func(tool string, words ...string) (outcome, replayed) {
+	replay := func(tool string, words ...string) (outcome, verbtraffic.Replayed) {
 		t.Helper()
 		o := mcphud(t, append([]string{"journal", "replay", file, "--all-tools", "--filter", "tool:" + tool, "--format", "json", "--url", other}, words...)...)
-		var all replayedAll
+		var all verbtraffic.ReplayedAll
 		if err := json.Unmarshal([]byte(o.out), &all); err != nil || len(all.Calls) != 1 {
 			t.Fatalf("%v: %s%s", err, o.out, o.stderr)
 		}
 		return o, all.Calls[0]
 	}
-	if o, c := replay("sum"); o.code != exitAssertion || c.Same || c.Real != 4 || c.Guesses != 0 {
+	if o, c := replay("sum"); o.code != cli.ExitAssertion || c.Same || c.Real != 4 || c.Guesses != 0 {
 		t.Errorf("a read: exit code %d, %+v", o.code, c)
 	}
-	if o, c := replay("book"); o.code != exitAssertion || c.Same || c.Real != 0 || c.Guesses != 4 {
+	if o, c := replay("book"); o.code != cli.ExitAssertion || c.Same || c.Real != 0 || c.Guesses != 4 {
 		t.Errorf("asked once: exit code %d, %+v", o.code, c)
 	}
-	if o, c := replay("book", "--ignore", ".structuredContent[]"); o.code != exitOK || !c.Same || c.Expected != 4 {
+	if o, c := replay("book", "--ignore", ".structuredContent[]"); o.code != cli.ExitOK || !c.Same || c.Expected != 4 {
 		t.Errorf("ignored: exit code %d, %+v %s", o.code, c, o.stderr)
 	}
-	if o := mcphud(t, "journal", "replay", file, "--ignore", ".[", "--url", other); o.code != exitFailure || !strings.Contains(o.stderr, "--ignore: ") {
+	if o := mcphud(t, "journal", "replay", file, "--ignore", ".[", "--url", other); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--ignore: ") {
 		t.Errorf("%d %s", o.code, o.stderr)
 	}
 }

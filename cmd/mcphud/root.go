@@ -8,6 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/flags"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/cmd/ui"
+	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
+	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/views/servers"
 )
@@ -15,7 +21,7 @@ import (
 // runRoot is mcphud without a subcommand: the UI on the server that the command line names, or on the servers of the
 // configs.
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
-	own, command, dash := splitArgs(cmd, args)
+	own, command, dash := cli.SplitArgs(cmd, args)
 	name := ""
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
 		if err := a.bareName(cmd, own); err != nil {
@@ -23,28 +29,28 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		name = own[0]
 	}
-	if err := a.o.check(cmd); err != nil {
+	if err := a.Options.Check(cmd); err != nil {
 		return err
 	}
-	if a.o.cache < 0 {
-		return usageError(fmt.Sprintf("--cache is %v, and must not be negative", a.o.cache), "give it as 30s or 5m")
+	if a.Options.Cache < 0 {
+		return failure.UsageError(fmt.Sprintf("--cache is %v, and must not be negative", a.Options.Cache), "give it as 30s or 5m")
 	}
 	if len(own) > 0 {
-		if len(own) > 1 || dash || a.o.url != "" || a.o.agent != "" || a.o.server != "" {
-			return usageError("more than one server was named", "name exactly one")
+		if len(own) > 1 || dash || a.Options.URL != "" || a.Options.Agent != "" || a.Options.Server != "" {
+			return failure.UsageError("more than one server was named", "name exactly one")
 		}
 		if name != "" {
 			return a.openConfigs(ctx, cmd, name)
 		}
-		a.o.url = own[0]
+		a.Options.URL = own[0]
 	}
-	if a.o.url == "" && a.o.agent == "" && a.o.server == "" && !dash {
+	if a.Options.URL == "" && a.Options.Agent == "" && a.Options.Server == "" && !dash {
 		return a.openConfigs(ctx, cmd, "")
 	}
-	if a.o.server != "" && a.o.url == "" && a.o.agent == "" && !dash {
-		return a.openConfigs(ctx, cmd, a.o.server)
+	if a.Options.Server != "" && a.Options.URL == "" && a.Options.Agent == "" && !dash {
+		return a.openConfigs(ctx, cmd, a.Options.Server)
 	}
-	srv, err := a.o.target(cmd, command, dash)
+	srv, err := a.Options.Target(cmd, command, dash)
 	if err != nil {
 		return err
 	}
@@ -52,13 +58,13 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}, configs: &servers.Configs{Where: where}})
+	return ui.Open(ctx, a.App, ui.Start{Servers: []config.Server{srv}, Connect: srv.Name, Settings: config.Settings{ResultCacheTTL: a.Options.Cache}, Configs: &servers.Configs{Where: where}})
 }
 
 // bareName is the error of a first word that is neither a command nor the name of a configured server. A command comes first where a
 // word is both: the server is named by --server then.
 func (a *app) bareName(cmd *cobra.Command, own []string) error {
-	set, _, err := a.o.load()
+	set, _, err := a.Options.Load()
 	if err != nil {
 		return err
 	}
@@ -67,16 +73,16 @@ func (a *app) bareName(cmd *cobra.Command, own []string) error {
 		if len(own) == 1 {
 			return nil
 		}
-		if slices.Contains(subcommands(cmd), own[1]) {
-			return usageError(word+" is a server, and comes after the command", "did you mean mcphud "+strings.Join(append(own[1:], word), " ")+"?")
+		if slices.Contains(cli.Subcommands(cmd), own[1]) {
+			return failure.UsageError(word+" is a server, and comes after the command", "did you mean mcphud "+strings.Join(append(own[1:], word), " ")+"?")
 		}
-		return usageError(fmt.Sprintf("%q follows the name of a server, and is not a command", own[1]), didYouMean(own[1], subcommands(cmd))+"see mcphud --help")
+		return failure.UsageError(fmt.Sprintf("%q follows the name of a server, and is not a command", own[1]), output.DidYouMean(own[1], cli.Subcommands(cmd))+"see mcphud --help")
 	}
-	if u := bareURL(word); u != "" {
-		return usageError(fmt.Sprintf("%q is neither a command nor a URL", word), "did you mean mcphud "+u+"?")
+	if u := flags.BareURL(word); u != "" {
+		return failure.UsageError(fmt.Sprintf("%q is neither a command nor a URL", word), "did you mean mcphud "+u+"?")
 	}
-	return usageError(fmt.Sprintf("there is no command %q, and no server of that name in the configs", word),
-		didYouMean(word, union(subcommands(cmd), serverNames(set)))+"see mcphud --help, mcphud servers list; a server is also named with -- COMMAND ARGS…, a URL or --agent NAME")
+	return failure.UsageError(fmt.Sprintf("there is no command %q, and no server of that name in the configs", word),
+		output.DidYouMean(word, output.Union(cli.Subcommands(cmd), cli.ServerNames(set)))+"see mcphud --help, mcphud servers list; a server is also named with -- COMMAND ARGS…, a URL or --agent NAME")
 }
 
 // autoDiscover names the servers that the list connects to by itself: those of the file that says auto_discover: true, where they are
@@ -102,43 +108,43 @@ func autoDiscover(set config.Set, trust *config.Trust) (names []string) {
 // openConfigs opens the UI on what the configs name; name, if given, is connected at once, after asking for trust where
 // that is needed.
 func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) error {
-	set, where, err := a.o.load()
+	set, where, err := a.Options.Load()
 	if err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("cache") {
-		set.Settings.ResultCacheTTL = a.o.cache
+		set.Settings.ResultCacheTTL = a.Options.Cache
 	}
 	demo := false
-	start := uiStart{
-		servers: slices.Clone(set.Servers), settings: set.Settings, warnings: set.Warnings,
-		configs: &servers.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
-		read:    &set,
+	start := ui.Start{
+		Servers: slices.Clone(set.Servers), Settings: set.Settings, Warnings: set.Warnings,
+		Configs: &servers.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
+		Read:    &set,
 	}
 	if name == "" {
-		start.auto = autoDiscover(set, a.o.trust())
-		if err := a.ui(ctx, start); err != nil || !demo {
+		start.Auto = autoDiscover(set, a.Options.Trust())
+		if err := ui.Open(ctx, a.App, start); err != nil || !demo {
 			return err
 		}
-		return a.demo(ctx, cmd)
+		return verbserve.Demo(ctx, a.App, cmd)
 	}
 	s, ok := set.Server(name)
 	if !ok {
-		_, err := a.o.configured(name) // the error names the problem and similar names
+		_, err := a.Options.Configured(name) // the error names the problem and similar names
 		return err
 	}
-	trusted := a.o.trust().Trusted(s) // without the flags, as its file describes it
-	if err := a.o.apply(cmd, &s); err != nil {
+	trusted := a.Options.Trust().Trusted(s) // without the flags, as its file describes it
+	if err := a.Options.Apply(cmd, &s); err != nil {
 		return err
 	}
-	for i := range start.servers {
-		if start.servers[i].Name == s.Name {
-			start.servers[i] = s
+	for i := range start.Servers {
+		if start.Servers[i].Name == s.Name {
+			start.Servers[i] = s
 		}
 	}
-	start.open = s.Name
+	start.Open = s.Name
 	if trusted && s.Problem == nil && !s.Disabled && len(s.Inputs) == 0 {
-		start.open, start.connect = "", s.Name
+		start.Open, start.Connect = "", s.Name
 	}
-	return a.ui(ctx, start)
+	return ui.Open(ctx, a.App, start)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
@@ -37,7 +38,7 @@ func TestG1_RouterManagedWithACertificate(t *testing.T) {
 		"--stdio --manage-addr 127.0.0.1:0":  "--manage-addr does not apply with --stdio",
 	} {
 		o := finish(t, routerCommand(t, "", nil, strings.Fields(args)...))
-		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, want) {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, want) {
 			t.Errorf("%s: exit %d, %s", args, o.code, o.stderr)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // A host that starts its servers itself reaches every route by one command. Nothing but MCP is on stdout.
@@ -57,7 +59,7 @@ func TestR19_AToolOfAnAgentThatIsLate(t *testing.T) {
 	if out := mcphud(t, "tools", "call", "mcp__late__echo", "message=heard", "--url", r.url+"/mcp").ok(t); !strings.Contains(out, "heard") {
 		t.Error(out)
 	}
-	if o := mcphud(t, "tools", "call", "mcp__late__nothing", "--url", r.url+"/mcp"); o.code != exitTool || !strings.Contains(o.stderr, "there is no tool") {
+	if o := mcphud(t, "tools", "call", "mcp__late__nothing", "--url", r.url+"/mcp"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no tool") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -109,7 +111,7 @@ func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
 // A host that knows stdio alone chooses by a flag how tools are named; the flag goes before the file.
 func TestR19_StdioPrefix(t *testing.T) {
 	t.Parallel()
-	agent := serve(t, "--ephemeral", "--port", "0")
+	agent := serveAgent(t, "--ephemeral", "--port", "0")
 	file := filepath.Join(t.TempDir(), "routing.json")
 	if err := os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
@@ -60,7 +61,7 @@ func portOf(s *served) int {
 
 func TestR3_RoutesAreFollowed(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	_, port, _ := strings.Cut(a.addr(), ":")
 	good := `{"routes":{"one":{"hostPort":` + port + `},"two":{"url":"` + a.url + `"},"off":{"hostPort":` + port + `,"disabled":true}}}`
 	r := launch(t, routerCommand(t, good, nil, "--port", "0"), routerReady)
@@ -93,7 +94,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 		t.Error("SIGHUP ended the router")
 	}
 	r.signal(syscall.SIGTERM)
-	if code := r.exit(); code != exitInterrupted && code != 0 {
+	if code := r.exit(); code != cli.ExitInterrupted && code != 0 {
 		t.Errorf("SIGTERM: exit code %d: %s", code, r.log())
 	}
 }
@@ -150,7 +151,7 @@ func TestRouterUsage(t *testing.T) {
 	} {
 		cmd := routerCommand(t, c.file, []string{c.env}, strings.Fields(c.args)...)
 		o := finish(t, cmd)
-		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) || strings.Contains(e.Message, "choose another") || strings.Contains(c.args, "--tokens") && strings.Contains(e.Message, "--routes") {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || o.out != "" || !strings.Contains(e.Message, c.says) || strings.Contains(e.Message, "choose another") || strings.Contains(c.args, "--tokens") && strings.Contains(e.Message, "--routes") {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.args, c.file, o.code, o.out, o.stderr)
 		}
 	}
@@ -187,7 +188,7 @@ func hasIPv6() bool {
 // Without a file of routes the router waits for one.
 func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady)
 	if got := r.via("one", addCall); got.status != 404 {
 		t.Errorf("%+v", got)
@@ -221,7 +222,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 // Tokens that are added or taken away count from then on; a file that breaks leaves the others in force.
 func TestC11_R8_TokensAreFollowed(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	cmd := routerCommand(t, `{"tokens":"tokens.json","routes":{"one":{"url":"`+a.url+`"}}}`, nil, "--port", "0")
 	tokens := func(text string) {
 		t.Helper()
@@ -259,7 +260,7 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 // What the router writes down and remembers, and for whom, is set by the command.
 func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0")
+	a := serveAgent(t, "--ephemeral", "--port", "0")
 	text := `{"tokens":"tokens.json","routes":{"one":{"url":"` + a.url + `"},"two":{"url":"` + a.url + `"}}}`
 	cmd := routerCommand(t, text, nil, "--port", "0", "--audit", "audit.jsonl", "--pins", "pins.json")
 	sum := sha256.Sum256([]byte("swordfish"))

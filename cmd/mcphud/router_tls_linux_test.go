@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/certtest"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 	t.Parallel()
 	own, other := certtest.SelfSigned(t), certtest.SelfSigned(t)
-	agent := serve(t, "--ephemeral", "--port", "0")
+	agent := serveAgent(t, "--ephemeral", "--port", "0")
 	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", own.Cert, "--tls-key", own.Key), routerReady)
 	if !strings.HasPrefix(inner.url, "https://") {
 		t.Fatalf("listening on %s", inner.url)
@@ -84,7 +85,7 @@ func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
 			args = append(args, "--tls-key", c.key)
 		}
 		o := finish(t, routerCommand(t, `{"routes":{}}`, nil, args...))
-		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, c.says) || !strings.Contains(e.Message, c.names) ||
+		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, c.says) || !strings.Contains(e.Message, c.names) ||
 			strings.Contains(o.stderr, "swordfish") || strings.Contains(o.stderr, "listening on") {
 			t.Errorf("%q %q: exit %d, %s", c.cert, c.key, o.code, o.stderr)
 		}

@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // ranAll is what run prints in the format json.
 type ranReport struct {
-	Calls                       []ranCall
+	Calls                       []runner.Ran
 	Failed, Skipped, Assertions int
 }
 
@@ -70,7 +72,7 @@ func TestRunAssertions(t *testing.T) {
 		"d-none.yaml":  "steps:\n  - {name: take, tool: echo, arguments: {message: x}, capture: {id: .structuredContent.nothing}}\n  - {name: use, tool: echo, arguments: {message: \"${capture.id}\"}}\n",
 	})
 	o, r := runReport(t, ".", "--url", url)
-	if got := r.verdicts(); o.code != exitAssertion || got != "a-sum/add ok, a-sum/again ok, a-sum/fails ok, a-sum/unknown ok, b-use ok, c-wrong assertion, d-none/take assertion, d-none/use skipped" {
+	if got := r.verdicts(); o.code != cli.ExitAssertion || got != "a-sum/add ok, a-sum/again ok, a-sum/fails ok, a-sum/unknown ok, b-use ok, c-wrong assertion, d-none/take assertion, d-none/use skipped" {
 		t.Fatalf("exit %d %s %s", o.code, got, o.stderr)
 	}
 	if f := r.Calls[5].Failures; len(f) != 1 || f[0].Assertion != expect.OfError || f[0].Line != 6 || f[0].Got != "a result" {
@@ -85,12 +87,12 @@ func TestRunAssertions(t *testing.T) {
 			t.Errorf("%q is not in %s", want, o.out)
 		}
 	}
-	if o := mcphud(t, "run", "b-use", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, `b-use.yaml:1: nothing captures \"sum\" before this call`) {
+	if o := mcphud(t, "run", "b-use", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, `b-use.yaml:1: nothing captures \"sum\" before this call`) {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	// One call prints its result as the command for it does, and then what failed.
 	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: echo\narguments: {message: x}\nexpect: .content[0].text == \"y\"\n")
-	if o := mcphud(t, "run", "c-wrong", "--url", url); o.code != exitAssertion || !strings.Contains(o.out, `"text":"x"`) || assertionsOf(t, o)[0].Line != 3 {
+	if o := mcphud(t, "run", "c-wrong", "--url", url); o.code != cli.ExitAssertion || !strings.Contains(o.out, `"text":"x"`) || assertionsOf(t, o)[0].Line != 3 {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
 	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: fail\nisError: true\n")
@@ -100,7 +102,7 @@ func TestRunAssertions(t *testing.T) {
 		t.Error(out)
 	}
 	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: echo\nexpect: .a[\n")
-	if o := mcphud(t, "run", ".", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "c-wrong.yaml:2:9: expect is not a jq expression") {
+	if o := mcphud(t, "run", ".", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "c-wrong.yaml:2:9: expect is not a jq expression") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }
@@ -112,18 +114,18 @@ func TestRunSnapshots(t *testing.T) {
 		"a.yaml": "tool: add\narguments: {a: 1, b: 2}\nsnapshot: {ignore: [/_meta]}\n",
 		"b.yaml": "tool: add\narguments: {a: 1, b: 2}\nsnapshot: true\nexpect: .isError\n",
 	})
-	if o, r := runReport(t, ".", "--url", url); o.code != exitAssertion || r.Failed != 2 || r.Calls[0].Failures[0].Got != "no such snapshot yet" || !strings.Contains(o.stderr, "--update") {
+	if o, r := runReport(t, ".", "--url", url); o.code != cli.ExitAssertion || r.Failed != 2 || r.Calls[0].Failures[0].Got != "no such snapshot yet" || !strings.Contains(o.stderr, "--update") {
 		t.Errorf("exit %d %+v", o.code, r)
 	}
-	if o, r := runReport(t, ".", "--url", url, "--update"); o.code != exitAssertion || r.Failed != 1 || r.Calls[0].Snapshot != "a.snapshot.json" || r.Calls[1].Snapshot != "" {
+	if o, r := runReport(t, ".", "--url", url, "--update"); o.code != cli.ExitAssertion || r.Failed != 1 || r.Calls[0].Snapshot != "a.snapshot.json" || r.Calls[1].Snapshot != "" {
 		t.Errorf("exit %d %+v", o.code, r)
 	}
 	mcphud(t, "run", "a", "--url", url).ok(t)
 	o := mcphud(t, "run", "a", "b=3", "--url", url, "--format", "text")
-	if o.code != exitAssertion || !strings.Contains(o.stderr, "snapshot: expected the same as a.snapshot.json, got 2 differences") || !strings.Contains(o.stderr, "changed /structuredContent/sum: 3 → 4") {
+	if o.code != cli.ExitAssertion || !strings.Contains(o.stderr, "snapshot: expected the same as a.snapshot.json, got 2 differences") || !strings.Contains(o.stderr, "changed /structuredContent/sum: 3 → 4") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "run", "a", "b=3", "--url", url, "--update"); o.code != exitOK || !strings.Contains(o.stderr, "snapshot written: a.snapshot.json") {
+	if o := mcphud(t, "run", "a", "b=3", "--url", url, "--update"); o.code != cli.ExitOK || !strings.Contains(o.stderr, "snapshot written: a.snapshot.json") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "a.snapshot.json")); err != nil || info.Mode().Perm()&0o044 == 0 {
@@ -138,7 +140,7 @@ func TestRunRetry(t *testing.T) {
 		"until.yaml": "tool: queue_status\nexpect: .content\nretry: {for: 1m, every: 10ms}\n",
 		"never.yaml": "tool: queue_status\nexpect: .nothing\nretry: {for: 30ms, every: 10ms}\n",
 	})
-	if o, r := runReport(t, "never", "until", "--url", url); o.code != exitAssertion || r.verdicts() != "never assertion, until ok" {
+	if o, r := runReport(t, "never", "until", "--url", url); o.code != cli.ExitAssertion || r.verdicts() != "never assertion, until ok" {
 		t.Errorf("exit %d %s", o.code, r.verdicts())
 	}
 }
@@ -152,7 +154,7 @@ func TestRunManyFiles(t *testing.T) {
 	}
 	project(t, files)
 	o, r := runReport(t, fake(t, behave.Good, ".", "--concurrency", "8", "--no-history")...)
-	if o.code != exitOK || len(r.Calls) != n || r.Assertions != n {
+	if o.code != cli.ExitOK || len(r.Calls) != n || r.Assertions != n {
 		t.Fatalf("exit %d %d %s", o.code, len(r.Calls), o.stderr)
 	}
 	for i, c := range r.Calls {
@@ -160,7 +162,7 @@ func TestRunManyFiles(t *testing.T) {
 			t.Fatalf("%d is %s", i, c.Name)
 		}
 	}
-	if o := mcphud(t, "run", ".", "--concurrency", "0"); o.code != exitFailure || !strings.Contains(o.stderr, "--concurrency is 0") {
+	if o := mcphud(t, "run", ".", "--concurrency", "0"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--concurrency is 0") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }
@@ -195,7 +197,7 @@ func TestRunInterrupted(t *testing.T) {
 	}
 	o := wait(t, cmd, &out, &stderr, start)
 	var r ranReport
-	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != exitInterrupted || len(r.Calls) != 5 || r.Skipped < 2 || r.Calls[4].Skipped != "not made: interrupted" {
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != cli.ExitInterrupted || len(r.Calls) != 5 || r.Skipped < 2 || r.Calls[4].Skipped != "not made: interrupted" {
 		t.Errorf("exit %d %v %s %s", o.code, err, o.out, o.stderr)
 	}
 	for _, pid := range strings.Fields(contents(pids)) {

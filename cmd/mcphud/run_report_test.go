@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -44,7 +45,7 @@ func TestRunReports(t *testing.T) {
 		return names, failed
 	}
 	o := mcphud(t, fake(t, behave.Good, "run", ".mcphud/calls", "--report", "junit=r.xml", "--report", "json=r.json", "--format", "jsonl")...)
-	if o.code != exitAssertion || strings.Count(o.out, `"verdict"`) != 2 {
+	if o.code != cli.ExitAssertion || strings.Count(o.out, `"verdict"`) != 2 {
 		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
 	}
 	if names, failed := cases(contents("r.xml")); strings.Count(names, "\n") != 2 || failed != 1 || strings.Contains(names, "server") {
@@ -59,11 +60,11 @@ func TestRunReports(t *testing.T) {
 		t.Errorf("%s", names)
 	}
 	o = mcphud(t, "run", ".mcphud/calls", "--report", "junit=gone.xml", "--", "./no-such-server")
-	if names, failed := cases(contents("gone.xml")); o.code != exitUnreachable || failed != 2 || strings.Count(names, "\n") != 2 {
+	if names, failed := cases(contents("gone.xml")); o.code != cli.ExitUnreachable || failed != 2 || strings.Count(names, "\n") != 2 {
 		t.Errorf("exit %d, %d failed: %s", o.code, failed, o.stderr)
 	}
 	for arg, want := range map[string]string{"junt=x": "did you mean junit?", "junit=": "no file after =", "junit=no/x.xml": "is not a folder"} {
-		if o := mcphud(t, fake(t, behave.Good, "run", "a", "--report", arg)...); o.code != exitFailure || !strings.Contains(o.stderr, want) {
+		if o := mcphud(t, fake(t, behave.Good, "run", "a", "--report", arg)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
 			t.Errorf("--report %s: exit %d: %s", arg, o.code, o.stderr)
 		}
 	}
@@ -81,7 +82,7 @@ func TestRunTrust(t *testing.T) {
 		return "command: " + string(argv) + "\ntool: echo\narguments: {text: hi, message: hi}\n"
 	}
 	dir := project(t, map[string]string{"own.yaml": file(s.Args...), "away.yaml": "url: http://127.0.0.1:1/mcp\ntool: echo\n"})
-	if o := mcphud(t, "run", "own"); o.code != exitUnreachable || !strings.Contains(o.stderr, "--trust") {
+	if o := mcphud(t, "run", "own"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "--trust") {
 		t.Fatalf("exit %d: %s", o.code, o.stderr)
 	}
 	o := mcphud(t, "run", "own", "--trust")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -36,7 +38,7 @@ func TestHistoryRun(t *testing.T) {
 	mcphud(t, fake(t, behave.Good, "prompts", "get", "greet", "who=Ada")...).ok(t)
 	mcphud(t, fake(t, behave.Good, "resources", "read", "fake://blob")...).ok(t)
 	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=x", "-e", "X=1")...).ok(t)
-	if o := mcphud(t, "history", "run", "1"); o.code != exitNeedsInput || !strings.Contains(o.stderr, "MCPHUD_SECRET_API_KEY") {
+	if o := mcphud(t, "history", "run", "1"); o.code != cli.ExitNeedsInput || !strings.Contains(o.stderr, "MCPHUD_SECRET_API_KEY") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if out := mcphud(t, "history", "run", "1", "text=two", "api_key=again").ok(t); !strings.Contains(out, "two") || !strings.Contains(out, "again") {
@@ -55,7 +57,7 @@ func TestHistoryRun(t *testing.T) {
 	if out := mcphud(t, "history", "run", "3").ok(t); !strings.Contains(out, "fake://blob") {
 		t.Errorf("%s", out)
 	}
-	if o := mcphud(t, "history", "run", "4"); o.code != exitFailure || !strings.Contains(o.stderr, "not all kept") {
+	if o := mcphud(t, "history", "run", "4"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "not all kept") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if out := mcphud(t, fake(t, behave.Good, "history", "run", "4")...).ok(t); !strings.Contains(out, "x") {
@@ -80,15 +82,15 @@ func TestRunCalls(t *testing.T) {
 	if out := mcphud(t, fake(t, behave.Good, "run", "a-fine", "text=from here")...).ok(t); !strings.Contains(out, "from here") {
 		t.Errorf("%s", out)
 	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "b-fails")...); o.code != exitRPC {
+	if o := mcphud(t, fake(t, behave.Good, "run", "b-fails")...); o.code != cli.ExitRPC {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	o = mcphud(t, fake(t, behave.Good, "run", ".")...)
 	var all struct {
-		Calls  []ranCall
+		Calls  []runner.Ran
 		Failed int
 	}
-	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitRPC || all.Failed != 2 || len(all.Calls) != 5 {
+	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitRPC || all.Failed != 2 || len(all.Calls) != 5 {
 		t.Fatalf("%v, exit %d %s %s", err, o.code, o.out, o.stderr)
 	}
 	var verdicts []string
@@ -110,19 +112,19 @@ func TestRunCalls(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "kept.yaml")); err != nil || !strings.Contains(string(b), "prompt: greet\narguments:\n  who: Ada\n") {
 		t.Errorf("%s %v", b, err)
 	}
-	if o := mcphud(t, "history", "save", "1", "kept"); o.code != exitFailure || !strings.Contains(o.stderr, "--replace") {
+	if o := mcphud(t, "history", "save", "1", "kept"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--replace") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	mcphud(t, "history", "save", "1", "kept", "--replace").ok(t)
 	for _, args := range [][]string{{"history", "save", "1", "../x"}, {"history", "save", "1", "/tmp/x"}} {
-		if o := mcphud(t, args...); o.code != exitFailure {
+		if o := mcphud(t, args...); o.code != cli.ExitFailure {
 			t.Errorf("%q: exit %d %s", args, o.code, o.stderr)
 		}
 	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "a-fin")...); o.code != exitTool || !strings.Contains(o.stderr, "did you mean a-fine") {
+	if o := mcphud(t, fake(t, behave.Good, "run", "a-fin")...); o.code != cli.ExitTool || !strings.Contains(o.stderr, "did you mean a-fine") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, fake(t, behave.ExitAtOnce, "run", ".")...); o.code != exitUnreachable || strings.Count(o.out, `"failed"`) < 6 {
+	if o := mcphud(t, fake(t, behave.ExitAtOnce, "run", ".")...); o.code != cli.ExitUnreachable || strings.Count(o.out, `"failed"`) < 6 {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
 }
@@ -154,13 +156,13 @@ func TestRunNeedsTrust(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a command of a project's file was run")
 	}
-	if o := mcphud(t, "run", "wrong"); o.code != exitFailure || !strings.Contains(o.stderr, "wrong.yaml:") || !strings.Contains(o.stderr, "is not valid YAML") {
+	if o := mcphud(t, "run", "wrong"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "wrong.yaml:") || !strings.Contains(o.stderr, "is not valid YAML") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 	if out := mcphud(t, "run", "named", "--config", ".mcp.json").ok(t); !strings.Contains(out, "x") {
 		t.Errorf("%s", out)
 	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "secret")...); o.code != exitNeedsInput || strings.Contains(o.out+o.stderr, os.Getenv("PATH")) {
+	if o := mcphud(t, fake(t, behave.Good, "run", "secret")...); o.code != cli.ExitNeedsInput || strings.Contains(o.out+o.stderr, os.Getenv("PATH")) {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
 }

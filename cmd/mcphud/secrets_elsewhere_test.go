@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -63,7 +64,7 @@ func TestStderrHasNoSecret(t *testing.T) {
 	note, args := allSecrets()
 	for _, format := range []string{"text", "json", "jsonl"} {
 		o := mcphud(t, append([]string{"tools", "call", "login", "user=refused", "note=" + note, "--url", echoing(t), "--format", format, "--journal", filepath.Join(t.TempDir(), "j")}, args...)...)
-		if o.code != exitRPC || !strings.Contains(o.stderr, "nobody lets refused in") {
+		if o.code != cli.ExitRPC || !strings.Contains(o.stderr, "nobody lets refused in") {
 			t.Errorf("%s: exit %d, %s", format, o.code, o.stderr)
 		}
 		noSecret(t, "stderr as "+format, o.stderr)
@@ -149,8 +150,8 @@ func TestWhatAJournalHoldsIsOneSentence(t *testing.T) {
 		texts[file] = string(b)
 	}
 	for where, text := range texts {
-		if n := strings.Count(flat(text), journalHolds); n != 1 {
-			t.Errorf("%s says %d times: %s", where, n, journalHolds)
+		if n := strings.Count(flat(text), cli.JournalHolds); n != 1 {
+			t.Errorf("%s says %d times: %s", where, n, cli.JournalHolds)
 		}
 	}
 	note, args := allSecrets()

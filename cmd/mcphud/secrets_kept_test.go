@@ -13,6 +13,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // usualSecrets are the usual forms of secrets, split so that nobody takes them for real ones.
@@ -80,7 +82,7 @@ func TestNothingThatIsKeptHasASecretInIt(t *testing.T) {
 	}
 	args = append(args, "note="+strings.Join(note, "\n"))
 	first := run(args...)
-	first.Env = append(first.Env, noHistory+"=")
+	first.Env = append(first.Env, cli.NoHistory+"=")
 	if o := finish(t, first); !strings.Contains(o.ok(t), "hunter2-hunter") {
 		t.Fatalf("stdout is what the server said: %s", o.out)
 	}
@@ -92,7 +94,7 @@ func TestNothingThatIsKeptHasASecretInIt(t *testing.T) {
 		{"history", "export", "-o", "calls.json"},
 	} {
 		cmd := run(line...)
-		cmd.Env = append(cmd.Env, noHistory+"=")
+		cmd.Env = append(cmd.Env, cli.NoHistory+"=")
 		if o := finish(t, cmd); o.code != 0 && line[0] == "journal" {
 			t.Errorf("%v: %s", line, o.stderr)
 		}
@@ -151,7 +153,7 @@ func TestJournalRaw(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if o := mcphud(t, "tools", "list", "--url", echoing(t), "--journal-raw"); o.code != exitFailure || !strings.Contains(o.stderr, "--journal-raw goes with --journal FILE") {
+	if o := mcphud(t, "tools", "list", "--url", echoing(t), "--journal-raw"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--journal-raw goes with --journal FILE") {
 		t.Errorf("alone: exit %d, %s", o.code, o.stderr)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 )
 
@@ -75,7 +76,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 		t.Fatal(x.end().stderr)
 	}
 	follow(t, x.page)
-	if o := x.end(); o.code != exitOK {
+	if o := x.end(); o.code != cli.ExitOK {
 		t.Fatalf("exit %d, %s", o.code, o.stderr)
 	} else {
 		hidden("the login", o.out+o.stderr)
@@ -91,13 +92,13 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 		}
 		hidden(strings.Join(args, " "), o.out+o.stderr)
 	}
-	for _, format := range formats {
-		ask(exitOK, "tools", "call", "echo", "text=hi", "--format", format)
-		ask(exitOK, "auth", "status", "--format", format)
+	for _, format := range cli.Formats {
+		ask(cli.ExitOK, "tools", "call", "echo", "text=hi", "--format", format)
+		ask(cli.ExitOK, "auth", "status", "--format", format)
 	}
 	srv.Issuer.Expire()
-	ask(exitOK, "tools", "list") // with a refresh
-	ask(exitOK, "auth", "explain", "--format", "json")
+	ask(cli.ExitOK, "tools", "list") // with a refresh
+	ask(cli.ExitOK, "auth", "explain", "--format", "json")
 
 	cmd := run("--journal", file, srv.URL)
 	s := startUIWith(t, cmd.Env, cmd.Args[1:]...)
@@ -131,7 +132,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 	hidden("the clipboard", clips())
 	srv.Issuer.Expire()
 	srv.Issuer.ExpireRefresh()
-	ask(exitAuth, "tools", "list")
+	ask(cli.ExitAuth, "tools", "list")
 	journal := contents(file)
 	hidden("the journal", journal)
 	for _, want := range []string{"code_verifier=***", "refresh_token=***", "Authorization: DPoP ***", "Dpop: ***"} {

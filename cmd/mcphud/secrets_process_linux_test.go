@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // A secret reaches the process that it is for, by its environment, and no other: not by arguments, which every user of the machine can read, and
@@ -38,7 +40,7 @@ exec "$@"
 	cmd := command(t, "status", "--config", file, "--format", "json")
 	cmd.Env = append(cmd.Env, "GITHUB_TOKEN="+inherited)
 	o := finish(t, cmd)
-	if o.code != exitOK || strings.Count(o.out, `"Connected"`) < 3 && strings.Count(o.out, `"ok"`) < 3 {
+	if o.code != cli.ExitOK || strings.Count(o.out, `"Connected"`) < 3 && strings.Count(o.out, `"ok"`) < 3 {
 		t.Fatalf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
 	own := map[string]string{"a": ofA, "b": ofB}

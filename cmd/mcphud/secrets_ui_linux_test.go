@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // A call of the UI leaves no secret in what it keeps either: the history, values typed before, preferences, what was typed at the prompt.
@@ -25,7 +27,7 @@ func TestTheUIKeepsNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startUIWith(t, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", noHistory + "="}, echoing(t), "--journal", filepath.Join(home, "j.jsonl"))
+	s := startUIWith(t, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", cli.NoHistory + "="}, echoing(t), "--journal", filepath.Join(home, "j.jsonl"))
 	s.shows("Logs in")
 	s.types(t, "\r")
 	s.shows("ctrl+r")
@@ -39,7 +41,7 @@ func TestTheUIKeepsNoSecret(t *testing.T) {
 	s.shows("api_key")
 	s.types(t, "\x03")
 	s.types(t, "\x03")
-	if code := s.exit(); code != exitOK && code != exitInterrupted {
+	if code := s.exit(); code != cli.ExitOK && code != cli.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	after := s.end()

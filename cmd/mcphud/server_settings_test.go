@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -93,18 +94,18 @@ func TestC10_LimitsOfTheFileHoldForOneCall(t *testing.T) {
 		t.Error(o.out)
 	}
 	o := mcphud(t, append(call, "good", "methods")...)
-	if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "not allowed") {
+	if e := o.errorLine(t); o.code != cli.ExitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "not allowed") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	o = mcphud(t, "raw", "--config", file, "--server", "good", "tools/call", `{"name":"echo","name":"methods"}`)
-	if e := o.errorLine(t); o.code != exitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "read in two ways") {
+	if e := o.errorLine(t); o.code != cli.ExitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "read in two ways") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	for _, args := range [][]string{
 		{limits("  timeouts: {tool_call: 300ms}\n"), "--server", "good", "wait"},
 		{limits("  timeouts: {connect: 400ms}\n"), "--server", "deaf", "echo"},
 	} {
-		if o := mcphud(t, append([]string{"tools", "call", "--format", "json", "--config"}, args...)...); o.code != exitTimeout || o.took > 10*time.Second {
+		if o := mcphud(t, append([]string{"tools", "call", "--format", "json", "--config"}, args...)...); o.code != cli.ExitTimeout || o.took > 10*time.Second {
 			t.Errorf("%q: exit %d after %v, %s", args, o.code, o.took, o.stderr)
 		}
 	}
@@ -115,7 +116,7 @@ func TestC10_NothingIsCalledByABrokenPattern(t *testing.T) {
 	t.Parallel()
 	file := writeConfig(t, "  allowed_tool_pattern: ((\n", [2]string{"good", string(behave.Good)})
 	o := mcphud(t, "tools", "call", "--config", file, "--format", "json", "--server", "good", "echo", "text=hello")
-	if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "allowed_tool_pattern") {
+	if e := o.errorLine(t); o.code != cli.ExitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "allowed_tool_pattern") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	if o := mcphud(t, "servers", "list", "--config", file, "--format", "text"); !strings.Contains(o.out+o.stderr, "no tool is called until it is corrected") {
@@ -128,7 +129,7 @@ func TestRefusalAdvisesAHeader(t *testing.T) {
 	t.Parallel()
 	s := faketest.HTTP(t, behave.Good, behave.Fault{Status: 401})
 	o := mcphud(t, "info", "--url", s.URL)
-	if o.code != exitAuth || !strings.Contains(o.stderr, "-H") || strings.Contains(o.stderr, "log in") {
+	if o.code != cli.ExitAuth || !strings.Contains(o.stderr, "-H") || strings.Contains(o.stderr, "log in") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	verbservers "github.com/mcphud/mcphud/cmd/verb/servers"
 )
 
 // changes are what a command that changes entries printed.
-func (o outcome) changes(t *testing.T) []changedServer {
+func (o outcome) changes(t *testing.T) []verbservers.ChangedServer {
 	t.Helper()
-	var out struct{ Changes []changedServer }
+	var out struct{ Changes []verbservers.ChangedServer }
 	if err := json.Unmarshal([]byte(o.ok(t)), &out); err != nil || len(out.Changes) == 0 {
 		t.Fatalf("%v: %s", err, o.out)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -43,7 +44,7 @@ func TestInputsOfAnEntry(t *testing.T) {
 		return mcphud(t, args...)
 	}
 	o := list("b")
-	if e := o.errorLine(t); o.code != exitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, "mode, key") || !strings.Contains(e.Message, "--set mode=VALUE") {
+	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, "mode, key") || !strings.Contains(e.Message, "--set mode=VALUE") {
 		t.Errorf("nothing given: %d, %s", o.code, o.stderr)
 	}
 	if o := list("a", "mode=good"); o.code != 0 || !strings.Contains(o.out, `"echo"`) {
@@ -104,7 +105,7 @@ func TestKeptSecretsAreListedAndForgotten(t *testing.T) {
 			t.Fatalf("exit %d:\n%s", code, ui.written())
 		}
 	}
-	if o := run("auth", "status", "--server", "b"); o.code != exitAuth || !strings.Contains(o.stderr, "no secrets are kept") {
+	if o := run("auth", "status", "--server", "b"); o.code != cli.ExitAuth || !strings.Contains(o.stderr, "no secrets are kept") {
 		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
 	}
 	keep()
@@ -117,7 +118,7 @@ func TestKeptSecretsAreListedAndForgotten(t *testing.T) {
 	if o := run("auth", "status", "--format", "text"); !strings.Contains(o.out, "key") || !strings.Contains(o.out, scope) || !strings.Contains(o.out, "credentials.json") {
 		t.Error(o.out)
 	}
-	if o := run("auth", "logout", "--server", "plain"); o.code != exitFailure || !strings.Contains(o.stderr, "only servers over HTTP") {
+	if o := run("auth", "logout", "--server", "plain"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "only servers over HTTP") {
 		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
 	}
 	for _, args := range [][]string{{"--server", "b"}, {scope}, {"--all"}} {
@@ -127,7 +128,7 @@ func TestKeptSecretsAreListedAndForgotten(t *testing.T) {
 		if o := run(append([]string{"auth", "logout"}, args...)...); o.code != 0 || !strings.Contains(o.out, scope) {
 			t.Errorf("%q: exit %d, %s%s", args, o.code, o.out, o.stderr)
 		}
-		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != exitNeedsInput {
+		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != cli.ExitNeedsInput {
 			t.Errorf("%q did not forget it: exit %d, %s%s", args, o.code, o.out, o.stderr)
 		}
 		keep()

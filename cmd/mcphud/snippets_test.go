@@ -58,7 +58,7 @@ func TestPeerNode_R15_R16_TheAgentsOwnClient(t *testing.T) {
 // The port of the snippet is taken if it can be had.
 func TestPeerNode_R2_R12_ASessionAsTheProxyWasDesigned(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral")
+	a := serveAgent(t, "--ephemeral")
 	port := 8080
 	if ln, err := net.Listen("tcp", "127.0.0.1:8080"); err != nil {
 		port = porttest.Free(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -63,8 +64,8 @@ func TestS6_S15_O4_StatusOfAllServers(t *testing.T) {
 	file := writeConfig(t, "  pool: {max_connections: 1, max_idle_time: 90s}\n",
 		[2]string{"good", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)}, [2]string{"fine", string(behave.Modern)})
 	o := mcphud(t, "status", "--config", file, "--format", "json")
-	if o.code != exitUnreachable {
-		t.Errorf("exit %d, want %d: %s", o.code, exitUnreachable, o.stderr)
+	if o.code != cli.ExitUnreachable {
+		t.Errorf("exit %d, want %d: %s", o.code, cli.ExitUnreachable, o.stderr)
 	}
 	r := o.status(t)
 	if len(r.Servers) != 3 {
@@ -94,19 +95,19 @@ func TestS15_StatusStopsAtTheFirstFailure(t *testing.T) {
 	file := writeConfig(t, "  continue_on_error: false\n", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o := mcphud(t, "status", "--config", file, "--connect-timeout", "2m", "--format", "json")
 	r := o.status(t)
-	if o.code != exitUnreachable || !strings.Contains(r.Servers[0].Error, "another server failed") || !strings.Contains(r.Servers[1].Error, "exited") || r.Servers[1].Reason != "/etc/fakemcp.conf does not exist" {
+	if o.code != cli.ExitUnreachable || !strings.Contains(r.Servers[0].Error, "another server failed") || !strings.Contains(r.Servers[1].Error, "exited") || r.Servers[1].Reason != "/etc/fakemcp.conf does not exist" {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	if e := o.errorLine(t); e.Kind != "SpawnFailed" {
 		t.Errorf("the error is of kind %s", e.Kind)
 	}
 	o = mcphud(t, "tools", "list", "--all", "--config", file, "--connect-timeout", "2m", "--format", "json")
-	if o.code != exitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"/etc/fakemcp.conf does not exist (starting: `) {
+	if o.code != cli.ExitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"/etc/fakemcp.conf does not exist (starting: `) {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	on := writeConfig(t, "", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o = mcphud(t, "status", "--config", on, "--connect-timeout", "1s", "--format", "json")
-	if r := o.status(t); o.code != exitTimeout || !strings.Contains(r.Servers[0].Error, "no answer") {
+	if r := o.status(t); o.code != cli.ExitTimeout || !strings.Contains(r.Servers[0].Error, "no answer") {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 }
@@ -131,7 +132,7 @@ func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
 	if o := ownProcess(t, "status", "--format", "text"); o.code != 0 || !strings.Contains(o.out, "no servers found") {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "status", "--url", "http://127.0.0.1:1"); o.code != exitFailure || o.errorLine(t).Kind != "Usage" {
+	if o := mcphud(t, "status", "--url", "http://127.0.0.1:1"); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 		t.Errorf("--url: exit %d, %s", o.code, o.stderr)
 	}
 }
@@ -162,7 +163,7 @@ func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 	}
 	for name, why := range map[string]string{"mcp__bad__er__echo": "ambiguous", "mcp__good__er__nothing": "none of the servers", "mcp__nobody__echo": "names no server", "mcp__good__nothing": "no tool"} {
 		o := mcphud(t, "tools", "call", name, "--config", file)
-		if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, why) {
+		if e := o.errorLine(t); o.code != cli.ExitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, why) {
 			t.Errorf("%s: exit %d, %s", name, o.code, o.stderr)
 		}
 	}
@@ -186,7 +187,7 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 	for spelling, format := range map[string]string{"underscore": "mcp__%s__%s", "colon": "mcp:%s:%s"} {
 		o := mcphud(t, "tools", "list", "--all", "--names", spelling, "--config", file, "--format", "json")
 		all.Tools, all.Meta.Missing = nil, nil
-		if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitUnreachable {
+		if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitUnreachable {
 			t.Fatalf("exit %d, %v: %s", o.code, err, o.stderr)
 		}
 		if len(all.Tools) != 2*len(one.Tools) || len(all.Meta.Missing) != 1 || all.Meta.Missing[0].Server != "broken" {
@@ -201,7 +202,7 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 		}
 	}
 	for flag, value := range map[string]string{"--server": "a", "--protocol": "2025-06-18", "--log-level": "debug"} {
-		if o := mcphud(t, "tools", "list", "--all", flag, value, "--config", file); o.code != exitFailure || !strings.Contains(o.stderr, flag) {
+		if o := mcphud(t, "tools", "list", "--all", flag, value, "--config", file); o.code != cli.ExitFailure || !strings.Contains(o.stderr, flag) {
 			t.Errorf("--all %s: exit %d, %s", flag, o.code, o.stderr)
 		}
 	}
@@ -212,7 +213,7 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 			}
 		}
 	})
-	if o := mcphud(t, "tools", "call", names[0], "--config", file); o.code == exitFailure || strings.Contains(o.stderr, "InvalidToolName") {
+	if o := mcphud(t, "tools", "call", names[0], "--config", file); o.code == cli.ExitFailure || strings.Contains(o.stderr, "InvalidToolName") {
 		t.Errorf("a listed name cannot be called: exit %d, %s", o.code, o.stderr)
 	}
 }

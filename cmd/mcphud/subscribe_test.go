@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
@@ -55,7 +56,7 @@ func TestSubscribe(t *testing.T) {
 	for i := range 3 {
 		want += fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"updates://%d","n":1.0}}`+"\n", i)
 	}
-	if o.out != want || o.code != exitUnreachable || o.errorLine(t).Kind != "ChannelClosed" {
+	if o.out != want || o.code != cli.ExitUnreachable || o.errorLine(t).Kind != "ChannelClosed" {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, append([]string{"resources", "subscribe", "updates://leave", "--format", "text"}, server...)...)
@@ -80,7 +81,7 @@ func TestSubscribe(t *testing.T) {
 		}
 	}
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted ||
+	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != cli.ExitInterrupted ||
 		!strings.Contains(o.stderr, "resources/unsubscribe updates://stay\nresources/unsubscribe updates://too\n") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
@@ -89,7 +90,7 @@ func TestSubscribe(t *testing.T) {
 // TestSubscribeToTheAgent: several resources at once, over HTTP in both eras; a line for each update, until ctrl-c.
 func TestSubscribeToTheAgent(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0", "--profile", "everything")
+	a := serveAgent(t, "--ephemeral", "--port", "0", "--profile", "everything")
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
 			cmd := command(t, "resources", "subscribe", "test://static-text", "test://watched-resource", "--format", "jsonl", "--protocol", version, "--url", a.url)
@@ -135,7 +136,7 @@ func TestSubscribeToTheAgent(t *testing.T) {
 			_ = cmd.Process.Signal(syscall.SIGINT)
 			for range lines { // until it ends
 			}
-			if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted {
+			if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != cli.ExitInterrupted {
 				t.Errorf("exit %d, %s", o.code, o.stderr)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	verbtraffic "github.com/mcphud/mcphud/cmd/verb/traffic"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -53,7 +54,7 @@ func TestTapWrapChangesOneEntry(t *testing.T) {
 	for server, argv := range map[string]string{
 		"github": `npx -y @modelcontextprotocol/server-github`, "bare": "/opt/my server", "lines": "serve", "list": "serve",
 	} {
-		var got changedEntry
+		var got verbtraffic.ChangedEntry
 		o := mcphud(t, "tap", "wrap", "claude-desktop", server)
 		if err := json.Unmarshal([]byte(o.ok(t)), &got); err != nil || !got.Changed || !got.Wrapped || strings.Join(got.Command, " ") != argv || !strings.Contains(got.Next, "Claude Desktop") {
 			t.Errorf("%s: %v, %+v", server, err, got)
@@ -173,7 +174,7 @@ func TestTapWrapEveryFormat(t *testing.T) {
 		"marked.json":                {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {\"command\": \"r\\u0075n\", \"args\": [\"\\/x\"]}}}\r\n", `"command": `},
 	} {
 		path := clientFile(t, path, c.before)
-		var got changedEntry
+		var got verbtraffic.ChangedEntry
 		if err := json.Unmarshal([]byte(mcphud(t, "tap", "wrap", path, "a").ok(t)), &got); err != nil || !got.Changed || len(got.Command) != 2 || got.Command[0] != "run" {
 			t.Errorf("%s: %v %+v", path, err, got)
 		}

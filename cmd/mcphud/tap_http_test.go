@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -84,7 +85,7 @@ func TestTapHTTPNetwork(t *testing.T) {
 		"contradict each other": {"tap", "--http", secure.URL, "--ca", own.Cert, "--insecure"},
 		"does not start with":   {"tap", "--http", "ftp://x/"},
 	} {
-		if o := mcphud(t, args...); o.code != exitFailure || !strings.Contains(o.stderr, want) {
+		if o := mcphud(t, args...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
 			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
 		}
 	}

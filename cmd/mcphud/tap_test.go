@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -151,7 +153,7 @@ func TestTapTextHasStderr(t *testing.T) {
 	defer func() { _ = j.Close() }()
 	j.Append(journal.Entry{Kind: journal.Stderr, Dir: journal.In, Server: "files"}, []byte("no such\x1b[2Jfolder\n"))
 	var out strings.Builder
-	if err := (&follower{j: j, w: &out, tty: true, format: formatText}).drain(); err != nil {
+	if err := (&cli.Follower{J: j, W: &out, Tty: true, Format: output.FormatText}).Drain(); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); !strings.Contains(got, "files") || !strings.Contains(got, "no such") || !strings.HasSuffix(got, "folder\n") || strings.ContainsRune(got, '\x1b') {

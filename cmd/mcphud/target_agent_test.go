@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // tokenFile is a router's file of tokens, which are given with the agents that each may call.
@@ -51,29 +53,29 @@ func TestR16_ToolsCallNamesAnAgent(t *testing.T) {
 		kind string
 		says string
 	}{
-		{"", "info --agent c", exitAuth, "OAuth", "403"},
-		{"AGENT_TOKEN=other", "info --agent b", exitAuth, "OAuth", "401"},
-		{"AGENT_TOKEN=", "info --agent b", exitAuth, "OAuth", "401"},
-		{"ROUTER_PORT=1", "info --agent b", exitUnreachable, "Transport", "127.0.0.1:1"},
-		{"", "info --agent ../b", exitFailure, "Usage", "not a valid agent name"},
-		{"", "info --agent=", exitFailure, "Usage", "not a valid agent name"},
-		{"", "info --agent b --url http://127.0.0.1:1/mcp", exitFailure, "Usage", "--url and --agent"},
-		{"", "info --agent b --server x", exitFailure, "Usage", "--agent and --server"},
-		{"", "info --agent b -- x", exitFailure, "Usage", "-- COMMAND and --agent"},
-		{"", "http://127.0.0.1:1/mcp --agent b", exitFailure, "Usage", "more than one server"},
-		{"", "demo --agent b", exitFailure, "Usage", "--agent does not apply to the demo"},
-		{"", "demo --config x.yaml", exitFailure, "Usage", "--config does not apply to the demo"},
-		{"", "info", exitFailure, "Usage", "no server was named"},
-		{"ROUTER_PORT=abc", "info --agent b", exitFailure, "Usage", `ROUTER_PORT is "abc"`},
-		{"ROUTER_HOST=a/b", "info --agent b", exitFailure, "Usage", `"a/b"`},
-		{"AGENT_TOKEN=t0p secret value", "info --agent b", exitFailure, "Usage", "router token is not valid"},
+		{"", "info --agent c", cli.ExitAuth, "OAuth", "403"},
+		{"AGENT_TOKEN=other", "info --agent b", cli.ExitAuth, "OAuth", "401"},
+		{"AGENT_TOKEN=", "info --agent b", cli.ExitAuth, "OAuth", "401"},
+		{"ROUTER_PORT=1", "info --agent b", cli.ExitUnreachable, "Transport", "127.0.0.1:1"},
+		{"", "info --agent ../b", cli.ExitFailure, "Usage", "not a valid agent name"},
+		{"", "info --agent=", cli.ExitFailure, "Usage", "not a valid agent name"},
+		{"", "info --agent b --url http://127.0.0.1:1/mcp", cli.ExitFailure, "Usage", "--url and --agent"},
+		{"", "info --agent b --server x", cli.ExitFailure, "Usage", "--agent and --server"},
+		{"", "info --agent b -- x", cli.ExitFailure, "Usage", "-- COMMAND and --agent"},
+		{"", "http://127.0.0.1:1/mcp --agent b", cli.ExitFailure, "Usage", "more than one server"},
+		{"", "demo --agent b", cli.ExitFailure, "Usage", "--agent does not apply to the demo"},
+		{"", "demo --config x.yaml", cli.ExitFailure, "Usage", "--config does not apply to the demo"},
+		{"", "info", cli.ExitFailure, "Usage", "no server was named"},
+		{"ROUTER_PORT=abc", "info --agent b", cli.ExitFailure, "Usage", `ROUTER_PORT is "abc"`},
+		{"ROUTER_HOST=a/b", "info --agent b", cli.ExitFailure, "Usage", `"a/b"`},
+		{"AGENT_TOKEN=t0p secret value", "info --agent b", cli.ExitFailure, "Usage", "router token is not valid"},
 	} {
 		o := run([]string{c.env}, strings.Fields(c.args)...)
 		if e := o.errorLine(t); o.code != c.code || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr+o.out, "secret") {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.env, c.args, o.code, o.out, o.stderr)
 		}
 	}
-	if o := run(nil, "info", "--agent", "ghost"); o.code != exitUnreachable || o.errorLine(t).Kind != "ServerNotFound" || !strings.Contains(o.stderr, "Agent 'ghost' not found; correct the name") {
+	if o := run(nil, "info", "--agent", "ghost"); o.code != cli.ExitUnreachable || o.errorLine(t).Kind != "ServerNotFound" || !strings.Contains(o.stderr, "Agent 'ghost' not found; correct the name") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if out := run(nil, "__complete", "tools", "list", "--agent", "").ok(t); !strings.HasPrefix(out, "b\n") || strings.Contains(out, "c\n") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
@@ -25,13 +26,13 @@ func TestTasks(t *testing.T) {
 		if !strings.Contains(o.ok(t), `computed \"x\" in 1.2 s`) || !taskID.MatchString(o.stderr) {
 			t.Errorf("%s%s", o.out, o.stderr)
 		}
-		if o = call("failing_job"); o.code != exitTool || !strings.Contains(o.out, `"isError":true`) || strings.Contains(o.stderr, "working") {
+		if o = call("failing_job"); o.code != cli.ExitTool || !strings.Contains(o.out, `"isError":true`) || strings.Contains(o.stderr, "working") {
 			t.Errorf("a tool that must run as a task: exit %d\n%s%s", o.code, o.out, o.stderr)
 		}
 		if o = call("confirm_delete", "filename=f", "--task", "--answer", `{"confirm":true}`); !strings.Contains(o.ok(t), "deleted f") {
 			t.Errorf("%s%s", o.out, o.stderr)
 		}
-		if o = call("slow_compute", "seconds=600", "--task", "--max-timeout", "3s"); o.code != exitTimeout || !strings.Contains(o.stderr, "mcphud tasks result ") {
+		if o = call("slow_compute", "seconds=600", "--task", "--max-timeout", "3s"); o.code != cli.ExitTimeout || !strings.Contains(o.stderr, "mcphud tasks result ") {
 			t.Errorf("exit %d\n%s", o.code, o.stderr)
 		}
 	})
@@ -65,15 +66,15 @@ func TestTasksOfOtherCommands(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
 		}
 		o := run("tasks", "get", "of-another-session")
-		if e := o.errorLine(t); o.code != exitTool || e.Kind != "NotFound" || !strings.Contains(e.Message, "belongs to another session") || e.Cause == nil || *e.Cause != "Failed to retrieve task: Task not found" {
+		if e := o.errorLine(t); o.code != cli.ExitTool || e.Kind != "NotFound" || !strings.Contains(e.Message, "belongs to another session") || e.Cause == nil || *e.Cause != "Failed to retrieve task: Task not found" {
 			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
 		}
 		o = run("tools", "call", "greet", "name=x", "--task")
-		if legacy := era == eras[0]; legacy != (o.code == exitFailure) || !legacy && !strings.Contains(o.stderr, "made no task of the call") {
+		if legacy := era == eras[0]; legacy != (o.code == cli.ExitFailure) || !legacy && !strings.Contains(o.stderr, "made no task of the call") {
 			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
 		}
 	}
-	if o := mcphud(t, "tasks", "list", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "no list of tasks in protocol version 2026-07-28") {
+	if o := mcphud(t, "tasks", "list", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "no list of tasks in protocol version 2026-07-28") {
 		t.Errorf("exit %d\n%s", o.code, o.stderr)
 	}
 	if got := mcphud(t, "tasks", "list", "--url", url, "--protocol", "2025-11-25", "--format", "json").ok(t); got != `{"tasks":[]}`+"\n" {
@@ -130,7 +131,7 @@ func TestInterruptedTaskIsCancelled(t *testing.T) {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted {
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 			t.Errorf("%s: %v", era, err)
 		}
 		status := ""
@@ -167,7 +168,7 @@ func TestInterruptedWaitForATask(t *testing.T) {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), ": interrupted; the task goes on at the server") {
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitInterrupted || !strings.Contains(stderr.String(), ": interrupted; the task goes on at the server") {
 			t.Errorf("%s: %v %s", era, err, stderr.String())
 		}
 		if got := mcphud(t, "tasks", "get", id, "--format", "json", "--url", url, "--protocol", era).ok(t); jsonrpc.GetString([]byte(got), "status") != "working" {
@@ -191,7 +192,7 @@ func TestPeerTasks(t *testing.T) {
 	if o.code != 0 || !strings.Contains(o.out, "mcp (historical)") || !strings.Contains(o.stderr, "input_required") {
 		t.Errorf("over HTTP: exit %d, %s %s", o.code, o.out, o.stderr)
 	}
-	if o = mcphud(t, "tools", "call", "echo", "message=x", "--task", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "cannot run as a task") {
+	if o = mcphud(t, "tools", "call", "echo", "message=x", "--task", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "cannot run as a task") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
@@ -199,7 +200,7 @@ func TestPeerTasks(t *testing.T) {
 // TestTasksOfAllAgents: a task of one agent is started, followed and cancelled at the endpoint of all agents, in either era.
 func TestTasksOfAllAgents(t *testing.T) {
 	t.Parallel()
-	a := serve(t, "--ephemeral", "--port", "0", "--profile", "everything")
+	a := serveAgent(t, "--ephemeral", "--port", "0", "--profile", "everything")
 	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
@@ -216,10 +217,10 @@ func TestTasksOfAllAgents(t *testing.T) {
 				t.Errorf("%s%s", o.out, o.stderr)
 			}
 			o = run("tools", "call", "mcp__one__failing_job")
-			if o.code != exitTool || !strings.Contains(o.out, `"isError":true`) {
+			if o.code != cli.ExitTool || !strings.Contains(o.out, `"isError":true`) {
 				t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 			}
-			if o = run("tasks", "get", "two.of-another-session"); o.code != exitTool || !strings.Contains(o.stderr, "knows no such task") {
+			if o = run("tasks", "get", "two.of-another-session"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "knows no such task") {
 				t.Errorf("exit %d\n%s", o.code, o.stderr)
 			}
 		})

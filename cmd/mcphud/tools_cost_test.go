@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/cost"
 )
 
@@ -19,7 +20,7 @@ func TestToolsCost(t *testing.T) {
 		Total cost.Sum
 		Tools []cost.Entry
 	}
-	if err := json.Unmarshal([]byte(o.out), &got); err != nil || o.code != exitOK || len(got.Tools) < 5 || got.Total != cost.Total(got.Tools) {
+	if err := json.Unmarshal([]byte(o.out), &got); err != nil || o.code != cli.ExitOK || len(got.Tools) < 5 || got.Total != cost.Total(got.Tools) {
 		t.Fatalf("exit %d, %v: %s%s", o.code, err, o.out, o.stderr)
 	}
 	if !slices.IsSortedFunc(got.Tools, func(a, b cost.Entry) int { return b.Tokens - a.Tokens }) {
@@ -35,7 +36,7 @@ func TestToolsCost(t *testing.T) {
 	if len(lines) != len(got.Tools)+3 || !slices.Equal(strings.Fields(lines[0]), []string{"tool", "bytes", "tokens"}) || !strings.HasPrefix(lines[1], got.Tools[0].Name+" ") || !strings.Contains(o.out, cost.Estimate) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
-	if o := mcphud(t, "tools", "list", "--cost", "--all"); o.code != exitFailure || !strings.Contains(o.stderr, "--cost is of one server") {
+	if o := mcphud(t, "tools", "list", "--cost", "--all"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--cost is of one server") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

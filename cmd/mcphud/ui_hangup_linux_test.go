@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
@@ -25,7 +26,7 @@ func TestUIEndsWithItsTerminal(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second { // a loaded machine's second
 		t.Errorf("it took %v", took)
 	}
-	if code := s.exit(); code != exitInterrupted {
+	if code := s.exit(); code != cli.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -155,7 +156,7 @@ func TestUIEndsOnASignal(t *testing.T) {
 	s := startUI(t, "demo")
 	s.shows("reset_counter")
 	s.signal(syscall.SIGTERM)
-	if code := s.exit(); code != exitInterrupted || !s.restored() {
+	if code := s.exit(); code != cli.ExitInterrupted || !s.restored() {
 		t.Errorf("exit %d, terminal restored: %v\n%s", code, s.restored(), s.end())
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/porttest"
 )
@@ -116,7 +118,7 @@ func TestUp(t *testing.T) {
 	mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed).ok(t)
 
 	u.signal(os.Interrupt)
-	if code := u.exit(); code != exitOK {
+	if code := u.exit(); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 	if rest, _ := io.ReadAll(u.out); len(rest) > 0 {
@@ -168,15 +170,15 @@ func TestUpKilledLeavesNothing(t *testing.T) {
 	u.gone(t)
 
 	// The next one takes away what was left behind, and nothing else.
-	other := filepath.Join(u.home, stackDir+strconv.Itoa(os.Getpid())+"-x")
+	other := filepath.Join(u.home, verbserve.StackDir+strconv.Itoa(os.Getpid())+"-x")
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(u.home + "/" + stackDir + "*"); len(left) != 2 {
+	if left, _ := filepath.Glob(u.home + "/" + verbserve.StackDir + "*"); len(left) != 2 {
 		t.Fatalf("folders %v", left)
 	}
-	sweep(u.home)
-	if left, _ := filepath.Glob(u.home + "/" + stackDir + "*"); len(left) != 1 || left[0] != other {
+	verbserve.Sweep(u.home)
+	if left, _ := filepath.Glob(u.home + "/" + verbserve.StackDir + "*"); len(left) != 1 || left[0] != other {
 		t.Errorf("folders %v", left)
 	}
 }
@@ -197,8 +199,8 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 	}
 	began := time.Now()
 	u.signal(os.Interrupt)
-	if code := u.exit(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	if code := u.exit(); code != cli.ExitInterrupted {
+		t.Errorf("exit code %d, want %d", code, cli.ExitInterrupted)
 	}
 	if took := time.Since(began); took > 30*time.Second { // a loaded machine's "at once", far from 5 minutes
 		t.Errorf("it took %v", took)
@@ -225,7 +227,7 @@ func TestUpTrust(t *testing.T) {
 	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(porttest.Free(t)) + "}}\nrouter: false\n"
 	for _, args := range [][]string{nil, {file}} {
 		o := run(foreign, args...)
-		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, file+" is not trusted") || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, file+" is not trusted") || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.stderr)
 		}
 		if _, err := os.Stat(touch); err == nil {
@@ -235,7 +237,7 @@ func TestUpTrust(t *testing.T) {
 	// What is too long for a screen is shown whole all the same, and is not asked about.
 	long := "servers: {bad: {command: sh, args: [-c, \"" + strings.Repeat("a", 5000) + "; echo > " + touch + "\"]}}\nrouter: false\n"
 	o := run(long)
-	if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, "too long to be reviewed") || !strings.Contains(o.stderr, "aaaa; echo > "+touch) {
+	if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, "too long to be reviewed") || !strings.Contains(o.stderr, "aaaa; echo > "+touch) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	// A variable that makes this program run other code.
@@ -244,22 +246,22 @@ func TestUpTrust(t *testing.T) {
 		"agents: {a: {env: {LD_PRELOAD: /x.so}}}\n":                  "agents.a.env.LD_PRELOAD is refused",
 		"agents: {a: {}}\nrouter: {env: {LD_PRELOAD: /path/x.so}}\n": "router.env.LD_PRELOAD is refused",
 	} {
-		if o := run(text, file); o.code != exitFailure || !strings.Contains(o.errorLine(t).Message, says) {
+		if o := run(text, file); o.code != cli.ExitFailure || !strings.Contains(o.errorLine(t).Message, says) {
 			t.Errorf("%s: exit %d: %s", text, o.code, o.stderr)
 		}
 	}
 	o = run(foreign, "--trust")
-	if e := o.errorLine(t); o.code != exitUnreachable || e.Kind != "SpawnFailed" || !strings.Contains(e.Message, "bad cannot start: exited with status 1") {
+	if e := o.errorLine(t); o.code != cli.ExitUnreachable || e.Kind != "SpawnFailed" || !strings.Contains(e.Message, "bad cannot start: exited with status 1") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if _, err := os.Stat(touch); err != nil {
 		t.Error("the command was not run")
 	}
-	if o = run(foreign + "# changed\n"); o.code != exitFailure {
+	if o = run(foreign + "# changed\n"); o.code != cli.ExitFailure {
 		t.Errorf("a changed file is trusted: %s", o.stderr)
 	}
 	// Also a file without commands, if nobody named it.
-	if o = run("agents: {a: {root: /}}\n"); o.code != exitFailure || !strings.Contains(o.stderr, "a: mcphud agent --root=/") {
+	if o = run("agents: {a: {root: /}}\n"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "a: mcphud agent --root=/") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
@@ -285,7 +287,7 @@ func TestUpUsage(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := ownProcess(t, "up", file, "--trust")
-		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
+		if e := o.errorLine(t); o.code != cli.ExitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
 		}
 	}
@@ -299,7 +301,7 @@ func TestUpUsage(t *testing.T) {
 		{[]string{"a", "b"}, "at most 1"},
 		{[]string{"--url", "http://127.0.0.1:1/"}, "--url does not apply to up"},
 	} {
-		if o := ownProcess(t, append([]string{"up"}, c.args...)...); o.code != exitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
+		if o := ownProcess(t, append([]string{"up"}, c.args...)...); o.code != cli.ExitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
 			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}
@@ -323,12 +325,12 @@ func TestUpKeepsPasswordsOutOfArguments(t *testing.T) {
 func TestUpExample(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mcphud.stack.yaml")
-	if err := os.WriteFile(file, []byte(stackExample), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(verbserve.StackExample), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TOKEN", "x")
-	a := &app{sent: &sent{}}
-	f, _, err := a.stackFile(file)
+	a := &app{&cli.App{Sent: &cli.Sent{}}}
+	f, _, err := verbserve.StackFile(a.App, file)
 	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
 		t.Errorf("%+v %v", f, err)
 	}
@@ -341,7 +343,7 @@ func TestUpUnknownKey(t *testing.T) {
 	if err := os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, _, err := (&app{}).stackFile(file)
+	f, _, err := verbserve.StackFile((&app{&cli.App{}}).App, file)
 	if err != nil || len(f.Warnings) != 1 {
 		t.Fatalf("%+v %v", f, err)
 	}
@@ -380,7 +382,7 @@ func TestSupervisedServerEndsWithItsInput(t *testing.T) {
 		_, _ = io.Copy(io.Discard, errs)
 		_ = cmd.Wait()
 		late.Stop()
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted {
 			t.Errorf("%v ended with %d", args, code)
 		}
 	}
@@ -408,17 +410,17 @@ func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
 	tokens := tokenFile(t, map[string]string{alpha: `["b"]`, people: `["*"]`})
 	u = stackOf(t, "agents:\n  a: {ephemeral: true, env: {AGENT_TOKEN: "+alpha+"}}\n  b: {ephemeral: true}\n  c: {ephemeral: true}\nrouter: {tokens: "+tokens+"}\n", "mcphud.stack.yaml")
 	a := u.Servers[0]
-	if o := delegate(a.Routed, "", "b"); o.code != exitAuth {
+	if o := delegate(a.Routed, "", "b"); o.code != cli.ExitAuth {
 		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
 	}
 	if out := delegate(a.Routed, people, "b").ok(t); !strings.Contains(out, "hello") {
 		t.Error(out)
 	}
 	o := delegate(a.Routed, people, "c")
-	if o.code != exitTool || !strings.Contains(o.out, "is not authorized to access agent 'c'") || !strings.Contains(o.out, "allowedTargets") {
+	if o.code != cli.ExitTool || !strings.Contains(o.out, "is not authorized to access agent 'c'") || !strings.Contains(o.out, "allowedTargets") {
 		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
 	}
-	if o := delegate(a.URL, "", "b"); o.code != exitAuth { // it is the agent's own token, too
+	if o := delegate(a.URL, "", "b"); o.code != cli.ExitAuth { // it is the agent's own token, too
 		t.Errorf("directly: exit %d, %s", o.code, o.stderr)
 	}
 	if out := delegate(a.URL, alpha, "b").ok(t); !strings.Contains(out, "hello") {

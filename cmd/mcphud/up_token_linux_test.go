@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 // tokenOf is the token with which a process was started.
@@ -32,7 +34,7 @@ func TestX7b_AgentsOfAStackCalledPastTheRouter(t *testing.T) {
 	}
 	all := ""
 	for i, s := range u.Servers {
-		if o := ownProcess(t, "ping", "--url", s.URL); o.code != exitAuth || !strings.Contains(o.stderr, "401") {
+		if o := ownProcess(t, "ping", "--url", s.URL); o.code != cli.ExitAuth || !strings.Contains(o.stderr, "401") {
 			t.Errorf("%s past the router: exit %d, %s", s.Name, o.code, o.stderr)
 		}
 		token := tokenOf(t, u.Processes[i].PID)
@@ -40,7 +42,7 @@ func TestX7b_AgentsOfAStackCalledPastTheRouter(t *testing.T) {
 			t.Fatalf("%s has the token %q", s.Name, token)
 		}
 		ownProcess(t, "ping", "--url", s.URL, "-H", "Authorization: Bearer "+token).ok(t)
-		if o := ownProcess(t, "ping", "--url", s.URL, "-H", "Authorization: Bearer "+token+"x"); o.code != exitAuth {
+		if o := ownProcess(t, "ping", "--url", s.URL, "-H", "Authorization: Bearer "+token+"x"); o.code != cli.ExitAuth {
 			t.Errorf("%s with another token: exit %d, %s", s.Name, o.code, o.stderr)
 		}
 		all += token + "\n"

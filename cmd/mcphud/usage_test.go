@@ -11,14 +11,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
 
 // eachCommand visits every command that help shows.
 func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
 	t.Helper()
-	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}, sent: &sent{}}
-	a.root = a.command(nil)
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a.Root = a.command(nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		f(a, c)
@@ -28,7 +30,7 @@ func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
 			}
 		}
 	}
-	walk(a.root)
+	walk(a.Root)
 }
 
 // Every command has examples, and every example is a command line that can be given.
@@ -68,16 +70,16 @@ func TestFlagsNameTheirValues(t *testing.T) {
 			if f.Hidden {
 				return
 			}
-			if got := flagName(f); !name.MatchString(got) || f.NoOptDefVal == "" && !strings.Contains(got, " ") {
+			if got := cli.FlagName(f); !name.MatchString(got) || f.NoOptDefVal == "" && !strings.Contains(got, " ") {
 				t.Errorf("%s: %q", c.CommandPath(), got)
 			}
 			if strings.Contains(f.Usage, "`") {
 				t.Errorf("%s --%s: %s", c.CommandPath(), f.Name, f.Usage)
 			}
 		})
-		if c == a.root {
+		if c == a.Root {
 			c.PersistentFlags().VisitAll(func(f *pflag.Flag) {
-				if g := strings.Join(f.Annotations[groupKey], ""); !slices.ContainsFunc(groups, func(h helpGroup) bool { return h.name == g }) {
+				if g := strings.Join(f.Annotations[flags.GroupKey], ""); !slices.ContainsFunc(flags.Groups, func(h flags.HelpGroup) bool { return h.Name == g }) {
 					t.Errorf("--%s stands under no heading", f.Name)
 				}
 			})

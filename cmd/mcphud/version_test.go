@@ -6,15 +6,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/cmd/cli"
 )
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	var v build
+	var v cli.Build
 	if out := mcphud(t, "version").ok(t); json.Unmarshal([]byte(out), &v) != nil || v.Name != "mcphud" || v.Version == "" || v.Go == "" {
 		t.Errorf("%s", out)
 	}
-	for _, path := range reported {
+	for _, path := range cli.Reported {
 		if v.Modules[path] == "" {
 			t.Errorf("it does not say which version of %s is in it: %v", path, v.Modules)
 		}
@@ -34,15 +36,15 @@ func TestVersionsOfTheGoCommand(t *testing.T) {
 		"v0.1.0": false, "v0.1.0+dirty": false, "v1.2.3-rc.1": false,
 		"v0.0.0-20261123015911-937ab1f57c1b": true, "v0.1.1-0.20261123015911-937ab1f57c1b": true, "v0.1.0-rc.1.0.20261123015911-937ab1f57c1b+dirty": true,
 	} {
-		if got := pseudo.MatchString(v); got != made {
+		if got := cli.Pseudo.MatchString(v); got != made {
 			t.Errorf("%s: made up is %v, want %v", v, got, made)
 		}
 	}
 	for module, want := range map[string][2]string{
-		"v0.1.0": {"v0.1.0"}, "v1.2.3-rc.1": {"v1.2.3-rc.1"}, "(devel)": {release + "-dev"}, "": {release + "-dev"}, "v0.1.0+dirty": {release + "-dev"},
-		"v0.1.1-0.20261123015911-937ab1f57c1b": {release + "-dev", "937ab1f57c1b"}, "v0.0.0-20261123015911-937ab1f57c1b+dirty": {release + "-dev", "937ab1f57c1b"},
+		"v0.1.0": {"v0.1.0"}, "v1.2.3-rc.1": {"v1.2.3-rc.1"}, "(devel)": {cli.Release + "-dev"}, "": {cli.Release + "-dev"}, "v0.1.0+dirty": {cli.Release + "-dev"},
+		"v0.1.1-0.20261123015911-937ab1f57c1b": {cli.Release + "-dev", "937ab1f57c1b"}, "v0.0.0-20261123015911-937ab1f57c1b+dirty": {cli.Release + "-dev", "937ab1f57c1b"},
 	} {
-		if version, commit := versionOf(module); version != want[0] || commit != want[1] {
+		if version, commit := cli.VersionOf(module); version != want[0] || commit != want[1] {
 			t.Errorf("%q: %s %q, want %q", module, version, commit, want)
 		}
 	}
@@ -55,7 +57,7 @@ func TestChangelogIsAboutThisVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(text); first == nil || string(first[1]) != release {
-		t.Errorf("CHANGELOG.md begins with %q, and the program says %s", first, release)
+	if first := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(text); first == nil || string(first[1]) != cli.Release {
+		t.Errorf("CHANGELOG.md begins with %q, and the program says %s", first, cli.Release)
 	}
 }

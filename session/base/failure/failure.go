@@ -165,3 +165,8 @@ func Wrap(err error, server, stage string) error {
 	}
 	return e
 }
+
+// UsageError is an error of the command line: what is wrong with it, and what to write instead.
+func UsageError(message, next string) error {
+	return &Error{Kind: Usage, Message: message, Next: next}
+}

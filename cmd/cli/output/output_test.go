@@ -1,0 +1,82 @@
+package output
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/base/text"
+)
+
+func TestSimilar(t *testing.T) {
+	t.Parallel()
+	names := []string{"echo", "add", "get_weather", "get_time", "list"}
+	for name, want := range map[string][]string{
+		"ecko":    {"echo"},
+		"Echo":    {"echo"},
+		"weather": {"get_weather"},
+		"get":     {"get_time", "get_weather"},
+		"zzz":     nil,
+		"xy":      nil,
+	} {
+		if got := similar(name, names); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if got := similar(strings.Repeat("a", 1<<20), []string{strings.Repeat("b", 1<<20)}); got != nil {
+		t.Error("names of a megabyte were compared")
+	}
+}
+
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
+		if got := text.Edits(c.a, c.b); got != c.want {
+			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestTableAlignsAndCuts(t *testing.T) {
+	t.Parallel()
+	rows := func() [][]string {
+		return [][]string{{"a", "", "a description that is too long for 30"}, {"東京", "x", "short"}, {"e\x1b]0;t\a", "y", ""}}
+	}
+	cut, whole := &Text{}, &Text{}
+	cut.Table(30, rows())
+	whole.Table(0, rows())
+	wantCut := "a             a description t…\n東京       x  short\ne^[]0;t^G  y\n"
+	wantWhole := "a             a description that is too long for 30\n東京       x  short\ne^[]0;t^G  y\n"
+	for got, want := range map[string]string{cut.B.String(): wantCut, whole.B.String(): wantWhole} {
+		if got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	named := &Text{}
+	named.Table(20, [][]string{{"demo://a/long/name", "n", "d"}, {"b", "x", "d"}})
+	if got := named.B.String(); got != "demo://a/long/name …\nb                x …\n" {
+		t.Errorf("got\n%s", got)
+	}
+	long := &Text{}
+	long.Table(0, [][]string{{strings.Repeat("n", 1<<20), "x"}, {"b", "y"}})
+	if lines := strings.Split(long.B.String(), "\n"); len(lines[1]) != widestCell+3 {
+		t.Errorf("a long name makes the next line %d wide", len(lines[1]))
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"a": 1.0}`:         `{"a": 1.0}`,
+		"{\"a\":\n 1.0\r\n}": `{"a":1.0}`,
+		"{\n\"<\":\"&\"}":    `{"<":"&"}`,
+		"broken\r\n{":        "broken {",
+	} {
+		if got := string(OneLine([]byte(in))); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/session/traffic/history"
+)
+
+// Ms is a duration in milliseconds, as JSON has it.
+func Ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// VerdictWord is a verdict with its glyph.
+func VerdictWord(v string) string {
+	switch v {
+	case history.OK:
+		return "✓ ok"
+	case history.Cancelled:
+		return "⊘ cancelled"
+	case history.Ongoing:
+		return "… task"
+	}
+	return "✗ " + v
+}
+
+// OrNull is raw, or null where there is none.
+func OrNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// Identity is a serverInfo object in a line: title, name and version.
+func Identity(raw json.RawMessage) string {
+	var i struct{ Name, Title, Version string }
+	if json.Unmarshal(raw, &i) != nil || i.Name == "" && i.Title == "" {
+		return string(raw)
+	}
+	name := i.Name
+	if i.Title != "" && i.Title != i.Name {
+		name = i.Title + " (" + i.Name + ")"
+	}
+	return strings.TrimSpace(name + " " + i.Version)
+}
+
+// Count is a number with its noun.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ShortDate is a time as lists print it, "" for none.
+func ShortDate(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Local().Format(time.DateTime)
+}
+
+// DropEmptyColumn removes column i if no row has anything in it.
+func DropEmptyColumn(rows [][]string, i int) [][]string {
+	for _, r := range rows {
+		if r[i] != "" {
+			return rows
+		}
+	}
+	for j, r := range rows {
+		rows[j] = slices.Delete(r, i, i+1)
+	}
+	return rows
+}
+
+// WrapWords breaks text at blanks into lines of at most w cells, and nowhere else: what is longer than a line stands alone. There is
+// at least one line.
+func WrapWords(text string, w int) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case ansi.StringWidth(*last)+1+ansi.StringWidth(word) <= w:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,358 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/compare"
+	"github.com/mcphud/mcphud/session/traffic/history"
+)
+
+func (a *app) historyCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use: "list [WORD…]", Short: "List calls, the newest first", Annotations: cli.Rule("any"),
+		Long: "Lists the calls that were made in the UI and by commands, the newest first: of all servers, or of those with the name that --server gives. " +
+			"Each WORD has to be in the call.\n\n" + keptSentence(),
+		Example: "  mcphud history list\n  mcphud history list --server github search --limit 5\n  mcphud history list --kept --format json",
+		Args:    cobra.ArbitraryArgs,
+	}
+	q := history.Query{}
+	list.Flags().IntVar(&q.Limit, "limit", 50, "print at most `N` calls; 0 for all")
+	list.Flags().BoolVar(&q.Pinned, "kept", false, "only those that are pinned or have a name")
+	list.RunE = a.WithHistory(func(ctx context.Context, h *history.History, words []string) error {
+		q.Server, q.Search = a.Options.Server, strings.Join(words, " ")
+		return a.historyList(ctx, h, q)
+	})
+	show := &cobra.Command{
+		Use: "show CALL", Short: "Show a call with its arguments and its result", Annotations: cli.Rule("one"),
+		Long:    "Shows a call. CALL is its number, its name, or last.",
+		Example: "  mcphud history show last\n  mcphud history show 12 --format json",
+		RunE:    a.WithHistory(a.historyShow),
+	}
+	diff := &cobra.Command{
+		Use: "diff CALL [CALL]", Short: "Compare the result of a call with that of another, or of the run before", Annotations: cli.Rule("1-2"),
+		Example: "  mcphud history diff last\n  mcphud history diff 12 15 --format json",
+		RunE:    a.WithHistory(a.historyDiff),
+	}
+	name := &cobra.Command{
+		Use: "name CALL [NAME]", Short: "Name a call, which keeps it for good; without NAME take its name away", Annotations: cli.Rule("1-2"),
+		Example: "  mcphud history name 12 smoke",
+		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c history.Call) error { return h.Rename(ctx, c.ID, strings.Join(own[1:], "")) })
+		}),
+	}
+	off := false
+	pin := &cobra.Command{
+		Use: "pin CALL…", Short: "Keep calls for good", Annotations: cli.Rule("some"),
+		Example: "  mcphud history pin 12\n  mcphud history pin 12 --off",
+		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCalls(ctx, h, own, func(c history.Call) error { return h.Pin(ctx, c.ID, !off) })
+		}),
+	}
+	pin.Flags().BoolVar(&off, "off", false, "let them grow old again")
+	note := &cobra.Command{
+		Use: "note CALL [WORD…]", Short: "Write a note to a call; without words remove it", Annotations: cli.Rule("some"),
+		Example: `  mcphud history note 12 fails since the last deployment`,
+		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c history.Call) error { return h.Annotate(ctx, c.ID, strings.Join(own[1:], " ")) })
+		}),
+	}
+	rm := &cobra.Command{
+		Use: "rm CALL…", Short: "Remove calls", Annotations: cli.Rule("some"),
+		Example: "  mcphud history rm 12 13",
+		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCalls(ctx, h, own, func(c history.Call) error { return h.Delete(ctx, c.ID) })
+		}),
+	}
+	clear := &cobra.Command{
+		Use: "clear", Short: "Remove all calls, or those of the servers that --server names", Annotations: cli.Rule("0"),
+		Long:    "Removes all calls, pinned ones and those with a name as well, or those of the servers with the name that --server gives. A terminal asks first; elsewhere --yes is needed.",
+		Example: "  mcphud history clear --server github --yes",
+		RunE:    a.WithHistory(a.historyClear),
+	}
+	run := &cobra.Command{
+		Use: "run CALL [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Make a call again", Annotations: cli.Rule("some"),
+		Long: "Makes a call again, at the server that it was made at, or at the one that the command line names. KEY=VALUE changes an argument, and gives one that was secret: " +
+			"these are not kept. Where nobody gives it, it is taken from MCPHUD_SECRET_KEY, or asked for on a terminal.",
+		Example: "  mcphud history run last\n  mcphud history run 12 limit=5 --format json",
+		RunE:    a.Action(a.historyRun),
+	}
+	a.Options.Expected.Register(run)
+	replace := false
+	save := &cobra.Command{
+		Use: "save CALL NAME", Short: "Keep a call as a file of this project", Annotations: cli.Rule("two"),
+		Long:    "Writes a call to NAME.yaml in " + calls.Folder + " of this project, without its secrets, for mcphud run and for whoever shares the project.",
+		Example: "  mcphud history save last search",
+		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c history.Call) error { return a.historySave(c, own[1], replace) })
+		}),
+	}
+	save.Flags().BoolVar(&replace, "replace", false, "write over a file that is there; its comments stay")
+	for _, c := range []*cobra.Command{run, save, show, diff, name, pin, note, rm} {
+		c.Args, c.ValidArgsFunction = cobra.ArbitraryArgs, completeCalls
+	}
+	clear.Args = cobra.ArbitraryArgs
+	return a.Group("history", "Calls that were made before", list, show, run, diff, name, pin, note, save, rm, clear)
+}
+
+// keptSentence says what is kept, and for how long.
+func keptSentence() string {
+	l := history.Usual
+	return fmt.Sprintf("Up to %d calls and %s of arguments and results are kept for %d days, in %s; secrets are not. --no-history or %s=off keeps none.",
+		l.Calls, text.Bytes(l.Bytes), int(l.Age.Hours()/24), "calls.db of mcphud's state folder", cli.NoHistory)
+}
+
+// onCall does something with the call that a word names.
+func onCall(ctx context.Context, h *history.History, word string, f func(history.Call) error) error {
+	c, err := h.Find(ctx, word)
+	if err != nil {
+		return err
+	}
+	return f(c)
+}
+
+// onCalls does something with several calls, after all of them were found.
+func onCalls(ctx context.Context, h *history.History, words []string, f func(history.Call) error) error {
+	var all []history.Call
+	for _, w := range words {
+		if err := onCall(ctx, h, w, func(c history.Call) error { all = append(all, c); return nil }); err != nil {
+			return err
+		}
+	}
+	for _, c := range all {
+		if err := f(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeCalls offers the names of calls, and the numbers of the newest ones.
+func completeCalls(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	h := (&app{}).KnownCalls()
+	calls, err := h.List(cmd.Context(), history.Query{Limit: 50})
+	kept, also := h.List(cmd.Context(), history.Query{Pinned: true})
+	if errors.Join(err, also, h.Close()) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []string
+	for _, c := range kept {
+		if c.Name != "" {
+			out = append(out, cobra.CompletionWithDesc(c.Name, callTitle(c)))
+		}
+	}
+	for _, c := range calls {
+		out = append(out, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), callTitle(c)))
+	}
+	return append(out, "last"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// callTitle is what was called, and where.
+func callTitle(c history.Call) string { return c.Target + " at " + c.Server.Where() }
+
+func (a *app) historyList(ctx context.Context, h *history.History, q history.Query) error {
+	calls, err := h.List(ctx, q)
+	if err != nil {
+		return err
+	}
+	p := a.Printer()
+	if p.Format == output.FormatJSONL {
+		for _, c := range calls {
+			raw, err := output.Marshal(c)
+			if err != nil {
+				return err
+			}
+			if err := p.Line(raw); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	list := struct {
+		Calls []history.Call `json:"calls"`
+	}{calls}
+	if calls == nil {
+		list.Calls = []history.Call{}
+	}
+	raw, err := output.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+		rows := [][]string{}
+		for _, c := range calls {
+			rows = append(rows, []string{
+				strconv.FormatInt(c.ID, 10), when(c.At.Time, time.Now()), output.VerdictWord(c.Verdict), c.Server.Where(), c.Target, marks(c), text.Clip(string(c.Arguments), 200),
+			})
+		}
+		if len(rows) == 0 {
+			t.Block("no calls")
+		}
+		t.Table(p.Width, output.DropEmptyColumn(rows, 5))
+	}})
+}
+
+// marks are the name of a call, or that it is pinned, and its note.
+func marks(c history.Call) string {
+	out := c.Name
+	if out == "" && c.Pinned {
+		out = "pinned"
+	}
+	if c.Note != "" {
+		out = strings.TrimSpace(out + " (" + text.Clip(c.Note, 40) + ")")
+	}
+	return out
+}
+
+// when is a time as people write it: without the date today, without the year within one.
+func when(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	switch {
+	case at.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return at.Format(time.TimeOnly)
+	case now.Sub(at) < 300*24*time.Hour:
+		return at.Format("Jan _2 15:04")
+	}
+	return at.Format(time.DateOnly)
+}
+
+// ShownCall is a call with its result, as JSON.
+type ShownCall struct {
+	history.Call
+	Result json.RawMessage `json:"result,omitempty"` // nil where there is none, or it is not kept
+}
+
+func (a *app) historyShow(ctx context.Context, h *history.History, own []string) error {
+	return onCall(ctx, h, own[0], func(c history.Call) error {
+		result, err := h.Result(ctx, c)
+		if err != nil {
+			return err
+		}
+		raw, err := output.Marshal(ShownCall{c, result})
+		if err != nil {
+			return err
+		}
+		frame := raw
+		if result != nil {
+			frame = result
+		}
+		return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{frame}, Text: func(t *output.Text) { printCall(t, c, result) }})
+	})
+}
+
+// printCall writes a call and its result.
+func printCall(t *output.Text, c history.Call, result []byte) {
+	server := c.Server.Where()
+	if c.Server.Info != "" && c.Server.Info != server {
+		server += " (" + c.Server.Info + ")"
+	}
+	verdict := output.VerdictWord(c.Verdict)
+	if c.Code != nil {
+		verdict += fmt.Sprintf(" %d", *c.Code)
+	}
+	t.Fields(
+		[2]string{"call", strconv.FormatInt(c.ID, 10)}, [2]string{"name", c.Name}, [2]string{"note", c.Note},
+		[2]string{"at", c.At.Local().Format(time.DateTime)}, [2]string{"took", text.Duration(time.Duration(c.Took * float64(time.Millisecond)))},
+		[2]string{"server", server}, [2]string{"protocol", c.Server.Protocol}, [2]string{"method", c.Method}, [2]string{"target", c.Target},
+		[2]string{"secrets", strings.Join(c.Secrets, " ")}, [2]string{"verdict", verdict}, [2]string{"message", c.Message})
+	if len(c.Arguments) > 0 {
+		t.Block("\narguments:")
+		t.JSON(c.Arguments)
+	}
+	switch {
+	case len(result) > 0:
+		t.Block("\nresult:")
+		t.JSON(result)
+	case c.Size > 0:
+		t.Block(fmt.Sprintf("\nthe result was too large to keep: %s, SHA-256 %s", text.Bytes(c.Size), c.Hash))
+	}
+}
+
+// ComparedCalls is what history diff prints as JSON.
+type ComparedCalls struct {
+	Before      int64                `json:"before"`
+	After       int64                `json:"after"`
+	Same        bool                 `json:"same"`
+	Differences []compare.Difference `json:"differences"`
+	More        int                  `json:"more,omitempty"` // that are not listed
+}
+
+func (a *app) historyDiff(ctx context.Context, h *history.History, own []string) error {
+	after, err := h.Find(ctx, own[len(own)-1])
+	if err != nil {
+		return err
+	}
+	var before history.Call
+	if len(own) == 2 {
+		before, err = h.Find(ctx, own[0])
+	} else if before, err = h.Earlier(ctx, after); errors.Is(err, history.ErrNone) {
+		return failure.UsageError(fmt.Sprintf("call %d is the first of %s at %s", after.ID, after.Target, after.Server.Where()), "name another call to compare it with")
+	}
+	if err != nil {
+		return err
+	}
+	var bodies [2][]byte
+	for i, c := range []history.Call{before, after} {
+		if bodies[i], err = h.Result(ctx, c); err != nil {
+			return err
+		}
+		if bodies[i] == nil {
+			return failure.UsageError(fmt.Sprintf("the result of call %d is not kept", c.ID), "compare calls whose results are")
+		}
+	}
+	r := compare.Values(bodies[0], bodies[1], compare.Options{Before: before.At.Time, After: after.At.Time})
+	out := ComparedCalls{before.ID, after.ID, r.Same(), r.Differences, r.More}
+	if out.Differences == nil {
+		out.Differences = []compare.Difference{}
+	}
+	raw, err := output.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+		t.Block(fmt.Sprintf("%d → %d: %s", before.ID, after.ID, callTitle(after)))
+		if len(r.Differences) == 0 {
+			t.Block("no difference")
+		}
+		runner.PrintDifferences(t, r)
+	}})
+}
+
+func (a *app) historyClear(ctx context.Context, h *history.History, _ []string) error {
+	what := "all calls"
+	if a.Options.Server != "" {
+		what = "the calls of " + a.Options.Server
+	}
+	if !a.Options.Yes {
+		if !output.Terminal(a.In) || !output.Terminal(a.Err) {
+			return failure.UsageError("nothing was removed: nobody can be asked", "give --yes")
+		}
+		fmt.Fprintf(a.Err, "Remove %s from the history? [y/N] ", what)
+		line, err := cli.ReadLine(ctx, a.In)
+		if err != nil || !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
+			return errors.Join(failure.UsageError("nothing was removed", "answer y, or give --yes"), err)
+		}
+	}
+	n, err := h.Clear(ctx, a.Options.Server)
+	if err != nil {
+		return err
+	}
+	raw, err := output.Marshal(map[string]int64{"removed": n})
+	if err != nil {
+		return err
+	}
+	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Block(fmt.Sprintf("removed: %d", n)) }})
+}

@@ -1,0 +1,97 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/history"
+)
+
+// historyRun makes a call of the history again.
+func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string) error {
+	own, target, err := runner.OwnTarget(a.App, cmd, args, nil)
+	if err != nil {
+		return err
+	}
+	h := a.KnownCalls()
+	c, err := h.Find(ctx, own[0])
+	if err = errors.Join(err, h.Close()); err != nil {
+		if errors.Is(err, history.ErrNone) {
+			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
+		}
+		return err
+	}
+	s, err := target(func() (config.Server, error) {
+		if !c.Server.Unnamed {
+			return a.Options.Configured(c.Server.Name)
+		}
+		s, ok := c.Server.Of()
+		if !ok {
+			return s, failure.UsageError("what "+c.Server.Where()+" was called with is not all kept: variables, headers and secrets are not", cli.NameTarget)
+		}
+		return s, nil
+	})
+	if err != nil {
+		return err
+	}
+	k := &runner.Call{Method: c.Method, Target: c.Target, Args: c.Arguments, Meta: c.UnmaskedMeta(), Timeout: c.Timeout, Given: own[1:]}
+	for _, p := range c.Secrets {
+		below, ok := strings.CutPrefix(p, "/arguments")
+		switch {
+		case p == "/uri":
+			return failure.UsageError("the URI of call "+own[0]+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
+		case ok && below == "" && len(own) == 1:
+			return failure.UsageError("the arguments of call "+own[0]+" are not kept", "give them as KEY=VALUE")
+		case ok && below != "":
+			k.Secrets = append(k.Secrets, below)
+		case !ok:
+			a.Note("mcphud: warning: " + strings.TrimPrefix(p, "/meta/") + " of _meta was secret and is not sent; --meta gives it")
+		}
+	}
+	if string(k.Args) == `"***"` { // all of it was
+		k.Args = nil
+	}
+	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return runner.RunOne(ctx, a.App, l, k) })
+}
+
+// historySave writes a call to a file of the project.
+func (a *app) historySave(c history.Call, name string, replace bool) error {
+	dir, err := runner.ProjectCalls()
+	if err != nil {
+		return err
+	}
+	file, err := calls.Path(dir, name)
+	if err != nil {
+		return failure.UsageError(err.Error(), "choose another name")
+	}
+	if _, err := os.Lstat(file); err == nil && !replace {
+		return failure.UsageError(file+" is there already", "choose another name, or give --replace")
+	}
+	k := calls.Of(c, file, name)
+	if err := calls.Write(k); err != nil {
+		return err
+	}
+	if made, ok := c.Server.Of(); ok && a.Options.Trust() != nil {
+		if err := calls.Trust(a.Options.Trust(), file, made); err != nil {
+			a.Note("mcphud: warning: " + err.Error())
+		}
+	}
+	if k.Server == "" && len(k.Command) == 0 && k.URL == "" {
+		a.Note("mcphud: warning: the file names no server: what it was called with is not all kept")
+	}
+	raw, err := output.Marshal(map[string]string{"file": file})
+	if err != nil {
+		return err
+	}
+	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Block(file) }})
+}

@@ -1,0 +1,141 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/cmd/cli/report"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/check"
+	reports "github.com/mcphud/mcphud/session/check/report"
+	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/wire/rpc"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "run CALL… [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "Make named calls of a project", Annotations: cli.Rule("some"),
+		Long: "Makes calls that are kept as files. CALL is the name of one in " + calls.Folder + " of this project, a file, or a folder: then all calls in it are made, in the order of their names. " +
+			"KEY=VALUE changes an argument. A target on the command line is called instead of the servers that the files name. mcphud help history explains the files.\n\n" +
+			"Files can say what answers have to be: by jq expressions, a schema, a time limit, a snapshot. Exit code 9 where one is not. --update keeps answers as new snapshots.\n\n" +
+			"Several calls are all made, also after one failed; the exit code is that of the first that failed. Each file has a connection of its own, to a process of its own; several files run at a time. --report writes what came of them as JUnit and other formats.\n\n" +
+			"A server that a file describes is started once you trust it: a terminal asks, --trust agrees beforehand. mcphud help ci has more about scripts.",
+		Example: "  mcphud run search\n  mcphud run search query=other --format json\n  mcphud run .mcphud/calls --concurrency 8 -- node server.js\n  mcphud run search --update\n  mcphud run .mcphud/calls --trust --report junit=calls.xml",
+		Args:    cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			dir, err := runner.ProjectCalls()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			names, _ := calls.Names(dir) // none, no completions
+			return names, cobra.ShellCompDirectiveDefault
+		},
+	}
+	var o runner.Flags
+	o.Register(c)
+	c.Flags().BoolVar(&o.Update, "update", false, "write the snapshots of calls whose other assertions hold anew")
+	c.Flags().BoolVar(&o.Trust, "trust", false, "trust the servers that the files describe until they change, without asking")
+	o.Reports.RegisterReport(c)
+	o.Reports.FailOn = report.FailLevels()[0]
+	c.RunE = a.Action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		if err := cmp.Or(o.Check(), o.Reports.PrepareReports()); err != nil {
+			return err
+		}
+		own, target, err := runner.OwnTarget(a.App, cmd, args, runner.IsCall)
+		if err != nil {
+			return err
+		}
+		return a.runCalls(ctx, cmd, own, target, o)
+	})
+	return c
+}
+
+// runCalls makes the calls that words name.
+func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, target runner.TargetOf, o runner.Flags) error {
+	var files []calls.File
+	var given []string
+	for _, w := range words {
+		if _, err := os.Lstat(w); err != nil && strings.Contains(w, "=") {
+			given = append(given, w)
+			continue
+		}
+		found, err := runner.FindCalls(a.App, w)
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return failure.UsageError("no call was named", "usage: "+cmd.UseLine())
+	}
+	r, err := runner.PrepareRun(ctx, a.App, files, target, given, o)
+	if err != nil {
+		return err
+	}
+	if !r.Several() {
+		return r.Single(ctx)
+	}
+	var ran []runner.Ran
+	var first error
+	p, began, silent := a.Printer(), time.Now(), o.Reports.ToStdout()
+	print := func(_ int, calls []runner.Ran) error {
+		for _, c := range calls {
+			first = cmp.Or(first, c.Err)
+			if !silent {
+				if err := runner.PrintRan(p, c); err != nil {
+					return err
+				}
+			}
+			if c.Reply = (rpc.Reply{}); p.Format != output.FormatJSON {
+				c.Result = nil // printed, or not to be
+			}
+			ran = append(ran, c)
+		}
+		return nil
+	}
+	var unwritten error
+	if len(o.Reports.Out) == 0 {
+		err = r.All(ctx, print)
+	} else {
+		err, unwritten = reported(ctx, r, p, print)
+	}
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if !silent {
+		unwritten = cmp.Or(runner.PrintAll(p, ran, len(files), time.Since(began)), unwritten)
+	}
+	return cmp.Or(unwritten, err, first)
+}
+
+// reported is all with the reports that were asked for. err is that of all, unwritten that of the reports.
+func reported(ctx context.Context, r *runner.Run, p *output.Printer, print func(int, []runner.Ran) error) (err, unwritten error) {
+	section := r.Section(func(ctx context.Context, each func(int, []runner.Ran) error) error {
+		err = r.All(ctx, func(i int, calls []runner.Ran) error { return cmp.Or(each(i, calls), print(i, calls)) })
+		return err
+	})
+	rep, _ := r.Report(ctx, section) // an interrupt is also the error of all
+	o := r.O.Reports.Options([]check.Section{section}, r.Files[0].Path)
+	write := func(w io.Writer, format string, change func(*reports.Options)) error {
+		o := o
+		change(&o)
+		return reports.Write(w, format, rep, o)
+	}
+	unwritten = r.O.Reports.WriteFiles(write)
+	for _, out := range r.O.Reports.Out {
+		if out.File == "" {
+			unwritten = errors.Join(unwritten, r.O.Reports.Print(p, out.Format, write))
+		}
+	}
+	return err, unwritten
+}

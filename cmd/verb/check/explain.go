@@ -1,0 +1,343 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/wire/journal"
+)
+
+// expertFlags is what the flags of explain say.
+type expertFlags struct {
+	only         *cli.FilterFlag
+	severity     string
+	rules        []string
+	list, strict bool
+}
+
+func (a *app) expertCommand() *cobra.Command {
+	var x expertFlags
+	c := &cobra.Command{
+		Use: "explain [flags] FILE | RULE", Annotations: cli.Rule("0-1"), Short: "List what breaks the protocol in a file of recorded traffic",
+		Long: "explain checks every message of a file by the rules of the specification, in the revision that was spoken, and says for each that was broken: the frame, who broke it, " +
+			"the evidence, what to change, and the section of the specification. With the name of a rule it describes the rule.\n\n" +
+			"The exit code is 0 whatever was found; with --strict it is 6 when there is an error among the findings shown.",
+		Example: "  mcphud explain session.jsonl\n  mcphud explain session.jsonl --severity warning --filter server:github\n  mcphud explain session.jsonl --strict --format jsonl | jq .rule\n" +
+			"  mcphud explain --rules\n  mcphud explain id-reused",
+		Args: cobra.ArbitraryArgs,
+		RunE: a.Action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.expert(ctx, cmd, args, x)
+		}),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+	}
+	x.only = cli.AddFilter(c.Flags())
+	c.Flags().StringSliceVar(&x.rules, "rule", nil, "show findings of this `RULE` only; may be repeated")
+	c.Flags().StringVar(&x.severity, "severity", "", "show findings of this `SEVERITY` and worse: error, warning or note")
+	c.Flags().BoolVar(&x.list, "rules", false, "list the rules")
+	c.Flags().BoolVar(&x.strict, "strict", false, "exit with code 6 when an error was found")
+	_ = c.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"error", "warning", "note"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("rule", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var ids []string
+		for _, r := range live.Rules() {
+			ids = append(ids, r.ID+"\t"+r.Title)
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	})
+	return c
+}
+
+func (a *app) expert(ctx context.Context, cmd *cobra.Command, args []string, x expertFlags) error {
+	if hidden := cli.HiddenFlag(cmd); hidden != "" {
+		return failure.UsageError("--"+hidden+" does not apply to explain, which connects to no server", "see mcphud explain --help")
+	}
+	want, err := x.parse()
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.list && len(args) > 0:
+		return failure.UsageError("--rules takes no argument", "write mcphud explain --rules")
+	case x.list:
+		return a.ruleList()
+	case len(args) != 1 || cmd.ArgsLenAtDash() >= 0:
+		return failure.UsageError(fmt.Sprintf("explain takes one file or rule, and got %d arguments", len(args)), "write mcphud explain FILE")
+	}
+	if r := live.Find(args[0]); r != nil {
+		if _, err := os.Stat(args[0]); err != nil {
+			return a.ruleShow(r)
+		}
+	}
+	return a.explainFile(ctx, args[0], x, want)
+}
+
+// wanted are the findings to show.
+type wanted struct {
+	filter *filter.Filter
+	least  live.Severity
+	rules  []*live.Rule
+}
+
+func (x expertFlags) parse() (w wanted, err error) {
+	if err := x.only.Parse(); err != nil {
+		return w, err
+	}
+	w.filter = x.only.Filter
+	if x.severity != "" {
+		if w.least, err = live.ParseSeverity(x.severity); err != nil {
+			return w, failure.UsageError("--severity: "+err.Error(), "write --severity error")
+		}
+	}
+	for _, id := range x.rules {
+		r := live.Find(id)
+		if r == nil {
+			return w, failure.UsageError(fmt.Sprintf("--rule: no such rule: %q", id), "mcphud explain --rules lists them")
+		}
+		w.rules = append(w.rules, r)
+	}
+	return w, nil
+}
+
+// has is whether a finding is to be shown.
+func (w wanted) has(j *journal.Journal, f live.Finding) bool {
+	if f.Rule.Severity < w.least || len(w.rules) > 0 && !slices.Contains(w.rules, f.Rule) {
+		return false
+	}
+	if w.filter.Empty() {
+		return true
+	}
+	e, ok := j.Get(f.Seq)
+	return ok && w.filter.Match(j, &e)
+}
+
+// FoundLine is a finding as JSON.
+type FoundLine struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	By       string `json:"by"`
+	Seq      uint64 `json:"seq"`
+	Server   string `json:"server,omitempty"`
+	Conn     uint64 `json:"conn,omitempty"`
+	Method   string `json:"method,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Title    string `json:"title"`
+	Evidence string `json:"evidence"`
+	Fix      string `json:"fix"`
+	Section  string `json:"section"`
+}
+
+// ExpertReport is what explain prints as JSON.
+type ExpertReport struct {
+	Frames      int         `json:"frames"`
+	Unvalidated int         `json:"unvalidated"`
+	Errors      int         `json:"errors"`
+	Warnings    int         `json:"warnings"`
+	Notes       int         `json:"notes"`
+	More        int         `json:"more,omitempty"` // findings of rules that were broken so often that not each is listed
+	Findings    []FoundLine `json:"findings"`
+}
+
+func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want wanted) error {
+	f, err := a.OpenJournal(ctx, name)
+	if err != nil {
+		return ruleOrFile(name, err)
+	}
+	defer f.Close()
+	defer func() { a.Unread(f) }()
+	if err := f.Wait(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	list := live.NewList()
+	if err := list.Update(ctx, f.Journal); err != nil {
+		return err
+	}
+	list.Finish()
+	report := list.Report()
+	out := ExpertReport{Frames: report.Frames, Unvalidated: report.Unchecked, Findings: []FoundLine{}}
+	var lines [][]byte
+	for _, g := range report.Groups {
+		shown := 0
+		for _, one := range g.Findings {
+			if !want.has(f.Journal, one) {
+				continue
+			}
+			shown++
+			l := FoundLine{
+				one.Rule.ID, one.Rule.Severity.String(), one.By.String(), one.Seq, one.Server, one.Conn, one.Method, one.Revision,
+				one.Rule.Title, strings.ToValidUTF8(one.Evidence, "\uFFFD"), one.Rule.Fix, one.Section(),
+			}
+			raw, err := json.Marshal(l)
+			if err != nil {
+				return fmt.Errorf("writing findings: %w", err)
+			}
+			lines = append(lines, raw)
+			out.Findings = append(out.Findings, l)
+		}
+		if shown == len(g.Findings) { // nothing is left out on purpose: neither is what was not kept
+			out.More += g.Count - shown
+			shown = g.Count
+		}
+		switch g.Rule.Severity {
+		case live.Error:
+			out.Errors += shown
+		case live.Warning:
+			out.Warnings += shown
+		default:
+			out.Notes += shown
+		}
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("writing findings: %w", err)
+	}
+	p := a.Printer()
+	if p.Format == output.FormatJSONL {
+		for _, l := range lines {
+			if err := p.Line(l); err != nil {
+				return err
+			}
+		}
+	} else if err := p.Print(output.Answer{Result: raw, Frames: lines, Text: func(t *output.Text) { printFindings(t, p.Width, out) }}); err != nil {
+		return err
+	}
+	if err := cli.FileError(f.Progress().Err); err != nil {
+		return err
+	}
+	if x.strict && out.Errors > 0 {
+		return &cli.StrictError{Err: &failure.Error{Kind: failure.Protocol, Message: output.Count(out.Errors, "error", "errors") + " in " + name, Next: "the findings on stdout say what to change"}}
+	}
+	return nil
+}
+
+// ruleOrFile explains an argument that is neither a file nor a rule.
+func ruleOrFile(name string, err error) error {
+	if _, missing := os.Stat(name); missing == nil || !os.IsNotExist(missing) || !fs.ValidPath(name) {
+		return err
+	}
+	var ids []string
+	for _, r := range live.Rules() {
+		ids = append(ids, r.ID)
+	}
+	if mean := output.DidYouMean(name, ids); mean != "" {
+		return failure.UsageError("no such file or rule: "+name, mean+"mcphud explain --rules lists the rules")
+	}
+	return err
+}
+
+// glyphs are the severities' marks.
+var severityGlyphs = map[string]string{"error": "✗", "warning": "!", "note": "·"}
+
+// printFindings writes what was found, by rule.
+func printFindings(t *output.Text, width int, out ExpertReport) {
+	for i := 0; i < len(out.Findings); {
+		first := out.Findings[i]
+		n := i
+		for n < len(out.Findings) && out.Findings[n].Rule == first.Rule {
+			n++
+		}
+		t.Block(fmt.Sprintf("%s %s %s: %s (%d)", severityGlyphs[first.Severity], first.Severity, first.Rule, first.Title, n-i))
+		rows := make([][]string, 0, n-i)
+		var sections []string // one for each revision
+		for _, f := range out.Findings[i:n] {
+			if !slices.Contains(sections, f.Section) {
+				sections = append(sections, f.Section)
+			}
+			rows = append(rows, []string{fmt.Sprintf("  #%d", f.Seq), f.By, f.Server, f.Method, f.Evidence})
+		}
+		t.Table(width, rows)
+		t.Prose(width, "  "+first.Fix)
+		t.Block("  " + strings.Join(sections, "\n  ") + "\n")
+		i = n
+	}
+	said := fmt.Sprintf("%s, %s, %s in %s", output.Count(out.Errors, "error", "errors"), output.Count(out.Warnings, "warning", "warnings"), output.Count(out.Notes, "note", "notes"),
+		output.Count(out.Frames, "frame", "frames"))
+	if len(out.Findings) == 0 {
+		said = "nothing broken in " + output.Count(out.Frames, "frame", "frames")
+	}
+	if out.More > 0 {
+		said += fmt.Sprintf("; %d more findings of the same rules are not listed", out.More)
+	}
+	if out.Unvalidated > 0 {
+		said += fmt.Sprintf("; %s not validated by the schema", output.Count(out.Unvalidated, "frame was", "frames were"))
+	}
+	t.Block(said)
+}
+
+// RuleLine is a rule as JSON.
+type RuleLine struct {
+	Rule      string            `json:"rule"`
+	Severity  string            `json:"severity"`
+	By        string            `json:"by"`
+	Title     string            `json:"title"`
+	Fix       string            `json:"fix"`
+	Revisions []string          `json:"revisions"`
+	Sections  map[string]string `json:"sections"`
+}
+
+func ruleLineOf(r *live.Rule) RuleLine {
+	l := RuleLine{r.ID, r.Severity.String(), r.By.String(), r.Title, r.Fix, r.Revisions(), map[string]string{}}
+	for _, rev := range l.Revisions {
+		l.Sections[rev] = r.Section(rev)
+	}
+	return l
+}
+
+// ruleList prints all rules.
+func (a *app) ruleList() error {
+	var all []RuleLine
+	var lines [][]byte
+	rows := [][]string{{"RULE", "SEVERITY", "BY", "TITLE"}}
+	for _, r := range live.Rules() {
+		l := ruleLineOf(r)
+		raw, err := json.Marshal(l)
+		if err != nil {
+			return fmt.Errorf("writing rules: %w", err)
+		}
+		all, lines = append(all, l), append(lines, raw)
+		rows = append(rows, []string{l.Rule, l.Severity, l.By, l.Title})
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("writing rules: %w", err)
+	}
+	p := a.Printer()
+	if p.Format == output.FormatJSONL {
+		for _, l := range lines {
+			if err := p.Line(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return p.Print(output.Answer{Result: raw, Frames: lines, Text: func(t *output.Text) { t.Table(p.Width, rows) }})
+}
+
+// ruleShow prints one rule.
+func (a *app) ruleShow(r *live.Rule) error {
+	l := ruleLineOf(r)
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("writing a rule: %w", err)
+	}
+	p := a.Printer()
+	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+		t.Fields([2]string{"rule", l.Rule}, [2]string{"severity", l.Severity}, [2]string{"broken by", l.By}, [2]string{"wrong", l.Title}, [2]string{"fix", l.Fix})
+		t.Block("")
+		for _, rev := range l.Revisions {
+			t.Block(l.Sections[rev])
+		}
+	}})
+}
