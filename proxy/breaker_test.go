@@ -18,7 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
@@ -147,7 +147,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 
 func TestR17_AnAgentThatStartsIsWaitedForDespiteTheBreaker(t *testing.T) {
 	t.Parallel()
-	at := fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
+	at := fmt.Sprintf("127.0.0.1:%d", nettest.FreePort(t))
 	f := start(t, Options{Breaker: breaker.Options{Failures: 1}}, route("a", "http://"+at+"/mcp", `"waitReady":"200ms"`))
 	for range 3 {
 		f.post(t, "/mcps/a/mcp", ping).check(t, 503, -32000, "Agent 'a' is still starting. Try again in a moment.")

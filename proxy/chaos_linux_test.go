@@ -22,7 +22,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // TestChaos puts a router with agents of every kind under load while agents are killed, stopped, restarted and made slow,
@@ -46,7 +46,7 @@ func chaos(t *testing.T, d time.Duration) {
 	http.DefaultClient.CloseIdleConnections()
 	names, at := []string{"calm", "shifting", "coming", "wild1", "wild2"}, map[string]int{}
 	for _, name := range names {
-		at[name] = porttest.Free(t)
+		at[name] = nettest.FreePort(t)
 	}
 	before := heldNow(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}

@@ -13,14 +13,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // A route says by which certificate its agent is trusted, which one to present there, and which proxy is on the way.
 func TestRouteNetwork(t *testing.T) {
 	t.Parallel()
 	plain := newAgent(t)
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	secure := httptest.NewUnstartedServer(plain.Config.Handler)
 	secure.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}, ClientCAs: own.Pool(), ClientAuth: tls.RequireAndVerifyClientCert}
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestE1_E2_P15_R7_WhatIsNoRequest(t *testing.T) {
@@ -109,7 +109,7 @@ func TestE16_E17_OtherMethods(t *testing.T) {
 }
 
 func TestE14_UnreachableAgent(t *testing.T) {
-	at := fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
+	at := fmt.Sprintf("127.0.0.1:%d", nettest.FreePort(t))
 	f := start(t, Options{}, route("a", "http://user:hunter2@"+at+"/mcp?token=hunter3", ""))
 	for _, body := range []string{callEcho, initialize} {
 		got := f.post(t, "/mcps/a/mcp", body)
@@ -282,7 +282,7 @@ func TestHealthIsPublic(t *testing.T) {
 
 func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 	t.Parallel()
-	at := fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
+	at := fmt.Sprintf("127.0.0.1:%d", nettest.FreePort(t))
 	f := start(t, Options{}, route("late", "http://"+at+"/mcp", `"waitReady":"60s","timeout":"5s"`), route("never", "http://"+at+"/mcp", `"waitReady":"10ms"`))
 	got := f.post(t, "/mcps/never/mcp", callEcho)
 	got.check(t, 503, -32000, "Agent 'never' is still starting. Try again in a moment.")

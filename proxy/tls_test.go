@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // slow is how long clients may take to read in these tests; silence is longer.
@@ -23,7 +23,7 @@ const (
 
 // overTLS runs a test against a router that serves HTTPS, once over HTTP/1.1 and once over what client and router agree on.
 func overTLS(t *testing.T, o Options, test func(t *testing.T, f *fixture, a *agent), more string) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	o.TLSCert, o.TLSKey = own.Cert, own.Key
 	for major, name := range map[int]string{1: "HTTP/1.1", 2: "HTTP/2"} {
 		t.Run(name, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 
 // A router trusts an agent by the file that its route names, and tells nothing to another one.
 func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
-	own, other := certtest.SelfSigned(t, "agent.example"), certtest.SelfSigned(t, "agent.example")
-	inner := func(c certtest.Pair) (*agent, string) {
+	own, other := nettest.SelfSigned(t, "agent.example"), nettest.SelfSigned(t, "agent.example")
+	inner := func(c nettest.Pair) (*agent, string) {
 		a := newAgent(t)
 		f := start(t, Options{TLSCert: c.Cert, TLSKey: c.Key}, route("a", a.at(), ""))
 		return a, f.URL() + "/mcps/a/mcp"
@@ -274,7 +274,7 @@ func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
 
 func TestTLS_OldVersionsAndPlainHTTP(t *testing.T) {
 	o := Options{}
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	o.TLSCert, o.TLSKey = own.Cert, own.Key
 	f := start(t, o)
 	addr := strings.TrimPrefix(f.URL(), "https://")

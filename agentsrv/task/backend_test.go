@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/serve/natsconn"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 func TestBackendTableInPostgres(t *testing.T) { testTable(t, "postgres") }
@@ -29,7 +29,7 @@ func installed(t *testing.T) (url string) {
 		}
 		t.Skip(err)
 	}
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	cmd := exec.Command(program, "-a", "127.0.0.1", "-p", port, "-js", "-sd", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestC2_FileInTheConfigurationFolder(t *testing.T) {
@@ -18,7 +18,7 @@ func TestC2_FileInTheConfigurationFolder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	if err := os.WriteFile(path, []byte("name: from file\nmaxRequestSize: 1kb\nconcurrency: 3\ncolour: blue\nport: "+port+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

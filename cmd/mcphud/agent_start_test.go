@@ -19,17 +19,17 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestA1_Port(t *testing.T) {
 	t.Parallel()
-	port := porttest.Free(t)
+	port := nettest.FreePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	if s := serveAgent(t, "--port", strconv.Itoa(port)); s.url != url {
 		t.Errorf("--port %d: %s", port, s.url)
 	}
-	port = porttest.Free(t)
+	port = nettest.FreePort(t)
 	url = fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	s := serveIn(t, t.TempDir(), []string{"AGENT_PORT=" + strconv.Itoa(port)})
 	if s.url != url {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // going starts a call and returns what its answer will be; it waits until the call runs.
@@ -90,7 +90,7 @@ func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
 // A task that was running when the agent died is told to have been interrupted, by the agent that runs next.
 func TestQ8_KilledMidTask(t *testing.T) {
 	t.Parallel()
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	home := t.TempDir()
 	s := serveIn(t, home, nil, "--port", port)
 	done := s.async("echo", `{"message":"kept"}`)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // balancer starts HAProxy by the configuration of proxy/README.md in front of the routers, and returns where it listens.
@@ -105,9 +105,9 @@ func routers(t *testing.T, routes string, args ...string) *replicas {
 		t.Fatal(err)
 	}
 	routesFile(t, dir, fmt.Sprintf(`{"sessionKey":%q,"routes":%s}`, key, routes))
-	r := &replicas{t: t, routes: filepath.Join(dir, "routing.json"), args: args, front: porttest.Free(t)}
+	r := &replicas{t: t, routes: filepath.Join(dir, "routing.json"), args: args, front: nettest.FreePort(t)}
 	for i := range r.ports {
-		r.ports[i] = porttest.Free(t)
+		r.ports[i] = nettest.FreePort(t)
 		r.start(i)
 	}
 	return r

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // installedNATS starts the nats-server of this machine, with more configuration, and returns where it is.
@@ -28,7 +28,7 @@ func installedNATS(t *testing.T, more string) string {
 		}
 		t.Skip(err)
 	}
-	at := "127.0.0.1:" + strconv.Itoa(porttest.Free(t))
+	at := "127.0.0.1:" + strconv.Itoa(nettest.FreePort(t))
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	text := fmt.Sprintf("listen: %q\njetstream { store_dir: %q }\n%s", at, t.TempDir(), more)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

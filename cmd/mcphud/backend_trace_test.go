@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/tasks"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -22,7 +22,7 @@ import (
 func TestBackendTraceOfACallThatAnotherReplicaEnds(t *testing.T) {
 	runtimeDir(t)
 	url, dir := installedNATS(t, ""), t.TempDir()
-	second := strconv.Itoa(porttest.Free(t))
+	second := strconv.Itoa(nettest.FreePort(t))
 	flags := []string{"--queue", url, "--rate-limit", "0", "--concurrency", "4", "--ephemeral", "--name", "demo", "--port"}
 	a := serveAgent(t, append(flags, "0")...)
 	routesFile(t, dir, `{"routes":{"demo":{"urls":["`+a.url+`","http://127.0.0.1:`+second+`/mcp"]}}}`)

@@ -11,13 +11,13 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
-	"github.com/mcphud/mcphud/session/test/journaltest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // A recording of a million frames is served soon, in little memory, and its first call indexes only the tool that is asked for.
 func TestBudgetMockMillionFrames(t *testing.T) {
 	budget.Skip(t)
-	name := journaltest.File(t, 1_000_000)
+	name := sessiontest.JournalFile(t, 1_000_000)
 	cmd := program(t, "mock", name, "--speed", "max")
 	errs := &faketest.Buffer{}
 	cmd.Stderr = errs

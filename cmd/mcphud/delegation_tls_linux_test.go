@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // through has agent a of a stack call echo of agent b.
@@ -33,7 +33,7 @@ func (u *upRun) through(t *testing.T, token, message string) outcome {
 func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	long(t, "TestR15_X7_AgentsOfAStackCallEachOther")
 	const token = "t0p-secret-value"
-	own := certtest.Make(t, &x509.Certificate{}, nil, "nobody.example")
+	own := nettest.MakeCert(t, &x509.Certificate{}, nil, "nobody.example")
 	t.Setenv("STACK_TOKEN", token)
 	audit := filepath.Join(t.TempDir(), "audit.jsonl")
 	u := stackOf(t, "agents:\n  a: {ephemeral: true, env: {AGENT_TOKEN: \"${STACK_TOKEN}\"}}\n  b: {ephemeral: true}\n"+
@@ -66,7 +66,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	if out := finish(t, complete).ok(t); !strings.HasPrefix(out, "b\n") {
 		t.Errorf("%q", out)
 	}
-	other := certtest.SelfSigned(t)
+	other := nettest.SelfSigned(t)
 	for _, c := range []struct {
 		ca, host, says string
 		code           int
@@ -84,7 +84,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	}
 
 	// The router comes back with another certificate, and the agents take it over with the file.
-	next := certtest.SelfSigned(t, "nobody.example")
+	next := nettest.SelfSigned(t, "nobody.example")
 	for from, to := range map[string]string{next.Cert: own.Cert, next.Key: own.Key} {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 	t.Parallel()
 	const token = "t0p-secret-value"
-	own, strange := certtest.SelfSigned(t), certtest.SelfSigned(t)
+	own, strange := nettest.SelfSigned(t), nettest.SelfSigned(t)
 	var asked atomic.Int64
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -135,7 +135,7 @@ func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 	long(t, "TestRouterUsage")
 	t.Parallel()
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	for i, c := range []struct{ env, yaml, says string }{
 		{"ROUTER_CA=/nowhere/ca.pem", "routerHost: https://x", "no such file"},
 		{"ROUTER_CA=" + own.Key, "routerHost: https://x", "no certificate in " + own.Key},
@@ -170,7 +170,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 func TestTLS_C1_TheRouterAndTheSchemeOfItsHost(t *testing.T) {
 	long(t, "TestRouterUsage")
 	t.Parallel()
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	secure := []string{"--tls-cert", own.Cert, "--tls-key", own.Key}
 	for env, args := range map[string][]string{"ROUTER_HOST=https://localhost": secure, "ROUTER_HOST=http://localhost": nil, "ROUTER_HOST=https://[::1]": secure} {
 		r := launch(t, routerCommand(t, `{"routes":{}}`, []string{env}, append(args, "--port", "0")...), routerReady)

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // secured is a server over TLS. conf may be nil.
@@ -31,7 +31,7 @@ func secured(t *testing.T, conf *tls.Config) *httptest.Server {
 
 // What a server's network needs can be said by flags, and by its entry.
 func TestNetworkOfAServer(t *testing.T) {
-	own, me := certtest.SelfSigned(t), certtest.SelfSigned(t, "me")
+	own, me := nettest.SelfSigned(t), nettest.SelfSigned(t, "me")
 	strict := secured(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: me.Pool()}).URL + "/mcp"
 	open := secured(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}}).URL + "/mcp"
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
@@ -192,7 +192,7 @@ func TestProxyOfARegistry(t *testing.T) {
 // What config.yaml says of the network holds for all that is reached: servers, the registry, what doctor looks at, a language model and
 // a collector. Each of them shows a certificate that only the file of the user vouches for.
 func TestNetworkOfTheUser(t *testing.T) {
-	ours := certtest.SelfSigned(t)
+	ours := nettest.SelfSigned(t)
 	var mu sync.Mutex
 	asked := map[string]bool{}
 	good := behave.Handler(behave.Good, behave.Fault{JSON: true})

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // Other machines manage the router with a certificate, at the address that the log names.
 func TestG1_RouterManagedWithACertificate(t *testing.T) {
 	t.Parallel()
-	ca := certtest.SelfSigned(t)
+	ca := nettest.SelfSigned(t)
 	own, me := ca.Sign(t), ca.Sign(t, "me")
 	files := []string{"--manage-cert", own.Cert, "--manage-key", own.Key, "--manage-ca", ca.Cert}
 	r := launch(t, routerCommand(t, `{"routes":{"a":{"hostPort":1}}}`, nil, append([]string{"--port", "0", "--manage-addr", "127.0.0.1:0"}, files...)...), routerReady)

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
@@ -101,7 +101,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 
 func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 	t.Parallel()
-	flag, env, file := porttest.Free(t), porttest.Free(t), porttest.Free(t)
+	flag, env, file := nettest.FreePort(t), nettest.FreePort(t), nettest.FreePort(t)
 	text := fmt.Sprintf(`{"port":%d,"routes":{}}`, file)
 	vars := []string{fmt.Sprintf("ROUTER_PORT=%d", env), "ROUTER_HOST=localhost"}
 	for _, c := range []struct {

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
 // system trusts, which SSL_CERT_FILE sets.
 func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 	t.Parallel()
-	own, other := certtest.SelfSigned(t), certtest.SelfSigned(t)
+	own, other := nettest.SelfSigned(t), nettest.SelfSigned(t)
 	agent := serveAgent(t, "--ephemeral", "--port", "0")
 	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", own.Cert, "--tls-key", own.Key), routerReady)
 	if !strings.HasPrefix(inner.url, "https://") {
@@ -60,8 +60,8 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 
 func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
 	t.Parallel()
-	dir, own := t.TempDir(), certtest.SelfSigned(t)
-	cert, key, other := own.Cert, own.Key, certtest.SelfSigned(t).Key
+	dir, own := t.TempDir(), nettest.SelfSigned(t)
+	cert, key, other := own.Cert, own.Key, nettest.SelfSigned(t).Key
 	text := filepath.Join(dir, "text.pem")
 	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
 		t.Fatal(err)

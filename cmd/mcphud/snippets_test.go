@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/peertest"
-	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // node runs a module with Node, in the folder of the snippets, and returns what it prints.
@@ -61,12 +61,12 @@ func TestPeerNode_R2_R12_ASessionAsTheProxyWasDesigned(t *testing.T) {
 	a := serveAgent(t, "--ephemeral")
 	port := 8080
 	if ln, err := net.Listen("tcp", "127.0.0.1:8080"); err != nil {
-		port = porttest.Free(t)
+		port = nettest.FreePort(t)
 	} else {
 		_ = ln.Close()
 	}
-	text := fmt.Sprintf(`{"port":%d,"routes":{"node-dev":{"url":%q}}}`, porttest.Free(t), a.url)
-	r := launch(t, routerCommand(t, text, []string{"ROUTER_PORT=" + strconv.Itoa(porttest.Free(t))}, "--port", strconv.Itoa(port)), routerReady)
+	text := fmt.Sprintf(`{"port":%d,"routes":{"node-dev":{"url":%q}}}`, nettest.FreePort(t), a.url)
+	r := launch(t, routerCommand(t, text, []string{"ROUTER_PORT=" + strconv.Itoa(nettest.FreePort(t))}, "--port", strconv.Itoa(port)), routerReady)
 	if portOf(r) != port {
 		t.Fatalf("it listens on %d", portOf(r))
 	}

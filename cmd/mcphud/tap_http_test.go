@@ -18,10 +18,9 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.
@@ -48,7 +47,7 @@ func reverse(t *testing.T, url string, args ...string) (address string, stop fun
 // What is on the way to the server is said by the flags that every client has: certificates, and a socket in the URL.
 func TestTapHTTPNetwork(t *testing.T) {
 	runtimeDir(t)
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	secure := httptest.NewUnstartedServer(behave.Handler(behave.Good, behave.Fault{JSON: true}))
 	secure.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}, ClientCAs: own.Pool(), ClientAuth: tls.RequireAndVerifyClientCert}
 	secure.StartTLS()
@@ -178,7 +177,7 @@ func TestTapHTTPStreams(t *testing.T) {
 // A server that is not there is said to be so.
 func TestTapHTTPWithoutAServer(t *testing.T) {
 	runtimeDir(t)
-	server := fmt.Sprintf("http://127.0.0.1:%d", porttest.Free(t))
+	server := fmt.Sprintf("http://127.0.0.1:%d", nettest.FreePort(t))
 	url, stop := reverse(t, server+"/mcp")
 	defer stop()
 	client := http.Client{Timeout: time.Minute}

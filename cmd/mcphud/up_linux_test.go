@@ -18,8 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
-	"github.com/mcphud/mcphud/session/test/certtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // upSummary is the line that `mcphud up` prints.
@@ -95,7 +94,7 @@ const twoAgents = "agents:\n  one: {ephemeral: true}\n  two: {ephemeral: true, p
 func TestUp(t *testing.T) {
 	t.Parallel()
 	// The first gets a port of its own: another could be taken between its end and its next start.
-	agents := strings.Replace(twoAgents, "{ephemeral: true}", fmt.Sprintf("{port: %d, ephemeral: true}", porttest.Free(t)), 1)
+	agents := strings.Replace(twoAgents, "{ephemeral: true}", fmt.Sprintf("{port: %d, ephemeral: true}", nettest.FreePort(t)), 1)
 	u := stackOf(t, agents+"router: {}\n", "mcphud.stack.yaml")
 	if !u.Ready || len(u.Servers) != 2 || len(u.Processes) != 3 || !strings.HasSuffix(u.Aggregate, "/mcp") || u.File != filepath.Join(u.home, "mcphud.stack.yaml") {
 		t.Fatalf("%+v", u.upSummary)
@@ -134,7 +133,7 @@ func TestUp(t *testing.T) {
 func TestUpOverTLS(t *testing.T) {
 	long(t, "TestUp")
 	t.Parallel()
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	log := filepath.Join(t.TempDir(), "audit.jsonl")
 	u := stackOf(t, "agents: {one: {ephemeral: true}}\nrouter: {tlsCert: "+own.Cert+", tlsKey: "+own.Key+", audit: "+log+"}\n", "mcphud.stack.yaml")
 	if !strings.HasPrefix(u.Servers[0].Routed, "https://127.0.0.1:") || !strings.HasPrefix(u.Aggregate, "https://") {
@@ -224,7 +223,7 @@ func TestUpTrust(t *testing.T) {
 	}
 	touch := filepath.Join(home, "was-run")
 	// It ends by itself: the one process fails.
-	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(porttest.Free(t)) + "}}\nrouter: false\n"
+	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(nettest.FreePort(t)) + "}}\nrouter: false\n"
 	for _, args := range [][]string{nil, {file}} {
 		o := run(foreign, args...)
 		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, file+" is not trusted") || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
 )
 
 // The stack file of the manual runs: what one replica accepted all of them know, and the death of one is the end of nothing.
@@ -30,7 +30,7 @@ func TestBackendStackOfTheManual(t *testing.T) {
 	if m == nil {
 		t.Fatal("the manual has no stack file")
 	}
-	u := stackOf(t, strings.ReplaceAll(m[1], "4222", strconv.Itoa(porttest.Free(t))), "mcphud.stack.yaml", "--trust")
+	u := stackOf(t, strings.ReplaceAll(m[1], "4222", strconv.Itoa(nettest.FreePort(t))), "mcphud.stack.yaml", "--trust")
 	if len(u.Servers) != 3 || len(u.Processes) != 5 {
 		t.Fatalf("%+v", u.upSummary)
 	}

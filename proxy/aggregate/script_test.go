@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // asked is a request to a scripted agent.
@@ -191,7 +191,7 @@ type port struct {
 
 func newPort(t *testing.T) *port {
 	t.Helper()
-	p := &port{t: t, addr: fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))}
+	p := &port{t: t, addr: fmt.Sprintf("127.0.0.1:%d", nettest.FreePort(t))}
 	t.Cleanup(p.stop)
 	return p
 }

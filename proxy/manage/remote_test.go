@@ -15,8 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/manage"
-	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // manager is how somebody connects whose certificate the router's authority signed.
@@ -59,11 +59,11 @@ func TestG1_G3_ManagersWithACertificate(t *testing.T) {
 	old := g.manager(t)
 	old.MaxVersion = tls.VersionTLS12
 	late := g.manager(t)
-	late.Certificates[0] = certtest.Make(t, &x509.Certificate{NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)}, &g.ca, "manager").TLS
+	late.Certificates[0] = nettest.MakeCert(t, &x509.Certificate{NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)}, &g.ca, "manager").TLS
 	for who, with := range map[string]*tls.Config{
 		"without a certificate":                    {RootCAs: g.ca.Pool()},
-		"with one of another authority":            {RootCAs: g.ca.Pool(), Certificates: []tls.Certificate{certtest.SelfSigned(t).Sign(t, "manager").TLS}},
-		"with one that nobody signed":              {RootCAs: g.ca.Pool(), Certificates: []tls.Certificate{certtest.SelfSigned(t, "manager").TLS}},
+		"with one of another authority":            {RootCAs: g.ca.Pool(), Certificates: []tls.Certificate{nettest.SelfSigned(t).Sign(t, "manager").TLS}},
+		"with one that nobody signed":              {RootCAs: g.ca.Pool(), Certificates: []tls.Certificate{nettest.SelfSigned(t, "manager").TLS}},
 		"with one that is over":                    late,
 		"by TLS 1.2":                               old,
 		"who does not know the router's authority": {RootCAs: x509.NewCertPool(), Certificates: g.manager(t).Certificates},
@@ -84,7 +84,7 @@ func TestG1_G3_ManagersWithACertificate(t *testing.T) {
 // A file that is missing, and an address that is taken, keep the router from starting.
 func TestG1_ManagementAddressesThatCannotBe(t *testing.T) {
 	g := start(t, "")
-	ca := certtest.SelfSigned(t)
+	ca := nettest.SelfSigned(t)
 	none := filepath.Join(t.TempDir(), "none")
 	if err := os.WriteFile(none, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestG1_ManagementAddressesThatCannotBe(t *testing.T) {
 
 // The log says who managed the router from elsewhere, and without a socket there is the address still.
 func TestG1_ManagersAreLogged(t *testing.T) {
-	ca := certtest.SelfSigned(t)
+	ca := nettest.SelfSigned(t)
 	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(t.TempDir(), strings.Repeat("long", 60)))
 	var log faketest.Buffer
 	r, err := proxy.New(proxy.Options{

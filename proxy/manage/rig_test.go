@@ -15,10 +15,10 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/manage"
-	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -29,7 +29,7 @@ type rig struct {
 	t    *testing.T
 	file string
 	http *http.Client // over the router's socket
-	ca   certtest.Pair
+	ca   nettest.Pair
 }
 
 func start(t *testing.T, routes string) *rig {
@@ -40,7 +40,7 @@ func start(t *testing.T, routes string) *rig {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
-	g := &rig{t: t, file: filepath.Join(dir, "routing.json"), ca: certtest.SelfSigned(t)}
+	g := &rig{t: t, file: filepath.Join(dir, "routing.json"), ca: nettest.SelfSigned(t)}
 	own := g.ca.Sign(t)
 	g.write(routes)
 	g.Router, err = proxy.New(proxy.Options{

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // ofCA is a file with a route that names a file of certificates.
@@ -18,7 +18,7 @@ func ofCA(ca string) string {
 }
 
 func TestR3_FilesOfCertificates(t *testing.T) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	dir := filepath.Dir(own.Cert)
 	path := filepath.Join(dir, "routing.json")
 	for text, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 
 // Routes that need a file that is not there yet, or not yet what it is to be, come into force with it.
 func TestC11_TheFileThatARouteNeedsIsFollowed(t *testing.T) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	dir := t.TempDir()
 	path, ca := filepath.Join(dir, "routing.json"), filepath.Join(dir, "ca.pem")
 	var h heard

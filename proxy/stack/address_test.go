@@ -4,12 +4,12 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // What does not speak MCP has an address, and no path at which somebody could look for one.
 func TestAServerThatIsOnlyStartedHasAnAddress(t *testing.T) {
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	_, p := planned(t, `{"servers": {"nats": {"command": "nats-server", "port": `+port+`, "disabled": true},
 		"web": {"command": "web", "port": 1}, "off": {"command": "off", "url": "http://127.0.0.1:2/x", "disabled": true}}}`)
 	at := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // settings takes every setting of an agent but token, and gives its flag the same name.
@@ -109,7 +109,7 @@ func TestTimeToLeave(t *testing.T) {
 		`{"agents": {"a": {"drainTimeout": "30s"}, "b": {"drainTimeout": "1s"}}, "servers": {"w": {"command": "x", "url": "http://127.0.0.1:PORT"}}}`: {32, 12, 32},
 		`{"servers": {"w": {"command": "x", "port": PORT}}}`:                                                                                          {0, 12, 12},
 	} {
-		port := porttest.Free(t)
+		port := nettest.FreePort(t)
 		_, p := planned(t, strings.ReplaceAll(text, "PORT", fmt.Sprint(port)))
 		last := p.Specs[len(p.Specs)-1]
 		if got := [3]time.Duration{p.Specs[0].Drain / time.Second, last.Drain / time.Second, p.Drain / time.Second}; got != want {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // Replicas are processes of the same name, at ports of their own, behind one route.
@@ -72,7 +72,7 @@ func TestReplicas(t *testing.T) {
 
 // A port is that of the first replica.
 func TestPortsOfReplicas(t *testing.T) {
-	port := porttest.Free(t)
+	port := nettest.FreePort(t)
 	f, err := source.Parse("/p/x.yaml", fmt.Appendf(nil, `{"agents": {"docs": {"replicas": "2", "port": %d}}, "router": false}`, port))
 	if err != nil || f.Agents[0].Port != port || f.Agents[1].Port != port+1 {
 		t.Errorf("%+v, %v", f, err)
@@ -103,7 +103,7 @@ func TestReplicasThatCannotBe(t *testing.T) {
 
 // What agents share with each other may be a server of the stack, which is started before them.
 func TestServersThatAgentsUse(t *testing.T) {
-	port := porttest.Free(t)
+	port := nettest.FreePort(t)
 	f, p := planned(t, fmt.Sprintf(`{"agents": {"a": {"replicas": 2, "store": "postgres://h/d"}, "b": {}, "c": {"queue": "nats://h"}, "d": {"env": {"AGENT_QUEUE": "nats://h"}}}, "servers": {"db": {"command": "x", "port": %d, "disabled": true}, "far": {"url": "http://h/"}}}`, port))
 	for i, want := range []string{"[db]", "[db]", "[]", "[db]", "[db]", "[]"} {
 		if got := fmt.Sprint(p.Specs[i].After); got != want {

@@ -19,8 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/certtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestOrderAndFigures(t *testing.T) {
@@ -240,7 +239,7 @@ func TestTakenPort(t *testing.T) {
 
 func TestForeignServer(t *testing.T) {
 	t.Setenv("AGENT_TOKEN", "secret")
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	addr := "127.0.0.1:" + port
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}},
 		Spec{Name: "f", Kind: Server, Args: []string{"--port", port}, Env: map[string]string{"OWN": "mine"}, URL: "http://" + addr + "/mcp"},
@@ -386,7 +385,7 @@ func TestExactlyOneCertificateIsTrusted(t *testing.T) {
 		return path
 	}
 	own := &pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}
-	another := certtest.SelfSigned(t).Sign(t).TLS.Certificate[0] // that of a server alone, as most are
+	another := nettest.SelfSigned(t).Sign(t).TLS.Certificate[0] // that of a server alone, as most are
 	for name, c := range map[string]struct {
 		file, path, wrong string
 	}{

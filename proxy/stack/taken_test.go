@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // stranger listens on a port of its own.
@@ -24,7 +24,7 @@ func stranger(t *testing.T, addr string) (ln net.Listener, port int) {
 
 // Whoever has the port of a server's URL does not pass for the server: not at the first start, and not at a later one.
 func TestStrangerOnAServersPort(t *testing.T) {
-	port := porttest.Free(t) // it comes and goes
+	port := nettest.FreePort(t) // it comes and goes
 	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	ln, _ := stranger(t, addr)
 	taken := fmt.Sprintf("cannot listen on port %d, which is taken", port)
@@ -70,7 +70,7 @@ func TestServersPortIsTaken(t *testing.T) {
 		t.Error(err)
 	}
 
-	free := porttest.Free(t)
+	free := nettest.FreePort(t)
 	_, err := plan(fmt.Sprintf("servers: {a: {command: x, port: %d}, b: {command: x, url: \"http://localhost:%d/\"}}\nrouter: false\n", free, free))
 	if err == nil || !strings.Contains(err.Error(), "which is taken by a of the same stack") {
 		t.Error(err)
@@ -79,7 +79,7 @@ func TestServersPortIsTaken(t *testing.T) {
 
 // A server's port is not the default of another process.
 func TestServersPortIsKept(t *testing.T) {
-	port := porttest.Free(t)
+	port := nettest.FreePort(t)
 	p := &ports{ctx: t.Context()}
 	defer p.close()
 	p.claim("web", fmt.Sprintf("http://127.0.0.1:%d/mcp", port))

@@ -21,7 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"golang.org/x/net/dns/dnsmessage"
@@ -171,7 +171,7 @@ func TestServerOfThisNetwork(t *testing.T) {
 
 // The file that vouches for a server does so where it is asked about itself, and for no other host.
 func TestServerWithItsOwnCertificate(t *testing.T) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	for host, want := range map[string]string{"127.0.0.1": "there is no authorization-server metadata", "localhost": "certificate"} {
 		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {

@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/registrytest"
 )
 
@@ -199,7 +199,7 @@ func TestNetwork(t *testing.T) {
 		http.Error(w, "not from here", http.StatusForbidden)
 	}))
 	t.Cleanup(proxy.Close)
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	var made atomic.Int32
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"server":%s}`, server("a/b", "1", ""))

@@ -17,9 +17,9 @@ import (
 	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
-	"github.com/mcphud/mcphud/session/test/certtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestAHealthyServerOverHTTP(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTheWrongPath(t *testing.T) {
 }
 
 // secure is a good server behind a certificate, called by the name localhost.
-func secure(t *testing.T, p certtest.Pair) config.Server {
+func secure(t *testing.T, p nettest.Pair) config.Server {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(behave.Handler(behave.Good, behave.Fault{}))
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -124,7 +124,7 @@ func secure(t *testing.T, p certtest.Pair) config.Server {
 
 func TestCertificates(t *testing.T) {
 	t.Parallel()
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	s := secure(t, own)
 	r := diagnose(t, s)
 	fails(t, r, "tls", failure.Transport, "self-signed: ", "signed by an unknown authority", "certificate of CN=localhost for localhost, 127.0.0.1, valid 20", "name the PEM file")
@@ -137,8 +137,8 @@ func TestCertificates(t *testing.T) {
 		t.Error(said(r))
 	}
 
-	ca := certtest.SelfSigned(t, "some authority")
-	old := certtest.Make(t, &x509.Certificate{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}, &ca)
+	ca := nettest.SelfSigned(t, "some authority")
+	old := nettest.MakeCert(t, &x509.Certificate{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}, &ca)
 	s = secure(t, old)
 	s.CA = ca.Cert
 	fails(t, diagnose(t, s), "tls", failure.Transport, "expired")

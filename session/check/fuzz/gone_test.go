@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // mortal is a server over HTTP that a tool ends, with others before and after it. It comes back where again says so.
@@ -47,7 +47,7 @@ func mortal(t *testing.T, again bool) config.Server {
 		_ = srv.Close() // nothing depends on it
 		_ = ln.Close()  // Close does not know of it before Serve runs, and the next one listens there too
 	}
-	at := "127.0.0.1:" + strconv.Itoa(porttest.Free(t)) // nobody else is given it meanwhile
+	at := "127.0.0.1:" + strconv.Itoa(nettest.FreePort(t)) // nobody else is given it meanwhile
 	exit := func(string) string {
 		end()
 		if again {

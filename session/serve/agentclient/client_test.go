@@ -24,7 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/test/leaktest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -330,7 +330,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 }
 
 func TestNoRouter(t *testing.T) {
-	port := porttest.Free(t)
+	port := nettest.FreePort(t)
 	c, err := New(Options{RouterPort: port, AuthToken: "s3cret"})
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,11 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // secure is a router over TLS with this certificate; asked is how many requests it saw, and port where it is.
-func secure(t *testing.T, own certtest.Pair, answer http.HandlerFunc) (asked *atomic.Int64, port int) {
+func secure(t *testing.T, own nettest.Pair, answer http.HandlerFunc) (asked *atomic.Int64, port int) {
 	t.Helper()
 	asked = &atomic.Int64{}
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,14 +47,14 @@ func secure(t *testing.T, own certtest.Pair, answer http.HandlerFunc) (asked *at
 
 func TestR15_OverTLS(t *testing.T) {
 	const token = "t0p-secret"
-	own, other := certtest.SelfSigned(t, "router.example"), certtest.SelfSigned(t, "router.example")
-	alone := certtest.Make(t, &x509.Certificate{}, nil, "router.example")
-	authority := certtest.SelfSigned(t, "Authority")
+	own, other := nettest.SelfSigned(t, "router.example"), nettest.SelfSigned(t, "router.example")
+	alone := nettest.MakeCert(t, &x509.Certificate{}, nil, "router.example")
+	authority := nettest.SelfSigned(t, "Authority")
 	signed, far := authority.Sign(t), authority.Sign(t, "router.example")
 	for name, c := range map[string]struct {
 		host   string
 		ca     string
-		served certtest.Pair
+		served nettest.Pair
 		says   string
 	}{
 		"its own, for another name":   {"https://127.0.0.1", own.Cert, own, ""},
@@ -101,7 +101,7 @@ func TestR15_OverTLS(t *testing.T) {
 
 // The token goes nowhere but to the router, also if that says so.
 func TestARedirectOverTLSIsNotFollowed(t *testing.T) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	elsewhere, there := secure(t, own, result(`{}`))
 	var to string
 	_, port := secure(t, own, func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func TestARedirectOverTLSIsNotFollowed(t *testing.T) {
 
 // Whoever takes http for https, or the other way, is told.
 func TestTheOtherScheme(t *testing.T) {
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	_, plain := serve(t, Options{}, result(`{}`))
 	asked, port := secure(t, own, result(`{}`))
 	_, at, _ := strings.Cut(plain.Router(), ":")
@@ -153,7 +153,7 @@ func TestACertificateThatCannotBe(t *testing.T) {
 	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	for says, o := range map[string]Options{
 		"no such file":                {RouterHost: "https://x", RouterCA: text + ".none"},
 		"no certificate in":           {RouterHost: "https://x", RouterCA: text},

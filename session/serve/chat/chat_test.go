@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func newClient(t *testing.T, m Model) *Client {
@@ -57,7 +57,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 
 // The API is reached as a server is: with the certificates that are named for it, and others are refused.
 func TestCertificates(t *testing.T) {
-	own, me := certtest.SelfSigned(t), certtest.SelfSigned(t, "me")
+	own, me := nettest.SelfSigned(t), nettest.SelfSigned(t, "me")
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"model":"m","choices":[{"message":{"role":"assistant","content":"hello"}}]}`)
 	}))

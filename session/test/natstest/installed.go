@@ -13,8 +13,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
-	"github.com/mcphud/mcphud/session/test/certtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // RequireEnv says whether tests with installed servers run: not at all where it is not set, and if it is "required" they fail where one
@@ -47,9 +46,9 @@ func RunInstalled(t testing.TB) *Installed {
 		}
 		t.Skip(err)
 	}
-	authority := certtest.SelfSigned(t)
+	authority := nettest.SelfSigned(t)
 	server, client := authority.Sign(t), authority.Sign(t)
-	port := strconv.Itoa(porttest.Free(t))
+	port := strconv.Itoa(nettest.FreePort(t))
 	s := &Installed{
 		URL: "tls://127.0.0.1:" + port, CA: authority.Cert, Cert: client.Cert, Key: client.Key, Creds: filepath.Join(t.TempDir(), "user.creds"),
 		t: t, program: program, at: "127.0.0.1:" + port, config: filepath.Join(t.TempDir(), "nats.conf"),

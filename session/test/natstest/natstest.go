@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 const startTime = 30 * time.Second // on a machine with much else to do
@@ -28,7 +28,7 @@ type Server struct {
 func Run(t testing.TB, change ...func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, o: server.Options{
-		Host: "127.0.0.1", Port: porttest.Free(t), NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
+		Host: "127.0.0.1", Port: nettest.FreePort(t), NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
 	}}
 	for _, f := range change {
 		f(&s.o)

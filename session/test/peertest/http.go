@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -49,7 +49,7 @@ func EverythingSSE(t testing.TB) *HTTP {
 // GoSDKEverythingHTTP is go-sdk's everything example over Streamable HTTP.
 func GoSDKEverythingHTTP(t testing.TB) *HTTP {
 	t.Helper()
-	bin, port := gobin(t, "go-sdk-everything"), porttest.Free(t)
+	bin, port := gobin(t, "go-sdk-everything"), nettest.FreePort(t)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return serve(t, port, config.Server{Name: "go-sdk-everything-http", Transport: config.HTTP, URL: "http://" + addr},
 		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
@@ -59,7 +59,7 @@ func GoSDKEverythingHTTP(t testing.TB) *HTTP {
 // has sessions, /modern has none, /sse is HTTP+SSE.
 func PatientHTTP(t testing.TB, path string) *HTTP {
 	t.Helper()
-	bin, port := gobin(t, "go-sdk-patient"), porttest.Free(t)
+	bin, port := gobin(t, "go-sdk-patient"), nettest.FreePort(t)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return serve(t, port, config.Server{Name: "patient", Transport: config.Auto, URL: "http://" + addr + path},
 		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
@@ -67,7 +67,7 @@ func PatientHTTP(t testing.TB, path string) *HTTP {
 
 func everythingNet(t testing.TB, name, mode, transport, path string) *HTTP {
 	t.Helper()
-	bin, port := npm(t, "mcp-server-everything"), porttest.Free(t)
+	bin, port := npm(t, "mcp-server-everything"), nettest.FreePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d%s", port, path)
 	return serve(t, port, config.Server{Name: name, Transport: transport, URL: url}, func() *exec.Cmd {
 		cmd := exec.Command(bin, mode)

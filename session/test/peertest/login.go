@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -84,7 +84,7 @@ func LoginExample(t testing.TB) config.Server {
 	t.Helper()
 	example := installed(t, "peers", filepath.Join("node_modules", "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", "simpleStreamableHttp.js"))
 	node := newNode(t)
-	port, issuer := porttest.Free(t), porttest.Free(t)
+	port, issuer := nettest.FreePort(t), nettest.FreePort(t)
 	s := config.Server{Name: "simple-streamable-http-server", Transport: config.HTTP, URL: fmt.Sprintf("http://localhost:%d/mcp", port)}
 	h := serve(t, port, s, func() *exec.Cmd {
 		cmd := exec.Command(node, example, "--oauth", "--oauth-strict")

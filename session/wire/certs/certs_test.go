@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
@@ -47,7 +47,7 @@ func knock(t *testing.T, c *tls.Config, served tls.Certificate) (heard string, e
 }
 
 // bundle writes a file with the certificates of these.
-func bundle(t *testing.T, of ...certtest.Pair) string {
+func bundle(t *testing.T, of ...nettest.Pair) string {
 	t.Helper()
 	var text []byte
 	for _, p := range of {
@@ -65,17 +65,17 @@ func bundle(t *testing.T, of ...certtest.Pair) string {
 }
 
 func TestWhoIsTrusted(t *testing.T) {
-	authority, other := certtest.SelfSigned(t), certtest.SelfSigned(t) // of one name
-	between := certtest.Make(t, &x509.Certificate{IsCA: true}, &authority, "Between")
+	authority, other := nettest.SelfSigned(t), nettest.SelfSigned(t) // of one name
+	between := nettest.MakeCert(t, &x509.Certificate{IsCA: true}, &authority, "Between")
 	leaf, far := authority.Sign(t), authority.Sign(t, "far.example")
 	below := between.Sign(t)
 	chain := below.TLS
 	chain.Certificate = slices.Concat(chain.Certificate, between.TLS.Certificate)
-	own := certtest.SelfSigned(t, "far.example")
-	alone := certtest.Make(t, &x509.Certificate{}, nil, "far.example")
+	own := nettest.SelfSigned(t, "far.example")
+	alone := nettest.MakeCert(t, &x509.Certificate{}, nil, "far.example")
 	past := time.Now().Add(-time.Hour)
-	stale := certtest.Make(t, &x509.Certificate{NotBefore: past.Add(-time.Hour), NotAfter: past}, &authority)
-	old := certtest.Make(t, &x509.Certificate{NotBefore: past.Add(-time.Hour), NotAfter: past}, nil)
+	stale := nettest.MakeCert(t, &x509.Certificate{NotBefore: past.Add(-time.Hour), NotAfter: past}, &authority)
+	old := nettest.MakeCert(t, &x509.Certificate{NotBefore: past.Add(-time.Hour), NotAfter: past}, nil)
 	for name, c := range map[string]struct {
 		file   string
 		served tls.Certificate
@@ -86,9 +86,9 @@ func TestWhoIsTrusted(t *testing.T) {
 		"its own, that has expired":              {bundle(t, old), old.TLS, ""},
 		"its own, that somebody signed":          {bundle(t, far), far.TLS, ""},
 		"with those that vouch for it":           {bundle(t, below, between, authority), chain, ""},
-		"after its key":                          {bundle(t, certtest.Pair{Cert: leaf.Key}, leaf), leaf.TLS, ""},
+		"after its key":                          {bundle(t, nettest.Pair{Cert: leaf.Key}, leaf), leaf.TLS, ""},
 		"another of who vouches for that one":    {bundle(t, leaf, authority), far.TLS, "is not the one in"},
-		"another for the same name":              {bundle(t, alone), certtest.Make(t, &x509.Certificate{}, nil, "far.example").TLS, "is not the one in"},
+		"another for the same name":              {bundle(t, alone), nettest.MakeCert(t, &x509.Certificate{}, nil, "far.example").TLS, "is not the one in"},
 		"another authority of the name":          {bundle(t, authority), other.TLS, "signed by unknown authority"},
 		"signed by the authority":                {bundle(t, authority), leaf.TLS, ""},
 		"signed by the second of two":            {bundle(t, other, authority), leaf.TLS, ""},
@@ -98,7 +98,7 @@ func TestWhoIsTrusted(t *testing.T) {
 		"signed by the authority, for elsewhere": {bundle(t, authority), far.TLS, "cannot validate certificate for 127.0.0.1"},
 		"signed by the authority, expired":       {bundle(t, authority), stale.TLS, "expired"},
 		"signed by another of its name":          {bundle(t, authority), other.Sign(t).TLS, "signed by unknown authority"},
-		"signed by a server":                     {bundle(t, alone), certtest.Make(t, &x509.Certificate{}, &alone).TLS, "is not the one in"},
+		"signed by a server":                     {bundle(t, alone), nettest.MakeCert(t, &x509.Certificate{}, &alone).TLS, "is not the one in"},
 		"that no system trusts":                  {bundle(t, other), leaf.TLS, "unknown authority"},
 	} {
 		trust, err := certs.Open(c.file)
@@ -131,14 +131,14 @@ func TestWhoIsTrusted(t *testing.T) {
 
 // A server may have a new certificate before or after the file has it.
 func TestAFileThatIsRenewed(t *testing.T) {
-	before, after, never := certtest.SelfSigned(t), certtest.SelfSigned(t), certtest.SelfSigned(t)
+	before, after, never := nettest.SelfSigned(t), nettest.SelfSigned(t), nettest.SelfSigned(t)
 	file := bundle(t, before)
 	trust, err := certs.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := trust.Client("127.0.0.1")
-	reach := func(served certtest.Pair, want bool) {
+	reach := func(served nettest.Pair, want bool) {
 		t.Helper()
 		if heard, err := knock(t, c, served.TLS); (err == nil) != want || (heard == "secret") != want {
 			t.Errorf("%q, %v", heard, err)
@@ -175,7 +175,7 @@ func TestFilesWithoutCertificates(t *testing.T) {
 		}
 		return file
 	}
-	one, err := os.ReadFile(certtest.SelfSigned(t).Cert)
+	one, err := os.ReadFile(nettest.SelfSigned(t).Cert)
 	if err != nil {
 		t.Fatal(err)
 	}

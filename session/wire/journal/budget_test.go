@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/test/journaltest"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func TestBudgetMillionFrames(t *testing.T) {
 	budget.Skip(t)
 	const frames = 1_000_000
-	name := journaltest.File(t, frames)
+	name := sessiontest.JournalFile(t, frames)
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestS5_TLSFailures(t *testing.T) {
@@ -37,7 +37,7 @@ func TestS5_TLSFailures(t *testing.T) {
 		"fine":              {"127.0.0.1", -time.Hour, time.Hour, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := certtest.Make(t, &x509.Certificate{
+			own := nettest.MakeCert(t, &x509.Certificate{
 				Subject: pkix.Name{CommonName: "Test CA"}, NotBefore: now.Add(c.from), NotAfter: now.Add(c.to), IsCA: true,
 			}, nil, c.host)
 			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) }))
@@ -124,8 +124,8 @@ func TestS5_Unreachable(t *testing.T) {
 // A file vouches for one host: the server is trusted by it and nobody else is, also if the server says so.
 func TestAFileVouchesForAServer(t *testing.T) {
 	leakChecked(t)
-	own, other := certtest.SelfSigned(t, "other.example"), certtest.SelfSigned(t, "other.example")
-	start := func(served certtest.Pair, h http.HandlerFunc) string {
+	own, other := nettest.SelfSigned(t, "other.example"), nettest.SelfSigned(t, "other.example")
+	start := func(served nettest.Pair, h http.HandlerFunc) string {
 		s := httptest.NewUnstartedServer(h)
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
 		s.TLS = &tls.Config{Certificates: []tls.Certificate{served.TLS}}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -128,7 +128,7 @@ func TestNamedProxy(t *testing.T) {
 	leakChecked(t)
 	clearProxies(t)
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) })
-	own := certtest.SelfSigned(t, "mcp.example")
+	own := nettest.SelfSigned(t, "mcp.example")
 	secure := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}})
 	toPlain, toSecure := newProxy(t, plain.Listener.Addr().String(), nil), newProxy(t, secure.Listener.Addr().String(), nil)
 	toPlain.want("me:hunter2-pass")
@@ -235,7 +235,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 func TestProxyOverTLS(t *testing.T) {
 	leakChecked(t)
 	clearProxies(t)
-	own, own2 := certtest.SelfSigned(t), certtest.SelfSigned(t)
+	own, own2 := nettest.SelfSigned(t), nettest.SelfSigned(t)
 	server := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}})
 	p := newProxy(t, server.Listener.Addr().String(), &tls.Config{Certificates: []tls.Certificate{own2.TLS}})
 	for _, ca := range []string{own.Cert, own2.Cert} {
@@ -316,7 +316,7 @@ func socks(c net.Conn, to string, names chan<- string) {
 // A server that wants to know who connects is told, and no other host is.
 func TestClientCertificate(t *testing.T) {
 	leakChecked(t)
-	own, me, other := certtest.SelfSigned(t), certtest.SelfSigned(t, "me"), certtest.SelfSigned(t, "other")
+	own, me, other := nettest.SelfSigned(t), nettest.SelfSigned(t, "me"), nettest.SelfSigned(t, "other")
 	s := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: me.Pool()})
 	both := filepath.Join(t.TempDir(), "both.pem")
 	var text []byte
@@ -373,7 +373,7 @@ func writeFile(t *testing.T, file, text string, mode os.FileMode) {
 
 // What settings cannot mean is said before anything is sent.
 func TestNetworkSettings(t *testing.T) {
-	me := certtest.SelfSigned(t, "me")
+	me := nettest.SelfSigned(t, "me")
 	open := filepath.Join(t.TempDir(), "open.pem")
 	key, err := os.ReadFile(me.Key)
 	if err != nil {
@@ -392,7 +392,7 @@ func TestNetworkSettings(t *testing.T) {
 		"old locked":   {config.Server{ClientCert: me.Cert, ClientKey: old}, "has a passphrase: write one without it"},
 		"no key":       {config.Server{ClientCert: me.Cert}, "no private key in " + me.Cert},
 		"swapped":      {config.Server{ClientCert: me.Key, ClientKey: me.Key}, "no certificate in " + me.Key},
-		"another key":  {config.Server{ClientCert: me.Cert, ClientKey: certtest.SelfSigned(t).Key}, "cannot be used with the key"},
+		"another key":  {config.Server{ClientCert: me.Cert, ClientKey: nettest.SelfSigned(t).Key}, "cannot be used with the key"},
 		"missing":      {config.Server{ClientCert: me.Cert + ".none", ClientKey: me.Key}, "no such file"},
 		"missing key":  {config.Server{ClientCert: me.Cert, ClientKey: me.Key + ".none"}, "no such file"},
 		"key alone":    {config.Server{ClientKey: me.Key}, "of no use without its certificate"},
@@ -412,7 +412,7 @@ func TestNetworkSettings(t *testing.T) {
 // Without a check any certificate will do, for the server and for nobody that it sends us to.
 func TestInsecure(t *testing.T) {
 	leakChecked(t)
-	own := certtest.SelfSigned(t, "other.example")
+	own := nettest.SelfSigned(t, "other.example")
 	there := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}})
 	p := httpPeer(t, config.Server{URL: there.URL, Insecure: true})
 	if err := p.send(t, call("1", "ping")); err != nil {

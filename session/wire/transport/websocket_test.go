@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/test/certtest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -252,7 +252,7 @@ func TestWebSocketServerThatDoesNotRead(t *testing.T) {
 
 func TestSecureWebSocketTrustsTheNamedCertificate(t *testing.T) {
 	leakChecked(t)
-	own := certtest.SelfSigned(t)
+	own := nettest.SelfSigned(t)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 1 {
 			t.Errorf("asked over %s", r.Proto)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 func TestMain(m *testing.M) {
@@ -83,7 +83,7 @@ type proc struct {
 // process makes one; args are made of its port. The process ends with the test.
 func process(t testing.TB, home, name string, env []string, args func(port string) []string) *proc {
 	t.Helper()
-	p := &proc{t: t, name: name, port: porttest.Free(t), env: env, log: filepath.Join(home, name+".log")}
+	p := &proc{t: t, name: name, port: nettest.FreePort(t), env: env, log: filepath.Join(home, name+".log")}
 	p.args, p.probe = args(strconv.Itoa(p.port)), p.url("/ready")
 	t.Cleanup(p.kill)
 	return p

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/mcphud/mcphud/session/test/pgtest"
-	"github.com/mcphud/mcphud/session/test/porttest"
+	"github.com/mcphud/mcphud/session/test/nettest"
 )
 
 // natsEnv makes the test binary a NATS server: the library's, in a process of its own that can be killed. It has its settings.
@@ -53,7 +53,7 @@ type broker struct {
 // nats makes one: Debian's program, or the library's server.
 func nats(t testing.TB, home string, debian bool) *broker {
 	t.Helper()
-	figures, dir := porttest.Free(t), filepath.Join(home, "jetstream")
+	figures, dir := nettest.FreePort(t), filepath.Join(home, "jetstream")
 	env := environment(home)
 	p := process(t, home, "nats", env, func(port string) []string {
 		if debian {

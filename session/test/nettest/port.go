@@ -1,15 +1,15 @@
-// Package porttest has ports for tests that name one before somebody listens at it.
-package porttest
+// Package nettest has ports for tests that name one before somebody listens at it, and certificates.
+package nettest
 
 import (
 	"math/rand/v2"
 	"testing"
 )
 
-// Free returns a port of 127.0.0.1 at which nobody listens, and nobody but who names it will until the test is over: it is
+// FreePort returns a port of 127.0.0.1 at which nobody listens, and nobody but who names it will until the test is over: it is
 // below those that systems hand out by themselves, and where the system can, it is kept as well. Who listens there may end
 // and come back.
-func Free(t testing.TB) int {
+func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
 		port := 20_000 + rand.IntN(12_000)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package porttest
+package nettest
 
 import (
 	"net"

@@ -1,4 +1,4 @@
-package porttest
+package nettest
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 func TestFree(t *testing.T) {
-	port := Free(t)
+	port := FreePort(t)
 	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	if c, err := net.Dial("tcp", addr); err == nil {
 		_ = c.Close()

@@ -1,4 +1,4 @@
-package porttest
+package nettest
 
 import "golang.org/x/sys/unix"
 

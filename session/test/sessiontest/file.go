@@ -1,5 +1,4 @@
-// Package journaltest makes journals for tests.
-package journaltest
+package sessiontest
 
 import (
 	"bufio"
@@ -13,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// File writes a journal file of n frames: calls of 50 tools with 1.5 kB each way, in 1.5 GB for a million.
-func File(t testing.TB, n int) string {
+// JournalFile writes a journal file of n frames: calls of 50 tools with 1.5 kB each way, in 1.5 GB for a million.
+func JournalFile(t testing.TB, n int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "million.jsonl")
 	f, err := os.Create(name)

@@ -1,5 +1,4 @@
-// Package certtest makes certificates for tests.
-package certtest
+package nettest
 
 import (
 	"crypto/ecdsa"
@@ -27,13 +26,13 @@ type Pair struct {
 // this machine if there are none. As those that openssl makes it is an authority's, too.
 func SelfSigned(t testing.TB, names ...string) Pair {
 	t.Helper()
-	return Make(t, &x509.Certificate{IsCA: true}, nil, names...)
+	return MakeCert(t, &x509.Certificate{IsCA: true}, nil, names...)
 }
 
 // Sign is the certificate of a server that p signed.
 func (p Pair) Sign(t testing.TB, names ...string) Pair {
 	t.Helper()
-	return Make(t, &x509.Certificate{}, &p, names...)
+	return MakeCert(t, &x509.Certificate{}, &p, names...)
 }
 
 // Pool has the certificate, for clients that trust it.
@@ -43,9 +42,9 @@ func (p Pair) Pool() *x509.CertPool {
 	return pool
 }
 
-// Make is a certificate that by signed, or itself where that is nil. What of says of its subject and its times, and
+// MakeCert is a certificate that by signed, or itself where that is nil. What of says of its subject and its times, and
 // whether it is an authority's, counts.
-func Make(t testing.TB, of *x509.Certificate, by *Pair, names ...string) Pair {
+func MakeCert(t testing.TB, of *x509.Certificate, by *Pair, names ...string) Pair {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
