@@ -140,6 +140,7 @@ require (
 )
 
 tool (
+	github.com/mcphud/mcphud/testdata/tools/inventory
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )
