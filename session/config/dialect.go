@@ -33,6 +33,7 @@ type Dialect struct {
 	after    func(*entry, *expander)       // completes what was read and expanded; may be nil
 	http     string                        // the transport that "http" stands for
 	expand   expansion                     // nil where values are literal
+	writes   func() *style                 // how entries are written; nil: as files that belong to no program have them
 }
 
 // dialects are all of them, those whose files have precedence first. The last one is for files of any other name.

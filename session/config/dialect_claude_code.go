@@ -31,4 +31,10 @@ var claudeCode = &Dialect{
 	fields:  displayFields,
 	http:    HTTP,
 	expand:  expandShell,
+	writes: func() *style {
+		return &style{
+			names: keep("command args env url headers headersHelper oauth"), types: typed,
+			oauth: map[string]string{"client_id": "clientId", "metadata_url": "authServerMetadataUrl", "scopes": "scopes"},
+		}
+	},
 }

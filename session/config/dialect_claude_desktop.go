@@ -11,4 +11,7 @@ var claudeDesktop = &Dialect{
 	lists:   usualLists,
 	fields:  displayFields,
 	http:    HTTP,
+	writes: func() *style {
+		return &style{names: keep("command args env url headers"), types: typed, typeKey: "transport", variables: literalText}
+	},
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"regexp"
 	"strings"
+	"time"
 )
 
 // cline is the format of Cline, an extension of editors and a command line.
@@ -26,6 +27,12 @@ var cline = &Dialect{
 	read:   map[string]func(*entry, node){"timeout": func(e *entry, n node) { e.Timeout = e.seconds("timeout", n) }},
 	http:   HTTP,
 	expand: expandEnvironment,
+	writes: func() *style {
+		return &style{
+			names: keep("command args env cwd url headers timeout"), types: map[string]string{Stdio: "", HTTP: "streamableHttp", SSE: SSE, Auto: "streamableHttp"},
+			unit: time.Second, variables: inEnv, off: disabled,
+		}
+	},
 }
 
 var environmentVar = regexp.MustCompile(`\$\{env:([^}]+)\}`)

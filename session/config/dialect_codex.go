@@ -1,5 +1,14 @@
 package config
 
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config/rewrite"
+)
+
 // codex is the format of Codex, whose values are literal: what comes from the environment is named by fields of their own.
 var codex = &Dialect{
 	Name:    "codex",
@@ -32,4 +41,33 @@ var codex = &Dialect{
 		},
 	},
 	http: HTTP,
+	writes: func() *style {
+		return &style{
+			format: "toml", names: keep("command args env cwd url", "headers", "http_headers", "timeout", "tool_timeout_sec", "connect_timeout", "startup_timeout_sec"),
+			types: map[string]string{Stdio: "", HTTP: "", Auto: ""}, unit: time.Second, variables: literalText, off: isOff, own: ownCodex,
+		}
+	},
+}
+
+// ownCodex writes variables where Codex has members that name them.
+func ownCodex(s *Server, t *translation) (o rewrite.Object) {
+	names := s.inherited(t)
+	headers := rewrite.Object{}
+	for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
+		bearer, isBearer := strings.CutPrefix(s.Headers[k], "Bearer ")
+		if name, ok := t.variable(bearer); ok && isBearer && strings.EqualFold(k, "Authorization") {
+			o = append(o, rewrite.Member{Key: "bearer_token_env_var", Value: name})
+			delete(s.Headers, k)
+		} else if name, ok := t.variable(s.Headers[k]); ok {
+			headers = append(headers, rewrite.Member{Key: k, Value: name})
+			delete(s.Headers, k)
+		}
+	}
+	if len(names) > 0 {
+		o = append(o, rewrite.Member{Key: "env_vars", Value: names})
+	}
+	if len(headers) > 0 {
+		o = append(o, rewrite.Member{Key: "env_http_headers", Value: headers})
+	}
+	return o
 }

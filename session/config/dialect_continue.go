@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/config/setup"
 )
@@ -59,6 +60,12 @@ var continueDialect = &Dialect{
 	},
 	http:   Auto,
 	expand: expandContinue,
+	writes: func() *style {
+		return &style{
+			format: "yaml", head: "name: Servers\nversion: 0.0.1\nschema: v1\n", list: true, names: keep("command args env cwd url", "headers", "requestOptions", "connect_timeout", "connectionTimeout"),
+			types: map[string]string{Stdio: Stdio, HTTP: "streamable-http", SSE: SSE, Auto: "streamable-http"}, unit: time.Millisecond, variables: inSecrets,
+		}
+	},
 }
 
 var continueFiles = []string{"*.yaml", "*.yml", "*.json"}

@@ -20,6 +20,12 @@ var cursor = &Dialect{
 	fields:  loginFields(),
 	http:    HTTP,
 	expand:  expandEditor,
+	writes: func() *style {
+		return &style{
+			names: keep("command args env envFile url headers", "oauth", "auth"), types: justURL, variables: inEditor,
+			oauth: map[string]string{"client_id": "CLIENT_ID", "client_secret": "CLIENT_SECRET", "scopes": "scopes"},
+		}
+	},
 }
 
 // loginFields are displayFields, and the block that Cursor keeps a login's client in.

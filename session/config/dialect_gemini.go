@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config/rewrite"
 )
 
 // gemini is the format of Gemini CLI.
@@ -36,6 +39,11 @@ var gemini = &Dialect{
 	},
 	http:   HTTP,
 	expand: expandGemini,
+	writes: func() *style {
+		return &style{
+			names: keep("command args env cwd headers timeout url oauth", "http", "httpUrl"), types: justURL, unit: time.Millisecond, oauth: camelAuth, own: ownGemini,
+		}
+	},
 }
 
 var dollarVar = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\})`)
@@ -56,4 +64,13 @@ func expandGemini(x *expander, field, s string) string {
 // shut reports whether the file says apart from the entries that this one is not connected.
 func (r *reader) shut(name string) bool {
 	return slices.Contains(r.excluded, name) || len(r.allowed) > 0 && !slices.Contains(r.allowed, name)
+}
+
+// ownGemini writes a Streamable HTTP server by another member than one of HTTP+SSE.
+func ownGemini(s *Server, t *translation) (o rewrite.Object) {
+	if s.URL != "" && s.Transport != SSE {
+		o = append(o, rewrite.Member{Key: "httpUrl", Value: t.text("url", s.URL)})
+		s.URL = ""
+	}
+	return o
 }

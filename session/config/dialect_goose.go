@@ -1,9 +1,12 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/mcphud/mcphud/session/config/rewrite"
 	"github.com/mcphud/mcphud/session/config/setup"
 )
 
@@ -52,6 +55,12 @@ var goose = &Dialect{
 	},
 	http:   HTTP,
 	expand: expandGoose,
+	writes: func() *style {
+		return &style{
+			format: "yaml", names: keep("args headers timeout", "command", "cmd", "env", "envs", "url", "uri"),
+			types: map[string]string{Stdio: Stdio, HTTP: "streamable_http", SSE: SSE, Auto: "streamable_http"}, unit: time.Second, off: isOff, on: isOn, own: ownGoose,
+		}
+	},
 }
 
 // expandGoose replaces $NAME and ${NAME} in headers: by the entry's envs, its keys, and the environment.
@@ -77,4 +86,21 @@ func (x *expander) secret(field, name string, set func(string)) {
 		x.used = append(x.used, v)
 		set(v)
 	}
+}
+
+// ownGoose writes the variables that are passed on by their names.
+func ownGoose(s *Server, t *translation) (o rewrite.Object) {
+	o = rewrite.Object{{Key: "name", Value: s.Name}}
+	if names := s.inherited(t); len(names) > 0 {
+		o = append(o, rewrite.Member{Key: "env_keys", Value: names})
+	}
+	for _, f := range [][2]string{{"command", s.Command}, {"args", strings.Join(s.Args, " ")}, {"env", strings.Join(slices.Collect(maps.Values(s.Env)), " ")}} {
+		if t.from != literalText && references[t.from]().MatchString(f[1]) {
+			t.lose(f[0], "Goose takes it as it is written: write the values of its variables")
+		}
+	}
+	if s.Timeout == 0 {
+		s.Timeout = 5 * time.Minute // Goose wants one
+	}
+	return o
 }

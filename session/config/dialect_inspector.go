@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // inspector is the format of the MCP Inspector, whose values are literal.
 var inspector = &Dialect{
 	Name:    "inspector",
@@ -48,6 +50,12 @@ var inspector = &Dialect{
 		},
 	},
 	http: HTTP,
+	writes: func() *style {
+		return &style{
+			names: keep("command args env cwd url headers", "timeout", "requestTimeout", "connect_timeout", "connectionTimeout"), unit: time.Millisecond,
+			types: map[string]string{Stdio: Stdio, HTTP: "streamable-http", SSE: SSE, Auto: "streamable-http"}, variables: literalText,
+		}
+	},
 }
 
 func inspectorFiles(o Options) []string {

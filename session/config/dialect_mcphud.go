@@ -18,6 +18,12 @@ var mcphudDialect = &Dialect{
 	fields:   map[string]string{"id": "", "name": ""},
 	http:     Auto, // http stands for "HTTP + SSE" in these files: whichever the server speaks
 	expand:   expandShell,
+	writes: func() *style {
+		return &style{
+			format: "yaml", off: isOff, head: "# Servers of mcphud. mcphud help servers says what an entry can have.\n",
+			types: map[string]string{HTTP: "streamable-http", SSE: SSE}, // the URL or the command says all others
+		}
+	},
 }
 
 func yamlName(path string) bool {

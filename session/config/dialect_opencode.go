@@ -1,6 +1,11 @@
 package config
 
-import "regexp"
+import (
+	"regexp"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config/rewrite"
+)
 
 // opencode is the format of OpenCode: servers by name in mcp, or since its second version in mcp.servers.
 var opencode = &Dialect{
@@ -56,6 +61,12 @@ var opencode = &Dialect{
 	},
 	http:   Auto,
 	expand: expandOpenCode,
+	writes: func() *style {
+		return &style{
+			names: keep("url headers oauth", "env", "environment", "connect_timeout", "timeout"), types: map[string]string{Stdio: "local", HTTP: "remote", SSE: "remote", Auto: "remote"},
+			oauth: map[string]string{"client_id": "clientId", "client_secret": "clientSecret", "scopes": "scope"}, unit: time.Millisecond, variables: inBraces, off: isOff, on: isOn, own: ownOpenCode,
+		}
+	},
 }
 
 var openCodeVar = regexp.MustCompile(`\{(env|file):([^}]+)\}`)
@@ -68,4 +79,17 @@ func expandOpenCode(x *expander, field, s string) string {
 		}
 		return x.environment(field, m[2], m[0])
 	})
+}
+
+// ownOpenCode writes the command and its arguments as one list.
+func ownOpenCode(s *Server, t *translation) (o rewrite.Object) {
+	if s.Command != "" {
+		argv := []any{t.text("command", s.Command)}
+		for i, a := range s.Args {
+			argv = append(argv, t.text(index("args", i), a))
+		}
+		o = append(o, rewrite.Member{Key: "command", Value: argv})
+		s.Command, s.Args = "", nil
+	}
+	return o
 }

@@ -39,6 +39,9 @@ var vscode = &Dialect{
 	},
 	http:   Auto, // VS Code goes back to HTTP+SSE by itself
 	expand: expandEditor,
+	writes: func() *style {
+		return &style{names: keep("command args env envFile cwd url headers"), types: typedAll, variables: inEditor}
+	},
 }
 
 // readInputs reads what VS Code asks for: promptString, pickString, and command, whose command is one of the editor's, so that its

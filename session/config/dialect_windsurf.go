@@ -14,6 +14,9 @@ var windsurf = &Dialect{
 	fields:  windsurfFields(),
 	http:    Auto,
 	expand:  expandWindsurf,
+	writes: func() *style {
+		return &style{names: keep("command args env headers", "url", "serverUrl"), types: justURL, variables: inEnv, off: disabled}
+	},
 }
 
 func windsurfFields() map[string]string {

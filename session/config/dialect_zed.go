@@ -38,4 +38,7 @@ var zed = &Dialect{
 		},
 	},
 	http: Auto,
+	writes: func() *style {
+		return &style{names: keep("command args env url headers"), types: map[string]string{Stdio: "", HTTP: "", Auto: ""}, variables: literalText, off: isOff}
+	},
 }
