@@ -73,6 +73,16 @@ var (
 	levels       = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 )
 
+// transportNames are transports for people.
+func transportNames() string {
+	names := make([]string, len(transports))
+	for i, t := range transports {
+		names[i] = config.TransportName(t)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // Register gives a command the flags.
 func (o *Options) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
@@ -80,7 +90,7 @@ func (o *Options) Register(root *cobra.Command) {
 	f.StringVar(&o.URL, "url", "", "talk to the HTTP server at `URL`")
 	f.StringVar(&o.Agent, "agent", "", "talk to the agent `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN and ROUTER_CA")
 	f.StringVar(&o.Server, "server", "", "talk to the server `NAME` of the configs")
-	f.Var(&flags.Choice{Value: &o.Transport, Allowed: transports}, "transport", "talk to a URL over `TRANSPORT`: auto, http, sse or ws (experimental)")
+	f.Var(&flags.Choice{Value: &o.Transport, Allowed: transports}, "transport", "talk to a URL over `TRANSPORT`: "+transportNames())
 	f.StringArrayVarP(&o.Env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
 	f.StringVar(&o.Cwd, "cwd", "", "start the server in `DIR`")
 	f.Var(&o.Sandbox, "sandbox", "shut the server in: no network, no files but its own and the system's programs; enforced by Linux; =`ALLOW` adds network, read=PATH or write=PATH (repeatable)")

@@ -85,10 +85,8 @@ func (o *Options) UrlServer(raw string) (config.Server, error) {
 	switch {
 	case t == config.WS && strings.HasPrefix(raw, "http") && !strings.HasPrefix(raw, "http+"):
 		raw = "ws" + strings.TrimPrefix(raw, "http")
-	case t == "" && config.IsSocket(raw):
-		t = config.WS
 	case t == "":
-		t = config.Auto
+		t = config.TransportOf(raw)
 	}
 	return config.Server{Name: config.URLName(raw), Unnamed: true, Transport: t, URL: raw}, nil
 }

@@ -16,10 +16,8 @@ func (e *entry) decideTransport() {
 		switch {
 		case e.Command != "" && e.URL != "" && !e.Launch:
 			e.problem("url", "the entry has both command and url; say which with type")
-		case IsSocket(e.URL):
-			e.Transport = WS
 		case e.URL != "":
-			e.Transport = Auto
+			e.Transport = TransportOf(e.URL)
 		default:
 			e.Transport = Stdio
 		}
@@ -43,7 +41,7 @@ func (e *entry) check() {
 		switch {
 		case e.Launch && (e.Command == "" || e.URL == ""):
 			e.problem("launch", "to start a server that serves a url takes a command and the url")
-		case e.Launch && (e.Transport == Stdio || e.Transport == WS):
+		case e.Launch && !slices.Contains([]string{Auto, HTTP, SSE}, e.Transport):
 			e.problem("launch", "a server that is started to serve a url speaks http or sse, not %s", e.Transport)
 		case e.Transport == Stdio && e.Command == "":
 			e.problem("command", "nothing to start: the entry has no command and no url")

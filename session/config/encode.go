@@ -185,7 +185,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 	}
 	kind, known := y.types[s.Transport]
 	switch {
-	case !known:
+	case !known && y.names != nil:
 		t.lose("transport", "%s has no %s", d.program(), s.Transport)
 	case kind != "":
 		o = append(o, rewrite.Member{Key: cmp.Or(y.typeKey, "type"), Value: kind})

@@ -15,12 +15,6 @@ const NoProxy = "none"
 // socketPath is the path of requests over a Unix socket whose URL has none.
 const socketPath = "/mcp"
 
-// IsURL reports whether a text begins like the URL of a server.
-func IsURL(s string) bool {
-	scheme, _, ok := strings.Cut(s, "://")
-	return ok && slices.Contains([]string{"http", "https", "ws", "wss", "unix", "http+unix"}, scheme)
-}
-
 // Endpoint is where the requests to a server's URL go: an http or https URL, also where that of the server is one of a
 // WebSocket, and the Unix socket that they go into, "" for the network. The error says what is wrong with the URL, without
 // repeating it.
@@ -49,11 +43,7 @@ func Endpoint(raw string) (u *url.URL, socket string, err error) {
 		}
 		return nil, "", fmt.Errorf("is not a URL: %w", err)
 	}
-	switch u.Scheme {
-	case "ws", "wss":
-		u.Scheme = "http" + strings.TrimPrefix(u.Scheme, "ws")
-	case "http", "https":
-	default:
+	if u.Scheme = schemes[u.Scheme].requests; u.Scheme == "" {
 		return nil, "", errors.New("does not start with http:// or https://")
 	}
 	if u.Hostname() == "" {

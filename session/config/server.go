@@ -21,9 +21,25 @@ const (
 // URLTransports lists the transports to a URL, the default first.
 func URLTransports() []string { return []string{Auto, HTTP, SSE, WS} }
 
-// IsSocket reports whether a URL is one of a WebSocket.
-func IsSocket(url string) bool {
-	return strings.HasPrefix(url, "ws://") || strings.HasPrefix(url, "wss://")
+// schemes are how the URL of a server can begin: the scheme of where its requests go, "" for a Unix socket, and the transport where none is named.
+var schemes = map[string]struct{ requests, transport string }{
+	"http": {"http", Auto}, "https": {"https", Auto}, "ws": {"http", WS}, "wss": {"https", WS}, "unix": {"", Auto}, "http+unix": {"", Auto},
+}
+
+// IsURL reports whether a text begins like the URL of a server.
+func IsURL(s string) bool {
+	scheme, _, ok := strings.Cut(s, "://")
+	_, known := schemes[scheme]
+	return ok && known
+}
+
+// TransportOf is the transport to a URL where none is named.
+func TransportOf(url string) string {
+	scheme, _, ok := strings.Cut(url, "://")
+	if s, known := schemes[scheme]; ok && known {
+		return s.transport
+	}
+	return Auto
 }
 
 // TransportName is a transport for people, which says where it is experimental.

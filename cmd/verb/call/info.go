@@ -36,7 +36,7 @@ func (a *app) infoCommand() *cobra.Command {
 // serverInfo is what info prints as JSON. No single result of a server has all of it.
 type serverInfo struct {
 	Name            string          `json:"name"`      // in the configs, or from the command line
-	Transport       string          `json:"transport"` // stdio, http, sse or ws
+	Transport       string          `json:"transport"` // as configurations call it
 	URL             string          `json:"url,omitempty"`
 	Era             session.Era     `json:"era"`
 	ProtocolVersion string          `json:"protocolVersion"`

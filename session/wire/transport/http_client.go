@@ -58,7 +58,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.IsSocket(cfg.URL) {
+	if config.TransportOf(cfg.URL) != config.Auto {
 		return nil, &failure.Error{
 			Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: "\"" + mask.URL(cfg.URL) + "\" does not start with http:// or https://", Next: "give it like http://127.0.0.1:3000/mcp",
 		}

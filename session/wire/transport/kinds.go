@@ -81,8 +81,8 @@ func Kinds(cfg config.Server) []string {
 	switch t := cfg.Transport; {
 	case t == "" && cfg.Command != "" && !cfg.Launch:
 		return []string{config.Stdio}
-	case (t == "" || t == config.Auto) && config.IsSocket(cfg.URL):
-		return []string{config.WS}
+	case (t == "" || t == config.Auto) && config.TransportOf(cfg.URL) != config.Auto:
+		return []string{config.TransportOf(cfg.URL)}
 	case t == "" || t == config.Auto:
 		return []string{config.HTTP, config.SSE}
 	default:

@@ -50,7 +50,7 @@ type Receiver interface {
 
 // Traits are what sets one transport apart from another, for the layers above.
 type Traits struct {
-	Kind   string    // what configurations and Status call it: "stdio", "http", "sse", "ws", "memory"
+	Kind   string    // what configurations and Status call it, see config.Stdio, or "memory"
 	Legacy bool      // the transport does not exist in the modern era
 	HTTP   Versioned // nil unless messages have HTTP headers
 	Child  Child     // nil unless the server is a child process

@@ -37,7 +37,7 @@ type socket struct {
 
 func newSocket(cfg config.Server, tap Tap) *socket {
 	t := &socket{turn: make(chan struct{}, 1), stall: writeStall, closing: make(chan struct{})}
-	if config.IsSocket(cfg.URL) {
+	if config.TransportOf(cfg.URL) == config.WS {
 		cfg.URL = "http" + strings.TrimPrefix(cfg.URL, "ws")
 	}
 	if t.httpClient, t.started = newHTTPClient(cfg, tap); t.started != nil {
