@@ -65,6 +65,8 @@ type rule struct {
 	chosen bool
 	// harms says that the clients get on with it, worse, and refuse nothing.
 	harms bool
+	// tool finds it in one tool, which may lack anything; nil where it takes more than the tool by itself.
+	tool func(it offer.Item) (found, bool)
 }
 
 // table is the whole table, by themes.

@@ -1,6 +1,10 @@
 package lint
 
-import "github.com/mcphud/mcphud/session/check"
+import (
+	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/offer"
+)
 
 // toolRules are about what a tool says of itself beside its schemas.
 var toolRules = []rule{
@@ -95,6 +99,12 @@ var toolRules = []rule{
 	{Rule: check.Rule{
 		ID: "lint/header-invalid", Severity: check.Error, Title: "has an x-mcp-header that the protocol does not allow", Why: "clients leave the tool out over HTTP", Fix: "see the rules of x-mcp-header",
 		Source: specHeader, Read: read, Clients: []string{"typescript-sdk", "python-sdk"},
+	}, tool: func(it offer.Item) (found, bool) {
+		err := offer.CheckHeaders(it)
+		if err == nil {
+			return found{}, false
+		}
+		return found{pointer: "/inputSchema", message: text.FirstLine(err.Error())}, true
 	}},
 	{Rule: check.Rule{
 		ID: "lint/output-schema-type", Severity: check.Error, Title: "has an outputSchema whose root is not of type object", Why: "the TypeScript SDK 1 refuses the whole list; only revision 2026-07-28 allows it", Fix: "wrap the result in an object",
