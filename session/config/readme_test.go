@@ -1,16 +1,31 @@
 package config
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"testing"
 )
 
-// A dialect is in the manual as its own file describes it.
+// A dialect is in the manual as its own file describes it. With -update, a flag of package golden, the table is written.
 func TestReadmeHasEveryDialect(t *testing.T) {
+	const begin = "| dialect | files |\n|---|---|\n"
+	before, rest, ok := strings.Cut(README, begin)
+	_, after, end := strings.Cut(rest, "|\n\n")
+	if !ok || !end {
+		t.Fatal("README.md has no table of dialects")
+	}
+	var rows strings.Builder
 	for _, d := range dialects {
-		if row := "| `" + d.Name + "` | " + d.Files + " |\n"; !strings.Contains(README, row) {
-			t.Errorf("README.md has no row %s", row)
+		rows.WriteString("| `" + d.Name + "` | " + d.Files + " |\n")
+	}
+	text := before + begin + rows.String() + "\n" + after
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile("README.md", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+	} else if text != README {
+		t.Errorf("README.md does not have these rows: go test ./session/config -run TestReadme -update\n%s", rows.String())
 	}
 	for field := range commonFields {
 		if !strings.Contains(README, "`"+field+"`") {
