@@ -9,7 +9,7 @@ import (
 )
 
 // Dialect is the format of one program's files: where they are, and how servers stand in them. To add one, write it in a file
-// of its own, put it into [dialects], and add files of it to testdata/everything.
+// of its own, put it into [dialects], and add files of it to testdata/dialects.
 type Dialect struct {
 	Name    string // as [Source] has it
 	Title   string // as its maker calls the program; "" for a file that belongs to none

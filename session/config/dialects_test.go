@@ -40,7 +40,7 @@ func TestMalformedFilesOfEachDialect(t *testing.T) {
 	for _, c := range []struct{ dialect, path, content, want string }{
 		{"mcphud", "mcphud.yaml", "servers:\n  good: {command: x}\n  a: {command: [y]}\n", `server "a": command: is a list; write a string (%s:3:16)`},
 		{"mcphud", "mcphud.yaml", "servers: {a: {command: x}\n", broken + `:1:10: is not valid YAML`},
-		{"claude-code", ".mcp.json", `{"mcpServers": {"good": {"command": "x"}, "a": {"type": "pigeon", "url": "http://h"}}}`, `type: "pigeon" is not a transport; write stdio, auto, http, sse, ws (%s:1:57)`},
+		{"claude-code", ".mcp.json", `{"mcpServers": {"good": {"command": "x"}, "a": {"type": "pigeon", "url": "http://h"}}}`, `type: "pigeon" is not a transport; write stdio, ` + strings.Join(URLTransports(), ", ") + ` (%s:1:57)`},
 		{"claude-code", ".mcp.json", "{\n\"mcpServers\": {]}", broken + `:2:16: is not valid JSON`},
 		{"cursor", ".cursor/mcp.json", "{\"mcpServers\": {\"good\": {\"command\": \"x\"},\n \"a\": {\"command\": \"x\", \"args\": \"-y\"}}}", `args: is a string; write a list of strings (%s:2:32)`},
 		{"cursor", ".cursor/mcp.json", "{\"mcpServers\": ", broken + `:1:16: is not valid JSON`},

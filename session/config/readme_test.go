@@ -34,6 +34,17 @@ func TestReadmeHasEveryDialect(t *testing.T) {
 	}
 }
 
+// The schema of our files has every transport.
+func TestSchemaHasEveryTransport(t *testing.T) {
+	_, rest, _ := strings.Cut(string(Schema), `"description": "How to talk to it."`)
+	kinds, _, ok := strings.Cut(rest, "]")
+	for _, kind := range append(URLTransports(), Stdio) {
+		if !ok || !strings.Contains(kinds, `"`+kind+`"`) {
+			t.Errorf("mcphud.schema.json does not have %s where it says how to talk to a server", kind)
+		}
+	}
+}
+
 // The entries that the manual shows can be read, and have the transports that it says.
 func TestReadmeEntries(t *testing.T) {
 	_, rest, _ := strings.Cut(README, "```yaml\n")
