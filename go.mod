@@ -139,6 +139,7 @@ require (
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )
 
+// The inventory is here for what it imports, which go mod tidy would take out: nothing below testdata is part of ./...
 tool (
 	github.com/mcphud/mcphud/testdata/tools/inventory
 	honnef.co/go/tools/cmd/staticcheck

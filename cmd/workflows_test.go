@@ -104,3 +104,28 @@ func workflows(t *testing.T) map[string]string {
 	}
 	return all
 }
+
+// A script that names a folder that has moved fails where nobody looks: at night.
+func TestScriptsNameWhatIsThere(t *testing.T) {
+	named := regexp.MustCompile(`(?:^|[\s"'(=])\./((?:agentsrv|cmd|proxy|session|testdata|themes|tui|views)(?:/[\w.-]+)*)`)
+	n := 0
+	eachFile(t, func(file string, content []byte) {
+		if !strings.HasPrefix(file, ".ci/") && !strings.HasPrefix(file, ".release/") && !strings.HasPrefix(file, ".github/") {
+			return
+		}
+		for _, m := range named.FindAllSubmatch(content, -1) {
+			n++
+			if path := strings.TrimSuffix(string(m[1]), "/..."); exists(path) != nil {
+				t.Errorf("%s names ./%s, which is not there", file, path)
+			}
+		}
+	})
+	if n < 10 {
+		t.Errorf("the scripts name %d folders: does the expression still find them?", n)
+	}
+}
+
+func exists(path string) error {
+	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
+	return err
+}

@@ -2,7 +2,7 @@
 // prompts, toasts, status bar and the frame cache. Screens are [Screen] values that are passed in through [Config]; this
 // package never imports them.
 //
-// A view is a plain struct. It declares its keys once, as [Action] values, draws lines into [Pane] values, and asks the
+// A screen is a plain struct behind its [Screen]. It declares its keys once, as [Action] values, draws lines into [Pane] values, and asks the
 // shell for everything else through [Ctx]: running work ([Ctx.Go]), going elsewhere ([Ctx.Navigate]), asking
 // ([Ctx.Confirm], [Ctx.Ask]) and telling ([Ctx.Toast]). Screens do no I/O and no slow work in Handle or Draw.
 package tui

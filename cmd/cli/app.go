@@ -47,7 +47,7 @@ type App struct {
 	helping, helpAll bool // --help or --help-all was given
 }
 
-// Action adapts a command's body to cobra. Its error is kept in a.fail: cobra and fang see only their own.
+// Action adapts a command's body to cobra. Its error is kept in a.Fail: cobra and fang see only their own.
 func (a *App) Action(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.prefer(cmd)

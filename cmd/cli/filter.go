@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/filter"
 )
 
-// A filterFlag is --filter, which every command has that selects entries of a journal.
+// A FilterFlag is --filter, which every command has that selects entries of a journal.
 type FilterFlag struct {
 	Text   string
 	Filter *filter.Filter

@@ -39,7 +39,7 @@ func configDir() string {
 	return where.ConfigDir()
 }
 
-// UserFile is config.yaml, themesDir the folder of the user's themes; "" where there are none.
+// UserFile is config.yaml, "" where there is no folder for it.
 func UserFile() string { return userconfig.Path(configDir()) }
 
 // ThemesDir is the folder of the themes of the user, "" where there is none.

@@ -55,7 +55,7 @@ func (o *Options) Target(cmd *cobra.Command, command []string, dash bool) (confi
 	case o.Server != "":
 		s, err = o.Configured(o.Server)
 	case o.URL != "" || cmd.Flags().Changed("url"):
-		s, err = o.UrlServer(o.URL)
+		s, err = o.URLServer(o.URL)
 	default:
 		s, err = AgentServer(o.Agent)
 	}
@@ -73,8 +73,8 @@ func StdioServer(command []string) (config.Server, error) {
 	return config.OfCommand(command[0], command[1:]...), nil
 }
 
-// UrlServer is a server at a URL.
-func (o *Options) UrlServer(raw string) (config.Server, error) {
+// URLServer is a server at a URL.
+func (o *Options) URLServer(raw string) (config.Server, error) {
 	if _, _, err := config.Endpoint(raw); err != nil {
 		return config.Server{}, &failure.Error{
 			Kind: failure.Usage, Message: fmt.Sprintf("%q is not an HTTP URL: it %v", mask.URL(raw), err), Err: err,

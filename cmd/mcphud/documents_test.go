@@ -252,7 +252,7 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 			case strings.Contains(block, `"tokens"`):
 				_, err = access.ParseTokens([]byte(block))
 			case strings.HasPrefix(block, "tools:"):
-				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "agent").Findings; len(found) > 0 {
+				if found := verbconfig.CheckFile(file, "agent").Findings; len(found) > 0 {
 					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.HasPrefix(block, "- kind:"):
@@ -267,11 +267,11 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 			case strings.HasPrefix(block, "ignore:"):
 				_, err = ignore.Read(file)
 			case strings.Contains(block, "theme:"):
-				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "config").Findings; len(found) > 0 {
+				if found := verbconfig.CheckFile(file, "config").Findings; len(found) > 0 {
 					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.Contains(block, "extends:"):
-				if found := verbconfig.CheckFile((&app{&cli.App{}}).App, file, "theme").Findings; len(found) > 0 {
+				if found := verbconfig.CheckFile(file, "theme").Findings; len(found) > 0 {
 					t.Errorf("%s: %v in\n%s", path, found, block)
 				}
 			case strings.Contains(block, "agents:"):

@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/charmbracelet/x/exp/golden"
+	_ "github.com/charmbracelet/x/exp/golden" // declares -update
 
 	"github.com/mcphud/mcphud/cmd/cli"
 )
-
-// declares -update
 
 // outside is what users, their scripts and their files see of the program: each file of testdata/outside, and what makes its text now.
 // No move of code from one package to another changes any of it.

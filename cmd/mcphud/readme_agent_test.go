@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/charmbracelet/x/exp/golden"
+	_ "github.com/charmbracelet/x/exp/golden" // for -update
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -17,8 +17,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
-
-// for -update
 
 const agentManual = "../../agentsrv/README.md"
 

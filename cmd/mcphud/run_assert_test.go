@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
-// ranAll is what run prints in the format json.
+// ranReport is what run prints in the format json.
 type ranReport struct {
 	Calls                       []runner.Ran
 	Failed, Skipped, Assertions int

@@ -328,8 +328,7 @@ func TestUpExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TOKEN", "x")
-	a := &app{&cli.App{Sent: &cli.Sent{}}}
-	f, _, err := verbserve.StackFile(a.App, file)
+	f, _, err := verbserve.StackFile(file)
 	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
 		t.Errorf("%+v %v", f, err)
 	}
@@ -342,7 +341,7 @@ func TestUpUnknownKey(t *testing.T) {
 	if err := os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, _, err := verbserve.StackFile((&app{&cli.App{}}).App, file)
+	f, _, err := verbserve.StackFile(file)
 	if err != nil || len(f.Warnings) != 1 {
 		t.Fatalf("%+v %v", f, err)
 	}

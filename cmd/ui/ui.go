@@ -27,8 +27,8 @@ import (
 	stackview "github.com/mcphud/mcphud/views/stack"
 )
 
-// UiStack is a stack below the UI.
-type UiStack struct {
+// Stack is a stack below the UI.
+type Stack struct {
 	View   stackview.Stack
 	Attach func(context.Context, *tui.Config, *session.Manager, *sync.WaitGroup) error // connects to servers as they become ready
 }
@@ -41,7 +41,7 @@ type Start struct {
 	Auto     []string // servers to connect to at once, beside the screen
 	Connect  string   // server to connect to at once, so that it starts while the screen does
 	Open     string   // server to open from the list, which asks for trust first
-	Stack    *UiStack
+	Stack    *Stack
 	Configs  *servers.Configs
 	Read     *config.Set // what the files of configs said, which are followed then
 }

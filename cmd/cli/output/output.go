@@ -33,7 +33,7 @@ const (
 // failure.
 var ErrOutputClosed = errors.New("stdout was closed by its reader")
 
-// Stdout is the process's standard output. EPIPE becomes errOutputClosed.
+// Stdout is the process's standard output. EPIPE becomes ErrOutputClosed.
 type Stdout struct{ File *os.File }
 
 // Write implements [io.Writer].

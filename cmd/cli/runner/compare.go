@@ -58,7 +58,7 @@ func Second(a *cli.App, first config.Server, c *Comparing) (s config.Server, err
 	case kind == "agent":
 		s, err = cli.AgentServer(name)
 	case config.IsURL(c.Target):
-		s, err = a.Options.UrlServer(c.Target)
+		s, err = a.Options.URLServer(c.Target)
 	default:
 		words, bad := text.Words(c.Target)
 		if bad != nil {

@@ -48,7 +48,7 @@ func (o *Flags) Check() error {
 // TargetOf is the server of a command, which may have none of its own: what the command line names comes first.
 type TargetOf func(otherwise func() (config.Server, error)) (config.Server, error)
 
-// OwnTarget separates a command's own arguments from the target, which need not be there. means is as in ownArgs.
+// OwnTarget separates a command's own arguments from the target, which need not be there. means is as in OwnArgs.
 func OwnTarget(a *cli.App, cmd *cobra.Command, args []string, means func(word string) bool) ([]string, TargetOf, error) {
 	if err := a.Options.Check(cmd); err != nil {
 		return nil, nil, err

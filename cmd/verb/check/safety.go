@@ -50,7 +50,7 @@ func (f *safetyFlags) others(ctx context.Context, a *app, l *cli.Link) (out []ch
 	for _, name := range f.beside {
 		cfg, err := a.Options.Configured(name)
 		if config.IsURL(name) {
-			cfg, err = a.Options.UrlServer(name)
+			cfg, err = a.Options.URLServer(name)
 		}
 		if err != nil {
 			return nil, err

@@ -61,7 +61,7 @@ func (a *app) configCheck(args []string, kind string) error {
 		if k == "" {
 			k = kindOfFile(path)
 		}
-		all = append(all, CheckFile(a.App, path, k))
+		all = append(all, CheckFile(path, k))
 	}
 	if len(args) == 0 {
 		all = a.checkFound()
@@ -107,7 +107,7 @@ func (a *app) checkFound() (all []Checked) {
 	}
 	add := func(path, kind string) {
 		if exists(path) {
-			all = append(all, CheckFile(a.App, path, kind))
+			all = append(all, CheckFile(path, kind))
 		}
 	}
 	add(cli.UserFile(), "config")
@@ -157,7 +157,7 @@ func absolute(path string) string {
 }
 
 // CheckFile reads a file as what it is.
-func CheckFile(_ *cli.App, path, kind string) Checked {
+func CheckFile(path, kind string) Checked {
 	c := Checked{File: path, Kind: kind}
 	fail := func(err error) {
 		if err != nil {

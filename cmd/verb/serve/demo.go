@@ -62,7 +62,7 @@ func Demo(ctx context.Context, of *cli.App, cmd *cobra.Command) error {
 		start.Servers = append(start.Servers, srv)
 		d.view.servers[e.Process] = append(d.view.servers[e.Process], e.Name)
 	}
-	start.Stack = &ui.UiStack{View: d.view, Attach: d.Attach}
+	start.Stack = &ui.Stack{View: d.view, Attach: d.Attach}
 	start.Connect = start.Servers[0].Name
 	return ui.Open(ctx, a.App, start)
 }

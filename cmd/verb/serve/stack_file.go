@@ -26,7 +26,7 @@ import (
 
 // StackFile loads the stack file of that name; without a name that of the working folder, or the built-in stack. found says that
 // the file was not named.
-func StackFile(_ *cli.App, name string) (f *stack.File, found bool, err error) {
+func StackFile(name string) (f *stack.File, found bool, err error) {
 	source := stack.Source{Lookup: os.LookupEnv, Agent: options.AgentChecker()}
 	if name == "" {
 		if _, err := os.Stat(stack.FileName); err != nil {

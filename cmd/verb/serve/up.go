@@ -61,7 +61,7 @@ const StackExample = `  version: 1
 
 // up runs a stack until it is interrupted.
 func (a *app) up(ctx context.Context, name string, trust bool) error {
-	f, found, err := StackFile(a.App, name)
+	f, found, err := StackFile(name)
 	if err != nil {
 		return err
 	}

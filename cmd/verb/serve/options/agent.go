@@ -407,3 +407,6 @@ func (s *Agent) checkRegister() error {
 	}
 	return nil
 }
+
+// unregisterTime is how long an agent that is no longer registered serves on, for routers to notice.
+const unregisterTime = 500 * time.Millisecond

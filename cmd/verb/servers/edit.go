@@ -181,7 +181,7 @@ func (a *app) entryByFlags(cmd *cobra.Command, s *config.Server, command []strin
 		s.Transport, s.Command, s.Args = config.Stdio, command[0], command[1:]
 		s.URL, s.Headers, s.HeadersHelper, s.OAuth = "", nil, nil, nil
 	case url:
-		at, err := a.Options.UrlServer(a.Options.URL)
+		at, err := a.Options.URLServer(a.Options.URL)
 		if err != nil {
 			return err
 		}

@@ -191,7 +191,7 @@ func (a *app) newServers(ctx context.Context, cmd *cobra.Command, args []string,
 		}
 		all = []config.Server{s}
 	case url != "":
-		s, err := a.Options.UrlServer(url)
+		s, err := a.Options.URLServer(url)
 		if err != nil {
 			return nil, err
 		}
