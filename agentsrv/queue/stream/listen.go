@@ -54,7 +54,7 @@ func (q *Queue) mailed(m *nats.Msg) {
 	id, from := tokens[len(tokens)-2], tokens[len(tokens)-1]
 	k, data := kind(m.Data[0]), m.Data[1:]
 	q.mu.Lock()
-	c, j := q.calls[id], q.jobs[id]
+	c, j, draining := q.calls[id], q.jobs[id], q.draining
 	q.mu.Unlock()
 	switch k {
 	case stopIt, answer, credit:
@@ -62,11 +62,14 @@ func (q *Queue) mailed(m *nats.Msg) {
 			j.handle(k, data)
 		}
 	case claim:
-		ok := unknown
-		if c != nil {
-			if ok = no; c.grant(from) {
-				ok = yes
-			}
+		ok := no
+		switch {
+		case c == nil && draining:
+			ok = unknown
+		case c == nil:
+			ok = past
+		case c.grant(from):
+			ok = yes
 		}
 		_ = m.Respond(ok) // whoever asked asks again
 	case result_:

@@ -136,13 +136,13 @@ func (q *Queue) remove(seq uint64) error {
 	return q.api(context.Background(), "STREAM.MSG.DELETE."+q.names.stream, deletion{seq, true}, nil)
 }
 
-// unmark forgets that a call began, which has ended.
-func (q *Queue) unmark(rev uint64) {
-	q.tasks.Go(func() {
-		if err := q.api(context.Background(), "STREAM.MSG.DELETE.KV_"+q.names.begun, deletion{rev, true}, nil); err != nil {
-			q.log.Debug("queue: cannot forget that a call began; the server does later", "err", err)
-		}
-	})
+// unmark forgets that a call began: nobody is given it again, or it may begin. A bucket's messages cannot be deleted, but purged.
+func (q *Queue) unmark(id string) error {
+	err := q.api(context.Background(), "STREAM.PURGE.KV_"+q.names.begun, map[string]string{"filter": "$KV." + q.names.begun + "." + id}, nil)
+	if err != nil {
+		q.log.Debug("queue: cannot forget that a call began; the server does later", "err", err)
+	}
+	return err
 }
 
 // state is what the stream has.

@@ -24,10 +24,10 @@ type job struct {
 	sub    *nats.Subscription
 
 	mu    sync.Mutex
-	acked bool   // it left the stream
-	alone bool   // its origin is gone, or let go of it
-	over  bool   // its task was over before it began
-	mark  uint64 // of the note that it began
+	acked bool // it left the stream
+	alone bool // its origin is gone, or let go of it
+	over  bool // its task was over before it began
+	noted bool // that it began, so that it does not begin again
 }
 
 // here runs a call of this replica's own clients.
@@ -77,6 +77,9 @@ func (j *job) may(ctx context.Context) bool {
 	switch {
 	case err == nil && string(m.Data) == string(yes):
 		return true
+	case err == nil && string(m.Data) == string(past): // it came again, since the server did not hear, or forgot, that it left the stream
+		j.q.acked(j.taken, false)
+		return false
 	case err == nil && (string(m.Data) == string(no) || j.Task == ""):
 		j.q.refused(j.taken)
 		return false
@@ -85,7 +88,7 @@ func (j *job) may(ctx context.Context) bool {
 		j.q.back(j.taken, time.Second)
 		return false
 	case j.Task == "": // nobody waits for it
-		j.q.acked(j.taken)
+		j.q.acked(j.taken, false)
 		return false
 	}
 	j.alone = true
@@ -105,7 +108,7 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 	if why := j.prepare(ctx); why != nil {
 		if errors.Is(why, errOver) { // how it ended is stored
 			j.over = true
-			j.out()
+			j.out(false)
 			return nil, jsonrpc.Errorf(jsonrpc.KindCancelled, "the task has ended already")
 		}
 		return j.ended(nil, why)
@@ -115,7 +118,7 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 		NoQueueTimeout: true,
 		Started:        func() { ran = true; unstart(); began() },
 		Waiting: func(begins bool) {
-			j.out() // a client must not be asked twice
+			j.out(false) // a client must not be asked twice
 			if hooks.Waiting != nil {
 				hooks.Waiting(begins)
 			}
@@ -166,9 +169,8 @@ func (j *job) prepare(ctx context.Context) error {
 	if j.Repeatable {
 		return nil
 	}
-	var rev uint64
-	err := q.o.Conn.Try(ctx, "note that a call begins in the bucket "+q.names.begun, func(ctx context.Context) (err error) {
-		rev, err = q.begun.Create(ctx, j.ID, []byte(q.me))
+	err := q.o.Conn.Try(ctx, "note that a call begins in the bucket "+q.names.begun, func(ctx context.Context) error {
+		_, err := q.begun.Create(ctx, j.ID, []byte(q.me))
 		return err
 	})
 	switch {
@@ -179,7 +181,7 @@ func (j *job) prepare(ctx context.Context) error {
 		return interrupted("the call cannot begin: the queue's server does not answer, or does not allow it; call again later")
 	}
 	j.mu.Lock()
-	j.mark = rev
+	j.noted = true
 	j.mu.Unlock()
 	return nil
 }
@@ -193,15 +195,13 @@ func (j *job) left(err error, ran bool) bool {
 		return false
 	}
 	j.mu.Lock()
-	acked, mark := j.acked, j.mark
+	acked, noted := j.acked, j.noted
 	j.mu.Unlock()
 	if !ok || f.Kind != jsonrpc.KindInterrupted || j.line == nil || acked || ran && !j.Repeatable {
 		return false
 	}
-	if mark != 0 {
-		if err := j.q.api(context.Background(), "STREAM.MSG.DELETE.KV_"+j.q.names.begun, deletion{mark, true}, nil); err != nil {
-			return false
-		}
+	if noted && j.q.unmark(j.ID) != nil {
+		return false
 	}
 	j.q.back(j.taken, 0)
 	return true
@@ -212,13 +212,7 @@ func (j *job) ended(raw json.RawMessage, err error) (json.RawMessage, error) {
 	if j.Task != "" && j.q.o.Settle != nil {
 		j.settle(raw, err)
 	}
-	j.out()
-	j.mu.Lock()
-	mark := j.mark
-	j.mu.Unlock()
-	if mark != 0 {
-		j.q.unmark(mark)
-	}
+	j.out(true)
 	return raw, err
 }
 
@@ -247,14 +241,14 @@ func stopped(data []byte) error {
 	return p.err()
 }
 
-// out takes the call out of the stream.
-func (j *job) out() {
+// out takes the call out of the stream; at its end the note that it began goes too.
+func (j *job) out(end bool) {
 	j.mu.Lock()
-	was := j.acked
+	was, unmark := j.acked, end && j.noted
 	j.acked = true
 	j.mu.Unlock()
-	if !was {
-		j.q.acked(j.taken)
+	if !was || unmark {
+		j.q.acked(j.taken, unmark)
 	}
 }
 

@@ -31,7 +31,7 @@ type kind byte
 
 // To the origin.
 const (
-	claim    kind = 'C' // may it begin? Answered with yes or no.
+	claim    kind = 'C' // may it begin? Answered with yes, no, past or unknown.
 	started  kind = 'S'
 	frame    kind = 'F' // something that the tool sends: a frame
 	waits    kind = 'W' // it begins, or ends, to wait for the client: 1, or 0
@@ -48,7 +48,11 @@ const (
 	probe  kind = '?' // answered by whoever runs the task
 )
 
-var yes, no, unknown = []byte("y"), []byte("n"), []byte("u")
+var (
+	yes, no = []byte("y"), []byte("n")
+	past    = []byte("d") // the origin has done with the call
+	unknown = []byte("u") // it may have let go of it
+)
 
 // asked is a question, or the answer to one.
 type asked struct {

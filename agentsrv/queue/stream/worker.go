@@ -145,7 +145,7 @@ func (q *Queue) refused(t *taken) {
 			return
 		}
 	}
-	q.acked(t)
+	q.acked(t, false)
 }
 
 // unstart gives back the slot that was reserved for a call.
@@ -156,16 +156,22 @@ func (q *Queue) unstart() {
 	q.awake()
 }
 
-// acked takes a call out of the stream. Where a tenant's calls at a time are limited, another one of them may go then.
-func (q *Queue) acked(t *taken) {
-	if q.o.TenantRunning == 0 {
+// acked takes a call out of the stream. Where a tenant's calls at a time are limited, another one of them may go then. The note that it began
+// goes once the server says that the call did: it comes again otherwise, perhaps to somebody who hears of no origin.
+func (q *Queue) acked(t *taken, unmark bool) {
+	if q.o.TenantRunning == 0 && !unmark {
 		_ = q.nc.Publish(t.ack, []byte("+ACK")) // it comes again, and finds that it is over
 		return
 	}
 	q.tasks.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), answerIn)
 		defer cancel()
-		_, _ = q.nc.RequestWithContext(ctx, t.ack, []byte("+ACK")) // likewise
+		if _, err := q.nc.RequestWithContext(ctx, t.ack, []byte("+ACK")); err == nil && unmark { // likewise
+			_ = q.unmark(t.ID)
+		}
+		if q.o.TenantRunning == 0 {
+			return
+		}
 		q.mu.Lock()
 		q.waiting.add(t.line, mine)
 		q.mu.Unlock()
