@@ -31,3 +31,6 @@ func HooksOf(ctx context.Context) *Hooks {
 // ErrLeft is what a queue that several processes share returns, when this one shuts down, for the job of a task that waits for another
 // of them, or runs there: how it ends is for those to say.
 var ErrLeft = errors.New("the call goes on in another process")
+
+// ErrUnreadable is below the error of what keeps a task if this process cannot read it, whenever it tries: a newer version wrote it.
+var ErrUnreadable = errors.New("the task's record cannot be read")

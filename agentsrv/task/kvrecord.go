@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
@@ -71,14 +72,14 @@ func (h *header) record() *record {
 func (h *header) usage() usage { return usage{tasks: 1, bytes: h.Size, open: number(!h.State.over())} }
 
 // errNewer is the error of a record that this version cannot read in full.
-var errNewer = errors.New("the task was written by a newer version of the agent: upgrade this replica")
+var errNewer = fmt.Errorf("the task was written by a newer version of the agent: upgrade this replica%w", jsonrpc.Hidden(kit.ErrUnreadable))
 
 // decode is the header in a value, and the result behind it.
 func decode(value []byte) (h *header, inline []byte, err error) {
 	line, inline, _ := bytes.Cut(value, []byte("\n"))
 	h = &header{}
 	if err := json.Unmarshal(line, h); err != nil {
-		return nil, nil, fmt.Errorf("the task's record is not valid JSON: %w", err)
+		return nil, nil, fmt.Errorf("the task's record is not valid JSON: %w%w", err, jsonrpc.Hidden(kit.ErrUnreadable))
 	}
 	if h.V > kvVersion {
 		return h, inline, errNewer

@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
@@ -171,6 +173,14 @@ func TestRecordOfANewerVersionIsLeftAlone(t *testing.T) {
 	s := a.login()
 	if got := a.call(s, "tasks/get", map[string]any{"taskId": "NEWER"}); got.Error == nil || !strings.Contains(got.Error.Message, "newer version of the agent: upgrade this replica") {
 		t.Errorf("%+v", got)
+	}
+	for _, id := range []string{"NEWER", "BAD"} {
+		if _, _, err := a.tasks.Over(t.Context(), id); !errors.Is(err, kit.ErrUnreadable) {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err := a.tasks.Settle(t.Context(), id, nil, nil); !errors.Is(err, kit.ErrUnreadable) {
+			t.Errorf("the end of %s: %v", id, err)
+		}
 	}
 	a.until("it counts", func() bool { n, _, _ := a.kept(); return n == 1 })
 	if open, err := a.tasks.table.beat(t.Context(), time.Nanosecond); err != nil || len(open) != 0 { // as if its replica was gone

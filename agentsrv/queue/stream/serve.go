@@ -106,10 +106,14 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 	unstart := func() { once.Do(q.unstart) }
 	defer unstart()
 	if why := j.prepare(ctx); why != nil {
-		if errors.Is(why, errOver) { // how it ended is stored
+		switch {
+		case errors.Is(why, errOver): // how it ended is stored
 			j.over = true
 			j.out(false)
 			return nil, jsonrpc.Errorf(jsonrpc.KindCancelled, "the task has ended already")
+		case errors.Is(why, kit.ErrLeft): // or stays here, for later
+			q.back(j.taken, time.Second)
+			return nil, why
 		}
 		return j.ended(nil, why)
 	}
@@ -160,9 +164,15 @@ func (j *job) prepare(ctx context.Context) error {
 		j.sub = sub
 	}
 	if q.o.Over != nil {
-		if over, known, err := q.o.Over(ctx, j.Task); err != nil {
+		switch over, known, err := q.o.Over(ctx, j.Task); {
+		case err != nil && !j.alone: // its origin would have said so
 			q.log.Warn("queue: cannot tell whether a task is over; it runs", "err", err)
-		} else if over || !known && j.alone {
+		case errors.Is(err, kit.ErrUnreadable):
+			return interrupted("the call cannot begin: this replica cannot read its task; call again%w", jsonrpc.Hidden(err))
+		case err != nil:
+			q.log.Warn("queue: cannot tell whether a task is over; it waits", "task", j.Task, "err", err)
+			return kit.ErrLeft
+		case over || !known && j.alone:
 			return errOver
 		}
 	}
@@ -216,13 +226,18 @@ func (j *job) ended(raw json.RawMessage, err error) (json.RawMessage, error) {
 	return raw, err
 }
 
-// settle stores how a task ended, and does not let go before that is done, or nobody waits for it any more.
+// settle stores how a task ended, and does not let go before that is done, or nobody waits for it any more. Where this replica can never do it,
+// the task's origin hears how it ended, or those who can read it see that the task is nowhere.
 func (j *job) settle(raw json.RawMessage, failure error) {
 	for wait := tryEvery; ; wait = min(2*wait, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.Background(), tryFor)
 		err := j.q.o.Settle(ctx, j.Task, raw, failure)
 		cancel()
 		if err == nil {
+			return
+		}
+		if errors.Is(err, kit.ErrUnreadable) {
+			j.q.log.Warn("queue: cannot store how a task ended", "task", j.Task, "err", err)
 			return
 		}
 		j.q.log.Warn("queue: cannot store how a task ended; trying again", "task", j.Task, "err", err)

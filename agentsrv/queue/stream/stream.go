@@ -48,6 +48,7 @@ type Options struct {
 	Settle func(ctx context.Context, id string, result json.RawMessage, err error) error
 	// Over reports that a task has ended already, by being cancelled for one, and whether it is known: it is not until its record is
 	// made, nor once that is gone. nil for tasks that are always known, and never over.
+	// An error of either that is a kit.ErrUnreadable is final; others are not.
 	Over func(ctx context.Context, id string) (over, known bool, err error)
 	pace // of tests, which have no time
 

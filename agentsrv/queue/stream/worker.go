@@ -2,11 +2,14 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // taken is a call that was taken from the stream: this replica's until it is acked, or silent for ackWait.
@@ -140,7 +143,10 @@ func (q *Queue) refused(t *taken) {
 	if t.Task != "" && q.o.Over != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), answerIn)
 		defer cancel()
-		if over, known, err := q.o.Over(ctx, t.Task); err != nil || known && !over {
+		over, known, err := q.o.Over(ctx, t.Task)
+		if errors.Is(err, kit.ErrUnreadable) { // it would come again and again, for as long as the stream keeps it
+			q.log.Warn("queue: a call that may not begin is thrown away", "task", t.Task, "err", err)
+		} else if err != nil || known && !over {
 			q.back(t, time.Second)
 			return
 		}
