@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -30,14 +32,19 @@ func TestTapWrapListsServers(t *testing.T) {
 	}
 }
 
-// The manual of tap names every client that the program takes.
+// The manual of tap names every client that the program takes. With -update they are written.
 func TestTapManualNamesEveryClient(t *testing.T) {
 	t.Parallel()
-	manual := mcphud(t, "help", "tap").ok(t)
-	for _, name := range config.ClientNames() {
-		if !strings.Contains(manual, "`"+name+"`") {
-			t.Errorf("the manual of tap lacks %s", name)
+	all := config.ClientNames()
+	last := len(all) - 1
+	names := "Clients are `" + strings.Join(all[:last], "`, `") + "` and `" + all[last] + "`"
+	text := regexp.MustCompile("Clients are `.*`").ReplaceAllString(tap.README, names)
+	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
+		if err := os.WriteFile(filepath.Join("..", "..", "proxy", "tap", "README.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+	} else if text != tap.README || !strings.Contains(text, names) {
+		t.Errorf("the manual of tap does not say: %s\ngo test ./cmd/mcphud -run TestTapManual -update", names)
 	}
 }
 
