@@ -75,7 +75,7 @@ func (q *Queue) mailed(m *nats.Msg) {
 	case result_:
 		if c != nil {
 			c.mu.Lock()
-			c.come = c.come || from == c.worker
+			c.come = c.come || from == c.worker || c.worker == ""
 			c.post(mail{kind: k, from: from, data: data})
 			c.mu.Unlock()
 		}

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -125,6 +127,62 @@ func TestAnswerThatIsLost(t *testing.T) {
 				t.Errorf("%s %v", got.raw, got.err)
 			}
 		})
+	}
+}
+
+// A replica that is thought lost and lives gives no call back: what it says, asks and returns counts as long as nobody else has the call.
+func TestReplicaThatIsThoughtLost(t *testing.T) {
+	p := newPair(t, nil)
+	began, asks := make(chan struct{}), make(chan struct{})
+	waiting := make(chan bool, 2)
+	f := func(ctx context.Context) (json.RawMessage, error) {
+		close(began)
+		<-asks
+		err := queue.Wait(ctx, func() error { return nil })
+		return json.RawMessage(`"done"`), err
+	}
+	ctx, cancel := context.WithTimeout(kit.WithHooks(t.Context(), &kit.Hooks{Waiting: func(begins bool) { waiting <- begins }}), 20*time.Second)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		raw, err := p.from.Do(ctx, queue.Job{Tenant: "t", Repeatable: true, Payload: p.b.Pin(f)}, notHere(t))
+		if err == nil && string(raw) != `"done"` {
+			err = errors.New(string(raw))
+		}
+		ended <- err
+	}()
+	<-began
+	queuetest.Until(t, "it is thought lost", func() bool {
+		p.from.mu.Lock()
+		delete(p.from.replicas.others, p.to.me)
+		p.from.replicas.since = time.Time{}
+		p.from.mu.Unlock()
+		p.from.lost()
+		p.from.mu.Lock()
+		defer p.from.mu.Unlock()
+		for _, c := range p.from.calls {
+			if c.job.Tenant == "t" {
+				return c.is("")
+			}
+		}
+		return false
+	})
+	close(asks)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if len(waiting) != 2 || !<-waiting {
+		t.Error("its origin did not hear that it waited")
+	}
+}
+
+// A call is refused for as long as somebody asks whether it may begin: who hears of no origin begins it.
+func TestRefusedAsLongAsSomebodyAsks(t *testing.T) {
+	c := &call{}
+	c.refuse()
+	c.until = time.Now()
+	if c.grant("another") || time.Until(c.until) < tryFor {
+		t.Errorf("it is forgotten in %v", time.Until(c.until))
 	}
 }
 

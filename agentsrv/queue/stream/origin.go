@@ -263,6 +263,9 @@ func (w *wait) take(m mail) (result json.RawMessage, err error, done bool) { //n
 		return nil, w.giveUp(interrupted("the replica that ran the call is gone; check what it did before calling again")), true
 	}
 	w.c.mu.Lock()
+	if w.c.worker == "" { // it was thought lost, and lives
+		w.c.worker = m.from
+	}
 	current := m.from == w.c.worker
 	w.c.mu.Unlock()
 	if !current { // it was lost, or thought so, and another one runs the call
