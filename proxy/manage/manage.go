@@ -27,7 +27,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/client/toolset"
-	"github.com/mcphud/mcphud/session/wire/socket"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // Router is the managed router. Its methods must be safe for concurrent use.
@@ -95,7 +95,7 @@ func Open(o Options) (*Server, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, known: map[string]*server{}, logins: map[string]*login{}}
-	ln, path, err := socket.Listen(socket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port))
+	ln, path, err := unixsocket.Listen(unixsocket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port))
 	var all []net.Listener
 	switch {
 	case err == nil:
@@ -139,7 +139,7 @@ func (p private) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if socket.CheckPeer(c) == nil {
+		if unixsocket.CheckPeer(c) == nil {
 			return c, nil
 		}
 		_ = c.Close()

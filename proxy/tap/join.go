@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/session/wire/socket"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // Joiner reads all producers of this user.
@@ -60,7 +60,7 @@ func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
 // JoinTraces is Join for the entries of some traces only, beside what j has otherwise: who comes and goes is not noted.
 func JoinTraces(ctx context.Context, j *journal.Journal, only func(trace string) bool, dirs ...string) *Joiner {
 	if len(dirs) == 0 {
-		dirs = socket.Dirs()
+		dirs = unixsocket.Dirs()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	t := &Joiner{
@@ -110,7 +110,7 @@ func (t *Joiner) follow() {
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
 			// The first folder is created, so that the first producer there is noticed at once.
-			if err := socket.Private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || socket.Ensure(dir) != nil) {
+			if err := unixsocket.Private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || unixsocket.Ensure(dir) != nil) {
 				changes.Forget(dir)
 				t.report(dir, err)
 				continue
@@ -211,14 +211,14 @@ var errVersion = errors.New("incompatible version of the tap stream; use the sam
 func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		if socket.Stale(err) {
+		if unixsocket.Stale(err) {
 			_ = os.Remove(path)
 		}
 		return 0, err
 	}
 	defer context.AfterFunc(t.ctx, func() { _ = c.Close() })()
 	defer func() { _ = c.Close() }()
-	if err := socket.CheckPeer(c); err != nil {
+	if err := unixsocket.CheckPeer(c); err != nil {
 		return 0, err
 	}
 	r := bufio.NewReaderSize(c, 64<<10)

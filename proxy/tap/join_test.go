@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/session/wire/socket"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // watch joins what is in dir.
@@ -48,7 +48,7 @@ func states(j *journal.Journal) (out []string) {
 // In the folder are sockets of other kinds, too, which are neither joined nor taken away.
 func TestTapLeavesOtherSocketsAlone(t *testing.T) {
 	dir := socketDir(t)
-	ln, path, err := socket.Listen([]string{dir}, "manage-8088.sock")
+	ln, path, err := unixsocket.Listen([]string{dir}, "manage-8088.sock")
 	if err != nil {
 		t.Fatal(err)
 	}

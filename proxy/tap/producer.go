@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/session/wire/socket"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // Options describes a Producer.
@@ -66,11 +66,11 @@ func Open(o Options) (*Producer, error) {
 	}
 	dirs := []string{o.Dir}
 	if o.Dir == "" {
-		dirs = socket.Dirs()
+		dirs = unixsocket.Dirs()
 	}
 	name := fmt.Sprintf("%s%d-%s%s", socketPrefix, p.hello.PID, hex.EncodeToString(id[:3]), socketSuffix)
 	var err error
-	if p.ln, p.path, err = socket.Listen(dirs, name); err != nil {
+	if p.ln, p.path, err = unixsocket.Listen(dirs, name); err != nil {
 		return nil, fmt.Errorf("cannot open the tap: %w", err)
 	}
 	p.wg.Go(p.accept)

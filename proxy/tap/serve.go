@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/mcphud/mcphud/session/wire/socket"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // maxReaders is how many readers there may be at a time.
@@ -43,7 +43,7 @@ func (p *Producer) accept() {
 // admit serves a connection, unless it is another user's or one too many.
 func (p *Producer) admit(c *net.UnixConn) {
 	r := &reader{c: c, wake: make(chan struct{}, 1)}
-	stranger := socket.CheckPeer(c)
+	stranger := unixsocket.CheckPeer(c)
 	p.mu.Lock()
 	if p.closed || len(p.readers) >= maxReaders || stranger != nil {
 		p.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package socket creates the Unix sockets on which processes of one user find each other: in a folder that only this user can
+// Package unixsocket creates the Unix sockets on which processes of one user find each other: in a folder that only this user can
 // access, and with a check of the peer's user.
-package socket
+package unixsocket
 
 import (
 	"errors"

@@ -1,10 +1,10 @@
-package socket
+package unixsocket
 
 import "golang.org/x/sys/unix"
 
 // peerUser returns the user id of the other end of a Unix socket.
 func peerUser(fd int) (uid int, err error) {
-	c, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}
