@@ -66,3 +66,33 @@ func TestEndBeforeTheRecordIsStored(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The end of a task that comes before its client hears of a task is not announced to it.
+func TestEndBeforeTheTaskIsToldOf(t *testing.T) {
+	t.Parallel()
+	table := &reluctant{Table: NATS(connect(t, natstest.Run(t).URL), "rig", quiet), take: make(chan struct{})}
+	table.refused.Store(true)
+	a := newRig(t, options{table: table})
+	s := a.login()
+	events := a.listen(s)
+	got := make(chan answer, 1)
+	go func() { got <- a.tool(s, "echo", nil, "task", map[string]any{}) }()
+	a.until("it is done", func() bool {
+		a.tasks.mu.Lock()
+		defer a.tasks.mu.Unlock()
+		return len(a.tasks.live) == 1 && len(a.tasks.runs) == 0
+	})
+	close(table.take)
+	first, _ := (<-got).Result["task"].(map[string]any)
+	second := a.task(s, "gate", map[string]any{"name": "x"})
+	<-a.started
+	a.gate("x") <- "done"
+	for id := ""; id != second; {
+		m := <-events
+		if p, _ := m["params"].(map[string]any); m["method"] == "notifications/tasks/status" && p["status"] == "completed" {
+			if id, _ = p["taskId"].(string); id == first["taskId"] {
+				t.Error("it was announced")
+			}
+		}
+	}
+}
