@@ -13,8 +13,28 @@ import (
 const atOnce = 32
 
 // clean takes out the messages of calls that are over. A server that was killed may have forgotten that they left the stream: no consumer
-// is given them again, and they would take the room of others for as long as the stream keeps messages.
+// is given them again, and they would take the room of others for as long as the stream keeps messages. It goes on beside the heartbeats, which
+// must not wait for a slow server, one at a time, and ends with the queue.
 func (q *Queue) clean(subjects map[string]int) {
+	if q.cleaning.Swap(true) {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	q.loops.Go(func() {
+		defer cancel()
+		q.cleanAll(ctx, subjects)
+		q.cleaning.Store(false)
+	})
+	q.loops.Go(func() {
+		select {
+		case <-q.end:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+}
+
+func (q *Queue) cleanAll(ctx context.Context, subjects map[string]int) {
 	now := time.Now()
 	for subject := range q.known {
 		if subjects[subject] == 0 {
@@ -26,10 +46,10 @@ func (q *Queue) clean(subjects map[string]int) {
 		switch since, known := q.known[subject]; {
 		case !known:
 			q.known[subject] = now
-		case now.Sub(since) > 3*q.o.ackWait && n < atOnce:
+		case now.Sub(since) > 3*q.o.ackWait && n < atOnce && ctx.Err() == nil:
 			n++
 			q.known[subject] = now
-			if err := q.cleanOne(subject); err != nil {
+			if err := q.cleanOne(ctx, subject); err != nil {
 				q.log.Debug("queue: cannot look at a call in the stream", "subject", subject, "err", err)
 			}
 		}
@@ -38,8 +58,8 @@ func (q *Queue) clean(subjects map[string]int) {
 
 // cleanOne takes out the message of a subject if its call is over: as a task, or because nobody waits for it any more
 // that has no record. So it does if the call had left the stream before it was over, which it does once it asks its client something.
-func (q *Queue) cleanOne(subject string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerIn)
+func (q *Queue) cleanOne(ctx context.Context, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
 	s, err := q.js.Stream(ctx, q.names.stream)
 	if err != nil {
@@ -64,7 +84,7 @@ func (q *Queue) cleanOne(subject string) error {
 			return err
 		}
 	}
-	return q.remove(raw.Sequence)
+	return q.remove(ctx, raw.Sequence)
 }
 
 // leftBefore reports that a call left the stream already: its consumer knows that, whatever the stream has.

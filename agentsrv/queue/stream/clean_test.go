@@ -2,8 +2,11 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/test/natstest"
@@ -33,12 +36,48 @@ func TestMessagesOfCallsThatAreOverGo(t *testing.T) {
 		t.Fatalf("%+v, %v", state, err)
 	}
 	for subject := range state.State.Subjects {
-		if err := q.cleanOne(subject); err != nil {
+		if err := q.cleanOne(t.Context(), subject); err != nil {
 			t.Errorf("%s: %v", subject, err)
 		}
 	}
 	state, err = q.look(t.Context(), q.names.work+".>")
 	if err != nil || len(state.State.Subjects) != 1 || state.State.Subjects[q.names.work+".0-other.tenant.b"] != 1 {
 		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+// A cleaning that takes long holds up no heartbeats, without which others would take this replica for gone, and ends with the replica.
+func TestCleaningThatTakesLong(t *testing.T) {
+	s := natstest.Run(t)
+	began, ended := make(chan struct{}, 1000), make(chan error, 1000)
+	q := join(t, s.URL, nil, func(o *Options) {
+		o.pace = pace{ackWait: 30 * time.Millisecond, beat: 20 * time.Millisecond}
+		o.Over = func(ctx context.Context, _ string) (over, known bool, err error) {
+			began <- struct{}{}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return false, false, ctx.Err()
+		}
+	})
+	beats := make(chan *nats.Msg, 1000)
+	sub, err := q.nc.ChanSubscribe(q.names.alive, beats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Unsubscribe()
+	if _, err := q.js.Publish(t.Context(), q.names.work+".0-other.tenant.a", []byte(`{"id":"a","origin":"gone","task":"open"}`)); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	n := len(beats)
+	queuetest.Until(t, "it lives", func() bool { return len(beats) > n+5 })
+	if len(ended) > 0 {
+		t.Fatal("no heartbeats while it went on")
+	}
+	if err := q.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended as %v", err)
 	}
 }

@@ -382,7 +382,7 @@ func (w *wait) giveUp(why error) error {
 // takeOut removes a call that has not begun from the stream.
 func (q *Queue) takeOut(c *call) {
 	q.tasks.Go(func() {
-		if err := q.remove(c.seq); err != nil {
+		if err := q.remove(context.Background(), c.seq); err != nil {
 			q.log.Debug("queue: cannot take a call out; nobody will begin it", "err", err)
 		}
 	})

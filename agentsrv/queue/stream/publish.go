@@ -132,8 +132,8 @@ type deletion struct {
 }
 
 // remove takes a message out of the stream.
-func (q *Queue) remove(seq uint64) error {
-	return q.api(context.Background(), "STREAM.MSG.DELETE."+q.names.stream, deletion{seq, true}, nil)
+func (q *Queue) remove(ctx context.Context, seq uint64) error {
+	return q.api(ctx, "STREAM.MSG.DELETE."+q.names.stream, deletion{seq, true}, nil)
 }
 
 // unmark forgets that a call began: nobody is given it again, or it may begin. A bucket's messages cannot be deleted, but purged.

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -79,7 +80,8 @@ type Queue struct {
 	objectsOnce sync.Mutex
 	store       jetstream.ObjectStore
 
-	known map[string]time.Time // subjects in the stream and since when, or when they were looked at; of tick alone
+	known    map[string]time.Time // subjects in the stream and since when, or when they were looked at; of whoever cleans
+	cleaning atomic.Bool
 
 	wake  chan struct{}
 	leave chan struct{} // closed when Drain begins
