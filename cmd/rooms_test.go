@@ -36,7 +36,7 @@ var sizes = []struct {
 	{"tui", 20_500},
 	{"views", 28_200},
 	{"cmd", 27_000},
-	{"", 239_100},
+	{"", 239_200},
 }
 
 // tests is how many lines all tests have.

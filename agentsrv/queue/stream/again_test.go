@@ -44,6 +44,11 @@ func TestCallThatComesAgain(t *testing.T) {
 		t.Fatalf("%s %v", raw, err)
 	}
 	m.ID = call
+	queuetest.Until(t, "whoever ran it knows that it ended", func() bool {
+		p.to.mu.Lock()
+		defer p.to.mu.Unlock()
+		return p.to.jobs[call] == nil
+	})
 	raw, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)

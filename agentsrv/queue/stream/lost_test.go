@@ -234,7 +234,7 @@ func TestBackendForgotten(t *testing.T) {
 	})
 	for range 2 {
 		for _, task := range []string{"left", "waits"} {
-			if err := q.cleanOne(t.Context(), q.names.work + "." + of.String() + "." + task); err != nil && messages() != 1 {
+			if err := q.cleanOne(t.Context(), q.names.work+"."+of.String()+"."+task); err != nil && messages() != 1 {
 				t.Errorf("%s: %v", task, err)
 			}
 		}
