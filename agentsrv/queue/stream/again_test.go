@@ -3,11 +3,8 @@ package stream
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync/atomic"
 	"testing"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
@@ -77,9 +74,10 @@ func TestNoteThatACallBegan(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	// Not Keys: what is purged between its consumer's first count and the delivery leaves it waiting for ever.
 	queuetest.Until(t, "nothing is left of it", func() bool {
-		_, err := q.begun.Keys(t.Context())
-		return errors.Is(err, jetstream.ErrNoKeysFound)
+		s, err := q.begun.Status(t.Context())
+		return err == nil && s.Values() == 0
 	})
 	j := &job{taken: &taken{message: message{ID: "lost"}, ack: "nobody.hears"}, q: q}
 	if _, err := q.begun.Create(t.Context(), j.ID, nil); err != nil {
