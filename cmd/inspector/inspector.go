@@ -4,16 +4,10 @@
 package inspector
 
 import (
-	_ "embed"
 	"encoding/json"
 	"slices"
 	"strings"
 )
-
-// README is the manual.
-//
-//go:embed README.md
-var README string
 
 // The methods that need no server.
 const (

@@ -346,7 +346,7 @@ func TestConfigSchemas(t *testing.T) {
 			[]string{`{"routes": {"a": {}}}`, `{"routes": {"a": {"hostPort": 1, "url": "http://h"}}}`, `{"port": 70000}`, `{"routes": {"a": {"command": "x", "session": "mine"}}}`},
 		},
 		{
-			"stack", append(fenced(t, "../../proxy/stack/README.md", "yaml", "agents:"), "$schema: x\nagents: {a: }\nrouter: false"),
+			"stack", append(fenced(t, "../../proxy/README.md", "yaml", "agents:"), "$schema: x\nagents: {a: }\nrouter: false"),
 			[]string{"version: 2", "servers: {a: {}}", "agents: []"},
 		},
 	} {

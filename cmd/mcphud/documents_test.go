@@ -172,40 +172,43 @@ func parsed(t *testing.T, args []string) error {
 }
 
 func isTopic(name string) bool {
-	for _, t := range topics() {
-		if name == t.name || name == t.alias {
-			return true
-		}
-	}
-	return false
+	_, ok := manual(name)
+	return ok
 }
 
-// Each manual for users, which is one that its package embeds, is a topic of `mcphud help`, and says on a pipe what the file says.
+// Each topic of `mcphud help` is a document of a folder and says on a pipe what the file says; another name of it leads to it, or to a section.
 func TestHelpPrintsEachManual(t *testing.T) {
 	t.Parallel()
-	manuals := map[string]bool{}
-	for path, text := range documents(t) {
-		_, err := os.Stat(filepath.Join("../..", filepath.Dir(path), "readme.go"))
-		manuals[text] = err == nil
+	files := map[string]bool{}
+	for _, text := range documents(t) {
+		files[text] = true
 	}
+	names := map[string]bool{}
 	for _, topic := range topics() {
-		if _, ok := manuals[topic.text]; !ok {
+		if !files[topic.text] {
 			t.Errorf("%s is not the manual of a folder", topic.name)
 		}
-		delete(manuals, topic.text)
-		for _, name := range []string{topic.name, topic.alias} {
-			if name == "" {
-				continue
+		title, _, _ := strings.Cut(topic.text, "\n")
+		for _, p := range append([]part{{topic.name, ""}}, topic.parts...) {
+			if names[p.name] {
+				t.Errorf("%s is the name of two manuals", p.name)
 			}
-			out := mcphud(t, "help", name).ok(t)
-			if title, _, _ := strings.Cut(topic.text, "\n"); !strings.HasPrefix(out, title+"\n") || strings.Contains(out, "<!--") || len(out) < len(topic.text)-400 {
-				t.Errorf("help %s printed %d bytes of %d: %.200s", name, len(out), len(topic.text), out)
+			names[p.name] = true
+			out := mcphud(t, "help", p.name).ok(t)
+			switch {
+			case strings.Contains(out, "<!--"):
+				t.Errorf("help %s prints what is for generators", p.name)
+			case p.heading == "" && (!strings.HasPrefix(out, title+"\n") || len(out) < len(topic.text)-400):
+				t.Errorf("help %s printed %d bytes of %d: %.200s", p.name, len(out), len(topic.text), out)
+			case p.heading != "" && (!strings.HasPrefix(out, "# "+p.heading+"\n") || len(out) < len(p.heading)+200 || !strings.Contains(out, "mcphud help "+topic.name+"`") ||
+				strings.Count(topic.text, "\n## "+p.heading+"\n") != 1):
+				t.Errorf("help %s printed %d bytes: %.200s", p.name, len(out), out)
 			}
 		}
 	}
-	for text, embedded := range manuals {
-		if embedded {
-			t.Errorf("no topic prints the manual %.60q", text)
+	for _, name := range oldTopics {
+		if !names[name] {
+			t.Errorf("help %s, which once was a manual, leads nowhere", name)
 		}
 	}
 	list := mcphud(t, "help").ok(t)
@@ -220,6 +223,31 @@ func TestHelpPrintsEachManual(t *testing.T) {
 	}
 	if e := mcphud(t, "help", "kyes").errorLine(t); !strings.Contains(e.Message, "did you mean keys") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// oldTopics are names that manuals had while there were 26 of them.
+var oldTopics = strings.Fields("scripts formats ci trust inspector cli keys inbox questions login oauth servers config settings doctor diagnose check rules network proxy " +
+	"registry bundles agent mock router scale replicas stack up traffic filter bench load again compare tap wrap history calls journal har trace hops changes whatsnew speed budgets")
+
+// The manuals are few and short: what else is known stands in --help-all, in schemas and in the comments of packages.
+func TestManualsStayShort(t *testing.T) {
+	t.Parallel()
+	const most, words = 12, 20_000
+	all := topics()
+	if len(all) > most {
+		t.Errorf("%d manuals, %d are the limit: make it a section of one that is there", len(all), most)
+	}
+	word, n := regexp.MustCompile(`[\p{L}\p{N}]`), 0
+	for _, topic := range all {
+		for _, w := range strings.Fields(topic.text) { // of tables without their bars
+			if word.MatchString(w) {
+				n++
+			}
+		}
+	}
+	if n > words {
+		t.Errorf("the manuals have %d words, %d are the limit: take out what a flag, a schema or a package says already", n, words)
 	}
 }
 

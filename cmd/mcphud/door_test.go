@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic"
 )
 
 // A client that is named without a server is answered with the servers that it has.
@@ -38,13 +38,13 @@ func TestTapManualNamesEveryClient(t *testing.T) {
 	all := config.ClientNames()
 	last := len(all) - 1
 	names := "Clients are `" + strings.Join(all[:last], "`, `") + "` and `" + all[last] + "`"
-	text := regexp.MustCompile("Clients are `.*`").ReplaceAllString(tap.README, names)
+	text := regexp.MustCompile("Clients are `.*`").ReplaceAllString(traffic.README, names)
 	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
-		if err := os.WriteFile(filepath.Join("..", "..", "proxy", "tap", "README.md"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join("..", "..", "session", "traffic", "README.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	} else if text != tap.README || !strings.Contains(text, names) {
-		t.Errorf("the manual of tap does not say: %s\ngo test ./cmd/mcphud -run TestTapManual -update", names)
+	} else if text != traffic.README || !strings.Contains(text, names) {
+		t.Errorf("the manual of traffic does not say: %s\ngo test ./cmd/mcphud -run TestTapManual -update", names)
 	}
 }
 

@@ -13,31 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
-	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
-	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/cmd/ui"
 	"github.com/mcphud/mcphud/proxy"
-	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/bench"
-	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
-	"github.com/mcphud/mcphud/session/offer/pending"
-	"github.com/mcphud/mcphud/session/traffic/again"
-	"github.com/mcphud/mcphud/session/traffic/filter"
+	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/traffic/history"
-	"github.com/mcphud/mcphud/session/traffic/trace"
-	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -49,48 +35,87 @@ import (
 //go:embed README.md
 var readme string
 
-// ci is the manual of mcphud in CI, in Markdown.
-//
-//go:embed CI.md
-var ci string
-
 // topic is a manual that `mcphud help` prints.
 type topic struct {
-	name, alias string
-	about       string
+	name, about string
 	text        string // Markdown
+	parts       []part
 }
 
-// topics are the manuals of the folders, each embedded by its own package.
+// part is another name for a topic, of the section with this heading or, without one, of the whole.
+type part struct{ name, heading string }
+
+// topics are the manuals, each embedded by the package of its folder.
 func topics() []topic {
 	return []topic{
-		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
-		{"ci", "trust", "mcphud in CI: run, check and bench, reports, exit codes, trust", ci},
-		{"inspector", "cli", "the official Inspector's command line, --cli", inspector.README},
-		{"keys", "", "what every key does on every screen", tui.KEYS},
-		{"inbox", "questions", "answering what servers ask: elicitation, sampling, roots", pending.README},
-		{"login", "oauth", "logging in to servers, with a browser, over SSH and in CI", auth.README},
-		{"servers", "", "files with servers: which are read, what is in them", config.README},
-		{"config", "settings", "config.yaml: theme, keys, layout and all other settings", userconfig.README},
-		{"doctor", "diagnose", "why a server does not connect: the stages, the report", doctor.README},
-		{"check", "rules", "is this server good: sections, rules, reports", check.README},
-		{"network", "proxy", "proxies, certificates, Unix sockets, HTTP/2", transport.NETWORK},
-		{"registry", "bundles", "servers by name: registries, server.json, bundles", registry.README},
-		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
-		{"mock", "", "serving a file of recorded traffic", mock.README},
-		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
-		{"scale", "replicas", "agents and routers on several machines: what they share, what bounds them", queue.README},
-		{"stack", "up", "several agents and a router from one file", stack.README},
-		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
-		{"bench", "load", "measuring a server under load", bench.README},
-		{"again", "compare", "sending requests again, and comparing the answers", again.README},
-		{"tap", "wrap", "watching what other clients say", tap.README},
-		{"history", "calls", "calls that were made before, and named calls as files", history.README},
-		{"journal", "har", "files of recorded traffic: opening, redacting, cutting, merging, exporting", journal.README},
-		{"trace", "hops", "what a call did at each hop: client, router, agents", trace.README},
-		{"changes", "whatsnew", "what changed in each version", ui.Changelog},
-		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
+		{"keys", "what every key does on every screen", tui.KEYS, nil},
+		{"servers", "servers: files, entries, sandbox, registries and bundles, networks", config.README, []part{
+			{"sandbox", "Sandbox"}, {"registry", "Servers by name"}, {"bundles", "Servers by name"}, {"network", "Networks"}, {"proxy", "Networks"},
+		}},
+		{"login", "logging in to servers, with a browser, over SSH and in CI", auth.README, []part{{"oauth", ""}}},
+		{"config", "config.yaml: theme, keys, layout and all other settings", userconfig.README, []part{{"settings", "Reference"}, {"themes", "Themes"}}},
+		{"scripts", "in scripts and CI: arguments, output, exit codes, answers, --cli", readme, []part{
+			{"formats", "Output and exit codes"},
+			{"inbox", "What servers ask"},
+			{"questions", "What servers ask"},
+			{"ci", "In CI"},
+			{"trust", "In CI"},
+			{"inspector", "The Inspector's command line"},
+			{"cli", "The Inspector's command line"},
+		}},
+		{"history", "calls that were made before, and named calls as files and tests", history.README, []part{{"calls", ""}}},
+		{"traffic", "recorded traffic: filter, tap, trace, comparing, journal files", traffic.README, []part{
+			{"filter", "The filter"},
+			{"tap", "Other clients"},
+			{"wrap", "Other clients"},
+			{"trace", "The hops of a call"},
+			{"hops", "The hops of a call"},
+			{"again", "Sending again, and comparing"},
+			{"compare", "Sending again, and comparing"},
+			{"journal", "Journal files"},
+			{"har", "Journal files"},
+		}},
+		{"check", "is this server good: check, doctor, bench", check.README, []part{
+			{"rules", ""},
+			{"doctor", "Why a server does not connect"},
+			{"diagnose", "Why a server does not connect"},
+			{"bench", "Measuring under load"},
+			{"load", "Measuring under load"},
+			{"speed", "Measuring under load"},
+			{"budgets", "Measuring under load"},
+		}},
+		{"agent", "the bundled agent: tools, clients, settings; mock: a recording as a server", agentsrv.README, []part{{"mock", "A recording as a server"}}},
+		{"router", "the router, stacks of agents, several machines", proxy.README, []part{
+			{"stack", "A stack of agents"}, {"up", "A stack of agents"}, {"scale", "Several machines"}, {"replicas", "Several machines"},
+		}},
+		{"changes", "what each version has", ui.Changelog, []part{{"whatsnew", ""}}},
 	}
+}
+
+// manual is the text of a topic, or of a part of one, in Markdown.
+func manual(name string) (text string, ok bool) {
+	for _, t := range topics() {
+		if t.name == name {
+			return t.text, true
+		}
+		for _, p := range t.parts {
+			switch {
+			case p.name != name:
+			case p.heading == "":
+				return t.text, true
+			default:
+				return section(t.text, p.heading) + "\nThe whole manual: `mcphud help " + t.name + "`.\n", true
+			}
+		}
+	}
+	return "", false
+}
+
+// section is what a text has below a heading of the second level, with it.
+func section(text, heading string) string {
+	_, rest, _ := strings.Cut(text, "\n## "+heading+"\n")
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	return "# " + heading + "\n" + strings.TrimRight(rest, "\n") + "\n"
 }
 
 func (a *app) helpCommand() *cobra.Command {
@@ -139,10 +164,13 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	}
 	names := cli.Subcommands(a.Root)
 	for _, t := range topics() {
-		if len(args) == 1 && (args[0] == t.name || args[0] == t.alias) {
-			return a.manual(ctx, t.text)
-		}
 		names = append(names, t.name)
+		for _, p := range t.parts {
+			names = append(names, p.name)
+		}
+	}
+	if text, ok := manual(args[0]); ok && len(args) == 1 {
+		return a.print(ctx, text)
 	}
 	about, rest, err := a.Root.Find(args)
 	if err != nil || len(rest) > 0 || about == a.Root {
@@ -155,8 +183,8 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	return a.ShowHelp(about)
 }
 
-// manual writes Markdown: rendered on a terminal, as it is elsewhere.
-func (a *app) manual(ctx context.Context, text string) error {
+// print writes Markdown: rendered on a terminal, as it is elsewhere.
+func (a *app) print(ctx context.Context, text string) error {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "<!--") { // where the generated parts begin and end

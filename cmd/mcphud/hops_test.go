@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -134,7 +135,7 @@ func TestTraceReadmeCommands(t *testing.T) {
 	tm := teamOf(t, nil, "demo")
 	tm.start("everything", nil, "--profile", "everything")
 	dir, ran := t.TempDir(), 0
-	for line := range strings.Lines(trace.README) {
+	for line := range strings.Lines(section(traffic.README, "The hops of a call")) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
 		if !ok {
 			continue

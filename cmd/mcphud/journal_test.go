@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -187,7 +188,7 @@ func TestJournalReadmeCommands(t *testing.T) {
 		write(t, filepath.Join(dir, file), contents(from))
 	}
 	n := 0
-	for line := range strings.Lines(journal.README) {
+	for line := range strings.Lines(section(traffic.README, "Journal files")) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
 		if !ok {
 			continue
@@ -226,7 +227,7 @@ func TestJournalReadmeMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name := range members {
-			if !strings.Contains(journal.README, "\n| `"+name+"` | ") {
+			if !strings.Contains(traffic.README, "\n| `"+name+"` | ") {
 				t.Errorf("the manual lacks %s", name)
 			}
 		}
@@ -240,7 +241,7 @@ func TestJournalReadmeMembers(t *testing.T) {
 		t.Errorf("%d members: is one not in the lines of this test?", at)
 	}
 	for k := journal.Request; k <= journal.Span; k++ {
-		if !strings.Contains(journal.README, "`"+k.String()+"`") {
+		if !strings.Contains(traffic.README, "`"+k.String()+"`") {
 			t.Errorf("the manual lacks the kind %s", k)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
+	"github.com/mcphud/mcphud/agentsrv"
 )
 
 // The commands of the manual, one after the other.
@@ -14,7 +14,7 @@ func TestReadmeOfMock(t *testing.T) {
 	exe := ownProgram(t)
 	want := []string{`"text":"hi"`, `"text":"hi"`, `"protocolVersion":"2025-11-25"`, `"mcphud/mock":{"nearest":{"arguments":{"message":"hi"}`}
 	ran := 0
-	for line := range strings.Lines(mock.README) {
+	for line := range strings.Lines(section(agentsrv.README, "A recording as a server")) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
 		if !ok {
 			continue

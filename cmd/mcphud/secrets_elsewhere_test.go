@@ -142,7 +142,7 @@ func TestWhatAJournalHoldsIsOneSentence(t *testing.T) {
 	t.Parallel()
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	texts := map[string]string{"--help": mcphud(t, "--help").ok(t), "tools call --help": mcphud(t, "tools", "call", "--help-all").ok(t)}
-	for _, file := range []string{"../../README.md", "README.md", "../../session/wire/journal/README.md"} {
+	for _, file := range []string{"../../README.md", "README.md", "../../session/traffic/README.md"} {
 		b, err := os.ReadFile(filepath.FromSlash(file))
 		if err != nil {
 			t.Fatal(err)

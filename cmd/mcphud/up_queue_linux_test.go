@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
@@ -26,7 +26,7 @@ func TestBackendStackOfTheManual(t *testing.T) {
 	} else if want == "" || err != nil {
 		t.Skipf("needs nats-server; set %s: %v", pgtest.RequireEnv, err)
 	}
-	m := regexp.MustCompile("(?s)\n```yaml\n(version: 1\n.*?)```").FindStringSubmatch(queue.README)
+	m := regexp.MustCompile("(?s)\n```yaml\n(version: 1\n.*?)```").FindStringSubmatch(section(proxy.README, "Several machines"))
 	if m == nil {
 		t.Fatal("the manual has no stack file")
 	}

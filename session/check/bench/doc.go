@@ -5,10 +5,3 @@
 // that stands still for half a second makes all requests late that were due meanwhile, not only those that were sent. Tools that wait for
 // an answer before they send the next request leave those out, which is called coordinated omission.
 package bench
-
-import _ "embed"
-
-// README is the manual of measuring under load, in Markdown.
-//
-//go:embed README.md
-var README string

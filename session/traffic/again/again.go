@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,11 +22,6 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
-
-// README is the manual of sending again, in Markdown.
-//
-//go:embed README.md
-var README string
 
 // Request is what is sent once more. Made by Find, Parse or New.
 type Request struct {

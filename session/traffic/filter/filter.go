@@ -1,5 +1,5 @@
 // Package filter is the language in which entries of a journal are selected: words, fields such as method:tools/call,
-// bounds such as >100ms, all of which must hold. README.md describes it for users.
+// bounds such as >100ms, all of which must hold. The manual of session/traffic describes it for users.
 package filter
 
 import (

@@ -1,8 +1,0 @@
-package pending
-
-import _ "embed"
-
-// README is the manual of answering what servers ask, in Markdown.
-//
-//go:embed README.md
-var README string

@@ -1,8 +1,0 @@
-package trace
-
-import _ "embed"
-
-// README is the manual of traces, in Markdown.
-//
-//go:embed README.md
-var README string
