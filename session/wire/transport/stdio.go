@@ -215,7 +215,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	}
 	select {
 	case <-s.proc.Exited():
-		WaitFor(eof, drainGrace)
+		s.drain(eof)
 	case <-silent:
 		if !WaitFor(s.proc.Exited(), time.Second) {
 			closedOutput = true
@@ -264,6 +264,16 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 		e.Next = cmp.Or(why.Cause.Advice(), e.Next)
 	}
 	in.Lost(e)
+}
+
+// drain waits until what the child wrote before its exit is read: to the end of its output. What it started may hold that open: where the
+// connection is closed, nobody waits for more than what is in the pipe already.
+func (s *stdio) drain(eof <-chan struct{}) {
+	for end := time.Now().Add(drainGrace); !WaitFor(eof, 5*time.Millisecond) && time.Now().Before(end); {
+		if s.closing.Load() && process.Unread(s.stdout) == 0 {
+			return
+		}
+	}
 }
 
 // others counts what the child started and left behind: a process that notices that it is gone, and ends as well, is not left.

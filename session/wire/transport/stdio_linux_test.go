@@ -80,3 +80,18 @@ func TestWhatIsLeftBehind(t *testing.T) {
 		}
 	}
 }
+
+// What a server says at its end is read although something that it started holds its output open.
+func TestLastWordsBesideAChild(t *testing.T) {
+	leakChecked(t)
+	const script = `sleep 300 & cat >/dev/null; echo '{"jsonrpc":"2.0","method":"last"}'`
+	s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{}, nil, GracePeriod{Input: time.Minute, Others: time.Millisecond})
+	got := &received{news: make(chan struct{}, 1)}
+	if err := s.Start(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	got.await(t, "the last message", func() bool { return len(got.frames) == 1 })
+}
