@@ -1,11 +1,6 @@
 package bench
 
 import (
-	"bytes"
-	"cmp"
-	"context"
-	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,9 +20,6 @@ type message struct {
 	url    *url.URL
 	host   string
 	header http.Header
-	addr   string // of the server
-	first  []byte // of the request over HTTP/1.1: up to the number of bytes of its body
-	second []byte // and from there to the frame
 }
 
 // prepared takes a frame that a session made. A progress token is the id of its request, and no progress is of use here.
@@ -52,33 +44,6 @@ func prepared(frame []byte, h http.Header) (*message, error) {
 func (m *message) frame(id uint64) []byte {
 	b := make([]byte, 0, len(m.head)+len(m.tail)+20)
 	return append(strconv.AppendUint(append(b, m.head...), id, 10), m.tail...)
-}
-
-// write makes what goes over HTTP/1.1, as net/http writes it.
-func (m *message) write() error {
-	m.addr = net.JoinHostPort(m.url.Hostname(), cmp.Or(m.url.Port(), "80"))
-	frame := m.frame(firstID)
-	var b bytes.Buffer
-	if err := request(context.Background(), m, frame).Write(&b); err != nil {
-		return err
-	}
-	length := fmt.Sprintf("\r\nContent-Length: %d\r\n", len(frame))
-	first, second, ok := bytes.Cut(b.Bytes()[:b.Len()-len(frame)], []byte(length))
-	if !ok {
-		return errNotMade
-	}
-	m.first = append(first, "\r\nContent-Length: "...)
-	m.second = append([]byte("\r\n"), second...)
-	return nil
-}
-
-// wire appends the request with this id as it goes over HTTP/1.1.
-func (m *message) wire(to []byte, id uint64) []byte {
-	var digits [20]byte
-	n := strconv.AppendUint(digits[:0], id, 10)
-	to = strconv.AppendInt(append(to, m.first...), int64(len(m.head)+len(n)+len(m.tail)), 10)
-	to = append(append(append(to, m.second...), m.head...), n...)
-	return append(to, m.tail...)
 }
 
 // cancelled tells a server of the legacy era, or at the end of a pipe, that nobody waits for an answer any more.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +37,6 @@ const (
 // httpConn is a session over Streamable HTTP, and the TCP connections of its own that its requests go over.
 type httpConn struct {
 	rt      *http.Transport
-	lines   *lines // nil where all requests go through rt
 	max     int64
 	session *session.Session
 	readers sync.Pool // of *sse.Reader
@@ -73,11 +71,6 @@ func newHTTPConn(cfg config.Server) (*httpConn, error) {
 	c.rt.MaxIdleConnsPerHost = MaxClients
 	c.rt.IdleConnTimeout = idle
 	c.rt.MaxResponseHeaderBytes = 1 << 20
-	if direct && network.URL().Scheme == "http" {
-		if p, err := network.Proxy(network.URL()); err == nil && p == nil {
-			c.lines = &lines{dial: c.rt.DialContext}
-		}
-	}
 	c.readers.New = func() any { return sse.NewReader(nil, kept, c.max) }
 	return c, nil
 }
@@ -130,7 +123,7 @@ func (c *httpConn) prepare(ctx context.Context, method string, params json.RawMe
 		return nil, err
 	}
 	m.url, m.host = k.url, k.host
-	return m, m.write()
+	return m, nil
 }
 
 func (c *httpConn) set(k *capture) {
@@ -140,12 +133,7 @@ func (c *httpConn) set(k *capture) {
 }
 
 // close closes the connections that nobody uses.
-func (c *httpConn) close() {
-	c.rt.CloseIdleConnections()
-	if c.lines != nil {
-		c.lines.close()
-	}
-}
+func (c *httpConn) close() { c.rt.CloseIdleConnections() }
 
 // lost is nil: the next request may find the server again.
 func (c *httpConn) lost() error { return nil }
@@ -160,56 +148,39 @@ func request(ctx context.Context, m *message, frame []byte) *http.Request {
 }
 
 func (c *httpConn) send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
-	if c.lines == nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, until, errLate)
-		defer cancel()
-	}
-	answer, err := c.exchange(ctx, until, m, id, s)
+	ctx, cancel := context.WithDeadlineCause(ctx, until, errLate)
+	defer cancel()
+	answer, err := c.exchange(ctx, m, id, s)
 	if err == nil {
 		return answer, nil
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
-	} else if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errLate
 	}
-	if (ctx.Err() != nil || err == errLate) && c.session.Status().Era != session.Modern { // there closing the stream says the same
+	if ctx.Err() != nil && c.session.Status().Era != session.Modern { // there closing the stream says the same
 		c.cancel(m, id)
 	}
 	return reply{}, err
 }
 
-// roundTrip sends a request, and reads the head of its answer.
-func (c *httpConn) roundTrip(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (*answer, error) {
-	if c.lines != nil {
-		return c.lines.send(ctx, until, m, id, s)
-	}
+func (c *httpConn) exchange(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
 	resp, err := c.rt.RoundTrip(request(httptrace.WithClientTrace(ctx, s.trace()), m, m.frame(id)))
-	if err != nil {
-		return nil, err
-	}
-	return &answer{resp.StatusCode, strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"), resp.ContentLength, resp.Body}, nil
-}
-
-func (c *httpConn) exchange(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
-	a, err := c.roundTrip(ctx, until, m, id, s)
 	if err != nil {
 		return reply{}, err
 	}
-	defer a.body.Close()
-	if a.status < 200 || a.status > 299 {
-		body, _ := io.ReadAll(io.LimitReader(a.body, maxRefusal)) // the status is the error
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status is the error
 		s.mark(&s.whole)
 		if env, err := jsonrpc.Scan(body); err == nil && env.Kind == jsonrpc.ErrorResponse {
 			return reply{frame: body}, nil
 		}
-		return reply{}, &httpStatus{a.status, body}
+		return reply{}, &httpStatus{resp.StatusCode, body}
 	}
-	if a.events {
-		return c.stream(a.body, id, s)
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		return c.stream(resp.Body, id, s)
 	}
-	body, err := c.read(a)
+	body, err := c.read(resp)
 	if err != nil {
 		return reply{}, err
 	}
@@ -218,10 +189,10 @@ func (c *httpConn) exchange(ctx context.Context, until time.Time, m *message, id
 }
 
 // read reads all of a body, and keeps its beginning.
-func (c *httpConn) read(a *answer) (reply, error) {
-	b := make([]byte, 0, min(max(a.length, bytes.MinRead), kept)+1) // with room for what says that it is the end
+func (c *httpConn) read(resp *http.Response) (reply, error) {
+	b := make([]byte, 0, min(max(resp.ContentLength, bytes.MinRead), kept)+1) // with room for what says that it is the end
 	for len(b) <= kept {
-		n, err := a.body.Read(b[len(b):min(cap(b), kept+1)])
+		n, err := resp.Body.Read(b[len(b):min(cap(b), kept+1)])
 		b = b[:len(b)+n]
 		if err == io.EOF {
 			return reply{frame: b}, nil
@@ -233,7 +204,7 @@ func (c *httpConn) read(a *answer) (reply, error) {
 			b = slices.Grow(b, len(b))
 		}
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(a.body, c.max-kept))
+	n, err := io.Copy(io.Discard, io.LimitReader(resp.Body, c.max-kept))
 	if err == nil && n >= c.max-kept {
 		err = fmt.Errorf("%w: it has more than %d bytes", errProtocol, c.max)
 	}

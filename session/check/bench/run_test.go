@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -227,8 +228,7 @@ func TestServerDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.patient = 20 * time.Millisecond
-	target.conns[0].(*httpConn).lines.close()
-	target.messages[0][0].addr = "127.0.0.1:1" // where nobody listens
+	target.messages[0][0].url = &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/"} // where nobody listens
 	if r, err = run.Do(t.Context()); err == nil || r.Targets[0].Errors[0].Kind != KindRefused || r.Targets[0].Lost == "" {
 		t.Errorf("%v, %+v", err, r.Targets[0])
 	}

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package bench
-
-import "syscall"
-
-const direct = false
-
-func quiet(syscall.RawConn) bool { return false }
