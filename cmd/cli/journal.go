@@ -10,7 +10,6 @@ import (
 
 	"github.com/muesli/cancelreader"
 
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/importer"
@@ -116,13 +115,13 @@ func (a *App) Unread(f *importer.File) {
 // Problems are what of a file could not be read, or was left out.
 func Problems(p importer.Progress) (list []string) {
 	if p.Bad > 0 {
-		list = append(list, fmt.Sprintf("%s; the first: %v", output.Count(p.Bad, "part that cannot be read", "parts that cannot be read"), p.First))
+		list = append(list, fmt.Sprintf("%s; the first: %v", text.Count(p.Bad, "part that cannot be read", "parts that cannot be read"), p.First))
 	}
 	if p.Partial > 0 {
 		list = append(list, fmt.Sprintf("the last line is not complete (%s): it is being written, or was cut", text.Bytes(p.Partial)))
 	}
 	if p.Other > 0 {
-		list = append(list, output.Count(p.Other, "HTTP request", "HTTP requests")+" not about MCP left out")
+		list = append(list, text.Count(p.Other, "HTTP request", "HTTP requests")+" not about MCP left out")
 	}
 	return list
 }

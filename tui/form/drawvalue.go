@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -109,19 +110,12 @@ func (d *drawer) group(r *row) string {
 		if n == 0 {
 			return t.Punct.S("[]") + t.Muted.S("  empty")
 		}
-		return t.Punct.S("[") + t.Muted.S(counted(n, "item")) + t.Punct.S("]")
+		return t.Punct.S("[") + t.Muted.S(text.Count(n, "item")) + t.Punct.S("]")
 	}
 	if n == 0 {
 		return t.Punct.S("{}") + t.Muted.S("  empty")
 	}
-	return t.Punct.S("{") + t.Muted.S(counted(n, "key")) + t.Punct.S("}")
-}
-
-func counted(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
+	return t.Punct.S("{") + t.Muted.S(text.Count(n, "key")) + t.Punct.S("}")
 }
 
 // scalar draws a value that is not being edited. Strings stand in quotes, so
@@ -137,14 +131,14 @@ func (d *drawer) scalar(r *row, w int) string {
 		if lit == `""` {
 			return t.String.S(`""`) + t.Muted.S("  empty")
 		}
-		text := r.val.Text()
-		if r.textual() && r.field.Shape() == schema.ShapeString && strings.TrimSpace(text) == text && !strings.Contains(text, "\n") {
-			return t.String.S(safe.Line(text, 4*w)) // its ends are those of the input
+		whole := r.val.Text()
+		if r.textual() && r.field.Shape() == schema.ShapeString && strings.TrimSpace(whole) == whole && !strings.Contains(whole, "\n") {
+			return t.String.S(safe.Line(whole, 4*w)) // its ends are those of the input
 		}
-		first, _, several := strings.Cut(text, "\n")
+		first, _, several := strings.Cut(whole, "\n")
 		s := t.String.S(`"` + safe.Line(first, 4*w) + `"`)
 		if several {
-			s = t.String.S(`"`+safe.Line(first, 4*w)) + t.Muted.S("  ↵ "+counted(strings.Count(text, "\n")+1, "line"))
+			s = t.String.S(`"`+safe.Line(first, 4*w)) + t.Muted.S("  ↵ "+text.Count(strings.Count(whole, "\n")+1, "line"))
 		}
 		return s
 	case schema.Number:
@@ -179,7 +173,7 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w)))
 	}
 	if total > rows {
-		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
+		more = append(more, paint.Blanks(x)+d.t.Muted.S(text.Count(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
 	}
 	return first, more
 }

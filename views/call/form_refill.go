@@ -26,7 +26,7 @@ func (v *formScreen) refill(c *tui.Ctx, r pane.Refill) tea.Cmd {
 		return tea.Batch(cmd, c.Toast(tui.Warning, "the arguments are not JSON: "+err.Error()))
 	}
 	if r.Missing > 0 {
-		what := pane.Count(r.Missing, "value")
+		what := text.Count(r.Missing, "value")
 		return tea.Batch(cmd, c.Toast(tui.Note, text.Clip(safe.Line(r.Name, 80)+": "+what+" was secret and is not kept: type it again", 200)))
 	}
 	if !r.Run || v.cannot(c) != "" {

@@ -259,9 +259,9 @@ func (v *skill) verified(c *tui.Ctx, m tui.OpDone, all skillVerified) tea.Cmd {
 	case m.Err != nil:
 		return c.Toast(tui.Failure, m.Err.Error())
 	case wrong > 0:
-		return c.Toast(tui.Failure, fmt.Sprintf("%d of %s do not match the skill's entry", wrong, pane.Count(len(all.verdicts), "file")))
+		return c.Toast(tui.Failure, fmt.Sprintf("%d of %s do not match the skill's entry", wrong, text.Count(len(all.verdicts), "file")))
 	}
-	return c.Toast(tui.Success, pane.Count(len(all.verdicts), "file")+" verified")
+	return c.Toast(tui.Success, text.Count(len(all.verdicts), "file")+" verified")
 }
 
 func interrupted(err error) bool { return errors.Is(err, context.Canceled) }
@@ -325,7 +325,7 @@ func (v *skill) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.List.SetRows(skillRows{v, c.Theme})
 	v.DrawList(c, p, func(w int) []string { return v.empty(c, w) })
 	if n := len(v.entry.Files); n > 0 {
-		p.Foot = pane.Count(n, "file")
+		p.Foot = text.Count(n, "file")
 		if !v.entry.Dynamic {
 			p.Foot += " · " + text.Bytes(v.entry.Size())
 		}

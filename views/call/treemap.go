@@ -201,7 +201,7 @@ func (v *treemap) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			}
 		}
 	}
-	p.Foot = pane.Count(v.sum.Count, "tool") + " · " + pane.Tokens(v.sum.Tokens)
+	p.Foot = text.Count(v.sum.Count, "tool") + " · " + pane.Tokens(v.sum.Tokens)
 	if n := len(v.tiles); n > 0 && v.tiles[n-1].Index >= 0 && n < v.sum.Count && !slices.ContainsFunc(v.tiles, func(t widget.Tile) bool { return t.Index < 0 }) {
 		p.Foot = fmt.Sprintf("the %d largest of ", n) + p.Foot
 	}
@@ -310,7 +310,7 @@ func (v *treemap) plain(_ *tui.Ctx, w io.Writer) {
 		fmt.Fprintln(w, "No tools are listed whose tokens could be counted.")
 		return
 	}
-	fmt.Fprintln(w, pane.Count(v.sum.Count, "tool")+", "+pane.Tokens(v.sum.Tokens)+", "+text.Bytes(v.sum.Bytes))
+	fmt.Fprintln(w, text.Count(v.sum.Count, "tool")+", "+pane.Tokens(v.sum.Tokens)+", "+text.Bytes(v.sum.Bytes))
 	for _, e := range v.counted {
 		fmt.Fprintf(w, "%8s %5s  %s\n", pane.Tokens(e.Tokens), v.share(e.Tokens), safe.Line(e.Name, 200))
 	}

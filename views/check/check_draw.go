@@ -85,7 +85,7 @@ func (v *checkScreen) narrowed() string {
 }
 
 func countsText(n check.Counts) string {
-	out := pane.Count(n.Error, "error") + " · " + pane.Count(n.Warning, "warning") + fmt.Sprintf(" · %d info", n.Info)
+	out := text.Count(n.Error, "error") + " · " + text.Count(n.Warning, "warning") + fmt.Sprintf(" · %d info", n.Info)
 	if n.Ignored > 0 {
 		out += fmt.Sprintf(" · %d ignored", n.Ignored)
 	}
@@ -128,12 +128,12 @@ func (v *checkScreen) summary(x *examination) string {
 
 // looked says what rules looked at.
 func looked(rules int, s check.ServerReport) string {
-	out := pane.Count(rules, "rule") + " looked at " + pane.Count(s.Tools, "tool")
+	out := text.Count(rules, "rule") + " looked at " + text.Count(s.Tools, "tool")
 	if s.Prompts > 0 {
-		out += ", " + pane.Count(s.Prompts, "prompt")
+		out += ", " + text.Count(s.Prompts, "prompt")
 	}
 	if n := s.Resources + s.Templates; n > 0 {
-		out += ", " + pane.Count(n, "resource")
+		out += ", " + text.Count(n, "resource")
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -262,7 +263,7 @@ func (v *inbox) announce(c *tui.Ctx, arrived []pending.Question) tea.Cmd {
 	v.announced, v.untold = time.Now(), 0
 	key := c.KeyOf("app.inbox")
 	if n > 1 || len(arrived) == 0 {
-		return c.Toast(tui.Note, fmt.Sprintf("%s wait for your answer: %s opens the oldest", pane.Count(len(v.open), "question"), key))
+		return c.Toast(tui.Note, fmt.Sprintf("%s wait for your answer: %s opens the oldest", text.Count(len(v.open), "question"), key))
 	}
 	q := arrived[0]
 	_, kind, _ := strings.Cut(kindMark(q.Kind), " ")
@@ -321,7 +322,7 @@ func (v *inbox) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	})
 	p.Badge, p.Foot = "", ""
 	if n := len(v.open); n > 0 {
-		p.Badge = pane.Count(n, "open")
+		p.Badge = text.Count(n, "open")
 		p.Badge = strings.TrimSuffix(p.Badge, "s")
 	}
 	if n := len(v.ended); n > 0 {

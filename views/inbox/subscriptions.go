@@ -241,7 +241,7 @@ func (v *subscriptions) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	})
 	p.Foot = ""
 	if len(v.all) > 0 {
-		p.Foot = pane.Count(len(v.all), "subscription")
+		p.Foot = text.Count(len(v.all), "subscription")
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (v *subscriptions) drawDetail(c *tui.Ctx, p *tui.Pane) {
 func updateLines(th *tui.Theme, w int, s subscribed) []string {
 	d := pane.NewDetails(th, w)
 	_, mark := subscriptionState(th, s)
-	d.Lines = append(d.Lines, mark+th.Muted.S(fmt.Sprintf(" · %s since %s · %s", pane.Count(s.Count, "update"), s.Since.Format(time.TimeOnly), safe.Line(s.title, 60))))
+	d.Lines = append(d.Lines, mark+th.Muted.S(fmt.Sprintf(" · %s since %s · %s", text.Count(s.Count, "update"), s.Since.Format(time.TimeOnly), safe.Line(s.title, 60))))
 	if s.Err != nil {
 		d.Lines = append(d.Lines, pane.ErrorLines(th, w, s.Err)...)
 	}
@@ -340,7 +340,7 @@ func (v *subscriptions) choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		s := v.all[i]
 		out = append(out, tui.Choice{
-			Label: safe.Line(s.URI, 200) + " · " + pane.Count(s.Count, "update"),
+			Label: safe.Line(s.URI, 200) + " · " + text.Count(s.Count, "update"),
 			Run:   func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(s.server, "resources", s.URI) },
 		})
 	}
@@ -353,7 +353,7 @@ func (v *subscriptions) plain(c *tui.Ctx, w io.Writer) {
 	}
 	for _, s := range v.all {
 		word, _ := subscriptionState(c.Theme, s)
-		fmt.Fprintf(w, "%s %s %s %s\n", word, pane.Count(s.Count, "update"), safe.Line(s.URI, 300), safe.Line(s.title, 60))
+		fmt.Fprintf(w, "%s %s %s %s\n", word, text.Count(s.Count, "update"), safe.Line(s.URI, 300), safe.Line(s.title, 60))
 		for _, u := range s.Updates {
 			fmt.Fprintf(w, "  %s %s\n", u.At.Format(time.TimeOnly), updateSummary(u))
 		}

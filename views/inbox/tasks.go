@@ -294,7 +294,7 @@ func (v *taskScreen) announce(c *tui.Ctx) tea.Cmd {
 		return nil
 	}
 	if n > 1 {
-		note = pane.Count(n, "task") + " ended, the last of them: " + note
+		note = text.Count(n, "task") + " ended, the last of them: " + note
 	}
 	return c.Toast(tui.Note, note)
 }

@@ -70,7 +70,7 @@ func (v *taskScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.DrawList(c, p, func(w int) []string { return v.empty(c, w) })
 	p.Badge, p.Foot = "", ""
 	if n := len(v.all); n > 0 {
-		p.Foot = pane.Count(n, "task")
+		p.Foot = text.Count(n, "task")
 		if v.Typed != "" {
 			p.Badge = pane.CountBadge(v.List.Len(), n)
 		}

@@ -35,7 +35,7 @@ func ExchangeBlocks(j *journal.Journal, e journal.Entry, whole Source) []Source 
 	var out []Source
 	for i, f := range frames {
 		if i == maxBlocks {
-			more := []byte(Count(len(frames)-i, "further frame"))
+			more := []byte(text.Count(len(frames)-i, "further frame"))
 			return append(out, Source{Name: "more", title: "…", read: bytesOf(more)})
 		}
 		title := DirGlyph(f.Dir) + " " + KindWord(f.Kind) + " " + safe.Line(f.Method, 80) + " · " + f.Time.Format("15:04:05.000000") + " · " + text.Bytes(f.Size)

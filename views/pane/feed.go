@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
@@ -185,7 +186,7 @@ func (f *Feed) hidden() string {
 	var out []string
 	for _, what := range slices.Sorted(maps.Keys(f.folded)) {
 		if f.folded[what] > 0 {
-			out = append(out, Count(f.folded[what], what))
+			out = append(out, text.Count(f.folded[what], what))
 		}
 	}
 	if len(out) == 0 || f.Unfold || !f.filter.Empty() {

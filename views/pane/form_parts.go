@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -33,7 +34,7 @@ func FormBadge(f *form.Form) string {
 	case n == 0 && fill > 0:
 		return fmt.Sprintf("%d to fill in", fill)
 	case fill > 0:
-		return fmt.Sprintf("✗ %s · %d to fill in", Count(n, "problem"), fill)
+		return fmt.Sprintf("✗ %s · %d to fill in", text.Count(n, "problem"), fill)
 	}
 	switch n {
 	case 0:
@@ -67,7 +68,7 @@ func ProgressLines(th *tui.Theme, op tui.Op, w int) []string {
 		total = g.Total
 	}
 	bar := widget.Bar(th, max(min(w-2, 70), 1), g.Progress, total)
-	out := []string{"", " " + bar, " " + th.Muted.S(Count(g.Count, "notification"))}
+	out := []string{"", " " + bar, " " + th.Muted.S(text.Count(g.Count, "notification"))}
 	if g.Message != "" {
 		out = append(out, " "+th.Text.S(safe.Line(g.Message, 400)))
 	}

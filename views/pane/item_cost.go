@@ -21,7 +21,7 @@ func Weight(n int, plural string, item func(int) offer.Item, counted []cost.Entr
 	for i := range n {
 		size += len(item(i).Raw)
 	}
-	out := Count(n, strings.TrimSuffix(plural, "s")) + " · " + text.Bytes(size)
+	out := text.Count(n, strings.TrimSuffix(plural, "s")) + " · " + text.Bytes(size)
 	if len(counted) > 0 {
 		out += " ≈ " + Tokens(cost.Total(counted).Tokens)
 	}

@@ -3,6 +3,7 @@ package pane
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -182,7 +183,7 @@ func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row f
 	})
 	p.Badge = CountBadge(len(v.Feed.seqs), v.Feed.all)
 	if v.Feed.Exchanges && v.Feed.frames > v.Feed.all {
-		p.Badge += " · " + Count(v.Feed.frames, "frame")
+		p.Badge += " · " + text.Count(v.Feed.frames, "frame")
 	}
 	if s := v.Feed.hidden(); s != "" {
 		if long := p.Badge + " · " + s + " · p shows"; paint.Width(long)+16 < p.W {

@@ -115,11 +115,3 @@ func wrapLine(out []string, line string, w int) []string {
 
 // plainLine is a styled line as plain text.
 func plainLine(line string) string { return ansi.Strip(line) }
-
-// Count is a number of things in words: "1 notification", "2 notifications".
-func Count(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", n, unit)
-}

@@ -27,7 +27,7 @@ func (l *Details) skill(it offer.Item) {
 		l.note("The server makes the files when they are read: there is no digest to verify them by.")
 		return
 	}
-	l.heading(fmt.Sprintf("%s · %s · not read yet", Count(len(s.Files), "file"), text.Bytes(s.Size())))
+	l.heading(fmt.Sprintf("%s · %s · not read yet", text.Count(len(s.Files), "file"), text.Bytes(s.Size())))
 	for _, f := range s.Files {
 		l.Lines = append(l.Lines, "  "+safe.Line(f.Path, 300)+" "+l.th.Muted.S(text.Bytes(f.Size)))
 	}

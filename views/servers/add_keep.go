@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/config"
@@ -226,7 +227,7 @@ func (v *adder) write(c *tui.Ctx, to config.Destination, list []config.Server) t
 	where := v.where()
 	what := list[0].Name
 	if len(list) > 1 {
-		what = pane.Count(len(list), "server")
+		what = text.Count(len(list), "server")
 	}
 	f := fileChange{
 		view: "addserver", where: where, title: fmt.Sprintf("Add %s to %s?", what, to.Title), yes: "save and open",

@@ -62,7 +62,7 @@ func (v *doctor) summary(d *diagnosis) string {
 	}
 	out := fmt.Sprintf("%d ok", count[doc.OK])
 	if n := count[doc.Warning]; n > 0 {
-		out = pane.Count(n, "warning") + " · " + out
+		out = text.Count(n, "warning") + " · " + out
 	}
 	if n := count[doc.Failed]; n > 0 {
 		out = fmt.Sprintf("%d failed · ", n) + out

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -163,7 +164,7 @@ func (v *servers) noFiles(*tui.Ctx) string {
 func (v *servers) files(c *tui.Ctx) tea.Cmd {
 	var picks []tui.Pick
 	for _, f := range v.configs.Looked {
-		help := pane.Count(f.Servers, "server")
+		help := text.Count(f.Servers, "server")
 		switch {
 		case f.Absent:
 			help = "not there"
@@ -200,7 +201,7 @@ func (v *servers) added(c *tui.Ctx, a addedServers) tea.Cmd {
 		return cmd
 	}
 	first := a.names[0]
-	note := fmt.Sprintf("%s added for this run; enter opens one", pane.Count(len(a.names), "server"))
+	note := fmt.Sprintf("%s added for this run; enter opens one", text.Count(len(a.names), "server"))
 	if len(a.names) == 1 {
 		note = first + " added for this run; y m copies its entry"
 	}
@@ -335,7 +336,7 @@ func (v *servers) took(c *tui.Ctx, r reloaded) tea.Cmd {
 	if len(r.problems) > 0 {
 		return c.Toast(tui.Failure, r.problems[0]+"; F opens it again")
 	}
-	said := fmt.Sprintf("%s saved: %s new or changed", ownFile, pane.Count(r.added, "server"))
+	said := fmt.Sprintf("%s saved: %s new or changed", ownFile, text.Count(r.added, "server"))
 	if len(r.lost) > 0 {
 		return c.Toast(tui.Warning, safe.Line(said+"; "+strings.Join(r.lost, "; "), 400))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/browser"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -88,7 +89,7 @@ func (v *login) lines(c *tui.Ctx, w int) []string {
 			l.Paragraph(c.Theme.Text, "The server names no authorization server. If it takes a key of its own, put an Authorization header into its configuration.")
 		}
 		if n := len(v.steps[at.step].Exchanges); n > 0 {
-			l.Paragraph(c.Theme.Muted, fmt.Sprintf("%s on the wire: enter shows it.", pane.Count(n, "exchange")))
+			l.Paragraph(c.Theme.Muted, fmt.Sprintf("%s on the wire: enter shows it.", text.Count(n, "exchange")))
 		}
 	default:
 		v.token(c, l)

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -84,7 +85,7 @@ func (v *roots) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		case m.Err != nil:
 			return c.Toast(tui.Failure, m.Err.Error()), true
 		case ok:
-			return c.Toast(tui.Success, pane.Count(r.n, "root")+" from now on; the server is notified where it is connected and supports that"), true
+			return c.Toast(tui.Success, text.Count(r.n, "root")+" from now on; the server is notified where it is connected and supports that"), true
 		}
 		return nil, false
 	}

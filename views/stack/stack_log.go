@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -194,7 +195,7 @@ func (l *processLog) badge() string {
 	case !l.away:
 		return ""
 	case l.fresh > 0:
-		return pane.Count(l.fresh, "new line") + ": f follows"
+		return text.Count(l.fresh, "new line") + ": f follows"
 	}
 	return "f follows"
 }

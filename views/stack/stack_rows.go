@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -157,7 +158,7 @@ func (p *Process) head(th *tui.Theme, w int) []string {
 	if p.PID != 0 {
 		about += fmt.Sprintf(" · pid %d", p.PID)
 	}
-	about += " · " + pane.Count(p.Restarts, "restart")
+	about += " · " + text.Count(p.Restarts, "restart")
 	l.Row("process", about)
 	switch {
 	case !p.Known:

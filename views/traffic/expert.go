@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -403,10 +404,10 @@ func expertLine(f *live.Finding) string {
 // summary is what was found in how much.
 func (v *experts) summary() string {
 	r := &v.report
-	out := "nothing broken in " + pane.Count(r.Frames, "frame")
+	out := "nothing broken in " + text.Count(r.Frames, "frame")
 	if r.Total() > 0 {
-		out = fmt.Sprintf("%s, %s, %s in %s", pane.Count(r.Count[live.Error], "error"), pane.Count(r.Count[live.Warning], "warning"),
-			pane.Count(r.Count[live.Note], "note"), pane.Count(r.Frames, "frame"))
+		out = fmt.Sprintf("%s, %s, %s in %s", text.Count(r.Count[live.Error], "error"), text.Count(r.Count[live.Warning], "warning"),
+			text.Count(r.Count[live.Note], "note"), text.Count(r.Frames, "frame"))
 	}
 	if r.Unchecked > 0 {
 		out += fmt.Sprintf(" · %d not validated", r.Unchecked)

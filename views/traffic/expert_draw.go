@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -64,7 +65,7 @@ func (v *experts) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		case v.report.Frames == 0:
 			return pane.Message(c.Theme, w, "No traffic yet.", "What breaks the protocol appears here as it is said. Press q to go back.")
 		}
-		return pane.Message(c.Theme, w, "Nothing broken in "+pane.Count(v.report.Frames, "frame")+".", "What breaks the protocol appears here as it is said. Press q to go back.")
+		return pane.Message(c.Theme, w, "Nothing broken in "+text.Count(v.report.Frames, "frame")+".", "What breaks the protocol appears here as it is said. Press q to go back.")
 	})
 	p.Foot = ""
 	if v.report.Frames > 0 {
@@ -115,7 +116,7 @@ func findingLines(c *tui.Ctx, w int, g *live.Group, f *live.Finding, revision st
 		}
 		d.Row("evidence", f.Evidence)
 	} else {
-		d.Row("count", pane.Count(g.Count, "finding"))
+		d.Row("count", text.Count(g.Count, "finding"))
 		if g.Count > len(g.Findings) {
 			d.Note(fmt.Sprintf("The first %d are listed.", len(g.Findings)))
 		}

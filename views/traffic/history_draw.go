@@ -143,7 +143,7 @@ func (v *historyScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Title = "History of all servers"
 	}
 	if n := len(v.all); n > 0 {
-		p.Foot = pane.Count(n, "call")
+		p.Foot = text.Count(n, "call")
 		if n == mostListed {
 			p.Foot = "the newest " + p.Foot
 		}

@@ -87,7 +87,7 @@ func (v *timeline) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if len(v.drawn) < len(all) {
 		p.Scroll.Pos, p.Scroll.Total = v.top, len(all)+p.H
 	}
-	p.Badge = pane.Count(v.numbers.Total().Calls, "call") + " · " + text.Duration(time.Duration(w.To-w.From))
+	p.Badge = text.Count(v.numbers.Total().Calls, "call") + " · " + text.Duration(time.Duration(w.To-w.From))
 	p.Foot = map[follow]string{fit: "all", tail: "following", still: ""}[v.mode]
 	switch {
 	case v.mark != 0:
@@ -435,7 +435,7 @@ func (v *timeline) mouse(c *tui.Ctx, m tui.PaneMouse) tea.Cmd {
 func (v *timeline) plain(c *tui.Ctx, w io.Writer) {
 	v.plainNumbers(w)
 	for _, l := range v.lanes.All() {
-		fmt.Fprintf(w, "%s: %s\n", laneName(c, l), pane.Count(len(l.Calls), "call"))
+		fmt.Fprintf(w, "%s: %s\n", laneName(c, l), text.Count(len(l.Calls), "call"))
 		for _, q := range l.Calls[max(len(l.Calls)-10, 0):] {
 			if e, ok := v.j.Get(q.Seq); ok {
 				fmt.Fprintf(w, "  %s %s %s %s\n", e.Time.Local().Format("15:04:05.000"), safe.Line(strings.TrimSpace(e.Method+" "+e.Tool), 120), e.Status, text.Duration(e.Took))

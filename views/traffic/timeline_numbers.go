@@ -187,6 +187,6 @@ func (v *timeline) plainNumbers(w io.Writer) {
 	v.sort()
 	for _, r := range v.rows {
 		fmt.Fprintf(w, "%s %s: %s, errors %s, p50 %s, p95 %s, p99 %s, %s\n", safe.Line(strings.TrimSpace(r.Hop+" "+r.Server), 80), safe.Line(numberName(r), 200),
-			pane.Count(r.Calls, "call"), percent(r.ErrorRate()), text.Duration(r.Quantile(0.5)), text.Duration(r.Quantile(0.95)), text.Duration(r.Quantile(0.99)), text.Bytes(r.Bytes))
+			text.Count(r.Calls, "call"), percent(r.ErrorRate()), text.Duration(r.Quantile(0.5)), text.Duration(r.Quantile(0.95)), text.Duration(r.Quantile(0.99)), text.Bytes(r.Bytes))
 	}
 }

@@ -98,14 +98,7 @@ func New(o Options) (*Mock, error) {
 // Summary is what the mock serves, in a line: "everything: 13 tools, 42 calls recorded".
 func (m *Mock) Summary() string {
 	tools := m.rec.listed(string(mcp.MethodToolsList))
-	return fmt.Sprintf("%s: %s, %s recorded", text.Clip(m.o.Server, 80), count(tools, "tool"), count(m.rec.answers, "call"))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s: %s, %s recorded", text.Clip(m.o.Server, 80), text.Count(tools, "tool"), text.Count(m.rec.answers, "call"))
 }
 
 // Handler is the mock's whole HTTP surface.

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // fold makes names comparable: lower case, no accents, words apart by one space, nothing else but letters and digits.
@@ -103,29 +105,9 @@ func similarity(query, name string) float64 {
 	if len(b) > maxCompared {
 		b = b[:maxCompared]
 	}
-	edits := 1 - float64(levenshtein(a, b))/float64(max(len(a), len(b)))
+	edits := 1 - float64(text.EditsWithin(a, b, maxCompared))/float64(max(len(a), len(b)))
 	return max(dice, inside, edits)
 }
 
 // maxCompared bounds the square that an edit distance costs.
 const maxCompared = 80
-
-func levenshtein(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		last := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			cost := last
-			if x != y {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 const (
@@ -74,7 +76,7 @@ func newAlike(word string) *alike {
 }
 
 func (a *alike) look(word string) {
-	d := edits(a.word, []rune(word), a.best)
+	d := text.EditsWithin(a.word, []rune(word), a.best)
 	if d > a.best {
 		return
 	}
@@ -125,37 +127,4 @@ func (s *sqlite) trigrams(ctx context.Context, w string) (string, error) {
 		match = append(match, `"`+g.text+`"`)
 	}
 	return strings.Join(match, " OR "), nil
-}
-
-// edits is the number of characters to insert, delete, replace or swap with their neighbour to make b of a, or limit+1
-// if it is more than limit.
-func edits(a, b []rune, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
-		return limit + 1
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, before[j-2]+1)
-			}
-			row[j] = d
-			least = min(least, d)
-		}
-		if least > limit {
-			return limit + 1
-		}
-		before, last, row = last, row, before
-	}
-	return min(last[len(b)], limit+1)
 }

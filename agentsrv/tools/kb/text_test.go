@@ -117,14 +117,3 @@ func TestSnippetShowsTheHit(t *testing.T) {
 		}
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		d    int
-	}{{"protocol", "protocol", 0}, {"protocl", "protocol", 1}, {"portocol", "protocol", 1}, {"sesion", "session", 1}, {"abc", "xyz", 3}, {"größe", "grosse", 3}, {"", "ab", 2}} {
-		if d := edits([]rune(c.a), []rune(c.b), 2); d != c.d {
-			t.Errorf("%s to %s: %d, want %d", c.a, c.b, d, c.d)
-		}
-	}
-}

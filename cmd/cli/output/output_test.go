@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mcphud/mcphud/session/base/text"
 )
 
 func TestSimilar(t *testing.T) {
@@ -25,18 +23,6 @@ func TestSimilar(t *testing.T) {
 	}
 	if got := similar(strings.Repeat("a", 1<<20), []string{strings.Repeat("b", 1<<20)}); got != nil {
 		t.Error("names of a megabyte were compared")
-	}
-}
-
-func TestEdits(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
-		if got := text.Edits(c.a, c.b); got != c.want {
-			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
-		}
 	}
 }
 

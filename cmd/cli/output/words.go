@@ -2,7 +2,6 @@ package output
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,14 +46,6 @@ func Identity(raw json.RawMessage) string {
 		name = i.Title + " (" + i.Name + ")"
 	}
 	return strings.TrimSpace(name + " " + i.Version)
-}
-
-// Count is a number with its noun.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // ShortDate is a time as lists print it, "" for none.

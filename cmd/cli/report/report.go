@@ -203,7 +203,7 @@ func (c *Flags) Keep(a *cli.App, rs ...*check.Report) error {
 	if err := next.Write(); err != nil {
 		return fmt.Errorf("cannot write the baseline: %w", err)
 	}
-	a.Note("mcphud: wrote " + c.writeBaseline + ": " + output.Count(next.Count(), "finding", "findings"))
+	a.Note("mcphud: wrote " + c.writeBaseline + ": " + text.Count(next.Count(), "finding", "findings"))
 	for _, r := range rs {
 		before := r.Baseline
 		next.Apply(r)
@@ -277,7 +277,7 @@ func (c *Flags) Verdict(server string, counts check.Counts, o reports.Options) e
 		return nil
 	}
 	return &failure.Error{
-		Kind: failure.Assertion, Server: server, Stage: "check", Message: fmt.Sprintf("%s of severity %s or more", output.Count(n, "finding", "findings"), c.FailOn),
+		Kind: failure.Assertion, Server: server, Stage: "check", Message: fmt.Sprintf("%s of severity %s or more", text.Count(n, "finding", "findings"), c.FailOn),
 		Next: "mend them, ignore them with a reason, or keep a baseline; see mcphud help check",
 	}
 }

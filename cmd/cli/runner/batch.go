@@ -145,7 +145,7 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 	}
 	if r.over {
 		if !r.again && n > r.next {
-			l.Side.Warn(fmt.Sprintf("%d of %s not made: the connection is gone", n-r.next, output.Count(n, "call was", "calls were")))
+			l.Side.Warn(fmt.Sprintf("%d of %s not made: the connection is gone", n-r.next, text.Count(n, "call was", "calls were")))
 		}
 		return r.first
 	}
@@ -185,7 +185,7 @@ func batchArguments(l *cli.Link, it offer.Item, raw json.RawMessage, given []str
 func allowAll(ctx context.Context, l *cli.Link, it offer.Item, n int) error {
 	times := "once for each object that comes"
 	if n >= 0 {
-		times = output.Count(n, "time", "times")
+		times = text.Count(n, "time", "times")
 	}
 	return l.AllowAfter(ctx, it, fmt.Sprintf("%s marks %s as destructive. Call it %s?", l.Title(), it.Name, times))
 }

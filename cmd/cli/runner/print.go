@@ -126,13 +126,13 @@ func PrintAll(p *output.Printer, all []Ran, files int, took time.Duration) error
 	switch p.Format {
 	case output.FormatText:
 		return p.Print(output.Answer{Text: func(t *output.Text) {
-			parts := []string{output.Count(files, "file", "files")}
+			parts := []string{text.Count(files, "file", "files")}
 			for _, n := range []struct {
 				n         int
 				one, many string
 			}{{judged, "assertion", "assertions"}, {written, "snapshot written", "snapshots written"}, {left, "call skipped", "calls skipped"}} {
 				if n.n > 0 {
-					parts = append(parts, output.Count(n.n, n.one, n.many))
+					parts = append(parts, text.Count(n.n, n.one, n.many))
 				}
 			}
 			t.Block(fmt.Sprintf("%s in %s: %d calls, %d failed", strings.Join(parts, ", "), text.Duration(took), len(all), failed))

@@ -18,7 +18,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/views/pane"
 )
 
 func (a *app) skillsCommand() *cobra.Command {
@@ -75,7 +74,7 @@ func weightOf(sk offer.Skill) string {
 	if sk.Dynamic {
 		return "dynamic"
 	}
-	return pane.Count(len(sk.Files), "file") + ", " + text.Bytes(sk.Size())
+	return text.Count(len(sk.Files), "file") + ", " + text.Bytes(sk.Size())
 }
 
 func skillsShow(ctx context.Context, l *cli.Link, args []string) error {
@@ -200,7 +199,7 @@ func skillsVerify(ctx context.Context, l *cli.Link, args []string) error {
 	if err := l.Print(output.Answer{Result: raw, Frames: l.Responses("resources/read"), Text: func(t *output.Text) { printVerdicts(t, l.Out.Width, all) }}); err != nil || wrong == 0 {
 		return err
 	}
-	what := fmt.Sprintf("%d of %s do not match their entries", wrong, pane.Count(len(all), "skill"))
+	what := fmt.Sprintf("%d of %s do not match their entries", wrong, text.Count(len(all), "skill"))
 	return &failure.Error{Kind: failure.Protocol, Server: l.Name(), Stage: "verify", Message: what, Next: "the report on stdout says where", Err: &skills.Mismatch{What: what}}
 }
 

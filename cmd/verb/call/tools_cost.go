@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/offer"
 )
@@ -45,7 +46,7 @@ func toolsCost(ctx context.Context, l *cli.Link) error {
 		for _, e := range entries {
 			rows = append(rows, []string{e.Name, strconv.Itoa(e.Bytes), strconv.Itoa(e.Tokens)})
 		}
-		rows = append(rows, []string{output.Count(total.Count, "tool", "tools"), strconv.Itoa(total.Bytes), strconv.Itoa(total.Tokens)})
+		rows = append(rows, []string{text.Count(total.Count, "tool", "tools"), strconv.Itoa(total.Bytes), strconv.Itoa(total.Tokens)})
 		t.Table(l.Out.Width, rows)
 		t.Block(cost.Estimate)
 	}})

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
@@ -155,7 +156,7 @@ func benchError(ctx context.Context, server string, rep *bench.Report, lost erro
 		missed = append(missed, text)
 	}
 	if len(missed) > 0 {
-		return &failure.Error{Kind: failure.Assertion, Server: server, Stage: "bench", Message: output.Count(len(missed), "threshold", "thresholds") + " missed: " + strings.Join(missed, ", ")}
+		return &failure.Error{Kind: failure.Assertion, Server: server, Stage: "bench", Message: text.Count(len(missed), "threshold", "thresholds") + " missed: " + strings.Join(missed, ", ")}
 	}
 	for _, t := range rep.Targets {
 		if t.Answered == 0 && len(t.Errors) > 0 {

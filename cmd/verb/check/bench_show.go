@@ -123,7 +123,7 @@ func printBench(t *output.Text, width int, r *bench.Report) {
 	t.Note(width, r.Plan.Summary())
 	for _, one := range r.Targets {
 		t.Block("")
-		t.Note(width, fmt.Sprintf("%s (%s over %s, %s): %s", one.Name, one.Protocol, one.Transport, output.Count(one.Connections, "connection", "connections"), one.Outcome()))
+		t.Note(width, fmt.Sprintf("%s (%s over %s, %s): %s", one.Name, one.Protocol, one.Transport, text.Count(one.Connections, "connection", "connections"), one.Outcome()))
 		if one.Lost != "" {
 			t.Note(width, "! the server is gone: "+one.Lost)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/report"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/config"
@@ -199,7 +200,7 @@ func (a *app) look(ctx context.Context, l *cli.Link, c *Checking, words []string
 	rep, interrupted := check.Run(ctx, subject, sections, report.CheckTool(), report.Watch(l))
 	l.Side.Finish()
 	if left := uncalled(rep); left > 0 {
-		a.Note(fmt.Sprintf("mcphud: fuzz called nothing: none of %s is marked as read-only · --allow NAMES says which may be called, --allow '*' all", output.Count(left, "tool", "tools")))
+		a.Note(fmt.Sprintf("mcphud: fuzz called nothing: none of %s is marked as read-only · --allow NAMES says which may be called, --allow '*' all", text.Count(left, "tool", "tools")))
 	}
 	return rep, c.reports.Options(sections, cmp.Or(c.contract.lock, report.FindLock(".")), l.Config().Source.File), interrupted
 }

@@ -308,7 +308,7 @@ func wellness(r doctor.Report) string {
 	}
 	switch {
 	case n > 0:
-		return fmt.Sprintf("! %s, in %s", output.Count(n, "warning", "warnings"), text.Duration(r.Took))
+		return fmt.Sprintf("! %s, in %s", text.Count(n, "warning", "warnings"), text.Duration(r.Took))
 	case !r.Connected():
 		return "✓ nothing failed, and the server wants a login, in " + text.Duration(r.Took)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -217,7 +218,7 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 		return err
 	}
 	if x.strict && out.Errors > 0 {
-		return &cli.StrictError{Err: &failure.Error{Kind: failure.Protocol, Message: output.Count(out.Errors, "error", "errors") + " in " + name, Next: "the findings on stdout say what to change"}}
+		return &cli.StrictError{Err: &failure.Error{Kind: failure.Protocol, Message: text.Count(out.Errors, "error", "errors") + " in " + name, Next: "the findings on stdout say what to change"}}
 	}
 	return nil
 }
@@ -262,16 +263,16 @@ func printFindings(t *output.Text, width int, out ExpertReport) {
 		t.Block("  " + strings.Join(sections, "\n  ") + "\n")
 		i = n
 	}
-	said := fmt.Sprintf("%s, %s, %s in %s", output.Count(out.Errors, "error", "errors"), output.Count(out.Warnings, "warning", "warnings"), output.Count(out.Notes, "note", "notes"),
-		output.Count(out.Frames, "frame", "frames"))
+	said := fmt.Sprintf("%s, %s, %s in %s", text.Count(out.Errors, "error", "errors"), text.Count(out.Warnings, "warning", "warnings"), text.Count(out.Notes, "note", "notes"),
+		text.Count(out.Frames, "frame", "frames"))
 	if len(out.Findings) == 0 {
-		said = "nothing broken in " + output.Count(out.Frames, "frame", "frames")
+		said = "nothing broken in " + text.Count(out.Frames, "frame", "frames")
 	}
 	if out.More > 0 {
 		said += fmt.Sprintf("; %d more findings of the same rules are not listed", out.More)
 	}
 	if out.Unvalidated > 0 {
-		said += fmt.Sprintf("; %s not validated by the schema", output.Count(out.Unvalidated, "frame was", "frames were"))
+		said += fmt.Sprintf("; %s not validated by the schema", text.Count(out.Unvalidated, "frame was", "frames were"))
 	}
 	t.Block(said)
 }

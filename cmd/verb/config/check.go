@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -96,7 +97,7 @@ func printChecked(t *output.Text, all []Checked) {
 			t.B.WriteString(safe.Line(w.String(), 0) + "\n")
 		}
 	}
-	fmt.Fprintf(&t.B, "%s checked, %d without a finding\n", output.Count(len(all), "file", "files"), good)
+	fmt.Fprintf(&t.B, "%s checked, %d without a finding\n", text.Count(len(all), "file", "files"), good)
 }
 
 // checkFound checks what is there.

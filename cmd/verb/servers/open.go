@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
 	"github.com/mcphud/mcphud/session/traffic/importer"
@@ -157,7 +158,7 @@ func readState(p importer.Progress) string {
 		s = " · reading"
 	}
 	if p.Bad > 0 {
-		s += " · " + output.Count(p.Bad, "bad part", "bad parts")
+		s += " · " + text.Count(p.Bad, "bad part", "bad parts")
 	}
 	if p.Partial > 0 {
 		s += " · last line not complete"

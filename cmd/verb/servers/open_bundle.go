@@ -121,7 +121,7 @@ func (a *app) listBundle(path string, where described.Host) (err error) {
 		for _, p := range r.Problems {
 			rows = append(rows, [2]string{"problem", p})
 		}
-		rows = append(rows, [2]string{"content", fmt.Sprintf("%s, %s unpacked", output.Count(len(b.Entries), "entry", "entries"), text.Bytes(b.Unpacked))})
+		rows = append(rows, [2]string{"content", fmt.Sprintf("%s, %s unpacked", text.Count(len(b.Entries), "entry", "entries"), text.Bytes(b.Unpacked))})
 		for i := range rows {
 			rows[i][1] = safe.Line(rows[i][1], 0)
 		}

@@ -109,7 +109,7 @@ func (a *app) lookFor(ctx context.Context, c *registry.Client, what string, limi
 		return len(found) < limit
 	})
 	if bad > 0 {
-		a.Note(fmt.Sprintf("mcphud: %s left out: their descriptions cannot be read", output.Count(bad, "server", "servers")))
+		a.Note(fmt.Sprintf("mcphud: %s left out: their descriptions cannot be read", text.Count(bad, "server", "servers")))
 	}
 	if failure.KindOf(err) != failure.Transport {
 		return found, err
@@ -274,7 +274,7 @@ func (a *app) registrySync(ctx context.Context, c *registry.Client) error {
 	}
 	p := a.Printer()
 	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
-		t.Block(fmt.Sprintf("%s of %s in %s", output.Count(len(list.Servers), "server", "servers"), c.Base(), text.Duration(time.Since(began))))
+		t.Block(fmt.Sprintf("%s of %s in %s", text.Count(len(list.Servers), "server", "servers"), c.Base(), text.Duration(time.Since(began))))
 	}})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/trace"
@@ -141,7 +142,7 @@ func (a *app) rewrite(ctx context.Context, o *fileCommand, name string, q export
 		return err
 	}
 	if keep != nil {
-		a.Note(fmt.Sprintf("mcphud: %s: kept %d of %s", name, n, output.Count(f.Len(), "entry", "entries")))
+		a.Note(fmt.Sprintf("mcphud: %s: kept %d of %s", name, n, text.Count(f.Len(), "entry", "entries")))
 	}
 	return nil
 }

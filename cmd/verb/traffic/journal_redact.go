@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -95,11 +95,11 @@ func (a *app) redact(ctx context.Context, o *fileCommand, name string, r *redact
 	for _, t := range report {
 		total += t.N
 	}
-	a.Note(fmt.Sprintf("mcphud: %s: took out %s of %s", name, output.Count(total, "value", "values"), output.Count(n, "entry", "entries")))
+	a.Note(fmt.Sprintf("mcphud: %s: took out %s of %s", name, text.Count(total, "value", "values"), text.Count(n, "entry", "entries")))
 	for _, t := range report {
 		line := fmt.Sprintf("  %s: %d", t.Rule, t.N)
 		if t.N > 0 {
-			line += fmt.Sprintf(" in %s: %s", output.Count(t.Entries, "entry", "entries"), t.Where(placesShown))
+			line += fmt.Sprintf(" in %s: %s", text.Count(t.Entries, "entry", "entries"), t.Where(placesShown))
 		}
 		a.Note(line)
 	}

@@ -75,7 +75,7 @@ func (a *app) ps(ctx context.Context, cmd *cobra.Command) error {
 		}
 		t.Table(p.Width, rows)
 		if orphans > 0 {
-			t.Note(p.Width, fmt.Sprintf("%s: the client is gone; end it with kill PID", output.Count(orphans, "orphan", "orphans")))
+			t.Note(p.Width, fmt.Sprintf("%s: the client is gone; end it with kill PID", text.Count(orphans, "orphan", "orphans")))
 		}
 	}})
 }

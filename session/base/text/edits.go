@@ -2,25 +2,42 @@ package text
 
 import "strings"
 
-// Edits is the Levenshtein distance in bytes.
+// Edits is how many characters to insert, delete, replace or swap with their neighbour to make b of a (optimal string alignment).
 func Edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	x, y := []rune(a), []rune(b)
+	return EditsWithin(x, y, max(len(x), len(y)))
+}
+
+// EditsWithin is Edits, or limit+1 where it would be more than limit, which is known sooner.
+func EditsWithin(a, b []rune, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
 	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
 			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, last+1)
+			d := min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			row[j] = d
+			least = min(least, d)
 		}
+		if least > limit {
+			return limit + 1
+		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return min(last[len(b)], limit+1)
 }
 
 // Nearest is the name that a mistyped one probably stands for: at most two edits away, or with it as a part; "" where none is.

@@ -28,7 +28,7 @@ func (p *page) markdowns() {
 			failed++
 		}
 	})
-	fmt.Fprintf(&b, "## mcphud check: %s, %d failed\n\n", count(len(p.all), "server", "servers"), failed)
+	fmt.Fprintf(&b, "## mcphud check: %s, %d failed\n\n", text.Count(len(p.all), "server", "servers"), failed)
 	left := 0
 	p.each(func(int) {
 		if b.Len() > maxMarkdown/4 {
@@ -38,7 +38,7 @@ func (p *page) markdowns() {
 		fmt.Fprintf(&b, "- %s %s: %s\n", passes(p.r, p.o), code(text.Clip(title(p.r.Server), 200)), counted(p.r.Counts))
 	})
 	if left > 0 {
-		fmt.Fprintf(&b, "\n%s left out here for their length.\n", count(left, "server is", "servers are"))
+		fmt.Fprintf(&b, "\n%s left out here for their length.\n", text.Count(left, "server is", "servers are"))
 	}
 	p.put(b.String(), "\n")
 	room := maxMarkdown - b.Len() - 1
@@ -146,7 +146,7 @@ func (p *page) folded(room int) int {
 		left += total - shown
 	}
 	if left > 0 && all > last {
-		p.putf("\n%s left out here for their length: the other formats have all of them.\n", count(left, "finding is", "findings are"))
+		p.putf("\n%s left out here for their length: the other formats have all of them.\n", text.Count(left, "finding is", "findings are"))
 		room -= last
 	}
 	return max(all-last-room, 0)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 )
 
@@ -184,7 +185,7 @@ func offered(s check.ServerReport) string {
 		one, many string
 	}{{s.Tools, "tool", "tools"}, {s.Prompts, "prompt", "prompts"}, {s.Resources, "resource", "resources"}, {s.Templates, "template", "templates"}} {
 		if n.n > 0 {
-			out = append(out, count(n.n, n.one, n.many))
+			out = append(out, text.Count(n.n, n.one, n.many))
 		}
 	}
 	if s.Protocol == "" && out == nil {
@@ -196,13 +197,6 @@ func offered(s check.ServerReport) string {
 	return strings.Join(out, ", ")
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // counted says how many findings there are, without those of which there are none: "2 errors, 1 warning".
 func counted(c check.Counts) string {
 	var out []string
@@ -211,7 +205,7 @@ func counted(c check.Counts) string {
 		one, many string
 	}{{c.Error, "error", "errors"}, {c.Warning, "warning", "warnings"}, {c.Info, "info", "info"}, {c.Ignored, "ignored", "ignored"}} {
 		if n.n > 0 {
-			out = append(out, count(n.n, n.one, n.many))
+			out = append(out, text.Count(n.n, n.one, n.many))
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "no findings")

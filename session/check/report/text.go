@@ -86,7 +86,7 @@ func (p *page) group(g *group) {
 		p.finding(f, g)
 	}
 	if left := len(g.indices) - g.counts.Ignored - shown; left > 0 {
-		p.words("      ", "and "+count(left, "more", "more"))
+		p.words("      ", "and "+text.Count(left, "more", "more"))
 	}
 	if fix != "" {
 		p.words("    → ", fix)
@@ -200,12 +200,12 @@ func (p *page) ending() {
 	if b == nil {
 		return
 	}
-	s = count(b.Known, "finding of the baseline is still there", "findings of the baseline are still there")
-	s += ", " + count(b.New, "is new", "are new") + ", " + count(len(b.Fixed), "is fixed", "are fixed")
+	s = text.Count(b.Known, "finding of the baseline is still there", "findings of the baseline are still there")
+	s += ", " + text.Count(b.New, "is new", "are new") + ", " + text.Count(len(b.Fixed), "is fixed", "are fixed")
 	p.words("", s)
 	for i, k := range b.Fixed {
 		if i == foldedPlaces && !p.o.Verbose {
-			p.words("  ", "and "+count(len(b.Fixed)-i, "more", "more"))
+			p.words("  ", "and "+text.Count(len(b.Fixed)-i, "more", "more"))
 			break
 		}
 		p.words("  ✓ ", "fixed: "+k.Rule+": "+k.Place+": "+k.Message)

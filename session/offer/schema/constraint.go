@@ -133,12 +133,7 @@ func side(lit string, exclusive bool, ex, in string) string {
 }
 
 func counted(lo, hi int, one, many string) string {
-	unit := func(n int) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return strconv.Itoa(n) + " " + many
-	}
+	unit := func(n int) string { return text.Count(n, one, many) }
 	switch {
 	case lo >= 0 && lo == hi:
 		return "exactly " + unit(lo)
