@@ -28,7 +28,7 @@ var sizes = []struct {
 	{"session/client", 2_200},
 	{"session/catalog", 4_400},
 	{"session/traffic", 11_800},
-	{"session/check", 29_800},
+	{"session/check", 27_960},
 	{"session/test", 5_900},
 	{"themes", 400},
 	{"agentsrv", 30_200},
@@ -40,7 +40,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 146_000
+const tests = 146_300
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

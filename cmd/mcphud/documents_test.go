@@ -19,7 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session/check/ignore"
+	"github.com/mcphud/mcphud/session/check/report/ignore"
 	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/calls"

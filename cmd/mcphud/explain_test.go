@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	verbcheck "github.com/mcphud/mcphud/cmd/verb/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -111,7 +111,7 @@ func TestExplainRefuses(t *testing.T) {
 func TestExplainRules(t *testing.T) {
 	t.Parallel()
 	var all []verbcheck.RuleLine
-	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(live.Rules()) {
+	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(rules.Of("live")) {
 		t.Errorf("%d rules, %v", len(all), err)
 	}
 	one := mcphud(t, "explain", "cancel-initialize", "--format", "text").ok(t)

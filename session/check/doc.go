@@ -5,10 +5,11 @@
 //   - conform, fuzz, cases, bench call it
 //   - live holds what a journal has against the protocol, which conform does too
 //   - doctor says why a server does not connect
-//   - ignore says which findings do not count, report writes them
+//   - report writes what was found; report/ignore says which findings do not count
+//   - rules is what all of them judge by, as data
 //
-// A rule is a row of its section's table, such as lint/rules_refuse.go, and a probe where it has to do something. Rules about batches are
-// in conform (those that are tried) and live (those about frames that were seen).
+// A rule is an entry of a file there, such as rules/lint.yaml, and under its id a probe, or a place that reports it, in the section's code. Rules
+// about batches are in conform (those that are tried) and live (those about frames that were seen).
 package check
 
 import "context"

@@ -15,41 +15,16 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 )
 
 // serverSection is what the run itself finds: it is in each report, first.
 type serverSection struct{}
 
-func (serverSection) Name() string  { return "server" }
-func (serverSection) Title() string { return "the server answers, to the end" }
-func (serverSection) Rules() []*Rule {
-	const spec = "https://modelcontextprotocol.io/specification/2025-11-25/"
-	return []*Rule{
-		{
-			ID: "server/died", Severity: Error, Title: "the server died, or closed the connection, while it was examined", Why: "whatever a client was doing is lost",
-			Fix: "look at the last lines of its stderr; answer bad requests with an error", Source: spec + "basic/lifecycle#shutdown", Read: "2026-11-20",
-		},
-		{
-			ID: "server/unreachable", Severity: Error, Title: "the server cannot be connected to", Why: "nothing was examined",
-			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle#initialization", Read: "2026-11-23",
-		},
-		{
-			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares could not be read",
-			Why: "clients show nothing of it, and nothing of it was examined; a warning where only prompts or resources are declared and unknown",
-			Fix: "see the message: start what the server needs to answer, or answer the method, or leave its capability out", Source: spec + "server/tools#listing-tools", Read: "2026-11-20",
-		},
-		{
-			ID: stdoutNoise, Severity: severityOf("stdout-noise"), Title: "writes other things than messages to standard output",
-			Why: "the other side reads messages there: many clients end the connection at the first line that is not JSON",
-			Fix: "write logs to standard error", Source: spec + "basic/transports#stdio", Read: "2026-11-27",
-		},
-		{
-			ID: "server/section-failed", Severity: Error, Title: "a section could not be finished", Why: "the rest of it was not examined",
-			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle", Read: "2026-11-20",
-		},
-	}
-}
+func (serverSection) Name() string   { return "server" }
+func (serverSection) Title() string  { return "the server answers, to the end" }
+func (serverSection) Rules() []*Rule { return rules.Of("server") }
 
 func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 	for _, k := range kinds {
@@ -62,7 +37,7 @@ func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 		if unknownMethod(err) {
 			f.Message = k.Method() + " is declared, and not implemented"
 			if k != offer.Tools { // the other lists work
-				severity = severityOf("capability-empty")
+				severity = rules.Find("live", "capability-empty").Severity
 			}
 		}
 		r.At(severity, "server/list-failed", f)

@@ -6,22 +6,12 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 // stdoutNoise is the rule about output beside messages.
 const stdoutNoise = "server/stdout-noise"
-
-// severityOf is that of a rule about recorded traffic, so that a check and all others who judge by those rules say the same.
-func severityOf(rule string) Severity {
-	switch live.Find(rule).Severity {
-	case live.Error:
-		return Error
-	case live.Warning:
-		return Warning
-	}
-	return Info
-}
 
 // NoMessage reports whether a line of standard output is none of JSON-RPC. An object with the member jsonrpc is one, also where others of its
 // members are wrong, which other rules say.
@@ -38,7 +28,7 @@ func stdout(s *Subject, r *Recorder) (found bool) {
 	n, first := 0, ""
 	var body []byte // of the entry that is looked at
 	checker := live.NewChecker(func(f live.Finding) {
-		if f.By != live.Server || f.Rule.ID != "stdout-noise" && (f.Rule.ID != "message-shape" || !NoMessage(body)) {
+		if f.By != rules.Server || f.Rule.ID != "stdout-noise" && (f.Rule.ID != "message-shape" || !NoMessage(body)) {
 			return
 		}
 		if n++; n == 1 {

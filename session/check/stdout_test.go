@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
@@ -48,7 +48,7 @@ func TestStdoutNoise(t *testing.T) {
 		if got := ids(r); !slices.Equal(got, want) || len(want) != ends || r.Counts.Error != len(want) || r.Sections[0].Counts.Error != len(want) {
 			t.Errorf("%s: %q, %d at the end, %+v", mode, got, ends, r.Sections[0].Counts)
 		}
-		if len(want) > 0 && r.Findings[0].Severity.String() != live.Find("stdout-noise").Severity.String() {
+		if len(want) > 0 && r.Findings[0].Severity.String() != rules.Find("live", "stdout-noise").Severity.String() {
 			t.Errorf("%+v", r.Findings[0])
 		}
 	}
@@ -145,7 +145,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 		says             string
 	}{
 		{"resources/list", -32603, "error", "nothing is known of resources/list, which could not be read; the other lists were examined", "resources/list: the list could not be read: error -32603: refused"},
-		{"resources/list", jsonrpc.CodeMethodNotFound, live.Find("capability-empty").Severity.String(), "", "resources/list is declared, and not implemented"},
+		{"resources/list", jsonrpc.CodeMethodNotFound, rules.Find("live", "capability-empty").Severity.String(), "", "resources/list is declared, and not implemented"},
 		{"tools/list", jsonrpc.CodeMethodNotFound, "error", "", "tools/list is declared, and not implemented"},
 		{"", -32603, "error", "nothing is known of tools/list, prompts/list, resources/list, resources/templates/list, which could not be read", "tools/list: the list could not be read: "},
 	} {

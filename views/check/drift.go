@@ -26,7 +26,6 @@ type drift struct {
 	lock    *contract.Project // nil for none
 	detail  pane.TextPane
 	servers map[string]*drifted
-	rules   map[string]*check.Rule
 	at      int // whose detail is shown
 }
 
@@ -54,11 +53,7 @@ type comparedOffer struct {
 func NewDrift(lock *contract.Project) *tui.Screen { return newDrift(lock).screen() }
 
 func newDrift(lock *contract.Project) *drift {
-	v := &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}, rules: map[string]*check.Rule{}}
-	for _, r := range (&contract.Section{}).Rules() {
-		v.rules[r.ID] = r
-	}
-	return v
+	return &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}}
 }
 
 func (v *drift) screen() *tui.Screen {

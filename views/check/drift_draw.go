@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -94,7 +95,7 @@ func (v *drift) changeLines(th *tui.Theme, w int, ch contract.Change) []string {
 	d.Styled("class", classMark(th, ch.Class))
 	d.Row("where", safe.Line(ch.Place.String(), 300))
 	d.Row("what", safe.Line(ch.Message, 600))
-	if r := v.rules[ch.Rule]; r != nil {
+	if r := rules.Find("contract", ch.Rule); r != nil {
 		d.Row("why", r.Why)
 		d.Row("rule", r.ID)
 	}

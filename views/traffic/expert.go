@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
@@ -29,7 +30,7 @@ type experts struct {
 	ended   bool        // the list knows that
 	report  live.Report // as far as the filter lets through
 	rows    []expertRow
-	folded  map[*live.Rule]bool // as the user wants it
+	folded  map[*rules.Rule]bool // as the user wants it
 	filter  *filter.Filter
 	ranged  string // the condition in it that another screen put there
 	known   filter.Seen
@@ -55,29 +56,29 @@ const manyFindings = 20
 
 // NewExperts marks the rows of the screen of frames that has the same broken, once it was opened.
 func NewExperts(broken *Broken, over func() bool) *tui.Screen {
-	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), broken: broken, over: over, folded: map[*live.Rule]bool{}}
+	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
 	return v.screen()
 }
 
 // Broken is the entries about which there is a finding, and the requests in whose exchange one is: what the screen of frames takes from the
 // one of findings.
 type Broken struct {
-	worst map[uint64]live.Severity
+	worst map[uint64]rules.Severity
 	rev   int
 }
 
 // badge says of an entry that there is an error or a warning about it; § stands for the section of the specification.
 func (b *Broken) badge(th *tui.Theme, seq uint64) string {
-	if b.worst[seq] < live.Warning {
+	if b.worst[seq] < rules.Warning {
 		return ""
 	}
 	_, style := severityMark(th, b.worst[seq])
-	return style.S("§ " + b.worst[seq].String())
+	return style.S("§ " + live.Word(b.worst[seq]))
 }
 
 // take marks what a report is about.
 func (b *Broken) take(j *journal.Journal, r *live.Report) {
-	worst := map[uint64]live.Severity{}
+	worst := map[uint64]rules.Severity{}
 	for _, g := range r.Groups {
 		for _, f := range g.Findings {
 			worst[f.Seq] = max(worst[f.Seq], g.Rule.Severity)
@@ -194,7 +195,7 @@ func (v *experts) unfolded(g *live.Group) bool {
 // arrange builds the rows anew. The cursor stays on its finding.
 func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 	var was live.Finding
-	var rule *live.Rule
+	var rule *rules.Rule
 	if g, f := v.selected(); g != nil {
 		rule = g.Rule
 		if f != nil {
@@ -370,7 +371,7 @@ func (v *experts) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case f != nil && (k == tui.CopyRaw || k == tui.CopyJSON):
 		return pane.CopyBody(c.Sessions.Journal(), f.Seq)
 	case g != nil && k == tui.CopyPath:
-		return tui.CopyString(g.Rule.Section(v.revision(g, f)), true)
+		return tui.CopyString(g.Rule.Link(v.revision(g, f)), true)
 	}
 	return nil
 }
@@ -406,8 +407,8 @@ func (v *experts) summary() string {
 	r := &v.report
 	out := "nothing broken in " + text.Count(r.Frames, "frame")
 	if r.Total() > 0 {
-		out = fmt.Sprintf("%s, %s, %s in %s", text.Count(r.Count[live.Error], "error"), text.Count(r.Count[live.Warning], "warning"),
-			text.Count(r.Count[live.Note], "note"), text.Count(r.Frames, "frame"))
+		out = fmt.Sprintf("%s, %s, %s in %s", text.Count(r.Count[rules.Error], "error"), text.Count(r.Count[rules.Warning], "warning"),
+			text.Count(r.Count[rules.Info], "note"), text.Count(r.Frames, "frame"))
 	}
 	if r.Unchecked > 0 {
 		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
@@ -416,11 +417,11 @@ func (v *experts) summary() string {
 }
 
 // severityMark is a severity as a glyph, and its colour.
-func severityMark(th *tui.Theme, s live.Severity) (glyph string, style paint.Style) {
+func severityMark(th *tui.Theme, s rules.Severity) (glyph string, style paint.Style) {
 	switch s {
-	case live.Error:
+	case rules.Error:
 		return "✗", th.Error
-	case live.Warning:
+	case rules.Warning:
 		return "!", th.Warn
 	}
 	return "·", th.Info

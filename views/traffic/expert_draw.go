@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -33,11 +34,11 @@ func (r expertRows) Row(i, w int) string {
 			fold = "▾"
 		}
 		count := fmt.Sprintf("%d×", g.Count)
-		left := th.Muted.S(fold) + " " + style.S(paint.Fit(glyph+" "+g.Rule.Severity.String(), 10)) + th.Muted.S(fmt.Sprintf("%5s ", count)) + th.Text.S(g.Rule.Title)
+		left := th.Muted.S(fold) + " " + style.S(paint.Fit(glyph+" "+live.Word(g.Rule.Severity), 10)) + th.Muted.S(fmt.Sprintf("%5s ", count)) + th.Text.S(g.Rule.Title)
 		return paint.Fit(left, w)
 	}
 	f := &g.Findings[row.finding]
-	left := "    " + th.Muted.S(fmt.Sprintf("#%-6d", f.Seq)) + " " + th.Accent.S(paint.Fit(f.By.String(), 7))
+	left := "    " + th.Muted.S(fmt.Sprintf("#%-6d", f.Seq)) + " " + th.Accent.S(paint.Fit(string(f.By), 7))
 	if len(r.c.Sessions.Servers()) > 1 || w >= 90 {
 		left += th.Muted.S(paint.Fit(safe.Line(r.c.ServerTitle(f.Server), 40), 12)) + " "
 	}
@@ -101,7 +102,7 @@ func (v *experts) drawDetail(c *tui.Ctx, p *tui.Pane) {
 func findingLines(c *tui.Ctx, w int, g *live.Group, f *live.Finding, revision string) []string {
 	d, th := pane.NewDetails(c.Theme, w), c.Theme
 	glyph, style := severityMark(th, g.Rule.Severity)
-	d.Styled("severity", style.S(glyph+" "+g.Rule.Severity.String()))
+	d.Styled("severity", style.S(glyph+" "+live.Word(g.Rule.Severity)))
 	d.Row("wrong", g.Rule.Title)
 	d.Row("broken by", brokenBy(g, f))
 	if f != nil {
@@ -126,7 +127,7 @@ func findingLines(c *tui.Ctx, w int, g *live.Group, f *live.Finding, revision st
 	if revision != "" {
 		d.Row("revision", revision)
 	}
-	d.Row("section", strings.TrimPrefix(g.Rule.Section(revision), live.Site))
+	d.Row("section", strings.TrimPrefix(g.Rule.Link(revision), rules.Site))
 	d.Note("y p copies its URL.")
 	return d.Lines
 }
@@ -138,10 +139,10 @@ func brokenBy(g *live.Group, f *live.Finding) string {
 		by = f.By
 	}
 	switch by {
-	case live.Sender:
+	case rules.Sender:
 		return "whoever sent the message"
-	case live.Receiver:
+	case rules.Receiver:
 		return "whoever was asked"
 	}
-	return "the " + by.String()
+	return "the " + string(by)
 }

@@ -29,9 +29,9 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/check/fuzz"
-	"github.com/mcphud/mcphud/session/check/ignore"
 	"github.com/mcphud/mcphud/session/check/lint"
 	reports "github.com/mcphud/mcphud/session/check/report"
+	"github.com/mcphud/mcphud/session/check/report/ignore"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )

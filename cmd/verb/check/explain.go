@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -53,7 +54,7 @@ func (a *app) expertCommand() *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"error", "warning", "note"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("rule", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
-		for _, r := range live.Rules() {
+		for _, r := range rules.Of("live") {
 			ids = append(ids, r.ID+"\t"+r.Title)
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp
@@ -77,7 +78,7 @@ func (a *app) expert(ctx context.Context, cmd *cobra.Command, args []string, x e
 	case len(args) != 1 || cmd.ArgsLenAtDash() >= 0:
 		return failure.UsageError(fmt.Sprintf("explain takes one file or rule, and got %d arguments", len(args)), "write mcphud explain FILE")
 	}
-	if r := live.Find(args[0]); r != nil {
+	if r := rules.Find("live", args[0]); r != nil {
 		if _, err := os.Stat(args[0]); err != nil {
 			return a.ruleShow(r)
 		}
@@ -88,8 +89,8 @@ func (a *app) expert(ctx context.Context, cmd *cobra.Command, args []string, x e
 // wanted are the findings to show.
 type wanted struct {
 	filter *filter.Filter
-	least  live.Severity
-	rules  []*live.Rule
+	least  rules.Severity
+	rules  []*rules.Rule
 }
 
 func (x expertFlags) parse() (w wanted, err error) {
@@ -103,7 +104,7 @@ func (x expertFlags) parse() (w wanted, err error) {
 		}
 	}
 	for _, id := range x.rules {
-		r := live.Find(id)
+		r := rules.Find("live", id)
 		if r == nil {
 			return w, failure.UsageError(fmt.Sprintf("--rule: no such rule: %q", id), "mcphud explain --rules lists them")
 		}
@@ -177,7 +178,7 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 			}
 			shown++
 			l := FoundLine{
-				one.Rule.ID, one.Rule.Severity.String(), one.By.String(), one.Seq, one.Server, one.Conn, one.Method, one.Revision,
+				one.Rule.ID, live.Word(one.Rule.Severity), string(one.By), one.Seq, one.Server, one.Conn, one.Method, one.Revision,
 				one.Rule.Title, strings.ToValidUTF8(one.Evidence, "\uFFFD"), one.Rule.Fix, one.Section(),
 			}
 			raw, err := json.Marshal(l)
@@ -192,9 +193,9 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 			shown = g.Count
 		}
 		switch g.Rule.Severity {
-		case live.Error:
+		case rules.Error:
 			out.Errors += shown
-		case live.Warning:
+		case rules.Warning:
 			out.Warnings += shown
 		default:
 			out.Notes += shown
@@ -229,7 +230,7 @@ func ruleOrFile(name string, err error) error {
 		return err
 	}
 	var ids []string
-	for _, r := range live.Rules() {
+	for _, r := range rules.Of("live") {
 		ids = append(ids, r.ID)
 	}
 	if mean := output.DidYouMean(name, ids); mean != "" {
@@ -288,10 +289,10 @@ type RuleLine struct {
 	Sections  map[string]string `json:"sections"`
 }
 
-func ruleLineOf(r *live.Rule) RuleLine {
-	l := RuleLine{r.ID, r.Severity.String(), r.By.String(), r.Title, r.Fix, r.Revisions(), map[string]string{}}
+func ruleLineOf(r *rules.Rule) RuleLine {
+	l := RuleLine{r.ID, live.Word(r.Severity), string(r.By), r.Title, r.Fix, r.Revisions(), map[string]string{}}
 	for _, rev := range l.Revisions {
-		l.Sections[rev] = r.Section(rev)
+		l.Sections[rev] = r.Link(rev)
 	}
 	return l
 }
@@ -301,7 +302,7 @@ func (a *app) ruleList() error {
 	var all []RuleLine
 	var lines [][]byte
 	rows := [][]string{{"RULE", "SEVERITY", "BY", "TITLE"}}
-	for _, r := range live.Rules() {
+	for _, r := range rules.Of("live") {
 		l := ruleLineOf(r)
 		raw, err := json.Marshal(l)
 		if err != nil {
@@ -327,7 +328,7 @@ func (a *app) ruleList() error {
 }
 
 // ruleShow prints one rule.
-func (a *app) ruleShow(r *live.Rule) error {
+func (a *app) ruleShow(r *rules.Rule) error {
 	l := ruleLineOf(r)
 	raw, err := json.Marshal(l)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
-
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 )
 
@@ -45,6 +45,9 @@ func (*Section) Name() string { return "load" }
 
 // Title says what is examined.
 func (*Section) Title() string { return "several requests at once, and a constant rate of them" }
+
+// Rules are those of the section.
+func (*Section) Rules() []*check.Rule { return rules.Of("load") }
 
 // Figures are what the section measures.
 type Figures struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -40,15 +41,8 @@ func (*Section) Name() string { return "cases" }
 // Title says what is tried.
 func (*Section) Title() string { return "named calls, and what their files expect" }
 
-const (
-	ofCall = "cases/call"
-
-	manual = "https://jqlang.org/manual/"
-	tools  = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling"
-	errs   = "https://www.jsonrpc.org/specification#error_object"
-	schema = "https://json-schema.org/draft/2020-12/json-schema-validation"
-	read   = "2026-11-23"
-)
+// ofCall is the rule of calls without an answer.
+const ofCall = "cases/call"
 
 // ids are the rules of assertions.
 var ids = map[string]string{
@@ -57,19 +51,7 @@ var ids = map[string]string{
 }
 
 // Rules are one for each kind of assertion, and one for calls without an answer.
-func (*Section) Rules() []*check.Rule {
-	const contract = "the file of the call says what its author relies on"
-	return []*check.Rule{
-		{ID: ofCall, Severity: check.Error, Title: "a named call has no answer", Why: "whoever wrote it down got one", Fix: "answer it, or say in its file which error is expected", Source: errs, Read: read},
-		{ID: "cases/expect", Severity: check.Error, Title: "an expression does not hold for the answer", Why: contract, Fix: "correct the server, or the expression", Source: manual, Read: read},
-		{ID: "cases/schema", Severity: check.Error, Title: "the answer is not valid by the schema of the call", Why: contract, Fix: "correct the server, or the schema", Source: schema, Read: read},
-		{ID: "cases/latency", Severity: check.Error, Title: "the answer took longer than the call allows", Why: contract, Fix: "make the tool faster, or the limit larger"},
-		{ID: "cases/is-error", Severity: check.Error, Title: "a tool reported an error, or did not, against what is expected", Why: "a model sees it as the outcome of the tool", Fix: "correct the tool, or the isError of the call", Source: tools, Read: read},
-		{ID: "cases/error", Severity: check.Error, Title: "the call ended otherwise than with the expected error", Why: contract, Fix: "correct the server, or the expectError of the call", Source: errs, Read: read},
-		{ID: "cases/snapshot", Severity: check.Error, Title: "the answer differs from its snapshot", Why: "it changed, for whoever reads it", Fix: "correct the server, or keep the new answer as the snapshot"},
-		{ID: "cases/capture", Severity: check.Error, Title: "the answer lacks what later calls need of it", Why: "the calls that follow cannot be made", Fix: "correct the server, or the capture of the call"},
-	}
-}
+func (*Section) Rules() []*check.Rule { return rules.Of("cases") }
 
 // figures count the calls.
 type figures struct {

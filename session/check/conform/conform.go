@@ -85,7 +85,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			rec.Step(r.done, total, table[i].ID)
+			rec.Step(r.done, total, table[i].name)
 			r.try(ctx, &table[i])
 			r.done++
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
@@ -94,7 +94,7 @@ func TestExitsBesideWhatWasEnded(t *testing.T) {
 func TestNoiseIsOneFault(t *testing.T) {
 	t.Parallel()
 	r := examined(t, faketest.Stdio(t, behave.Noise), func() {}, "stdout-*", "message-shape")
-	if len(r.Findings) != 1 || r.Findings[0].ID != Name+"/stdout-clean" || r.Findings[0].Severity.String() != live.Find("stdout-noise").Severity.String() {
+	if len(r.Findings) != 1 || r.Findings[0].ID != Name+"/stdout-clean" || r.Findings[0].Severity.String() != rules.Find("live", "stdout-noise").Severity.String() {
 		t.Errorf("%+v %+v", r.Findings, r.Sections[1])
 	}
 	if r = examined(t, faketest.Stdio(t, behave.Noise), func() {}, "stdout-noise", "ping"); !finds(r, "stdout-noise") {
@@ -122,7 +122,7 @@ func TestABadMemberIsNoNoise(t *testing.T) {
 func TestDeclaredAndNotImplemented(t *testing.T) {
 	t.Parallel()
 	agent := everything(t)
-	for method, want := range map[string]string{"prompts/list": live.Find("capability-empty").Severity.String(), "tools/list": "error", "resources/templates/list": ""} {
+	for method, want := range map[string]string{"prompts/list": rules.Find("live", "capability-empty").Severity.String(), "tools/list": "error", "resources/templates/list": ""} {
 		r := tried(t, agent, on(method, failing(-32601)), rev2511, "declared-lists")
 		got := ""
 		for _, f := range r.Findings {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -38,7 +39,7 @@ type log struct {
 func newLog() *log {
 	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, spoken: map[string]bool{}}
 	l.checker = live.NewChecker(func(f live.Finding) {
-		if f.By != live.Server || !observed(f.Rule) {
+		if f.By != rules.Server || !observed(f.Rule) {
 			return
 		}
 		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
@@ -52,22 +53,12 @@ func newLog() *log {
 }
 
 // observed reports whether a rule about recorded traffic is one of the section: about servers, and not tried by a rule of ours.
-func observed(r *live.Rule) bool {
+func observed(r *rules.Rule) bool {
 	switch r.ID {
 	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused", "capability-empty":
 		return false
 	}
-	return r.By == live.Server || r.By == live.Sender
-}
-
-func severity(s live.Severity) check.Severity {
-	switch s {
-	case live.Error:
-		return check.Error
-	case live.Warning:
-		return check.Warning
-	}
-	return check.Info
+	return r.By == rules.Server || r.By == rules.Sender
 }
 
 // add checks an entry and keeps what evidence needs of it.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 var update = flag.Bool("update", false, "write how many rules there are into the manual of check")
@@ -20,7 +20,7 @@ func TestManualCountsTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, r := range live.Rules() {
+	for _, r := range rules.Of("live") {
 		if observed(r) {
 			n++
 		}

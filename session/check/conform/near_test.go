@@ -213,26 +213,26 @@ func TestNearMisses(t *testing.T) {
 	agent := everything(t)
 	ids := map[string]bool{}
 	for _, u := range tables() {
-		ids[u.ID] = true
-		near := nears[u.ID]
-		if u.on == overPipes {
-			t.Run(u.ID, func(t *testing.T) {
+		ids[u.name] = true
+		near := nears[u.name]
+		if u.Transport == "stdio" {
+			t.Run(u.name, func(t *testing.T) {
 				t.Parallel()
-				if r := examined(t, oddServer(t), func() {}, u.ID); !slices.Contains(passed(r), u.ID) || finds(r, u.ID) {
+				if r := examined(t, oddServer(t), func() {}, u.name); !slices.Contains(passed(r), u.name) || finds(r, u.name) {
 					t.Errorf("it does not pass: %+v %+v", r.Findings, r.Sections)
 				}
 			})
 			continue
 		}
-		if near == nil && trips[u.ID].good == nil && nearsElsewhere[u.ID] == "" {
-			t.Errorf("%s has no server that nearly breaks it", u.ID)
+		if near == nil && trips[u.name].good == nil && nearsElsewhere[u.name] == "" {
+			t.Errorf("%s has no server that nearly breaks it", u.name)
 		}
 		if near == nil {
 			continue
 		}
-		t.Run(u.ID, func(t *testing.T) {
+		t.Run(u.name, func(t *testing.T) {
 			t.Parallel()
-			protocol := trips[u.ID].protocol
+			protocol := trips[u.name].protocol
 			if protocol == "" {
 				protocol = rev2511
 			}
@@ -244,7 +244,7 @@ func TestNearMisses(t *testing.T) {
 				}
 				return done
 			}
-			if r := tried(t, agent, how, protocol, u.ID); !slices.Contains(passed(r), u.ID) || finds(r, u.ID) {
+			if r := tried(t, agent, how, protocol, u.name); !slices.Contains(passed(r), u.name) || finds(r, u.name) {
 				t.Errorf("it does not pass: %+v %+v", r.Findings, r.Sections)
 			}
 			if !used.Load() {

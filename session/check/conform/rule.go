@@ -3,14 +3,13 @@ package conform
 import (
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// The revisions that rules begin or end with. Revisions are dates and compare as text.
+// The revisions that trials tell apart. Revisions are dates and compare as text.
 const (
 	rev2503 = "2025-03-26"
 	rev2506 = "2025-06-18"
@@ -19,87 +18,63 @@ const (
 	absurd  = "1900-01-01" // no revision
 )
 
-// carrier is what a rule needs messages to travel by.
-type carrier uint8
-
+// The connections of trials.
 const (
-	anything carrier = iota
-	overHTTP
-	overPipes
-	overSSE
+	shared = false // that of all rules of its era
+	alone  = true  // one of its own, on which nothing was said
 )
 
-func (c carrier) String() string { return [...]string{"", "Streamable HTTP", "stdio", "HTTP+SSE"}[c] }
+// trial is what tries a rule. It returns nil where the rule holds, violated(…) where it does not, skip(…) where it cannot be tried.
+type trial struct {
+	name  string // the rule's id in conform.yaml, without the section
+	alone bool   // shared or alone
+	try   func(*probe) error
+}
 
 // rule is one thing that is tried.
 type rule struct {
-	check.Rule         // ID without the section; Source and Read are filled in
-	first, last string // revisions that have it; "" for all
-	spec        [2]string
-	on          carrier
-	alone       bool // needs a connection of its own, on which nothing was said
-	try         func(*probe) error
+	*check.Rule
+	trial
 }
 
-// in reports whether the rule holds in a revision.
-func (r *rule) in(revision string) bool {
-	return (r.first == "" || revision >= r.first) && (r.last == "" || revision <= r.last)
-}
-
-// section is where the specification says so, in the text of a revision.
-func (r *rule) section(revision string) string {
-	at := r.spec[0]
-	if revision >= modern {
-		at = r.spec[1]
-	}
-	if at == "" || strings.HasPrefix(at, live.Site) {
-		return at
-	}
-	if name, ok := strings.CutPrefix(at, "basic#"); ok && revision < rev2503 { // it had a page of its own then
-		at = strings.TrimSuffix("basic/messages#"+name, "#messages")
-	}
-	return live.Site + revision + "/" + at
-}
-
-// revisions are those that are spoken, the newest first.
-var revisions = [...]string{modern, rev2511, rev2506, rev2503, "2024-11-05"}
-
-// read is when the specification was read.
-const read = "2026-11-23"
-
-// tables are all rules that are tried.
-func tables() []rule {
+// trials has one for each rule that is tried.
+func trials() []trial {
 	return slices.Concat(messages, handshake, perRequest, features, lists, streamable, outdated, sessions, mirrored, pipes, tasks)
 }
 
-// known are the rules of the section: what is tried, what is looked for in all that the server sends, and the official suite.
-var known = sync.OnceValue(func() []*check.Rule {
-	var all []*check.Rule
+// tables are all rules that are tried, in the order of conform.yaml.
+var tables = sync.OnceValue(func() (all []rule) {
+	of := map[string]trial{}
+	for _, t := range trials() {
+		of[t.name] = t
+	}
+	for _, r := range rules.Of(Name) {
+		if t, ok := of[r.Name()]; ok {
+			all = append(all, rule{r, t})
+		}
+	}
+	return all
+})
+
+// known are the rules of the section: what is tried, what is looked for in all that the server sends, and what stands for several of these.
+var known = sync.OnceValue(func() (all []*check.Rule) {
 	for _, r := range tables() {
-		c := r.Rule
-		c.ID, c.Read = Name+"/"+c.ID, read
-		for _, v := range revisions {
-			if s := r.section(v); r.in(v) && s != "" {
-				c.Source = s
-				break
-			}
-		}
-		all = append(all, &c)
+		all = append(all, r.Rule)
 	}
-	for _, r := range live.Rules() {
-		if !observed(r) {
-			continue
+	tried := len(all)
+	for _, r := range rules.Of("live") {
+		if observed(r) {
+			own := *r
+			own.ID = Name + "/" + r.ID
+			all = append(all, &own)
 		}
-		all = append(all, &check.Rule{
-			ID: Name + "/" + r.ID, Severity: severity(r.Severity), Title: r.Title, Why: r.Why, Fix: r.Fix,
-			Source: r.Section(""), Read: read,
-		})
 	}
-	all = append(all, &check.Rule{
-		ID: Name + "/" + sdkHabits, Severity: check.Info, Title: "answers wrong requests as its SDK does", Why: "clients cannot tell their own fault from one of the server; most servers of an SDK do the same",
-		Fix: "use a newer SDK, or tell those who make it; each is shown by itself where it is asked for by name", Source: live.Site + modern + "/basic#error-codes", Read: read,
-	})
-	return append(all, suiteRules()...)
+	for _, r := range rules.Of(Name) {
+		if !slices.Contains(all[:tried], r) {
+			all = append(all, r)
+		}
+	}
+	return all
 })
 
 // sdkHabits is the rule that stands for those that an author who takes an SDK cannot keep: they say nothing of this server.

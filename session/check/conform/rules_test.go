@@ -3,7 +3,6 @@ package conform
 import (
 	"net"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 )
@@ -257,19 +256,19 @@ func TestRulesTrip(t *testing.T) {
 	t.Parallel()
 	agent := everything(t)
 	for _, u := range tables() {
-		t.Run(u.ID, func(t *testing.T) {
+		t.Run(u.name, func(t *testing.T) {
 			t.Parallel()
-			if mode, ok := modes[u.ID]; ok {
-				r := examined(t, faketest.Stdio(t, mode), func() {}, u.ID)
-				if !finds(r, u.ID) {
+			if mode, ok := modes[u.name]; ok {
+				r := examined(t, faketest.Stdio(t, mode), func() {}, u.name)
+				if !finds(r, u.name) {
 					t.Errorf("%s is not found: %+v", mode, r.Sections)
 				}
 				return
 			}
-			if u.on == overSSE {
+			if u.Transport == "sse" {
 				t.Skip("it has a test of its own")
 			}
-			c, ok := trips[u.ID]
+			c, ok := trips[u.name]
 			if !ok {
 				t.Fatal("no server breaks it")
 			}
@@ -277,11 +276,11 @@ func TestRulesTrip(t *testing.T) {
 			if protocol == "" {
 				protocol = rev2511
 			}
-			if r := tried(t, agent, c.how, protocol, u.ID); !finds(r, u.ID) {
+			if r := tried(t, agent, c.how, protocol, u.name); !finds(r, u.name) {
 				t.Errorf("it is not found: %+v", r.Sections)
 			}
 			if c.good != nil {
-				if r := tried(t, agent, c.good, protocol, u.ID); !slices.Contains(passed(r), u.ID) {
+				if r := tried(t, agent, c.good, protocol, u.name); !slices.Contains(passed(r), u.name) {
 					t.Errorf("who keeps it does not pass: %+v %+v", r.Findings, r.Sections)
 				}
 			}
@@ -414,20 +413,15 @@ func TestRulesPass(t *testing.T) {
 		held = append(held, passed(r)...)
 	}
 	for _, u := range tables() {
-		if u.on != overPipes && u.on != overSSE && trips[u.ID].good == nil && !slices.Contains(held, u.ID) {
-			t.Errorf("%s did not pass", u.ID)
+		if u.Transport != "stdio" && u.Transport != "sse" && trips[u.name].good == nil && !slices.Contains(held, u.name) {
+			t.Errorf("%s did not pass", u.name)
 		}
 	}
 }
 
-// Rules lead to parts of the specification that there are, have ids of their own, and all that a report needs.
+// Rules have ids of their own, all that a report needs, and a trial; and each trial has a rule.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../live/testdata/sections.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := strings.Fields(string(raw))
 	seen := map[string]bool{}
 	for _, r := range known() {
 		if seen[r.ID] || r.Title == "" || r.Why == "" || r.Fix == "" || r.Source == "" || r.Read == "" {
@@ -444,12 +438,16 @@ func TestRules(t *testing.T) {
 			t.Errorf("%q is the reason of %d rules, and so of none: %s", text, len(ids), strings.Join(ids, ", "))
 		}
 	}
-	for _, u := range tables() {
-		for _, v := range revisions {
-			at := u.section(v)
-			if u.in(v) && !slices.Contains(sections, strings.TrimPrefix(at, live.Site)) {
-				t.Errorf("%s in %s: there is no %s", u.ID, v, at)
-			}
+	tried := map[string]bool{sdkHabits: true, suiteFailed: true, suiteWarned: true} // by those that they stand for, and by the suite
+	for _, u := range trials() {
+		if tried[u.name] || rules.Find(Name, Name+"/"+u.name) == nil {
+			t.Errorf("the trial of %q is of no rule of conform.yaml, or the second of one", u.name)
+		}
+		tried[u.name] = true
+	}
+	for _, r := range rules.Of(Name) {
+		if !tried[r.Name()] {
+			t.Errorf("%s has no trial", r.ID)
 		}
 	}
 }

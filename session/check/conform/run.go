@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -45,14 +46,30 @@ func (r *run) end() {
 // place is where findings of a revision are.
 func place(revision string) check.Place { return check.Place{Kind: check.OfServer, Name: revision} }
 
+// transports are what texts call those of rules.
+var transports = map[string]string{"http": "Streamable HTTP", "stdio": "stdio", "sse": "HTTP+SSE"}
+
+// reached reports whether the server is reached by a transport, "" being any.
+func (t *target) reached(transport string) bool {
+	switch transport {
+	case "http":
+		return t.http != nil
+	case "stdio":
+		return t.kind == config.Stdio
+	case "sse":
+		return t.kind == config.SSE
+	}
+	return true
+}
+
 // try tries a rule and records how it went.
 func (r *run) try(ctx context.Context, u *rule) {
-	if !u.in(r.revision) || !asked(r.only, u.ID) {
+	if !u.In(r.revision) || !asked(r.only, u.name) {
 		return
 	}
-	id, at := Name+"/"+u.ID, place(r.revision)
-	if u.on == overHTTP && r.http == nil || u.on == overPipes && r.kind != config.Stdio || u.on == overSSE && r.kind != config.SSE {
-		r.rec.Skipped(id, at, "about "+u.on.String()+" only, and the server is reached by "+r.kind)
+	id, at := u.ID, place(r.revision)
+	if !r.reached(u.Transport) {
+		r.rec.Skipped(id, at, "about "+transports[u.Transport]+" only, and the server is reached by "+r.kind)
 		return
 	}
 	began := time.Now()
@@ -73,19 +90,19 @@ func (r *run) try(ctx context.Context, u *rule) {
 	case !breach(err):
 		why := because(err)
 		if strings.HasPrefix(why, notKnown) {
-			r.unknown = append(r.unknown, u.ID)
+			r.unknown = append(r.unknown, u.name)
 		}
 		r.rec.Skipped(id, at, why)
 	default:
 		f := check.Finding{
-			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.section(r.revision)), Repro: p.again(), Sure: sure(err),
+			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.again(), Sure: sure(err),
 		}
-		if habit(u.ID) && severity != check.Error && matches(r.only, sdkHabits) {
+		if habit(u.name) && severity != check.Error && matches(r.only, sdkHabits) {
 			r.habits = append(r.habits, f)
-			r.habitual = append(r.habitual, u.ID)
+			r.habitual = append(r.habitual, u.name)
 			return
 		}
-		r.noisy = r.noisy || u.ID == "stdout-clean"
+		r.noisy = r.noisy || u.name == "stdout-clean"
 		r.rec.At(severity, id, f)
 	}
 }
@@ -204,7 +221,7 @@ func (r *run) observations() {
 		}
 		r.rec.Add(Name+"/"+f.Rule.ID, check.Finding{Place: place(f.Revision), Key: f.Method, Message: what, Evidence: f.Section() + "\n" + l.around(f.Seq)})
 	}
-	for _, u := range live.Rules() {
+	for _, u := range rules.Of("live") {
 		if !observed(u) || !matches(r.only, u.ID) {
 			continue
 		}

@@ -83,20 +83,6 @@ const (
 	suiteWarned = "suite-warning"
 )
 
-func suiteRules() []*check.Rule {
-	const source = "https://github.com/modelcontextprotocol/conformance"
-	return []*check.Rule{
-		{
-			ID: Name + "/" + suiteFailed, Severity: check.Error, Title: "fails a scenario that the official suite requires of the revision", Why: "SDKs are ranked by it, and clients are tested against servers that pass",
-			Fix: "see the message, and the section of the specification in the evidence", Source: source, Read: read,
-		},
-		{
-			ID: Name + "/" + suiteWarned, Severity: check.Warning, Title: "has a scenario of the official suite warn", Why: "what the specification recommends is not kept",
-			Fix: "see the message, and the section of the specification in the evidence", Source: source, Read: read,
-		},
-	}
-}
-
 // run lets the suite try a server over HTTP, once for each revision that it has requirements for.
 func (s *Suite) run(ctx context.Context, t *target, r *run, eras []string) error {
 	for _, revision := range eras {

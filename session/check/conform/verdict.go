@@ -102,7 +102,7 @@ func sure(err error) check.Confidence {
 
 // control makes a good request on the rule's connection: what fails by itself cannot be blamed on what is varied then.
 func (p *probe) control() error {
-	if slices.Contains([]string{"ping", "discovery"}, p.rule.ID) {
+	if slices.Contains([]string{"ping", "discovery"}, p.rule.name) {
 		return nil // it is what they try
 	}
 	method := jsonrpc.GetString(p.conn.alive(), "method")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
@@ -24,7 +25,7 @@ type Change struct {
 
 // Compare lists what changed from one contract of a server to another, the worst first.
 func Compare(before, after *Contract) []Change {
-	c := newComparison()
+	c := &comparison{}
 	server := check.Place{Kind: check.OfServer}
 	if before.Instructions != after.Instructions {
 		c.add("instructions", server, textChange("instructions", before.Instructions, after.Instructions), before.Instructions, after.Instructions)
@@ -44,7 +45,7 @@ const unknown = `{"bytes":0}`
 
 // CompareList lists what changed in a list of definitions by their keys, the worst first. A definition that is not known any more is empty.
 func CompareList(k offer.Kind, before, after map[string][]byte) []Change {
-	c := newComparison()
+	c := &comparison{}
 	list := func(in map[string][]byte) map[string]string {
 		out := make(map[string]string, len(in))
 		for key, raw := range in {
@@ -69,19 +70,12 @@ func Worst(changes []Change) Class {
 }
 
 // comparison collects changes.
-type comparison struct {
-	classes map[string]Class
-	out     []Change
-}
+type comparison struct{ out []Change }
 
-func newComparison() *comparison {
-	_, classes := rules()
-	return &comparison{classes: classes}
-}
-
-func (c *comparison) add(id string, at check.Place, message, before, after string) {
-	id = "contract/" + id
-	c.out = append(c.out, Change{id, c.classes[id], at, message, before, after})
+// add takes a change by the name of its rule.
+func (c *comparison) add(name string, at check.Place, message, before, after string) {
+	r := rules.Find("contract", "contract/"+name)
+	c.out = append(c.out, Change{r.ID, Class(r.Class), at, message, before, after})
 }
 
 func (c *comparison) sorted() []Change {

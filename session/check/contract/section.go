@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 // Section compares a server with its contract. The zero value has none.
@@ -34,10 +35,7 @@ func (*Section) Title() string { return "what changed since the lock, and who is
 func (*Section) ReadsLists() bool { return true }
 
 // Rules are the table, the worst class first within each list.
-func (*Section) Rules() []*check.Rule {
-	all, _ := rules()
-	return all
-}
+func (*Section) Rules() []*check.Rule { return rules.Of("contract") }
 
 // figures are what the section says beside its findings.
 type figures struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 )
 
@@ -25,6 +26,9 @@ func (*Section) Title() string { return "what a model pays for the lists" }
 
 // ReadsLists says that nothing else is examined.
 func (*Section) ReadsLists() bool { return true }
+
+// Rules are those of the section.
+func (*Section) Rules() []*check.Rule { return rules.Of("cost") }
 
 // most is how many tools and parts are named of those that take most.
 const most = 5

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
@@ -74,7 +75,7 @@ func (r *run) capabilities(s *Step) {
 				s.add(method + ": not implemented, which servers without templates may do")
 			case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 				what, fix := method+" is declared, and not implemented: "+messageOf(err), "have the server answer it, or not declare "+l.capability
-				if l.kind != offer.Tools && live.Find("capability-empty").Severity != live.Error { // a client has the others
+				if l.kind != offer.Tools && rules.Find("live", "capability-empty").Severity != rules.Error { // a client has the others
 					if works {
 						what += "; the other lists work"
 					}
@@ -178,7 +179,7 @@ func (r *run) rules(s *Step) {
 		n := 0
 		var first live.Finding
 		for _, f := range g.Findings {
-			if f.Server == r.server.Name && f.By == live.Server {
+			if f.Server == r.server.Name && f.By == rules.Server {
 				if n == 0 {
 					first = f
 				}
@@ -188,8 +189,8 @@ func (r *run) rules(s *Step) {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s: %s: %s (%d×): %s", g.Rule.Severity, g.Rule.ID, g.Rule.Title, n, first.Evidence)
-		if g.Rule.Severity == live.Note {
+		line := fmt.Sprintf("%s: %s: %s (%d×): %s", live.Word(g.Rule.Severity), g.Rule.ID, g.Rule.Title, n, first.Evidence)
+		if g.Rule.Severity == rules.Info {
 			s.add(line)
 			continue
 		}

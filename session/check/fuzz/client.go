@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -83,7 +84,7 @@ type lateFinding struct {
 func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 	c := &client{subject: s, o: o, used: used}
 	c.checker = live.NewChecker(func(f live.Finding) {
-		if f.By == live.Server {
+		if f.By == rules.Server {
 			c.found = append(c.found, f)
 		}
 	})

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/check"
-
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -62,7 +62,7 @@ type section struct{ o Options }
 func (*section) Name() string         { return "fuzz" }
 func (*section) Title() string        { return "calls with generated arguments" }
 func (*section) ReadsLists() bool     { return true }
-func (*section) Rules() []*check.Rule { return rules() }
+func (*section) Rules() []*check.Rule { return rules.Of("fuzz") }
 
 // Limits of what one target may cost.
 const (
@@ -314,7 +314,7 @@ func (r *run) pause(ctx context.Context, out *outcome) {
 func (r *run) later(late []lateFinding) {
 	for _, l := range late {
 		if h, ok := onWire(l.Finding); ok {
-			h.severity = severityOf(h.rule)
+			h.severity = rules.Find("fuzz", h.rule).Severity
 			r.note(open{t: l.t, in: l.in, h: h})
 		}
 	}

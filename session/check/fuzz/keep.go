@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
@@ -224,7 +225,7 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 		if err != nil || out.took < slowest {
 			return false, err
 		}
-		r.add(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: severityOf(f.Rule), sure: check.Likely}, seen{})
+		r.add(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: rules.Find("fuzz", f.Rule).Severity, sure: check.Likely}, seen{})
 		return true, nil
 	}
 	tries := replayCalls

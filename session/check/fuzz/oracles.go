@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 // hit is what an oracle says of an outcome.
@@ -40,7 +41,7 @@ func (h *hit) lost() bool { return h.rule == "fuzz/died" || h.rule == "fuzz/no-a
 // oracles look at one outcome. What they say depends on nothing else, so that shrinking can ask again.
 func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 	say := func(h hit) {
-		h.severity = severityOf(h.rule)
+		h.severity = rules.Find("fuzz", h.rule).Severity
 		hits = append(hits, h)
 	}
 	for _, f := range out.wire {
@@ -88,16 +89,6 @@ func tooLarge(status int) bool {
 	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge
 }
 
-// severityOf is what the table says.
-func severityOf(id string) check.Severity {
-	for _, r := range rules() {
-		if r.ID == id {
-			return r.Severity
-		}
-	}
-	return check.Error
-}
-
 // onWire is a violation of the protocol by the server as one of the rules here.
 func onWire(f live.Finding) (h hit, ok bool) {
 	h = hit{rule: "fuzz/frame", cause: f.Rule.ID, message: f.Rule.Title, evidence: f.Evidence + "\n" + f.Section()}
@@ -113,7 +104,7 @@ func onWire(f live.Finding) (h hit, ok bool) {
 	case "unanswered", "answer-late", "arguments-error", "tool-error", "unknown-tool-result", "unknown-tool-code":
 		return h, false // there are oracles for these, or they come of our own giving up
 	}
-	if f.Rule.Severity < live.Error {
+	if f.Rule.Severity < rules.Error {
 		return h, false
 	}
 	if at, _, found := strings.Cut(f.Evidence, ":"); found && strings.HasPrefix(at, "/") {

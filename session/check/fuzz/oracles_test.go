@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -304,7 +305,7 @@ func TestNoAnswerBesides(t *testing.T) {
 	t.Parallel()
 	c := newClient(&check.Subject{}, Options{}, nil)
 	for id, want := range map[string]string{"server-request": "fuzz/frame fuzz/no-answer", "id-unknown": "fuzz/unknown-id", "answer-twice": "fuzz/answer-twice fuzz/no-answer"} {
-		out := outcome{err: &failure.Error{Kind: failure.Timeout}, wire: []live.Finding{{Rule: live.Find(id)}}}
+		out := outcome{err: &failure.Error{Kind: failure.Timeout}, wire: []live.Finding{{Rule: rules.Find("live", id)}}}
 		var got []string
 		for _, h := range c.oracles(newTarget(check.OfTool, "x", schema.FromArguments(nil), false), input{}, &out) {
 			got = append(got, h.rule)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
@@ -173,7 +174,7 @@ func (w *walker) nullable(n *node) {
 		f.message += ": by JSON Schema null is not valid here"
 		for _, m := range n.v.Get("enum").Members() {
 			if m.Value.Kind() == schema.Null {
-				f.message, f.clients = f.message+", though it is in enum", byID()["lint/enum-empty-value"].Clients
+				f.message, f.clients = f.message+", though it is in enum", rules.Find("lint", "lint/enum-empty-value").Clients
 			}
 		}
 	}

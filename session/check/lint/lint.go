@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 )
 
@@ -47,45 +48,10 @@ func (*Section) Title() string { return "schemas, names and descriptions; who re
 func (*Section) ReadsLists() bool { return true }
 
 // Rules are all its rules.
-func (*Section) Rules() []*check.Rule {
-	var out []*check.Rule
-	for _, r := range table() {
-		out = append(out, &r.Rule)
-	}
-	return out
-}
-
-// rule is one row of the table.
-type rule struct {
-	check.Rule
-	// port says that the rule is only about the clients it names: it finds nothing where none of them matters.
-	port bool
-	// chosen says that they refuse it in a mode that its user has to choose, so that it is a finding for who named them; the figures count
-	// it always.
-	chosen bool
-	// harms says that the clients get on with it, worse, and refuse nothing.
-	harms bool
-	// tool finds it in one tool, which may lack anything; nil where it takes more than the tool by itself.
-	tool func(it offer.Item) (found, bool)
-}
+func (*Section) Rules() []*check.Rule { return rules.Of("lint") }
 
 // table is the whole table, by themes.
-var table = sync.OnceValue(func() (out []*rule) {
-	for _, theme := range [][]rule{toolRules, schemaRules, refuseRules, chosenRules, itemRules, serverRules} {
-		for i := range theme {
-			out = append(out, &theme[i])
-		}
-	}
-	return out
-})
-
-var byID = sync.OnceValue(func() map[string]*rule {
-	out := map[string]*rule{}
-	for _, r := range table() {
-		out[r.ID] = r
-	}
-	return out
-})
+var table = sync.OnceValue(func() []*check.Rule { return rules.Of("lint") })
 
 // maxPlaces is how many places of one tool a rule reports one by one; the others are counted.
 const maxPlaces = 20
@@ -170,21 +136,18 @@ type found struct {
 
 // add reports f by the rule id at the item that is looked at.
 func (e *examiner) add(id string, f found) {
-	r := byID()[id]
-	if r == nil {
-		panic("lint: no rule " + id)
-	}
+	r := rules.Find("lint", id)
 	clients := r.Clients
 	if f.clients != nil {
 		clients = f.clients
 	}
-	if !r.harms && !f.harms {
+	if !r.Tolerated && !f.harms {
 		e.count(r, f, clients)
 	}
 	if len(e.opts.Clients) > 0 {
 		clients = slices.DeleteFunc(slices.Clone(clients), func(c string) bool { return !slices.Contains(e.opts.Clients, c) })
 	}
-	if r.port && len(clients) == 0 || r.chosen && len(e.opts.Clients) == 0 {
+	if r.ClientsOnly && len(clients) == 0 || r.OptIn && len(e.opts.Clients) == 0 {
 		return
 	}
 	if e.places[id]++; e.places[id] > maxPlaces {
@@ -194,7 +157,7 @@ func (e *examiner) add(id string, f found) {
 	if e.same[is]++; e.same[is] > 1 {
 		f.key = fmt.Sprintf("%s#%d", f.key, e.same[is])
 	}
-	if r.port && f.clients == nil && !r.harms { // the others name their client
+	if r.ClientsOnly && f.clients == nil && !r.Tolerated { // the others name their client
 		f.message += " · refused by " + strings.Join(clients, ", ")
 	}
 	p := e.place
@@ -211,7 +174,7 @@ func (e *examiner) add(id string, f found) {
 }
 
 // count notes who refuses the item, for the figures.
-func (e *examiner) count(r *rule, f found, clients []string) {
+func (e *examiner) count(r *check.Rule, f found, clients []string) {
 	for _, c := range clients {
 		switch {
 		case f.all:

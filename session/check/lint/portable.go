@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
@@ -155,7 +156,7 @@ func (w *walker) portable(n *node) {
 
 // strictFormat reports a format that OpenAI's strict mode refuses: worth knowing, and an error like the rest of that mode for who chose it.
 func (w *walker) strictFormat(n *node, format string) {
-	sev := byID()["lint/format-openai"].Severity
+	sev := rules.Find("lint", "lint/format-openai").Severity
 	if slices.Contains(w.e.opts.Clients, "openai-strict") {
 		sev = check.Error
 	}

@@ -33,13 +33,8 @@ func (e *examiner) tool(it offer.Item) {
 	}
 	e.annotations(v.Get("annotations"), it)
 	e.icons(v)
-	for _, r := range table() {
-		if r.tool == nil {
-			continue
-		}
-		if f, ok := r.tool(it); ok {
-			e.add(r.ID, f)
-		}
+	if err := offer.CheckHeaders(it); err != nil {
+		e.add("lint/header-invalid", found{pointer: "/inputSchema", message: text.FirstLine(err.Error())})
 	}
 	if in := bytes.TrimSpace(it.InputSchema); len(in) == 0 || in[0] != '{' {
 		e.add("lint/schema-missing", found{message: "inputSchema is " + orNone(string(in))})

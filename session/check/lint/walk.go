@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
@@ -193,7 +194,7 @@ func (w *walker) report(id string, n *node, key string, f found) {
 		f.clients = w.readers(id)
 	}
 	if id == "lint/keyword-type" && parsed(n, key) {
-		base := byID()[id].Clients
+		base := rules.Find("lint", id).Clients
 		if !w.input {
 			base = nil
 		}
@@ -211,7 +212,7 @@ func parsed(n *node, key string) bool {
 // readers are the clients of a rule that read an outputSchema: providers never see one.
 func (w *walker) readers(id string) []string {
 	out := []string{}
-	for _, c := range byID()[id].Clients {
+	for _, c := range rules.Find("lint", id).Clients {
 		if strings.HasSuffix(c, "-sdk") || c == "claude-code" {
 			out = append(out, c)
 		}

@@ -3,6 +3,8 @@ package live
 import (
 	"slices"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 // A pair is two scripts, see check: the first breaks the rule, the second does the same as it should be.
@@ -166,7 +168,7 @@ func TestRules(t *testing.T) {
 			all[id] = p
 		}
 	}
-	for _, r := range Rules() {
+	for _, r := range rules.Of("live") {
 		t.Run(r.ID, func(t *testing.T) {
 			t.Parallel()
 			p, ok := all[r.ID]
@@ -177,7 +179,7 @@ func TestRules(t *testing.T) {
 			found := check(t, p.bad)
 			if i := slices.IndexFunc(found, is); i < 0 {
 				t.Errorf("not found among %s in\n%s", list(found), p.bad)
-			} else if f := found[i]; f.Seq == 0 || f.Evidence == "" || f.By != Client && f.By != Server || f.Revision != "" && !slices.Contains(r.Revisions(), f.Revision) {
+			} else if f := found[i]; f.Seq == 0 || f.Evidence == "" || f.By != rules.Client && f.By != rules.Server || f.Revision != "" && !slices.Contains(r.Revisions(), f.Revision) {
 				t.Errorf("%+v", f)
 			}
 			if found := check(t, p.good); slices.ContainsFunc(found, is) {
@@ -186,7 +188,7 @@ func TestRules(t *testing.T) {
 		})
 	}
 	for id := range all {
-		if Find(id) == nil {
+		if rules.Find("live", id) == nil {
 			t.Errorf("%s is not a rule", id)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -90,7 +91,7 @@ func checkVersion(f *frame) string {
 
 // defined is where a method is defined: in this revision for this direction, for the other, in another revision.
 func (f *frame) defined() (here, across, elsewhere bool) {
-	for _, rev := range revisions {
+	for _, rev := range rules.Revisions() {
 		doc := f.ck.defs.document(rev)
 		for d, methods := range doc.methods {
 			if methods[f.Method] == "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -13,43 +14,34 @@ const MaxBody = 8 << 20
 
 // Finding is one violation.
 type Finding struct {
-	Rule     *Rule
+	Rule     *rules.Rule
 	Seq      uint64 // of the entry
 	Server   string
 	Conn     uint64
-	By       Party  // client or server
-	Method   string // that the entry is about, "" if none
-	Revision string // "" if unknown
-	Evidence string // short, what a peer sent is quoted in it: not safe for a terminal
+	By       rules.Party // client or server
+	Method   string      // that the entry is about, "" if none
+	Revision string      // "" if unknown
+	Evidence string      // short, what a peer sent is quoted in it: not safe for a terminal
 }
 
 // Section is the URL of the part of the specification that was violated.
-func (f Finding) Section() string { return f.Rule.Section(f.Revision) }
+func (f Finding) Section() string { return f.Rule.Link(f.Revision) }
 
 // Checker checks entries in the order of a journal. It is for one goroutine.
 type Checker struct {
 	conns     map[connKey]*conn
 	servers   map[string]*server
 	defs      definitions
-	schemas   int         // bytes of the schemas of all tools
-	rules     [16][]*Rule // by bit of when
-	Frames    int         // messages that were checked
-	Unchecked int         // of these, how many were not validated: too large, or no budget left
+	schemas   int // bytes of the schemas of all tools
+	Frames    int // messages that were checked
+	Unchecked int // of these, how many were not validated: too large, or no budget left
 	report    func(Finding)
 }
 
 // NewChecker returns one that calls report for each finding, in the order of the entries but for those that only later
 // entries prove.
 func NewChecker(report func(Finding)) *Checker {
-	c := &Checker{conns: map[connKey]*conn{}, servers: map[string]*server{}, report: report}
-	for i := range table {
-		for bit := range c.rules {
-			if table[i].on&(1<<bit) != 0 {
-				c.rules[bit] = append(c.rules[bit], &table[i])
-			}
-		}
-	}
-	return c
+	return &Checker{conns: map[connKey]*conn{}, servers: map[string]*server{}, report: report}
 }
 
 // frame is an entry that is being checked, with what is known about it.
@@ -145,18 +137,18 @@ func (ck *Checker) Finish() {
 
 // run checks one entry by the rules of a kind.
 func (ck *Checker) run(f *frame, on when) {
-	for bit := range ck.rules {
+	for bit, all := range byEvent() {
 		if on&(1<<bit) == 0 {
 			continue
 		}
-		for _, r := range ck.rules[bit] {
-			if !r.in(f.rev) {
+		for _, r := range all {
+			if !r.In(f.rev) {
 				continue
 			}
 			f.at = f.Seq
 			if evidence := r.check(f); evidence != "" {
 				ck.report(Finding{
-					Rule: r, Seq: f.at, Server: f.Server, Conn: f.Conn, By: r.By.of(f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
+					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamed(r.By, f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
 				})
 			}
 		}

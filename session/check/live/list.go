@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -13,33 +14,23 @@ const maxListed = 500
 
 // Group is what was found by one rule.
 type Group struct {
-	Rule     *Rule
+	Rule     *rules.Rule
 	Count    int
 	Findings []Finding // the first of them, see maxListed
 }
 
 // Report is what was found so far.
 type Report struct {
-	Groups    []Group        // the worst first, and as in the table
-	Frames    int            // messages that were checked
-	Unchecked int            // of these, how many were not validated by the schema: too large, or too many of different shapes
-	Count     [Error + 1]int // findings by severity
-	Last      uint64         // Seq of the newest entry that was checked
+	Groups    []Group              // the worst first, and as in the table
+	Frames    int                  // messages that were checked
+	Unchecked int                  // of these, how many were not validated by the schema: too large, or too many of different shapes
+	Count     [rules.Error + 1]int // findings by severity
+	Last      uint64               // Seq of the newest entry that was checked
 }
 
 // Total is the number of findings.
-func (r *Report) Total() int { return r.Count[Note] + r.Count[Warning] + r.Count[Error] }
-
-// Worst is the severest finding about an entry, 0 for none.
-func (r *Report) Worst(seq uint64) (worst Severity) {
-	for i := range r.Groups {
-		for j := range r.Groups[i].Findings {
-			if r.Groups[i].Findings[j].Seq == seq {
-				worst = max(worst, r.Groups[i].Rule.Severity)
-			}
-		}
-	}
-	return worst
+func (r *Report) Total() int {
+	return r.Count[rules.Info] + r.Count[rules.Warning] + r.Count[rules.Error]
 }
 
 // List is the findings of a journal, which may still grow. It is safe for concurrent use.
@@ -48,12 +39,12 @@ type List struct {
 	mu      sync.Mutex
 	checker *Checker
 	seen    uint64
-	kept    map[*Rule]*Group
+	kept    map[*rules.Rule]*Group
 }
 
 // NewList returns an empty list.
 func NewList() *List {
-	l := &List{kept: map[*Rule]*Group{}}
+	l := &List{kept: map[*rules.Rule]*Group{}}
 	l.checker = NewChecker(func(f Finding) {
 		g := l.kept[f.Rule]
 		if g == nil {
@@ -108,8 +99,8 @@ func (l *List) Report() Report {
 	defer l.mu.Unlock()
 	r := Report{Frames: l.checker.Frames, Unchecked: l.checker.Unchecked, Last: l.seen}
 	for _, s := range Severities() {
-		for i := range table {
-			g := l.kept[&table[i]]
+		for _, rule := range rules.Of("live") {
+			g := l.kept[rule]
 			if g == nil || g.Rule.Severity != s {
 				continue
 			}

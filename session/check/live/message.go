@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // known is a revision that the specification has, "" for any other.
 func known(revision string) string {
-	if slices.Contains(revisions, revision) {
+	if slices.Contains(rules.Revisions(), revision) {
 		return revision
 	}
 	return ""

@@ -18,7 +18,7 @@ func PageFindings(ctx context.Context, j *journal.Journal, kept func(seq uint64)
 	}
 	list.Finish()
 	for _, g := range list.Report().Groups {
-		f := export.Finding{Severity: g.Rule.Severity.String(), Rule: g.Rule.ID, Title: g.Rule.Title, Fix: g.Rule.Fix}
+		f := export.Finding{Severity: Word(g.Rule.Severity), Rule: g.Rule.ID, Title: g.Rule.Title, Fix: g.Rule.Fix}
 		n := 0
 		for _, one := range g.Findings {
 			if kept != nil && !kept(one.Seq) {

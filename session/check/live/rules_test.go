@@ -8,40 +8,35 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 var update = flag.Bool("update", false, "write the table of README.md")
 
-// Every rule has all that a finding needs, and sections that the specification has.
+// Every rule has all that a finding needs, and a probe; and every probe a rule.
 func TestRulesAreComplete(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("testdata/sections.txt")
-	if err != nil {
-		t.Fatal(err)
+	parties := []rules.Party{rules.Client, rules.Server, rules.Sender, rules.Receiver}
+	of := map[string]probe{}
+	for _, p := range probes {
+		if of[p.id].check != nil || p.on == 0 || p.check == nil || rules.Find("live", p.id) == nil {
+			t.Errorf("the probe of %q is of no rule of live.yaml, the second of one, or of no entry", p.id)
+		}
+		of[p.id] = p
 	}
-	sections := map[string]bool{}
-	for line := range strings.Lines(string(raw)) {
-		sections[strings.TrimSpace(line)] = true
-	}
-	seen := map[string]bool{}
-	for _, r := range Rules() {
-		if !regexp.MustCompile(`^[a-z0-9-]{5,24}$`).MatchString(r.ID) || seen[r.ID] {
+	for _, r := range rules.Of("live") {
+		if !regexp.MustCompile(`^[a-z0-9-]{5,24}$`).MatchString(r.ID) {
 			t.Errorf("rule id %q", r.ID)
 		}
-		seen[r.ID] = true
-		if r.Severity == 0 || r.By == 0 || r.on == 0 || r.check == nil || r.Title == "" || len(r.Title) > 41 /* in a list beside its detail */ || !strings.HasSuffix(r.Fix, ".") || len(r.Fix) > 130 {
+		if of[r.ID].check == nil {
+			t.Errorf("%s has no probe", r.ID)
+		}
+		if !slices.Contains(parties, r.By) || len(r.Title) > 41 /* in a list beside its detail */ || !strings.HasSuffix(r.Fix, ".") || len(r.Fix) > 130 {
 			t.Errorf("%s: %+v", r.ID, r)
 		}
-		if r.By != Client && (r.Why == "" || len(r.Why) > 130 || strings.HasSuffix(r.Why, ".") || strings.Contains(r.Why, r.Title)) {
+		if r.By != rules.Client && (r.Why == "" || len(r.Why) > 130 || strings.HasSuffix(r.Why, ".") || strings.Contains(r.Why, r.Title)) {
 			t.Errorf("%s does not say what it costs: %q", r.ID, r.Why)
-		}
-		for _, rev := range r.Revisions() {
-			if s := strings.TrimPrefix(r.Section(rev), Site); !sections[s] {
-				t.Errorf("%s: the specification has no section %s", r.ID, s)
-			}
-		}
-		if Find(r.ID) != r {
-			t.Errorf("%s is not found", r.ID)
 		}
 	}
 }
@@ -60,19 +55,19 @@ func TestManual(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString(head + mark + "\n| rule | severity | by | what is wrong | revisions |\n|---|---|---|---|---|\n")
-	for _, r := range Rules() {
+	for _, r := range rules.Of("live") {
 		when := "all"
 		switch revs := r.Revisions(); {
 		case len(revs) == 1:
 			when = revs[0]
-		case r.First != "" && r.Last != "":
+		case r.Since != "" && r.Until != "":
 			when = revs[0] + " to " + revs[len(revs)-1]
-		case r.First != "":
-			when = "since " + r.First
-		case r.Last != "":
-			when = "up to " + r.Last
+		case r.Since != "":
+			when = "since " + r.Since
+		case r.Until != "":
+			when = "up to " + r.Until
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | [%s](%s) | %s |\n", r.ID, r.Severity, r.By, r.Title, r.Section(slices.Max(r.Revisions())), when)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | [%s](%s) | %s |\n", r.ID, Word(r.Severity), r.By, r.Title, r.Source, when)
 	}
 	if *update {
 		if err := os.WriteFile("README.md", []byte(b.String()), 0o600); err != nil {

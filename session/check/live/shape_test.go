@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
 // Frames of one shape are validated once: so shape has to look at all that the schemas of the protocol do. A member whose value
 // a schema names, a bound of a number or a list that shape does not know about fails this test.
 func TestShapeSeesWhatSchemasSay(t *testing.T) {
 	t.Parallel()
-	for _, rev := range revisions {
+	for _, rev := range rules.Revisions() {
 		doc, err := load(rev)
 		if err != nil {
 			t.Fatal(err)

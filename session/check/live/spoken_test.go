@@ -1,6 +1,10 @@
 package live
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/check/rules"
+)
 
 // What a server says before it has answered in the era that a client asked for is not held to that era: it may be of the other one.
 func TestOnlyTheRevisionThatIsSpoken(t *testing.T) {
@@ -21,7 +25,7 @@ func TestOnlyTheRevisionThatIsSpoken(t *testing.T) {
 	} {
 		modern := false
 		for _, f := range check(t, c.script) {
-			modern = modern || f.By == Server && f.Revision == revModern
+			modern = modern || f.By == rules.Server && f.Revision == revModern
 		}
 		if modern != c.found {
 			t.Errorf("%s: found %v, want %v: %+v", name, modern, c.found, check(t, c.script))

@@ -1,5 +1,5 @@
 // Package report writes what a check found, for people, scripts and CI. All formats write while they go: what a report needs in memory
-// does not grow with the text that is made of it.
+// does not grow with the text that is made of it. The package ignore below says which findings do not count.
 package report
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -48,7 +49,7 @@ func (*Section) Title() string { return "what the definitions do to models and p
 func (*Section) ReadsLists() bool { return true }
 
 // Rules are the table.
-func (*Section) Rules() []*check.Rule { return table() }
+func (*Section) Rules() []*check.Rule { return rules.Of("safety") }
 
 // Run looks at everything that s lists, and compares its names with those of s.Others.
 func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder) error {

@@ -17,118 +17,23 @@ import (
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
-const (
-	sending  = "basic/transports#sending-messages-to-the-server"
-	sendingM = "basic/transports/streamable-http#sending-messages"
-)
-
-// streamable are the rules of Streamable HTTP, in both eras.
-var streamable = []rule{
-	{
-		Rule: check.Rule{
-			ID: "origin", Severity: check.Error, Title: "does not refuse web pages from elsewhere with status 403",
-			Why: "any page that a user visits can call the server, by DNS rebinding also where it listens on this machine only", Fix: "check the Origin header of each request, and refuse others than your own with status 403",
-		},
-		first: rev2503, spec: [2]string{"basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"}, on: overHTTP, try: tryOrigin,
-	},
-	{
-		Rule: check.Rule{
-			ID: "host", Severity: check.Warning, Title: "serves any host name on this machine",
-			Why: "a web page whose name was made to point here counts as the server's own", Fix: "refuse requests whose Host is not where the server listens",
-		},
-		first: rev2503, spec: [2]string{"basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"}, on: overHTTP, try: tryHost,
-	},
-	{
-		Rule: check.Rule{
-			ID: "cors", Severity: check.Warning, Title: "lets every web page read its answers",
-			Why: "any page that a user visits can read what the server says", Fix: "allow the origins that are meant to read it, in Access-Control-Allow-Origin",
-		},
-		first: rev2503, spec: [2]string{"basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"}, on: overHTTP, try: tryCORS,
-	},
-	{
-		Rule: check.Rule{
-			ID: "answer-type", Severity: check.Error, Title: "answers a request with another media type",
-			Why: "clients cannot read the answer", Fix: "answer with application/json or text/event-stream",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryAnswerType,
-	},
-	{
-		Rule: check.Rule{
-			ID: "accepted", Severity: check.Error, Title: "does not answer a notification with 202 and no body",
-			Why: "clients wait for more, or report an error", Fix: "answer an accepted notification with status 202 and an empty body",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryAccepted,
-	},
-	{
-		Rule: check.Rule{
-			ID: "content-type", Severity: check.Info, Title: "serves a POST that does not say it is JSON",
-			Why: "a web page can send text/plain to other sites without being asked for it", Fix: "refuse other content types than application/json with status 415",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryContentType,
-	},
-	{
-		Rule: check.Rule{
-			ID: "content-type-parameter", Severity: check.Error, Title: "refuses application/json with a charset",
-			Why: "many HTTP libraries add one", Fix: "compare the media type without its parameters",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryCharset,
-	},
-	{
-		Rule: check.Rule{
-			ID: "accept", Severity: check.Info, Title: "serves a client that accepts neither JSON nor events",
-			Why: "the client cannot read what it is sent", Fix: "answer with status 406",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryAccept,
-	},
-	{
-		Rule: check.Rule{
-			ID: "accept-order", Severity: check.Error, Title: "refuses an Accept header that lists both types in another way",
-			Why: "clients write the list in their own order, with weights, or as several headers", Fix: "read Accept as RFC 9110 has it",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryAcceptOrder,
-	},
-	{
-		Rule: check.Rule{
-			ID: "header-case", Severity: check.Error, Title: "tells apart headers by their letter case",
-			Why: "HTTP/2 and many proxies send names in lower case", Fix: "compare names of headers without regard to case",
-		},
-		first: rev2503, spec: [2]string{sending, sendingM}, on: overHTTP, try: tryHeaderCase,
-	},
-	{
-		Rule: check.Rule{
-			ID: "stream-ends", Severity: check.Warning, Title: "leaves the stream open after the response",
-			Why: "connections pile up at client and server", Fix: "end the stream of a request once its response is sent",
-		},
-		first: rev2503, spec: [2]string{sending, "basic/transports/streamable-http#receiving-messages"}, on: overHTTP, try: tryStreamEnds,
-	},
-	{
-		Rule: check.Rule{
-			ID: "get", Severity: check.Error, Title: "answers GET with neither a stream nor 405",
-			Why: "clients take it for a server of an older transport, or for none", Fix: "answer GET with text/event-stream, or with status 405",
-		},
-		first: rev2503, spec: [2]string{"basic/transports#listening-for-messages-from-the-server", "basic/transports/streamable-http#earlier-streamable-http-revisions"}, on: overHTTP, try: tryGet,
-	},
-	{
-		Rule: check.Rule{
-			ID: "version-header", Severity: check.Error, Title: "does not refuse an MCP-Protocol-Version that does not exist with status 400",
-			Why: "both sides go on with different revisions in mind", Fix: "refuse an unknown MCP-Protocol-Version with status 400",
-		},
-		first: rev2506, last: rev2511, spec: [2]string{"basic/transports#protocol-version-header", ""}, on: overHTTP, try: tryVersionHeader,
-	},
-	{
-		Rule: check.Rule{
-			ID: "event-ids", Severity: check.Error, Title: "gives the same id to events of two streams",
-			Why: "a client that resumes gets what belongs to another stream", Fix: "make ids of events unique across all streams of a session",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{"basic/transports#resumability-and-redelivery", ""}, on: overHTTP, try: tryEventIDs,
-	},
-	{
-		Rule: check.Rule{
-			ID: "resumption", Severity: check.Error, Title: "breaks when a stream is resumed",
-			Why: "clients resume after each interruption", Fix: "answer GET with Last-Event-ID by what came after it on that stream, or with status 4xx",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{"basic/transports#resumability-and-redelivery", ""}, on: overHTTP, try: tryResumption,
-	},
+// streamable try the rules of Streamable HTTP, in both eras.
+var streamable = []trial{
+	{"origin", shared, tryOrigin},
+	{"host", shared, tryHost},
+	{"cors", shared, tryCORS},
+	{"answer-type", shared, tryAnswerType},
+	{"accepted", shared, tryAccepted},
+	{"content-type", shared, tryContentType},
+	{"content-type-parameter", shared, tryCharset},
+	{"accept", shared, tryAccept},
+	{"accept-order", shared, tryAcceptOrder},
+	{"header-case", shared, tryHeaderCase},
+	{"stream-ends", shared, tryStreamEnds},
+	{"get", shared, tryGet},
+	{"version-header", shared, tryVersionHeader},
+	{"event-ids", shared, tryEventIDs},
+	{"resumption", shared, tryResumption},
 }
 
 func tryOrigin(p *probe) error {

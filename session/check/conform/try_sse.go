@@ -5,21 +5,12 @@ import (
 	"path"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/config"
 )
 
 // outdated are the rules about HTTP+SSE, the transport of 2024-11-05.
-var outdated = []rule{
-	{
-		Rule: check.Rule{
-			ID: "http-sse-only", Severity: check.Warning, Title: "offers no other transport than HTTP+SSE, which is deprecated",
-			Why: "Streamable HTTP replaced it in 2025-03-26: clients give it up, and proxies cut its long streams", Fix: "serve Streamable HTTP as well, at the same URL or at /mcp",
-		},
-		// Revision 2024-11-05 cannot say what later ones did with it.
-		last: rev2511, spec: [2]string{live.Site + rev2511 + "/basic/transports#backwards-compatibility", ""}, on: overSSE, try: tryOnlySSE,
-	},
+var outdated = []trial{
+	{"http-sse-only", shared, tryOnlySSE},
 }
 
 // tryOnlySSE asks the server to begin over Streamable HTTP: at its URL, as the specification has clients try it, and where servers have it

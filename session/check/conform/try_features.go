@@ -10,106 +10,22 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// features are the rules of tools, resources, prompts and utilities.
-var features = []rule{
-	{
-		Rule: check.Rule{
-			ID: "unknown-tool", Severity: check.Warning, Title: "does not refuse a tool that does not exist with -32602",
-			Why: "the model is told that the tool failed, and tries again", Fix: "answer tools/call of an unknown name with the error -32602",
-		},
-		spec: [2]string{"server/tools#error-handling", "server/tools#error-handling"}, try: tryUnknownTool,
-	},
-	{
-		Rule: check.Rule{
-			ID: "unknown-resource", Severity: check.Warning, Title: "does not refuse a resource that does not exist as the revision says",
-			Why: "the client takes it for an empty resource, or for a fault of the server", Fix: "answer with the error -32002, since 2026-07-28 with -32602",
-		},
-		spec: [2]string{"server/resources#error-handling", "server/resources#error-handling"}, try: tryUnknownResource,
-	},
-	{
-		Rule: check.Rule{
-			ID: "unknown-prompt", Severity: check.Warning, Title: "does not refuse a prompt that does not exist with -32602",
-			Why: "the client cannot tell it from a fault of the server", Fix: "answer prompts/get of an unknown name with the error -32602",
-		},
-		spec: [2]string{"server/prompts#error-handling", "server/prompts#error-handling"}, try: tryUnknownPrompt,
-	},
-	{
-		Rule: check.Rule{
-			ID: "missing-argument", Severity: check.Warning, Title: "does not refuse a prompt without an argument that it requires with -32602",
-			Why: "the model is given a prompt with a hole in it", Fix: "answer prompts/get without a required argument with the error -32602",
-		},
-		spec: [2]string{"server/prompts#error-handling", "server/prompts#error-handling"}, try: tryMissingArgument,
-	},
-	{
-		Rule: check.Rule{
-			ID: "prompts-rendered", Severity: check.Error, Title: "lists a prompt that it cannot give",
-			Why: "users choose it and get an error", Fix: "answer prompts/get for each prompt of the list",
-		},
-		spec: [2]string{"server/prompts#getting-a-prompt", "server/prompts#getting-a-prompt"}, try: tryPrompts,
-	},
-	{
-		Rule: check.Rule{
-			ID: "resources-read", Severity: check.Warning, Title: "lists a resource that it cannot read",
-			Why: "users choose it and get an error", Fix: "answer resources/read for each resource of the list",
-		},
-		spec: [2]string{"server/resources#reading-resources", "server/resources#reading-resources"}, try: tryResources,
-	},
-	{
-		Rule: check.Rule{
-			ID: "tools-answer", Severity: check.Error, Title: "answers a tool call with something else than a result",
-			Why: "the model hears nothing", Fix: "answer tools/call with content, also where the tool fails",
-		},
-		spec: [2]string{"server/tools#tool-result", "server/tools#tool-result"}, try: tryTools,
-	},
-	{
-		Rule: check.Rule{
-			ID: "completion", Severity: check.Error, Title: "declares completions and does not complete",
-			Why: "users get an error while they type", Fix: "answer completion/complete for arguments of listed prompts and templates, with no values where there are none",
-		},
-		first: rev2503, spec: [2]string{"server/utilities/completion#requesting-completions", "server/utilities/completion#requesting-completions"}, try: tryCompletion,
-	},
-	{
-		Rule: check.Rule{
-			ID: "completion-refused", Severity: check.Warning, Title: "does not refuse to complete for a prompt that does not exist with -32602",
-			Why: "the client does not notice that it is wrong", Fix: "answer completion/complete for an unknown prompt with the error -32602",
-		},
-		first: rev2503, spec: [2]string{"server/utilities/completion#error-handling", "server/utilities/completion#error-handling"}, try: tryCompletionRefused,
-	},
-	{
-		Rule: check.Rule{
-			ID: "log-level-set", Severity: check.Error, Title: "declares logging and does not take a level",
-			Why: "users cannot choose how much they hear", Fix: "answer logging/setLevel for each of the eight levels with {}",
-		},
-		last: rev2511, spec: [2]string{"server/utilities/logging#setting-log-level", ""}, try: tryLevelSet,
-	},
-	{
-		Rule: check.Rule{
-			ID: "log-level-invalid", Severity: check.Warning, Title: "does not refuse a log level that does not exist with -32602",
-			Why: "the client does not notice that it is wrong", Fix: "answer logging/setLevel with an unknown level with the error -32602",
-		},
-		last: rev2511, spec: [2]string{"server/utilities/logging#error-handling", ""}, try: tryLevelInvalid,
-	},
-	{
-		Rule: check.Rule{
-			ID: "subscribe", Severity: check.Error, Title: "declares subscriptions and does not take one",
-			Why: "clients show what has changed since", Fix: "answer resources/subscribe and resources/unsubscribe with {}",
-		},
-		last: rev2511, spec: [2]string{"server/resources#subscriptions", ""}, try: trySubscribe,
-	},
-	{
-		Rule: check.Rule{
-			ID: "cancel-survived", Severity: check.Error, Title: "does not survive a cancellation",
-			Why: "users cancel", Fix: "stop the work where that is possible, ignore the message where not, and go on",
-		},
-		spec: [2]string{"basic/utilities/cancellation#behavior-requirements", "basic/patterns/cancellation#behavior-requirements"}, try: tryCancel,
-	},
-	{
-		Rule: check.Rule{
-			ID: "progress", Severity: check.Error, Title: "breaks a call that asks for progress",
-			Why: "clients ask for it by default", Fix: "send notifications/progress with the token of the request, growing, or none at all",
-		},
-		spec: [2]string{"basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow"}, try: tryProgress,
-	},
+// features try the rules of tools, resources, prompts and utilities.
+var features = []trial{
+	{"unknown-tool", shared, tryUnknownTool},
+	{"unknown-resource", shared, tryUnknownResource},
+	{"unknown-prompt", shared, tryUnknownPrompt},
+	{"missing-argument", shared, tryMissingArgument},
+	{"prompts-rendered", shared, tryPrompts},
+	{"resources-read", shared, tryResources},
+	{"tools-answer", shared, tryTools},
+	{"completion", shared, tryCompletion},
+	{"completion-refused", shared, tryCompletionRefused},
+	{"log-level-set", shared, tryLevelSet},
+	{"log-level-invalid", shared, tryLevelInvalid},
+	{"subscribe", shared, trySubscribe},
+	{"cancel-survived", shared, tryCancel},
+	{"progress", shared, tryProgress},
 }
 
 // missing is a name that nothing has.

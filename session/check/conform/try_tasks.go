@@ -11,61 +11,15 @@ import (
 	ext "github.com/mcphud/mcphud/session/offer/tasks"
 )
 
-const (
-	taskText = "basic/utilities/tasks"
-)
-
-// tasks are the rules of tasks: those of 2025-11-25, which are experimental, and the extension of the modern era.
-var tasks = []rule{
-	{
-		Rule: check.Rule{
-			ID: "task-unknown", Severity: check.Error, Title: "does not refuse a task that does not exist with -32602",
-			Why: "clients poll for ever for what is gone", Fix: "answer tasks/get, tasks/result and tasks/cancel of an unknown taskId with the error -32602",
-		},
-		first: rev2511, spec: [2]string{taskText + "#protocol-errors", "basic/versioning#extension-negotiation"}, try: tryTaskUnknown,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-undeclared", Severity: check.Warning, Title: "serves tasks and does not declare them",
-			Why: "clients do not look for them", Fix: "declare tasks in the capabilities, or answer tasks/get with the error -32601",
-		},
-		first: rev2511, spec: [2]string{taskText + "#capabilities", "basic/versioning#extension-negotiation"}, try: tryTaskUndeclared,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-list", Severity: check.Error, Title: "declares a list of tasks and does not have it as the revision says",
-			Why: "clients show an error for what they were promised", Fix: "answer tasks/list with tasks, and an unknown cursor with the error -32602",
-		},
-		first: rev2511, last: rev2511, spec: [2]string{taskText + "#listing-tasks", ""}, try: tryTaskList,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-life", Severity: check.Error, Title: "has tasks that do not live as the revision says",
-			Why: "clients cannot follow the task or get its result", Fix: "see the message",
-		},
-		first: rev2511, spec: [2]string{taskText + "#creating-tasks", "basic/versioning#extension-negotiation"}, try: tryTaskLife,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-forbidden", Severity: check.Warning, Title: "does not refuse to make a task of a tool that does not allow it with -32601",
-			Why: "clients are told that it cannot be one", Fix: "answer a tool without execution.taskSupport that is called as a task with the error -32601",
-		},
-		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskForbidden,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-required", Severity: check.Error, Title: "does not refuse a tool without a task that requires one with -32601",
-			Why: "clients wait for it as for any other call", Fix: "answer a tool with taskSupport required that is called without a task with the error -32601",
-		},
-		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskRequired,
-	},
-	{
-		Rule: check.Rule{
-			ID: "task-capability", Severity: check.Error, Title: "does not refuse tasks of a client without the extension with -32021",
-			Why: "the client cannot read the answer", Fix: "refuse tasks/get of a client without the extension with the error -32021 and data.requiredCapabilities",
-		},
-		first: modern, spec: [2]string{"", "basic#meta"}, try: tryTaskCapability,
-	},
+// tasks try the rules of tasks: those of 2025-11-25, which are experimental, and the extension of the modern era.
+var tasks = []trial{
+	{"task-unknown", shared, tryTaskUnknown},
+	{"task-undeclared", shared, tryTaskUndeclared},
+	{"task-list", shared, tryTaskList},
+	{"task-life", shared, tryTaskLife},
+	{"task-forbidden", shared, tryTaskForbidden},
+	{"task-required", shared, tryTaskRequired},
+	{"task-capability", shared, tryTaskCapability},
 }
 
 // withTasks is what a client of the modern era declares that knows the extension.

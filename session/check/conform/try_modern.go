@@ -6,81 +6,20 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/check"
 )
 
-// perRequest are the rules of the era in which each request says by itself what the client is.
-var perRequest = []rule{
-	{
-		Rule: check.Rule{
-			ID: "discovery", Severity: check.Error, Title: "does not implement server/discover as the revision has it",
-			Why: "clients cannot find out what the server is", Fix: "answer server/discover with supportedVersions, that of the request among them, and capabilities",
-		},
-		first: modern, spec: [2]string{"", "server/discover"}, try: tryDiscover,
-	},
-	{
-		Rule: check.Rule{
-			ID: "version-refused", Severity: check.Error, Title: "does not refuse a revision that it does not know with -32022",
-			Why: "clients cannot find a revision that both know", Fix: "answer with the error -32022 and data {supported, requested}, over HTTP with status 400",
-		},
-		first: modern, spec: [2]string{"", "basic/versioning#protocol-version-negotiation"}, try: tryVersionRefused,
-	},
-	{
-		Rule: check.Rule{
-			ID: "meta-required", Severity: check.Error, Title: "does not refuse a request whose _meta lacks what it must say with -32602",
-			Why: "it guesses what the client can do", Fix: "refuse a request without clientCapabilities in _meta with the error -32602, over HTTP with status 400",
-		},
-		first: modern, spec: [2]string{"", "basic#meta"}, try: tryMetaRequired,
-	},
-	{
-		Rule: check.Rule{
-			ID: "stateless", Severity: check.Error, Title: "needs an earlier request to serve one",
-			Why: "requests of one client may arrive at different processes", Fix: "take all that a request needs from the request itself",
-		},
-		first: modern, spec: [2]string{"", "basic#statelessness"}, alone: true, try: tryStateless,
-	},
-	{
-		Rule: check.Rule{
-			ID: "removed-methods", Severity: check.Warning, Title: "serves methods that the revision removed",
-			Why: "clients rely on what other servers do not have", Fix: "answer ping, logging/setLevel and resources/subscribe of this era with the error -32601",
-		},
-		first: modern, spec: [2]string{"", "changelog"}, try: tryRemoved,
-	},
-	{
-		Rule: check.Rule{
-			ID: "server-info", Severity: check.Info, Title: "does not say in its results what server it is",
-			Why: "nobody can tell which server a result came from", Fix: "put io.modelcontextprotocol/serverInfo into the _meta of results",
-		},
-		first: modern, spec: [2]string{"", "basic#meta"}, try: tryServerInfo,
-	},
-	{
-		Rule: check.Rule{
-			ID: "log-level-refused", Severity: check.Warning, Title: "does not refuse a log level that does not exist with -32602",
-			Why: "the client waits for messages that never come", Fix: "answer an unknown io.modelcontextprotocol/logLevel with the error -32602",
-		},
-		first: modern, spec: [2]string{"", "server/utilities/logging#error-handling"}, try: tryModernLevel,
-	},
-	{
-		Rule: check.Rule{
-			ID: "subscription-acknowledged", Severity: check.Error, Title: "does not acknowledge a subscription first",
-			Why: "the client does not know what it will hear of", Fix: "send notifications/subscriptions/acknowledged with the subscription's id before anything else",
-		},
-		first: modern, spec: [2]string{"", "basic/patterns/subscriptions#acknowledgment"}, try: trySubscription,
-	},
-	{
-		Rule: check.Rule{
-			ID: "subscription-filter", Severity: check.Error, Title: "acknowledges what was not asked for",
-			Why: "the client is sent what it does not want", Fix: "acknowledge the part of the filter that is honoured, and nothing else",
-		},
-		first: modern, spec: [2]string{"", "basic/patterns/subscriptions#opening-a-stream"}, try: trySubscriptionFilter,
-	},
-	{
-		Rule: check.Rule{
-			ID: "fallback-named", Severity: check.Warning, Title: "refuses initialize without saying which revisions it speaks",
-			Why: "older clients have nothing else to show to their users", Fix: "name the supported revisions in the error that answers initialize",
-		},
-		first: modern, spec: [2]string{"", "basic/versioning#backward-compatibility-with-initialization-based-versions"}, alone: true, try: tryFallback,
-	},
+// perRequest try the rules of the era in which each request says by itself what the client is.
+var perRequest = []trial{
+	{"discovery", shared, tryDiscover},
+	{"version-refused", shared, tryVersionRefused},
+	{"meta-required", shared, tryMetaRequired},
+	{"stateless", alone, tryStateless},
+	{"removed-methods", shared, tryRemoved},
+	{"server-info", shared, tryServerInfo},
+	{"log-level-refused", shared, tryModernLevel},
+	{"subscription-acknowledged", shared, trySubscription},
+	{"subscription-filter", shared, trySubscriptionFilter},
+	{"fallback-named", alone, tryFallback},
 }
 
 func tryDiscover(p *probe) error {

@@ -9,29 +9,11 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// pipes are the rules of stdio.
-var pipes = []rule{
-	{
-		Rule: check.Rule{
-			ID: "exits", Severity: check.Warning, Title: "does not exit when its input ends",
-			Why: "each client leaves a process behind", Fix: "exit when standard input ends",
-		},
-		spec: [2]string{"basic/lifecycle#shutdown", "basic/transports/stdio#shutdown"}, on: overPipes, alone: true, try: tryExits,
-	},
-	{
-		Rule: check.Rule{
-			ID: "stdout-clean", Severity: check.Error, Title: "writes other things than messages to standard output",
-			Why: "clients report an error, or disconnect", Fix: "write logs to standard error",
-		},
-		spec: [2]string{"basic/transports#stdio", "basic/transports/stdio"}, on: overPipes, alone: true, try: tryStdout,
-	},
-	{
-		Rule: check.Rule{
-			ID: "pretty-printed", Severity: check.Error, Title: "writes a message over several lines",
-			Why: "clients read a line at a time", Fix: "write each message without line breaks",
-		},
-		spec: [2]string{"basic/transports#stdio", "basic/transports/stdio"}, on: overPipes, try: tryOneLine,
-	},
+// pipes try the rules of stdio.
+var pipes = []trial{
+	{"exits", alone, tryExits},
+	{"stdout-clean", alone, tryStdout},
+	{"pretty-printed", shared, tryOneLine},
 }
 
 func tryExits(p *probe) error {

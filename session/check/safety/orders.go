@@ -8,55 +8,6 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-const (
-	spec    = "https://modelcontextprotocol.io/specification/2025-11-25/"
-	trust   = spec + "server/tools#security-considerations"
-	hints   = spec + "schema#toolannotations"
-	poison  = "https://owasp.org/www-project-mcp-top-10/"
-	unicode = "https://www.unicode.org/reports/tr36/"
-	read    = "2026-11-23"
-)
-
-func table() []*check.Rule {
-	r := func(id string, s check.Severity, title, why, fix, source string) *check.Rule {
-		return &check.Rule{ID: "safety/" + id, Severity: s, Title: title, Why: why, Fix: fix, Source: source, Read: read}
-	}
-	const (
-		plain   = "say what the tool does, and leave the rest to whoever calls it"
-		visible = "write texts of characters that people see"
-	)
-	return []*check.Rule{
-		r("overrides-instructions", check.Error, "tells the model to ignore other instructions", "a model obeys what it reads: whoever writes the definitions of a server then steers the conversation", plain, poison),
-		r("hides-from-user", check.Error, "tells the model to keep something from the user", "the person who answers for the call does not learn of it", plain, poison),
-		r("collects-secrets", check.Error, "tells the model to read or send secrets or the conversation", "what the model may read leaves the machine as an argument of a call that looks harmless", plain, poison),
-		r("system-markup", check.Error, "has markup of system prompts", "models take what stands in it for orders of their operator", plain, poison),
-		r("important-markup", check.Warning, "has markup that gives weight to orders", "models prefer what stands in it to what the user asked for", plain, poison),
-		r("comes-first", check.Warning, "tells the model to call it before, or instead of, other tools", "calls of other servers are led through this one", plain, poison),
-		r("names-foreign-tool", check.Warning, "speaks of a tool of another server", "a server can change how another one is used, without being called itself", "speak of tools of your own only", poison),
-		r("asks-for-context", check.Warning, "a parameter asks for the conversation, the prompt or the tools", "a model fills in what is asked for, and the server learns what nobody meant to tell it", "ask for what the tool needs", poison),
-		r("hidden-text", check.Error, "has text that people do not see", "models read tag characters and variation selectors, which no screen shows", visible, unicode),
-		r("hidden-comment", check.Warning, "has a comment that tells the model something", "screens that render Markdown do not show it, and models read it", "say it where people see it, or leave it out", poison),
-		r("sends-elsewhere", check.Warning, "tells the model to send something to an address of its own", "what the user works on reaches somebody whom nobody chose", plain, poison),
-		r("dangerous-default", check.Warning, "a parameter's default is what nobody should leave out by mistake", "a model that leaves it out deletes, confirms or reads what nobody asked for", "require the parameter, or let the harmless value be the default", trust),
-		r("invisible-characters", check.Warning, "has invisible characters", "they make two names look the same, and hide words from filters", visible, unicode),
-		r("reordered-text", check.Error, "has characters that turn the direction of text", "people read something else than what models read", visible, unicode),
-		r("terminal-escapes", check.Error, "has control characters", "a terminal obeys them: it hides text, rewrites the screen, or copies to the clipboard", visible, unicode),
-		r("look-alike-letters", check.Error, "a name mixes letters of several scripts that look alike", "it passes for another name in front of people and of allowlists that people wrote", "use letters of one script", unicode),
-		r("shadowed-name", check.Warning, "another server has a tool of this name", "which one is called is up to the client: calls meant for one reach the other", "give the tool a name with the server's own prefix", trust),
-		r("look-alike-name", check.Warning, "a tool's name is nearly that of another tool", "people and models take one for the other", "give the tool another name", trust),
-		r("changed-under-lock", check.Warning, "changed after it was locked, in what a model or a client obeys", "what was reviewed and found harmless is not what is called now", "review it again, and accept it in the lock", trust),
-		r("changed-under-pin", check.Warning, "changed since a router first saw it", "whoever reaches the server by the router gets something else than what was there when it was trusted", "review it; whoever runs the router accepts it by removing the tool from its file of pins", trust),
-		r("secret", check.Error, "has a secret in it", "each client, log and model that lists the server gets it", "revoke it, and read it from the environment", trust),
-		r("secret-default", check.Warning, "a parameter for a secret has a default", "a real one is published; a made-up one is sent by those who forget it", "leave the default out", trust),
-		r("secret-in-result", check.Warning, "a result has a secret in it", "the model, its provider and every log get to know it", "leave it out or mask it, and revoke what was sent", trust),
-		r("hint-contradicts", check.Warning, "an annotation contradicts what the tool says of itself, or does", "clients run what is called read-only, or not destructive, without asking", "correct the annotation", hints),
-		r("odd-url", check.Warning, "has a URL with a raw address, a punycode name, or an image that fetches", "nobody can tell whose it is, and opening it tells a stranger that it was", "name the host in plain letters", trust),
-		r("script-url", check.Error, "has a URL that runs code", "who opens it runs what the server wrote", "use https", trust),
-		r("template-escapes", check.Warning, "a resource template takes any path or host", "whoever fills it in reads files or hosts that nobody offered, unless the server checks", "say the folder or host in the template, and check the rest", spec+"server/resources#security-considerations"),
-		r("app-reaches-out", check.Warning, "the page of an app may connect anywhere, or asks for the camera, microphone or place", "what the page sees can be sent to anybody", "name the hosts it needs, and ask for no more", "https://github.com/modelcontextprotocol/ext-apps"),
-	}
-}
-
 // order is a pattern of texts that tell a model what to do.
 type order struct {
 	rule string

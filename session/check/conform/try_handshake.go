@@ -6,66 +6,19 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// handshake are the rules of initialize, which the modern era does not have.
-var handshake = []rule{
-	{
-		Rule: check.Rule{
-			ID: "version-supported", Severity: check.Error, Title: "does not answer with the revision that was asked for",
-			Why: "the client disconnects, or speaks an older revision than both know", Fix: "answer initialize with the client's protocolVersion where it is supported",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionSupported,
-	},
-	{
-		Rule: check.Rule{
-			ID: "version-offered", Severity: check.Error, Title: "does not offer a revision of its own for one that it does not know",
-			Why: "clients that are newer than the server cannot connect", Fix: "answer initialize with the newest revision that is supported, whatever was asked for",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionUnknown,
-	},
-	{
-		Rule: check.Rule{
-			ID: "version-newest", Severity: check.Warning, Title: "does not offer its newest revision for one that it does not know",
-			Why: "both sides fall back to less than they have", Fix: "answer an unknown protocolVersion with the newest revision that is supported",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionNewest,
-	},
-	{
-		Rule: check.Rule{
-			ID: "initialize-shape", Severity: check.Error, Title: "answers initialize without what a client needs",
-			Why: "clients refuse to connect", Fix: "answer with protocolVersion, capabilities and serverInfo with name and version",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryInitializeShape,
-	},
-	{
-		Rule: check.Rule{
-			ID: "initialize-unknown-capability", Severity: check.Error, Title: "refuses a client with capabilities that it does not know",
-			Why: "clients with extensions cannot connect", Fix: "ignore capabilities that are not known",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#capability-negotiation", ""}, alone: true, try: tryUnknownCapability,
-	},
-	{
-		Rule: check.Rule{
-			ID: "before-initialize", Severity: check.Warning, Title: "does not survive a request before initialize",
-			Why: "a client that probes, or is started twice, finds it dead", Fix: "answer it with an error, and go on",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryBeforeInitialize,
-	},
-	{
-		Rule: check.Rule{
-			ID: "initialize-again", Severity: check.Warning, Title: "does not survive a second initialize",
-			Why: "one client that is wrong takes the server away from itself", Fix: "answer it with a result or an error, and go on",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryInitializeAgain,
-	},
-	{
-		Rule: check.Rule{
-			ID: "probe-survived", Severity: check.Error, Title: "does not survive server/discover from a client of the modern era",
-			Why: "clients of both eras ask it first, and find no server then", Fix: "answer a method that is not known with the error -32601, also before initialize",
-		},
-		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, on: overPipes, try: tryProbeSurvived,
-	},
+// handshake try the rules of initialize, which the modern era does not have.
+var handshake = []trial{
+	{"version-supported", alone, tryVersionSupported},
+	{"version-offered", alone, tryVersionUnknown},
+	{"version-newest", alone, tryVersionNewest},
+	{"initialize-shape", alone, tryInitializeShape},
+	{"initialize-unknown-capability", alone, tryUnknownCapability},
+	{"before-initialize", alone, tryBeforeInitialize},
+	{"initialize-again", alone, tryInitializeAgain},
+	{"probe-survived", alone, tryProbeSurvived},
 }
 
 func initialize(c *conn, revision, capabilities string) string {
@@ -116,7 +69,7 @@ func tryVersionNewest(p *probe) error {
 		return err
 	}
 	got := jsonrpc.GetString(a.result(), "protocolVersion")
-	if a.result() == nil || !slices.Contains(revisions[:], got) {
+	if a.result() == nil || !slices.Contains(rules.Revisions(), got) {
 		return skip("it offers no revision, which is another rule")
 	}
 	if got < p.revision {

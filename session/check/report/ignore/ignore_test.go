@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/ignore"
+	"github.com/mcphud/mcphud/session/check/report/ignore"
 )
 
 func write(t *testing.T, path, content string) string {

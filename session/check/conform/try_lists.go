@@ -7,60 +7,18 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
+	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// lists are the rules of lists and their pages.
-var lists = []rule{
-	{
-		Rule: check.Rule{
-			ID: "declared-lists", Severity: check.Error, Title: "declares a capability and does not have its list",
-			Why: "clients show an error for what they were promised", Fix: "answer the list, empty where there is nothing, or leave the capability out",
-		},
-		spec: [2]string{"basic/lifecycle#capability-negotiation", "server/tools#capabilities"}, try: tryDeclared,
-	},
-	{
-		Rule: check.Rule{
-			ID: "undeclared", Severity: check.Error, Title: "serves what it does not declare",
-			Why: "clients do not look for it: it is as if it were not there", Fix: "declare the capability in the answer to initialize or server/discover",
-		},
-		spec: [2]string{"basic/lifecycle#capability-negotiation", "server/tools#capabilities"}, try: tryUndeclared,
-	},
-	{
-		Rule: check.Rule{
-			ID: "params-absent", Severity: check.Error, Title: "needs params where the revision has them optional",
-			Why: "clients leave them out", Fix: "take a list request without params for one of the first page",
-		},
-		last: rev2511, spec: [2]string{"server/utilities/pagination#request-format", ""}, try: tryParamsAbsent,
-	},
-	{
-		Rule: check.Rule{
-			ID: "cursor-refused", Severity: check.Warning, Title: "does not refuse a cursor that it never gave with -32602",
-			Why: "a client whose cursor went stale shows the first page twice, or an empty list", Fix: "answer an unknown cursor with the error -32602",
-		},
-		spec: [2]string{"server/utilities/pagination#error-handling", "server/utilities/pagination#error-handling"}, try: tryCursorRefused,
-	},
-	{
-		Rule: check.Rule{
-			ID: "cursor-stable", Severity: check.Warning, Title: "answers one cursor in two ways",
-			Why: "clients that ask again after an error lose or repeat items", Fix: "have a cursor stand for a place in the list, not for a state of the server",
-		},
-		spec: [2]string{"server/utilities/pagination#implementation-guidelines", "server/utilities/pagination#implementation-guidelines"}, try: tryCursorStable,
-	},
-	{
-		Rule: check.Rule{
-			ID: "pages-end", Severity: check.Error, Title: "has pages without an end, or items on two of them",
-			Why: "clients read for ever, or show things twice", Fix: "leave nextCursor out of the last page, and give each item once",
-		},
-		spec: [2]string{"server/utilities/pagination#response-format", "server/utilities/pagination#response-format"}, try: tryPagesEnd,
-	},
-	{
-		Rule: check.Rule{
-			ID: "list-order", Severity: check.Warning, Title: "lists its tools in another order each time",
-			Why: "what a model was told before cannot be reused from its cache, which costs money", Fix: "list tools in the same order while they are the same",
-		},
-		spec: [2]string{"server/tools#listing-tools", "server/tools#capabilities"}, try: tryOrder,
-	},
+// lists try the rules of lists and their pages.
+var lists = []trial{
+	{"declared-lists", shared, tryDeclared},
+	{"undeclared", shared, tryUndeclared},
+	{"params-absent", shared, tryParamsAbsent},
+	{"cursor-refused", shared, tryCursorRefused},
+	{"cursor-stable", shared, tryCursorStable},
+	{"pages-end", shared, tryPagesEnd},
+	{"list-order", shared, tryOrder},
 }
 
 // families are the lists by the capability that declares them.
@@ -148,7 +106,7 @@ func tryDeclared(p *probe) error {
 	case !any:
 		return noList
 	case len(without) > 0:
-		return merely(severity(live.Find("capability-empty").Severity), "%s", strings.Join(without, "; "))
+		return merely(rules.Find("live", "capability-empty").Severity, "%s", strings.Join(without, "; "))
 	}
 	return nil
 }

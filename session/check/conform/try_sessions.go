@@ -8,45 +8,13 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-const managed = "basic/transports#session-management"
-
-// sessions are the rules of sessions over HTTP, which the modern era does not have.
-var sessions = []rule{
-	{
-		Rule: check.Rule{
-			ID: "session-id", Severity: check.Error, Title: "gives session ids with other characters than visible ASCII, or that are the same for two clients",
-			Why: "clients refuse them; two users who share one hear each other", Fix: "make ids of characters from 0x21 to 0x7E, at random",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionID,
-	},
-	{
-		Rule: check.Rule{
-			ID: "session-absent", Severity: check.Info, Title: "does not refuse a request of a session without its id with status 400",
-			Why: "whoever can reach the server is in somebody's session", Fix: "answer a request without Mcp-Session-Id with status 400, where sessions are used",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionAbsent,
-	},
-	{
-		Rule: check.Rule{
-			ID: "session-unknown", Severity: check.Error, Title: "does not refuse a session id that it never gave with status 404",
-			Why: "clients do not notice that their session is over", Fix: "answer an unknown Mcp-Session-Id with status 404",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionUnknown,
-	},
-	{
-		Rule: check.Rule{
-			ID: "session-delete", Severity: check.Error, Title: "does not end a session, or does not refuse one that was ended with status 404",
-			Why: "what a user left stays open for whoever has the id", Fix: "answer DELETE with a status of 2xx and later requests with 404, or DELETE with 405",
-		},
-		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionDelete,
-	},
-	{
-		Rule: check.Rule{
-			ID: "session-none", Severity: check.Warning, Title: "has sessions in a revision without them",
-			Why: "clients and proxies of the revision do not keep them", Fix: "give no Mcp-Session-Id, and ignore one that is sent",
-		},
-		first: modern, spec: [2]string{"", "basic/transports/streamable-http#earlier-streamable-http-revisions"}, on: overHTTP, try: trySessionNone,
-	},
+// sessions try the rules of sessions over HTTP, which the modern era does not have.
+var sessions = []trial{
+	{"session-id", shared, trySessionID},
+	{"session-absent", shared, trySessionAbsent},
+	{"session-unknown", shared, trySessionUnknown},
+	{"session-delete", shared, trySessionDelete},
+	{"session-none", shared, trySessionNone},
 }
 
 var noSession = skip("the server has no sessions")

@@ -2,49 +2,15 @@ package conform
 
 import (
 	"net/http"
-
-	"github.com/mcphud/mcphud/session/check"
 )
 
-const validation = "basic/transports/streamable-http#server-validation"
-
-// mirrored are the rules of headers that repeat the body.
-var mirrored = []rule{
-	{
-		Rule: check.Rule{
-			ID: "header-version", Severity: check.Error, Title: "does not refuse a request whose MCP-Protocol-Version differs from the body, or is not there, with -32020",
-			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
-		},
-		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderVersion,
-	},
-	{
-		Rule: check.Rule{
-			ID: "header-method", Severity: check.Error, Title: "does not refuse a request whose Mcp-Method differs from the body, or is not there, with -32020",
-			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
-		},
-		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderMethod,
-	},
-	{
-		Rule: check.Rule{
-			ID: "header-name", Severity: check.Error, Title: "does not refuse a request whose Mcp-Name differs from the body, or is not there, with -32020",
-			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
-		},
-		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderName,
-	},
-	{
-		Rule: check.Rule{
-			ID: "header-encoded", Severity: check.Error, Title: "does not decode Mcp-Name",
-			Why: "names that are not ASCII cannot be used", Fix: "decode =?base64?…?= before Mcp-Name is compared with the body",
-		},
-		first: modern, spec: [2]string{"", "basic/transports/streamable-http#value-encoding"}, on: overHTTP, try: tryHeaderEncoded,
-	},
-	{
-		Rule: check.Rule{
-			ID: "unbuffered", Severity: check.Info, Title: "does not ask proxies to leave its streams unbuffered",
-			Why: "behind nginx events arrive late, or all at once", Fix: "send X-Accel-Buffering: no with text/event-stream",
-		},
-		first: modern, spec: [2]string{"", "basic/transports/streamable-http#receiving-messages"}, on: overHTTP, try: tryUnbuffered,
-	},
+// mirrored try the rules of headers that repeat the body.
+var mirrored = []trial{
+	{"header-version", shared, tryHeaderVersion},
+	{"header-method", shared, tryHeaderMethod},
+	{"header-name", shared, tryHeaderName},
+	{"header-encoded", shared, tryHeaderEncoded},
+	{"unbuffered", shared, tryUnbuffered},
 }
 
 // mismatch tries a request with each of some changes of its headers, all of which have to be refused.

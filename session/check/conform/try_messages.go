@@ -8,113 +8,23 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// messages are the rules of JSON-RPC.
-var messages = []rule{
-	{
-		Rule: check.Rule{
-			ID: "ping", Severity: check.Error, Title: "does not answer ping with an empty result",
-			Why: "clients take the server for dead and disconnect", Fix: "answer ping with {} at once",
-		},
-		last: rev2511, spec: [2]string{"basic/utilities/ping#behavior-requirements", ""}, try: tryPing,
-	},
-	{
-		Rule: check.Rule{
-			ID: "method-not-found", Severity: check.Error, Title: "does not answer an unknown method with -32601",
-			Why: "clients find out by it what a server does not have", Fix: "answer a method that is not implemented with the error -32601",
-		},
-		spec: [2]string{"basic", "basic#error-codes"}, try: tryUnknownMethod,
-	},
-	{
-		Rule: check.Rule{
-			ID: "invalid-params", Severity: check.Warning, Title: "does not answer params of the wrong shape with -32602",
-			Why: "the client cannot tell its own fault from one of the server", Fix: "answer params that the method's schema refuses with the error -32602",
-		},
-		spec: [2]string{"basic", "basic#error-codes"}, try: tryInvalidParams,
-	},
-	{
-		Rule: check.Rule{
-			ID: "parse-error", Severity: check.Warning, Title: "does not answer what is not JSON with -32700",
-			Why: "whoever sent it does not learn that it was cut off", Fix: "answer a message that cannot be parsed with the error -32700 and no id, and go on",
-		},
-		spec: [2]string{"basic", "basic#error-codes"}, try: tryParseError,
-	},
-	{
-		Rule: check.Rule{
-			ID: "invalid-request", Severity: check.Warning, Title: "does not answer an object that is not a request with -32600",
-			Why: "whoever sent it does not learn what is wrong with it", Fix: "answer an object without a method with the error -32600, and go on",
-		},
-		spec: [2]string{"basic", "basic#error-codes"}, try: tryInvalidRequest,
-	},
-	{
-		Rule: check.Rule{
-			ID: "other-version", Severity: check.Warning, Title: "serves a message that does not say jsonrpc 2.0",
-			Why: "what is accepted in two ways is sooner or later understood in two ways", Fix: "refuse messages whose jsonrpc is not \"2.0\" with the error -32600",
-		},
-		spec: [2]string{"basic#messages", "basic#messages"}, try: tryOtherVersion,
-	},
-	{
-		Rule: check.Rule{
-			ID: "echo-string", Severity: check.Error, Title: "does not repeat an id that is a string",
-			Why: "the client cannot match the answer to its request", Fix: "repeat the id of a request exactly",
-		},
-		spec: [2]string{"basic#responses", "basic#responses"}, try: tryStrings,
-	},
-	{
-		Rule: check.Rule{
-			ID: "echo-number", Severity: check.Error, Title: "does not repeat an id that is a number",
-			Why: "the client cannot match the answer to its request", Fix: "repeat the id of a request exactly, as a number; 0 is an id",
-		},
-		spec: [2]string{"basic#responses", "basic#responses"}, try: tryNumbers,
-	},
-	{
-		Rule: check.Rule{
-			ID: "echo-large", Severity: check.Error, Title: "does not repeat a large number as id",
-			Why: "clients that count from a random number or a clock lose their answers", Fix: "do not keep ids in 32 bits or as floating point",
-		},
-		spec: [2]string{"basic#responses", "basic#responses"}, try: tryLarge,
-	},
-	{
-		Rule: check.Rule{
-			ID: "null-id", Severity: check.Warning, Title: "serves a request whose id is null",
-			Why: "nobody can match the answer", Fix: "refuse a request with id null with the error -32600",
-		},
-		spec: [2]string{"basic#requests", "basic#requests"}, try: tryNullID,
-	},
-	{
-		Rule: check.Rule{
-			ID: "batch-refused", Severity: check.Warning, Title: "serves a batch, which the revision does not have",
-			Why: "proxies and filters that know the revision do not look inside", Fix: "refuse an array with the error -32600",
-		},
-		first: rev2506, spec: [2]string{"basic#messages", "basic/transports/stdio"}, try: tryBatchRefused,
-	},
-	{
-		Rule: check.Rule{
-			ID: "batch-served", Severity: check.Error, Title: "does not answer each request of a batch",
-			Why: "clients of this revision may send batches", Fix: "answer each request of an array",
-		},
-		first: rev2503, last: rev2503, spec: [2]string{"basic#batching", ""}, try: tryBatchServed,
-	},
-	{
-		Rule: check.Rule{
-			ID: "notification-answered", Severity: check.Error, Title: "answers a notification",
-			Why: "clients take the answer for a broken message", Fix: "never answer a message without an id, also not with an error",
-		},
-		spec: [2]string{"basic#notifications", "basic#notifications"}, try: tryNotifications,
-	},
-	{
-		Rule: check.Rule{
-			ID: "extra-members", Severity: check.Error, Title: "refuses members that it does not know",
-			Why: "newer clients, and those with extensions, cannot use it", Fix: "ignore members of params and _meta that are not known",
-		},
-		spec: [2]string{"basic", "basic#meta"}, try: tryExtraMembers,
-	},
-	{
-		Rule: check.Rule{
-			ID: "concurrent", Severity: check.Error, Title: "does not answer each of several requests once",
-			Why: "clients have several requests on their way at a time", Fix: "answer each request once, with its own id, whatever else is going on",
-		},
-		spec: [2]string{"basic#responses", "basic#responses"}, try: tryConcurrent,
-	},
+// messages try the rules of JSON-RPC.
+var messages = []trial{
+	{"ping", shared, tryPing},
+	{"method-not-found", shared, tryUnknownMethod},
+	{"invalid-params", shared, tryInvalidParams},
+	{"parse-error", shared, tryParseError},
+	{"invalid-request", shared, tryInvalidRequest},
+	{"other-version", shared, tryOtherVersion},
+	{"echo-string", shared, tryStrings},
+	{"echo-number", shared, tryNumbers},
+	{"echo-large", shared, tryLarge},
+	{"null-id", shared, tryNullID},
+	{"batch-refused", shared, tryBatchRefused},
+	{"batch-served", shared, tryBatchServed},
+	{"notification-answered", shared, tryNotifications},
+	{"extra-members", shared, tryExtraMembers},
+	{"concurrent", shared, tryConcurrent},
 }
 
 func tryPing(p *probe) error {

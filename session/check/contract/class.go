@@ -1,0 +1,16 @@
+package contract
+
+// Class is what a change means for those who use a server, from the worst to the harmless.
+type Class string
+
+// The classes.
+const (
+	Security   Class = "security"         // what protects a person became weaker
+	Breaking   Class = "breaking"         // calls or readers that work now may fail
+	Behaviour  Class = "behaviour change" // a model may do something else with it
+	Review     Class = "review"           // nobody can say without knowing the server
+	Compatible Class = "compatible"       // whoever works now goes on working
+)
+
+// Classes are all of them, the worst first.
+func Classes() []Class { return []Class{Security, Breaking, Behaviour, Review, Compatible} }
