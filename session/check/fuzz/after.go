@@ -26,7 +26,7 @@ const (
 )
 
 // median of the calls that were valid.
-func median(all []timed) time.Duration {
+func median(all []timing) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
@@ -38,32 +38,32 @@ func median(all []timed) time.Duration {
 	return took[len(took)/2]
 }
 
-// after looks at what only many calls show.
-func (r *run) after(ctx context.Context) error {
+// afterCalls looks at what only many calls show.
+func (r *run) afterCalls(ctx context.Context) error {
 	for _, t := range r.targets {
-		if err := r.slow(ctx, t); err != nil {
+		if err := r.checkSlow(ctx, t); err != nil {
 			return err
 		}
 	}
-	grown, err := r.grown(ctx)
+	grown, err := r.memoryGrew(ctx)
 	if err != nil || !grown {
 		return err
 	}
 	for _, t := range r.targets {
-		if r.late() {
+		if r.outOfTime() {
 			r.cut = true
 			return nil
 		}
-		if _, err := r.memory(ctx, t); err != nil {
+		if _, err := r.checkMemory(ctx, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// grown reports whether memory grew while each tool was called some more: only then it is worth finding out which one it is.
-func (r *run) grown(ctx context.Context) (bool, error) {
-	c := r.crew.first()
+// memoryGrew reports whether memory grew while each tool was called some more: only then it is worth finding out which one it is.
+func (r *run) memoryGrew(ctx context.Context) (bool, error) {
+	c := r.conns.current()
 	if err := r.connect(ctx, c); err != nil {
 		return false, err
 	}
@@ -74,7 +74,7 @@ func (r *run) grown(ctx context.Context) (bool, error) {
 	for w := range 2 { // the first is for what is made once
 		for _, t := range r.targets {
 			for range perWindow / 3 {
-				if !r.repeatable(t) || r.late() {
+				if !r.repeatable(t) || r.outOfTime() {
 					break
 				}
 				if out, err := r.call(ctx, c, t, t.times[0].in, false); err != nil || out.lost() || out.throttled() {
@@ -96,24 +96,24 @@ func (r *run) grown(ctx context.Context) (bool, error) {
 
 // repeatable reports whether a target is a tool that can be called many times.
 func (r *run) repeatable(t *target) bool {
-	return t.kind == check.OfTool && len(t.times) > 0 && t.over == "" && median(t.times)*perWindow*(windows+1) <= r.o.For/memoryShare
+	return t.kind == check.OfTool && len(t.times) > 0 && t.stopped == "" && median(t.times)*perWindow*(windows+1) <= r.o.For/memoryShare
 }
 
-// slow makes the slowest call of a target again: only what is slow each time counts.
-func (r *run) slow(ctx context.Context, t *target) error {
-	c := r.crew.first()
-	if len(t.times) < leastTimes || t.over != "" {
+// checkSlow makes the slowest call of a target again: only what is slow each time counts.
+func (r *run) checkSlow(ctx context.Context, t *target) error {
+	c := r.conns.current()
+	if len(t.times) < leastTimes || t.stopped != "" {
 		return nil
 	}
 	usual := median(t.times)
-	most := slices.MaxFunc(t.times, func(a, b timed) int { return int(a.took - b.took) })
+	most := slices.MaxFunc(t.times, func(a, b timing) int { return int(a.took - b.took) })
 	limit := max(slower*usual, slowest)
 	if most.took <= limit {
 		return nil
 	}
 	took := most.took
 	for range 2 {
-		if r.late() {
+		if r.outOfTime() {
 			r.cut = true
 			return nil
 		}
@@ -123,16 +123,16 @@ func (r *run) slow(ctx context.Context, t *target) error {
 		}
 		took = min(took, out.took)
 	}
-	r.add(t, most.in, hit{
+	r.addFinding(t, most.in, hit{
 		rule: "fuzz/slow", severity: check.Info, sure: check.Likely,
-		message: fmt.Sprintf("%s each time with %s, against %s as a rule", text.Duration(took), text.Clip(said(most.in), 80), text.Duration(usual)),
-	}, seen{})
+		message: fmt.Sprintf("%s each time with %s, against %s as a rule", text.Duration(took), text.Clip(argumentsText(most.in), 80), text.Duration(usual)),
+	}, recurrence{})
 	return nil
 }
 
-// memory makes the same call many times, and looks at what the server's processes use.
-func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
-	c := r.crew.first()
+// checkMemory makes the same call many times, and looks at what the server's processes use.
+func (r *run) checkMemory(ctx context.Context, t *target) (found bool, err error) {
+	c := r.conns.current()
 	if !r.repeatable(t) {
 		return false, nil
 	}
@@ -140,7 +140,7 @@ func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
 	var used []int64
 	for w := range windows + 1 {
 		for range perWindow {
-			if r.late() {
+			if r.outOfTime() {
 				r.cut = true
 				return false, nil
 			}
@@ -166,19 +166,19 @@ func (r *run) memory(ctx context.Context, t *target) (found bool, err error) {
 	if grown < growth {
 		return false, nil
 	}
-	r.add(t, in, hit{
+	r.addFinding(t, in, hit{
 		rule: "fuzz/memory", severity: check.Warning, sure: check.Likely,
 		message: fmt.Sprintf("%s more after %d equal calls, %s a call", text.Bytes(grown), windows*perWindow, text.Bytes(grown/(windows*perWindow))),
-	}, seen{})
+	}, recurrence{})
 	return true, nil
 }
 
 // noTool is the name of a tool that no server has.
 const noTool = "no_such_tool"
 
-// unknown asks for a tool that does not exist.
-func (r *run) unknown(ctx context.Context) (found bool, err error) {
-	c := r.crew.first()
+// checkUnknownTool asks for a tool that does not exist.
+func (r *run) checkUnknownTool(ctx context.Context) (found bool, err error) {
+	c := r.conns.current()
 	if len(r.s.Tools) == 0 {
 		return false, nil
 	}
@@ -191,7 +191,7 @@ func (r *run) unknown(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	h := hit{rule: "fuzz/wrong-layer", cause: "unknown tool", severity: check.Warning, evidence: text.Clip(out.said, 600)}
+	h := hit{rule: "fuzz/wrong-layer", cause: "unknown tool", severity: check.Warning, evidence: text.Clip(out.text, 600)}
 	switch {
 	case out.lost(), out.throttled():
 		return false, nil // the tools that exist say more
@@ -204,6 +204,6 @@ func (r *run) unknown(ctx context.Context) (found bool, err error) {
 	default:
 		return false, nil
 	}
-	r.add(t, input{}, h, seen{})
+	r.addFinding(t, input{}, h, recurrence{})
 	return true, nil
 }

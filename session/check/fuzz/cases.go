@@ -31,8 +31,8 @@ type input struct {
 	problems int
 }
 
-// judge classifies a value. A format alone forbids nothing: most readers take it as a remark (2020-12, section 7.2.1).
-func (t *target) judge(v Value) input {
+// classify makes an input of a value, with what the schema says of it. A format alone forbids nothing: most readers take it as a remark (2020-12, section 7.2.1).
+func (t *target) classify(v Value) input {
 	in := input{Value: v, verdict: unclear}
 	if !t.checked {
 		return in
@@ -78,9 +78,9 @@ func anyIndex(pointer string) string {
 	return schema.Pointer(path...)
 }
 
-// seeded is a source of chance that depends on the seed and on what it is for, so that a target's calls are the same whatever
+// newRand returns a random source for a seed and a purpose, so that a target's calls are the same whatever
 // other targets there are.
-func seeded(seed uint64, of ...string) *rand.Rand {
+func newRand(seed uint64, of ...string) *rand.Rand {
 	h := fnv.New64a()
 	for _, s := range of {
 		_, _ = h.Write([]byte(s + "\x00")) // a hash takes everything
@@ -90,7 +90,7 @@ func seeded(seed uint64, of ...string) *rand.Rand {
 
 // plan makes the inputs of a target, at most n: plain ones first, then valid and wrong ones in turn.
 func (t *target) plan(seed uint64, p *Pool, n int) []input {
-	rng := seeded(seed, t.kind, t.name)
+	rng := newRand(seed, t.kind, t.name)
 	root := t.schema.Root()
 	base := t.base(rng, p)
 	valid := []Value{{Value: nil, What: "no arguments"}, {Value: base, What: "an example"}}
@@ -132,7 +132,7 @@ func (t *target) plan(seed uint64, p *Pool, n int) []input {
 				continue
 			}
 			seen[key] = true
-			out = append(out, t.judge(v))
+			out = append(out, t.classify(v))
 			return
 		}
 	}
@@ -155,7 +155,7 @@ func (t *target) base(rng *rand.Rand, p *Pool) *schema.Value {
 			continue
 		}
 		for range 20 {
-			in := t.judge(Value{Value: v})
+			in := t.classify(Value{Value: v})
 			if in.verdict != forbidden {
 				return v
 			}

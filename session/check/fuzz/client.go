@@ -48,36 +48,36 @@ type client struct {
 	checker *live.Checker
 	seen    uint64
 	found   []live.Finding
-	recent  []sent
+	recent  []sentCall
 	late    []lateFinding // what came after its call, and was not looked at yet
 }
 
-// sent is a call by the number of its request in the journal.
-type sent struct {
+// sentCall is a call and the number of its request in the journal, 0 where it is not there.
+type sentCall struct {
 	seq uint64
 	t   *target
 	in  input
 }
 
-// outcome is what became of a call.
+// outcome is how a call ended.
 type outcome struct {
-	reply  rpc.Reply
-	err    *failure.Error
-	result offer.Result
-	said   string // texts of the result, or the message and data of the error
-	took   time.Duration
-	whole  time.Duration  // with what was looked at meanwhile
-	wire   []live.Finding // what the server did wrong on the wire meanwhile
-	last   []live.Finding // the same, from when the connection was closed
-	broken bool           // the answer never came: something else did
-	beside bool           // other calls were under way at the same server
-	gone   bool           // so is the connection
-	fatal  bool           // so is the server
+	reply      rpc.Reply
+	err        *failure.Error
+	result     offer.Result
+	text       string // texts of the result, or the message and data of the error
+	took       time.Duration
+	total      time.Duration  // with what was looked at meanwhile
+	wire       []live.Finding // what the server did wrong on the wire meanwhile
+	last       []live.Finding // the same, from when the connection was closed
+	broken     bool           // the answer never came: something else did
+	concurrent bool           // other calls were under way at the same server
+	gone       bool           // so is the connection
+	fatal      bool           // so is the server
 }
 
 // lateFinding is a violation that came after its call was over.
 type lateFinding struct {
-	sent
+	sentCall
 	live.Finding
 }
 
@@ -95,7 +95,7 @@ func (c *client) connected() bool { return c.s != nil && c.s.Status().State == s
 
 // open makes a connection, in place of one that ended.
 func (c *client) open(ctx context.Context) error {
-	c.close(sent{})
+	c.close(sentCall{})
 	n := c.used.Add(1)
 	s, end, err := c.subject.Again(ctx, func(cfg *config.Server) {
 		cfg.NoReconnect = true
@@ -116,18 +116,18 @@ func (c *client) open(ctx context.Context) error {
 }
 
 // close ends the connection. wire is what was wrong with what was on its way since the call now.
-func (c *client) close(now sent) (wire []live.Finding) {
+func (c *client) close(now sentCall) (wire []live.Finding) {
 	if c.end != nil {
 		c.end()
 		var out outcome
-		c.sort(&out, c.drain(), now)
+		c.assign(&out, c.drain(), now)
 		wire = out.wire
 	}
 	c.s, c.end = nil, nil
 	return wire
 }
 
-// drain looks at what came over the wire since, and returns what is wrong with it. The rules do not see the calls' own faults.
+// drain checks the entries of the journal since the last drain, and returns the server's violations.
 func (c *client) drain() []live.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,12 +185,12 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool, wai
 	if settle && failure.KindOf(failed) != failure.Timeout && !out.broken { // these waited long enough
 		c.settle(ctx)
 	}
-	now := sent{out.reply.Request, t, in}
-	c.sort(&out, append(wire, c.drain()...), now)
+	now := sentCall{out.reply.Request, t, in}
+	c.assign(&out, append(wire, c.drain()...), now)
 	if failed != nil && !errors.As(failed, &out.err) {
 		out.err = &failure.Error{Kind: failure.KindOf(failed), Message: failed.Error(), Err: failed}
 	}
-	c.read(&out)
+	c.parseAnswer(&out)
 	out.gone = !c.connected()
 	return out, nil
 }
@@ -237,16 +237,16 @@ func (c *client) settle(ctx context.Context) {
 	_, _ = c.s.Ping(ctx) // an answer, or a while without one
 }
 
-// refused reports whether the server wants a login of everybody, and not for one call only.
-func (c *client) refused(ctx context.Context) bool {
+// loginRequired reports whether the server wants a login for a ping too, not for one tool only.
+func (c *client) loginRequired(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	_, err := c.s.Ping(ctx)
 	return failure.KindOf(err) == failure.OAuth
 }
 
-// rest is what is wrong with what came after the last call.
-func (c *client) rest(ctx context.Context) []lateFinding {
+// lateFindings returns the violations that came after the last call.
+func (c *client) lateFindings(ctx context.Context) []lateFinding {
 	if c.s == nil || len(c.recent) == 0 {
 		return c.takeLate()
 	}
@@ -254,7 +254,7 @@ func (c *client) rest(ctx context.Context) []lateFinding {
 	last := c.recent[len(c.recent)-1]
 	c.recent = c.recent[:len(c.recent)-1]
 	var out outcome
-	c.sort(&out, c.drain(), last)
+	c.assign(&out, c.drain(), last)
 	for _, f := range out.wire {
 		if last.t != nil { // else a connection ended since
 			c.late = append(c.late, lateFinding{last, f})
@@ -263,18 +263,18 @@ func (c *client) rest(ctx context.Context) []lateFinding {
 	return c.takeLate()
 }
 
-// takeLate is what came after calls that are over, once.
+// takeLate returns the violations that came after their calls were over, and forgets them.
 func (c *client) takeLate() []lateFinding {
 	out := c.late
 	c.late = nil
 	return out
 }
 
-// sort tells what was seen during a call from what belongs to calls before it.
-func (c *client) sort(out *outcome, wire []live.Finding, now sent) {
+// assign gives violations to the calls that they belong to: those of now to out, those of earlier calls to c.late.
+func (c *client) assign(out *outcome, wire []live.Finding, now sentCall) {
 	c.recent = append(c.recent, now)
 	if len(c.recent) > maxRecent {
-		c.recent = append([]sent(nil), c.recent[maxRecent/2:]...)
+		c.recent = append([]sentCall(nil), c.recent[maxRecent/2:]...)
 	}
 	for _, f := range wire {
 		root := uint64(0)
@@ -294,10 +294,10 @@ func (c *client) sort(out *outcome, wire []live.Finding, now sent) {
 	}
 }
 
-// read takes what the oracles look at out of an answer.
-func (c *client) read(out *outcome) {
+// parseAnswer fills in what the oracles look at: the result, and its texts or those of the error.
+func (c *client) parseAnswer(out *outcome) {
 	if out.err != nil {
-		out.said = out.err.Message + "\n" + string(out.err.Data)
+		out.text = out.err.Message + "\n" + string(out.err.Data)
 		return
 	}
 	if len(out.reply.Result) > live.MaxBody {
@@ -315,7 +315,7 @@ func (c *client) read(out *outcome) {
 		}
 		b.WriteString(one.Text + "\n")
 	}
-	out.said = text.Clip(b.String(), maxSaid)
+	out.text = text.Clip(b.String(), maxSaid)
 }
 
 // maxSaid is how much of what a server says is looked at, in bytes.

@@ -66,56 +66,56 @@ func (*section) Rules() []*check.Rule { return rules.Of("fuzz") }
 
 // Limits of what one target may cost.
 const (
-	maxCostly     = 3 // failures that cost a timeout or a start of the server, until no more calls of it are made
-	maxPerTarget  = 25
-	maxRestarts   = 200
-	maxLinks      = 20
-	mostLearnt    = 256 << 10             // bytes of a result that is looked into for arguments of others
-	throttlePause = 50 * time.Millisecond // more of it each time that the server asks for it
-	maxPause      = time.Minute           // however long it asks to wait
-	pauses        = 4                     // what they may take of the time, as a divisor
-	maxLimited    = 5                     // calls that come too fast, of a target of which all do
-	leastShare    = 2 * time.Second       // of the time, for each target
+	maxCostly       = 3 // failures that cost a timeout or a start of the server, until no more calls of it are made
+	maxPerTarget    = 25
+	maxRestarts     = 200
+	maxLinks        = 20
+	maxExampleBytes = 256 << 10             // bytes of a result that is looked into for arguments of others
+	throttlePause   = 50 * time.Millisecond // more of it each time that the server asks for it
+	maxPause        = time.Minute           // however long it asks to wait
+	pauses          = 4                     // what they may take of the time, as a divisor
+	maxLimited      = 5                     // calls that come too fast, of a target of which all do
+	leastShare      = 2 * time.Second       // of the time, for each target
 )
 
 // run is one run of the section.
 type run struct {
-	o       Options
-	s       *check.Subject
-	crew    crew
-	rec     *check.Recorder
-	pool    *Pool
-	targets []*target
-	done    int
-	keep    *keeper
-	general map[string]bool // failures that do not depend on the target
-	open    []open          // failures that were not looked into yet
-	slowed  time.Duration   // times that the server said that calls come too fast
-	paused  time.Duration   // for that reason
-	refuses time.Duration   // for how long it wants no more calls, where that is too long to wait for
-	cut     bool            // there was no time for all
-	fell    time.Time       // when the server ended last, of those that this check did not start
-	gone    *failure.Error  // it did not come back
-	ends    time.Time
+	o           Options
+	s           *check.Subject
+	conns       connPool
+	rec         *check.Recorder
+	pool        *Pool
+	targets     []*target
+	done        int
+	keep        *keeper
+	general     map[string]bool  // failures that do not depend on the target
+	pending     []pendingFailure // failures that are not shrunk and reported yet
+	throttles   time.Duration    // answers that say that calls come too fast
+	paused      time.Duration    // how long the run waited for these
+	refusedFor  time.Duration    // how long the server wants no more calls, if that is too long to wait for; 0 while it is not
+	cut         bool             // there was no time for all
+	crashedAt   time.Time        // when a server that this check did not start crashed last
+	unreachable *failure.Error   // set when it was not restarted; nil while it can be called
+	ends        time.Time
 }
 
-// open is a failure to look into.
-type open struct {
-	t      *target
-	in     input
-	h      hit
-	costly bool // the next call has to wait for it
-	lone   bool // a call beside it may be to blame
-	fatal  bool // there is no server any more to look into it with
+// pendingFailure is a failure that is to be shrunk and reported.
+type pendingFailure struct {
+	t         *target
+	in        input
+	h         hit
+	costly    bool // each try costs a timeout or a restart
+	exclusive bool // a concurrent call may be to blame: try it while no other is under way
+	fatal     bool // the server is gone: it cannot be tried again
 }
 
 func newRun(s *check.Subject, o Options, rec *check.Recorder) *run {
 	r := &run{o: o, s: s, rec: rec, general: map[string]bool{}, pool: NewPool(), keep: newKeeper(o.Folder, s), ends: time.Now().Add(o.For)}
-	r.crew.init(r.client)
+	r.conns.init(r.client)
 	return r
 }
 
-func (r *run) client(w *crew) *client { return newClient(r.s, r.o, &w.used) }
+func (r *run) client(w *connPool) *client { return newClient(r.s, r.o, &w.used) }
 
 // Run implements check.Section.
 func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder) error {
@@ -123,11 +123,11 @@ func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder
 		return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Server, Stage: "fuzz", Message: "there is no server to call"}
 	}
 	r := newRun(s, f.o, rec)
-	r.crew.turn.Lock()
-	defer r.crew.turn.Unlock()
+	r.conns.turn.Lock()
+	defer r.conns.turn.Unlock()
 	defer func() {
-		for _, c := range r.crew.all {
-			c.close(sent{})
+		for _, c := range r.conns.all {
+			c.close(sentCall{})
 		}
 	}()
 	if r.o.Replay {
@@ -143,36 +143,36 @@ func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder
 		rec.Skipped("fuzz/died", check.Place{Kind: check.OfTool, Name: it.Name}, "it is not marked as read-only, and was not allowed by name")
 	}
 	r.targets = all
-	err := r.all(ctx)
-	if err == nil && r.gone != nil {
-		err = r.gone
+	err := r.callAll(ctx)
+	if err == nil && r.unreachable != nil {
+		err = r.unreachable
 	}
 	r.report(len(left), err)
 	return err
 }
 
-// all makes the calls: an example of each target first, so that what it returns can be given to others, and then one input of each target
+// callAll makes the calls: an example of each target first, so that what it returns can be given to others, and then one input of each target
 // after the other, so that a run that is short has something of all. What fails is looked into when each target had its example.
-func (r *run) all(ctx context.Context) error {
+func (r *run) callAll(ctx context.Context) error {
 	defer func() {
-		for _, c := range r.crew.all {
-			r.later(c.rest(ctx))
+		for _, c := range r.conns.all {
+			r.noteLate(c.lateFindings(ctx))
 		}
-		_ = r.each(ctx, r.look) // what is left is told without
-		for _, o := range r.open {
-			r.failed(ctx, r.crew.first(), o)
+		_ = r.runJobs(ctx, r.failureJob) // what is left is told without
+		for _, o := range r.pending {
+			r.reportFailure(ctx, r.conns.current(), o)
 		}
-		r.cut = r.cut || slices.ContainsFunc(r.targets, (*target).left)
+		r.cut = r.cut || slices.ContainsFunc(r.targets, (*target).hasMore)
 	}()
-	if err := r.examples(ctx); err != nil {
+	if err := r.callExamples(ctx); err != nil {
 		return err
 	}
 	for _, t := range r.targets {
-		r.pool.Learn(t.learnt)
-		t.learnt = nil
+		r.pool.Learn(t.example)
+		t.example = nil
 	}
 	for _, uri := range First(r.pool.Links, maxLinks) {
-		r.link(uri)
+		r.addLinked(uri)
 	}
 	total := 0
 	for _, t := range r.targets {
@@ -181,20 +181,20 @@ func (r *run) all(ctx context.Context) error {
 		}
 		total += len(t.inputs)
 	}
-	if _, err := r.unknown(ctx); err != nil {
+	if _, err := r.checkUnknownTool(ctx); err != nil {
 		return err
 	}
 	at := 0
-	err := r.each(ctx, func() *job {
-		if j := r.look(); j != nil {
+	err := r.runJobs(ctx, func() *job {
+		if j := r.failureJob(); j != nil {
 			return j
 		}
-		if slices.ContainsFunc(r.open, func(o open) bool { return o.lone }) { // these wait until nothing else is under way
+		if slices.ContainsFunc(r.pending, func(o pendingFailure) bool { return o.exclusive }) { // these wait until nothing else is under way
 			return nil
 		}
 		for range r.targets {
 			t := r.targets[at%len(r.targets)]
-			if at++; t.busy || !t.left() || r.late() {
+			if at++; t.busy || !t.hasMore() || r.outOfTime() {
 				continue
 			}
 			in := t.inputs[t.next]
@@ -208,19 +208,19 @@ func (r *run) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.after(ctx)
+	return r.afterCalls(ctx)
 }
 
-// left reports whether there are more inputs to try.
-func (t *target) left() bool { return t.over == "" && t.next < len(t.inputs) }
+// hasMore reports whether there are inputs left to try.
+func (t *target) hasMore() bool { return t.stopped == "" && t.next < len(t.inputs) }
 
-// examples makes the first call of each target.
-func (r *run) examples(ctx context.Context) error {
+// callExamples makes the first call of each target.
+func (r *run) callExamples(ctx context.Context) error {
 	rest := r.targets
-	return r.each(ctx, func() *job {
+	return r.runJobs(ctx, func() *job {
 		for len(rest) > 0 {
 			t := rest[0]
-			if r.late() {
+			if r.outOfTime() {
 				r.cut = true
 				return nil
 			}
@@ -228,45 +228,45 @@ func (r *run) examples(ctx context.Context) error {
 				continue
 			}
 			r.rec.Step(len(r.targets)-len(rest)-1, len(r.targets), "first call of "+t.name)
-			base := t.judge(Value{Value: t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
+			base := t.classify(Value{Value: t.base(newRand(r.o.Seed, t.kind, t.name, "first"), nil), What: "an example"})
 			return &job{of: t, do: func(ctx context.Context, c *client) error { return r.try(ctx, c, t, base) }}
 		}
 		return nil
 	})
 }
 
-// look is to look into a failure.
-func (r *run) look() *job {
-	for i, o := range r.open {
-		if o.t.busy || o.lone && r.crew.busy > 0 {
+// failureJob returns the job of shrinking and reporting the next pending failure, nil for none that can begin now.
+func (r *run) failureJob() *job {
+	for i, o := range r.pending {
+		if o.t.busy || o.exclusive && r.conns.busy > 0 {
 			continue
 		}
-		r.open = slices.Delete(r.open, i, i+1)
-		return &job{of: o.t, lone: o.lone, do: func(ctx context.Context, c *client) error {
-			r.failed(ctx, c, o)
+		r.pending = slices.Delete(r.pending, i, i+1)
+		return &job{of: o.t, exclusive: o.exclusive, do: func(ctx context.Context, c *client) error {
+			r.reportFailure(ctx, c, o)
 			return ctx.Err()
 		}}
 	}
 	return nil
 }
 
-// late reports whether the time is over, or the patience of either side.
-func (r *run) late() bool {
-	return time.Now().After(r.ends) || r.crew.used.Load() > maxRestarts || r.refuses > 0 || r.gone != nil
+// outOfTime reports whether no more calls may be made: the time or the restarts are used up, or the server is gone or refuses calls.
+func (r *run) outOfTime() bool {
+	return time.Now().After(r.ends) || r.conns.used.Load() > maxRestarts || r.refusedFor > 0 || r.unreachable != nil
 }
 
 // try makes one call, and notes what is wrong with it.
 func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
-	if t.over != "" {
+	if t.stopped != "" {
 		return nil
 	}
 	out, err := r.call(ctx, c, t, in, false)
 	for err == nil && out.throttled() {
 		t.count(in, &out)
 		if t.limited++; t.limited >= maxLimited && t.limited == t.tally.Calls {
-			t.over = "stopped: calls come too fast for the server"
+			t.stopped = "stopped: calls come too fast for the server"
 		}
-		if r.pause(ctx, &out); t.over != "" || r.late() {
+		if r.pause(ctx, &out); t.stopped != "" || r.outOfTime() {
 			return ctx.Err()
 		}
 		out, err = r.call(ctx, c, t, in, false)
@@ -275,33 +275,33 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 		return err
 	}
 	if out.kind() == failure.OAuth {
-		if err := r.connect(ctx, c); err != nil || c.refused(ctx) {
+		if err := r.connect(ctx, c); err != nil || c.loginRequired(ctx) {
 			return out.err
 		}
 	}
 	t.count(in, &out)
-	if t.spent += out.whole; t.spent > max(r.o.For/time.Duration(len(r.targets)+1), leastShare) {
-		t.over = "stopped: its share of the time is over"
+	if t.spent += out.total; t.spent > max(r.o.For/time.Duration(len(r.targets)+1), leastShare) {
+		t.stopped = "stopped: its share of the time is over"
 	}
 	if !in.Extreme && in.verdict != forbidden {
-		t.times = append(t.times, timed{in, out.took})
+		t.times = append(t.times, timing{in, out.took})
 	}
-	if t.inputs == nil && !errorOf(&out) && len(out.reply.Result) <= mostLearnt {
-		t.learnt = out.reply.Result
+	if t.inputs == nil && !isError(&out) && len(out.reply.Result) <= maxExampleBytes {
+		t.example = out.reply.Result
 	}
-	r.later(c.takeLate())
+	r.noteLate(c.takeLate())
 	for _, h := range c.oracles(t, in, &out) {
-		r.note(open{t, in, h, out.lost(), out.beside && h.lost(), out.fatal && h.lost()})
+		r.note(pendingFailure{t, in, h, out.lost(), out.concurrent && h.lost(), out.fatal && h.lost()})
 	}
 	return ctx.Err()
 }
 
-// pause waits as long as a server asks for that says that calls come too fast, unless that would use up the time.
+// pause waits as long as a server that throttles asks for, unless that would use up the time.
 func (r *run) pause(ctx context.Context, out *outcome) {
-	r.slowed++
-	wait := cmp.Or(out.retryAfter(), min(r.slowed*throttlePause, time.Second))
+	r.throttles++
+	wait := cmp.Or(out.retryAfter(), min(r.throttles*throttlePause, time.Second))
 	if r.paused += wait; r.paused > r.o.For/pauses {
-		r.refuses = wait
+		r.refusedFor = wait
 		return
 	}
 	select {
@@ -310,48 +310,48 @@ func (r *run) pause(ctx context.Context, out *outcome) {
 	}
 }
 
-// later takes what came after the calls that it belongs to.
-func (r *run) later(late []lateFinding) {
+// noteLate notes violations that came after their call was over.
+func (r *run) noteLate(late []lateFinding) {
 	for _, l := range late {
-		if h, ok := onWire(l.Finding); ok {
+		if h, ok := wireHit(l.Finding); ok {
 			h.severity = rules.Find("fuzz", h.rule).Severity
-			r.note(open{t: l.t, in: l.in, h: h})
+			r.note(pendingFailure{t: l.t, in: l.in, h: h})
 		}
 	}
 }
 
-// note takes a failure to be looked into, once for each cause.
-func (r *run) note(o open) {
+// note makes a failure pending, once for each cause.
+func (r *run) note(o pendingFailure) {
 	key := o.h.key()
 	if o.h.lost() {
 		key = o.h.rule + "\x00" + o.in.cause // any crash is not the same crash
 	}
 	if !o.t.found[key] && len(o.t.found) <= maxPerTarget {
 		o.t.found[key] = true
-		r.open = append(r.open, o)
+		r.pending = append(r.pending, o)
 	}
 }
 
-// failed makes a failure small, reports it and keeps it.
-func (r *run) failed(ctx context.Context, c *client, o open) {
+// reportFailure shrinks a failure, reports it and keeps it in a file.
+func (r *run) reportFailure(ctx context.Context, c *client, o pendingFailure) {
 	t, h := o.t, o.h
 	if same, ok := strings.CutSuffix(h.key(), wrongToo); ok && t.found[same] {
 		return
 	}
-	if r.everywhere(t, o.in, h) {
+	if r.knownElsewhere(t, o.in, h) {
 		return
 	}
 	if o.fatal {
-		r.add(t, o.in, h, seen{gone: r.gone.Message})
+		r.addFinding(t, o.in, h, recurrence{gone: r.unreachable.Message})
 		return
 	}
 	least, last, how := r.shrink(ctx, c, t, o.in, h)
-	small := said(least)
+	small := argumentsText(least)
 	if o.costly {
 		if t.costly++; t.costly >= maxCostly || small == "none" || small == "{}" {
-			t.over = "stopped: it does not answer"
+			t.stopped = "stopped: it does not answer"
 			if h.rule == "fuzz/died" {
-				t.over = "stopped: it ends the server"
+				t.stopped = "stopped: it ends the server"
 			}
 		}
 	}
@@ -365,11 +365,11 @@ func (r *run) failed(ctx context.Context, c *client, o open) {
 		t.found[h.key()] = true
 	}
 	last.cause = h.cause
-	r.add(t, least, last, how)
+	r.addFinding(t, least, last, how)
 }
 
-// everywhere reports whether a failure is that of the server's whole reading of requests, and was found at another target.
-func (r *run) everywhere(t *target, in input, h hit) bool {
+// knownElsewhere reports whether a failure is of how the server reads all requests, and was found at another target already.
+func (r *run) knownElsewhere(t *target, in input, h hit) bool {
 	if h.rule != "fuzz/wrong-layer" || !strings.HasPrefix(in.cause, "type ") || t.kind == check.OfTool && in.cause != "type " {
 		return false
 	}
@@ -381,15 +381,15 @@ func (r *run) everywhere(t *target, in input, h hit) bool {
 	return false
 }
 
-// add reports a failure.
-func (r *run) add(t *target, in input, h hit, how seen) {
-	c := r.crew.all[0]
-	h.message, h.evidence = c.masked(h.message), c.masked(h.evidence)
+// addFinding adds a failure to the report.
+func (r *run) addFinding(t *target, in input, h hit, how recurrence) {
+	c := r.conns.all[0]
+	h.message, h.evidence = c.mask(h.message), c.mask(h.evidence)
 	f := check.Finding{Place: t.place, Key: h.cause, Message: h.message, Evidence: h.evidence, Sure: h.sure}
 	if h.rule != "fuzz/memory" && h.rule != "fuzz/slow" {
-		f.Message += " · arguments: " + text.Clip(said(in), 120)
+		f.Message += " · arguments: " + text.Clip(argumentsText(in), 120)
 	}
-	if why, sure := how.says(); why != "" {
+	if why, sure := how.describe(); why != "" {
 		f.Message += " (" + why + ")"
 		if f.Sure = sure; sure == check.Possible {
 			h.severity = min(h.severity, check.Warning)
@@ -403,16 +403,16 @@ func (r *run) add(t *target, in input, h hit, how seen) {
 	r.rec.At(h.severity, h.rule, f)
 }
 
-// said is how a message names arguments.
-func said(in input) string {
+// argumentsText is the arguments as messages name them: JSON, or "none".
+func argumentsText(in input) string {
 	if !in.IsSet() {
 		return "none"
 	}
 	return string(in.JSON())
 }
 
-// link adds a resource that a result linked to as a target.
-func (r *run) link(uri string) {
+// addLinked adds a resource that a result links to as a target.
+func (r *run) addLinked(uri string) {
 	for _, t := range r.targets {
 		if t.kind == check.OfResource && t.name == uri {
 			return

@@ -71,7 +71,7 @@ func fileName(name string) string {
 }
 
 // put keeps a failure, and returns the call that shows it.
-func (k *keeper) put(t *target, in input, h hit, seed uint64, how seen) (Call, error) {
+func (k *keeper) put(t *target, in input, h hit, seed uint64, how recurrence) (Call, error) {
 	method, params, _ := t.request(in)
 	call := Call{Kind: t.place.Kind, Name: t.name, Method: method, Params: params}
 	if in.IsSet() {
@@ -81,7 +81,7 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64, how seen) (Call, e
 		return call, nil
 	}
 	raw, err := json.MarshalIndent(failureFile{
-		Format: format, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed, Chance: how.chance(),
+		Format: format, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed, Chance: how.isRandom(),
 	}, "", "  ")
 	if err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
@@ -159,7 +159,7 @@ func (r *run) replay(ctx context.Context) error {
 		if t != nil {
 			still, err := r.again(ctx, t, f)
 			switch {
-			case errors.Is(err, errLimited), err != nil && r.gone != nil:
+			case errors.Is(err, errLimited), err != nil && r.unreachable != nil:
 				verdict = "not tried"
 			case err != nil:
 				return err
@@ -210,22 +210,22 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 			return false, fmt.Errorf("arguments of a kept failure of %s: %w", f.Name, err)
 		}
 	}
-	c := r.crew.first()
-	in := t.judge(Value{Value: v, What: "kept", Extreme: f.Extreme})
+	c := r.conns.current()
+	in := t.classify(Value{Value: v, What: "kept", Extreme: f.Extreme})
 	before := t.found
 	defer func() { t.found = before }()
 	switch {
 	case f.Name == noTool:
-		return r.unknown(ctx)
+		return r.checkUnknownTool(ctx)
 	case f.Rule == "fuzz/memory":
-		t.times = []timed{{in, 0}}
-		return r.memory(ctx, t)
+		t.times = []timing{{in, 0}}
+		return r.checkMemory(ctx, t)
 	case f.Rule == "fuzz/slow":
 		out, err := r.call(ctx, c, t, in, false)
 		if err != nil || out.took < slowest {
 			return false, err
 		}
-		r.add(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: rules.Find("fuzz", f.Rule).Severity, sure: check.Likely}, seen{})
+		r.addFinding(t, in, hit{rule: f.Rule, cause: f.Cause, message: "still takes " + text.Duration(out.took), severity: rules.Find("fuzz", f.Rule).Severity, sure: check.Likely}, recurrence{})
 		return true, nil
 	}
 	tries := replayCalls
@@ -234,7 +234,7 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 	}
 	for range tries {
 		out, err := r.call(ctx, c, t, in, true)
-		for err == nil && out.throttled() && !r.late() {
+		for err == nil && out.throttled() && !r.outOfTime() {
 			r.pause(ctx, &out)
 			out, err = r.call(ctx, c, t, in, true)
 		}
@@ -249,11 +249,11 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 				h.cause = f.Cause
 			}
 			if h.rule == f.Rule && h.cause == f.Cause {
-				r.add(t, in, h, seen{before: f.Chance})
+				r.addFinding(t, in, h, recurrence{before: f.Chance})
 				return true, nil
 			}
 		}
-		if r.late() {
+		if r.outOfTime() {
 			break
 		}
 	}

@@ -24,24 +24,24 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	target := newTarget(check.OfTool, "do/it", schema.ParseArguments(nil), true)
-	put := func(n int, h hit, how seen) Call {
+	put := func(n int, h hit, how recurrence) Call {
 		t.Helper()
 		v := schema.ObjectValue(schema.Member{Name: "s", Value: schema.StringValue(strings.Repeat("x", n))})
-		call, err := k.put(target, target.judge(Value{Value: v, Extreme: n == 0}), h, 7, how)
+		call, err := k.put(target, target.classify(Value{Value: v, Extreme: n == 0}), h, 7, how)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return call
 	}
 	few := maxInline - len(`{"s":""}`)
-	if call := put(few, hit{rule: "fuzz/died", cause: "c", message: "m"}, seen{}); call.File != "" {
+	if call := put(few, hit{rule: "fuzz/died", cause: "c", message: "m"}, recurrence{}); call.File != "" {
 		t.Errorf("%s for %d bytes", call.File, len(call.Arguments))
 	}
-	call := put(few+1, hit{rule: "fuzz/frame"}, seen{once: true})
+	call := put(few+1, hit{rule: "fuzz/frame"}, recurrence{once: true})
 	if raw, err := os.ReadFile(call.File); err != nil || string(raw) != string(call.Arguments) || call.Method != "tools/call" {
 		t.Errorf("%+v, %v", call, err)
 	}
-	put(0, hit{rule: "fuzz/frame"}, seen{}) // the same again, with other arguments
+	put(0, hit{rule: "fuzz/frame"}, recurrence{}) // the same again, with other arguments
 	all, err := k.read()
 	if err != nil || len(all) != 2 || k.kept != 3 {
 		t.Fatalf("%+v, %v, %d kept", all, err, k.kept)
@@ -65,7 +65,7 @@ func TestKeeper(t *testing.T) {
 	}
 	if none := newKeeper("", nil); none.dir != "" {
 		t.Error(none.dir)
-	} else if call, err := none.put(target, input{}, hit{}, 1, seen{}); err != nil || call.Name != "do/it" || none.kept != 0 {
+	} else if call, err := none.put(target, input{}, hit{}, 1, recurrence{}); err != nil || call.Name != "do/it" || none.kept != 0 {
 		t.Errorf("%+v, %v", call, err)
 	}
 	for name, want := range map[string]string{"a_B-9": "a_B-9", "../x": "x", "": "server", "///": "server", strings.Repeat("a", 61): strings.Repeat("a", 60), "ü": "server", "aü": "a"} {

@@ -45,16 +45,16 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 		hits = append(hits, h)
 	}
 	for _, f := range out.wire {
-		if h, ok := onWire(f); ok {
+		if h, ok := wireHit(f); ok {
 			say(h)
 		}
 	}
 	instead := slices.ContainsFunc(out.wire, func(f live.Finding) bool { _, is := insteadOfAnswer(f.Rule.ID); return is })
-	if h, ok := c.unanswered(out); ok && !(in.Extreme && tooLarge(out.err.Status)) && (!instead || out.gone || h.rule == "fuzz/died") {
+	if h, ok := c.noAnswerHit(out); ok && !(in.Extreme && tooLarge(out.err.Status)) && (!instead || out.gone || h.rule == "fuzz/died") {
 		say(h)
 	}
 	for _, f := range out.last {
-		if h, ok := onWire(f); ok {
+		if h, ok := wireHit(f); ok {
 			say(h)
 		}
 	}
@@ -64,21 +64,21 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 	if t.kind == check.OfResource && out.err != nil {
 		say(hit{rule: "fuzz/dead-link", message: "cannot be read: " + text.Clip(text.FirstLine(out.err.Message), 160), evidence: out.err.Error()})
 	}
-	if h, ok := t.layer(in, out); ok {
+	if h, ok := t.layerHit(in, out); ok {
 		say(h)
 	}
 	if out.result.IsError && len(out.result.Contents) == 0 && t.kind == check.OfTool {
 		say(hit{rule: "fuzz/silent-error", message: "a result with isError has no content"})
 	}
-	if h, ok := t.verdicts(in, out); ok {
+	if h, ok := t.verdictHit(in, out); ok {
 		hits = append(hits, h)
 	}
-	if trace := traceIn(out.said); trace != "" {
+	if trace := findTrace(out.text); trace != "" {
 		say(hit{rule: "fuzz/stack-trace", message: "the text has a stack trace", evidence: trace})
-	} else if p := c.pathIn(out.said, in); p != "" && (out.err != nil || out.result.IsError) {
-		say(hit{rule: "fuzz/path", message: "the error names " + text.Clip(p, 80), evidence: text.Clip(out.said, 1000), sure: check.Likely})
+	} else if p := c.findPath(out.text, in); p != "" && (out.err != nil || out.result.IsError) {
+		say(hit{rule: "fuzz/path", message: "the error names " + text.Clip(p, 80), evidence: text.Clip(out.text, 1000), sure: check.Likely})
 	}
-	if name := c.secretIn(out); name != "" {
+	if name := c.findSecret(out); name != "" {
 		say(hit{rule: "fuzz/secret", cause: name, message: "the answer has the value of " + name})
 	}
 	return hits
@@ -89,8 +89,8 @@ func tooLarge(status int) bool {
 	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge
 }
 
-// onWire is a violation of the protocol by the server as one of the rules here.
-func onWire(f live.Finding) (h hit, ok bool) {
+// wireHit turns a violation of the protocol by the server into a hit of a rule of fuzz.
+func wireHit(f live.Finding) (h hit, ok bool) {
 	h = hit{rule: "fuzz/frame", cause: f.Rule.ID, message: f.Rule.Title, evidence: f.Evidence + "\n" + f.Section()}
 	switch f.Rule.ID {
 	case "stdout-noise", "http-body":
@@ -114,8 +114,8 @@ func onWire(f live.Finding) (h hit, ok bool) {
 	return h, true
 }
 
-// unanswered says how an answer did not come.
-func (c *client) unanswered(out *outcome) (h hit, ok bool) {
+// noAnswerHit says how an answer did not come.
+func (c *client) noAnswerHit(out *outcome) (h hit, ok bool) {
 	if !out.lost() || out.throttled() || out.broken && len(out.wire) > 0 {
 		return h, false
 	}
@@ -139,9 +139,9 @@ func (c *client) unanswered(out *outcome) (h hit, ok bool) {
 	return h, true
 }
 
-// layer looks at errors that are in the wrong layer.
-func (t *target) layer(in input, out *outcome) (h hit, ok bool) {
-	h = hit{rule: "fuzz/wrong-layer", evidence: text.Clip(out.said, 1000)}
+// layerHit looks at errors that are in the wrong layer.
+func (t *target) layerHit(in input, out *outcome) (h hit, ok bool) {
+	h = hit{rule: "fuzz/wrong-layer", evidence: text.Clip(out.text, 1000)}
 	if out.err == nil || out.err.Code == nil {
 		return h, false
 	}
@@ -170,7 +170,7 @@ var limited = sync.OnceValue(func() *regexp.Regexp {
 // throttled reports whether a server only says that calls come too fast.
 func (o *outcome) throttled() bool {
 	if o.err == nil {
-		return o.result.IsError && len(o.said) < 500 && limited().MatchString(o.said)
+		return o.result.IsError && len(o.text) < 500 && limited().MatchString(o.text)
 	}
 	kind := jsonrpc.ErrorKind(jsonrpc.GetString(o.err.Data, "kind"))
 	busy := kind == jsonrpc.KindRateLimited || kind == jsonrpc.KindQueueFull
@@ -210,32 +210,32 @@ var refusal = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(input|argument|parameter)s? validation error|validation errors? for|invalid arguments for (tool|prompt)|invalid params\b|-32602|invalid_type|failed to validate|does not match the schema|is a required property`)
 })
 
-// verdicts compares what the server made of the arguments with what the schema says.
-func (t *target) verdicts(in input, out *outcome) (h hit, ok bool) {
+// verdictHit compares what the server made of the arguments with what the schema says.
+func (t *target) verdictHit(in input, out *outcome) (h hit, ok bool) {
 	refused := out.err != nil || out.result.IsError
 	switch {
 	case in.verdict == forbidden && !refused && !in.Extreme:
-		h = hit{rule: "fuzz/accepted", cause: in.cause, message: "accepted: " + text.Clip(in.problem, 160), evidence: text.Clip(out.said, 600), severity: check.Error}
-		if undeclared(in.cause) {
+		h = hit{rule: "fuzz/accepted", cause: in.cause, message: "accepted: " + text.Clip(in.problem, 160), evidence: text.Clip(out.text, 600), severity: check.Error}
+		if isUndeclared(in.cause) {
 			h.severity = check.Info // most servers drop them
 		}
 		return h, true
 	case in.verdict == allowed && !in.Extreme && refused && t.kind != check.OfResource && t.kind != check.OfTemplate:
-		if out.err != nil && (out.err.Code == nil || *out.err.Code != jsonrpc.CodeInvalidParams) || out.err == nil && !refusal().MatchString(out.said) {
+		if out.err != nil && (out.err.Code == nil || *out.err.Code != jsonrpc.CodeInvalidParams) || out.err == nil && !refusal().MatchString(out.text) {
 			return h, false // the tool cannot do it, and says so
 		}
-		said := oneLine(out.said, 160)
-		return hit{rule: "fuzz/refused", cause: plainly(said), message: "refused: " + said, evidence: text.Clip(out.said, 1000), severity: check.Warning, sure: check.Likely}, true
+		said := oneLine(out.text, 160)
+		return hit{rule: "fuzz/refused", cause: withoutVariables(said), message: "refused: " + said, evidence: text.Clip(out.text, 1000), severity: check.Warning, sure: check.Likely}, true
 	}
 	return h, false
 }
 
-func undeclared(cause string) bool {
+func isUndeclared(cause string) bool {
 	return strings.HasPrefix(cause, "additionalProperties ") || strings.HasPrefix(cause, "unevaluatedProperties ")
 }
 
-// plainly is a message without what differs between two of the same kind: numbers, and what is quoted.
-func plainly(s string) string {
+// withoutVariables returns a message without numbers and quoted parts, so that two of one kind are equal.
+func withoutVariables(s string) string {
 	var b strings.Builder
 	quote := rune(0)
 	for _, r := range s {
@@ -262,8 +262,8 @@ var traces = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*at .{1,200}\(?[^\s()]+:\d+:\d+\)?$|Traceback \(most recent call last\)|^goroutine \d+ \[|^\s+at [\w.$<>]+\([\w]+\.(?:java|kt|scala):\d+\)|^\s*File "[^"]+", line \d+|thread '[^']*' panicked at|^\s+at [\w.<>` + "`" + `]+\(.*\) in .+:line \d+`)
 })
 
-// traceIn is a stack trace in a text, "" if there is none.
-func traceIn(s string) string {
+// findTrace returns the stack trace in a text, "" if there is none.
+func findTrace(s string) string {
 	at := traces().FindStringIndex(s)
 	if at == nil {
 		return ""
@@ -276,8 +276,8 @@ var paths = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s'"(:=])((?:/(?:home|Users|root|usr|var|opt|tmp|app|srv|etc|work|workspace|mnt|private)/[^\s'"():,;]{2,200})|(?:[A-Z]:\\[^\s'"():,;]{3,200}))`)
 })
 
-// pathIn is a path in a text that neither the arguments nor the server's command line have; "" for none.
-func (c *client) pathIn(s string, in input) string {
+// findPath is a path in a text that neither the arguments nor the server's command line have; "" for none.
+func (c *client) findPath(s string, in input) string {
 	cfg := c.subject.Session.Config()
 	known := append([]string{cfg.Cwd}, cfg.Args...) // whoever set the server up knows these
 	if in.IsSet() {
@@ -294,40 +294,40 @@ func (c *client) pathIn(s string, in input) string {
 // minSecret is the shortest value that is looked for, in bytes.
 const minSecret = 8
 
-// secretIn is the name of a secret of the server's configuration that an answer has; "" for none.
-func (c *client) secretIn(out *outcome) string {
+// findSecret is the name of a secret of the server's configuration that an answer has; "" for none.
+func (c *client) findSecret(out *outcome) string {
 	for _, of := range c.secrets() {
 		quoted, _ := json.Marshal(of.value)
-		if strings.Contains(out.said, of.value) || strings.Contains(string(First(out.reply.Result, maxSaid)), string(quoted[1:len(quoted)-1])) {
+		if strings.Contains(out.text, of.value) || strings.Contains(string(First(out.reply.Result, maxSaid)), string(quoted[1:len(quoted)-1])) {
 			return of.name
 		}
 	}
 	return ""
 }
 
-// masked is a text without the secrets of the server's configuration, and what looks like one: reports are for more eyes than those of who
+// mask is a text without the secrets of the server's configuration, and what looks like one: reports are for more eyes than those of who
 // set it up.
-func (c *client) masked(s string) string {
+func (c *client) mask(s string) string {
 	for _, of := range c.secrets() {
 		s = strings.ReplaceAll(s, of.value, mask.Hidden)
 	}
 	return mask.Prose(s)
 }
 
-// named is a value of the configuration.
-type named struct{ name, value string }
+// namedSecret is a secret value of the server's configuration, and its name.
+type namedSecret struct{ name, value string }
 
 // secrets are those of the server's configuration, by name.
-func (c *client) secrets() (out []named) {
+func (c *client) secrets() (out []namedSecret) {
 	cfg := c.subject.Session.Config()
 	for _, of := range []map[string]string{cfg.Env, cfg.Headers} {
 		for name, v := range of {
 			if v = strings.TrimPrefix(v, "Bearer "); len(v) >= minSecret && mask.Secret(name) {
-				out = append(out, named{name, v})
+				out = append(out, namedSecret{name, v})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b named) int {
+	slices.SortFunc(out, func(a, b namedSecret) int {
 		return cmp.Or(cmp.Compare(len(b.value), len(a.value)), cmp.Compare(a.name, b.name))
 	}) // a short one may be part of a long one
 	return out

@@ -218,18 +218,18 @@ func TestOracles(t *testing.T) {
 // slowly is a section that looks only at which calls are slow, of a tool whose calls took as long as told.
 type slowly struct {
 	section
-	times []timed
+	times []timing
 }
 
 func (s *slowly) Run(ctx context.Context, subject *check.Subject, rec *check.Recorder) error {
 	s.o.For = time.Hour
 	r := newRun(subject, s.o, rec)
-	r.crew.turn.Lock()
-	defer r.crew.turn.Unlock()
-	defer func() { r.crew.first().close(sent{}) }()
+	r.conns.turn.Lock()
+	defer r.conns.turn.Unlock()
+	defer func() { r.conns.current().close(sentCall{}) }()
 	t := newTarget(check.OfTool, "waits", schema.ParseArguments(nil), true)
 	t.times = s.times
-	return r.slow(ctx, t)
+	return r.checkSlow(ctx, t)
 }
 
 // TestSlow: what takes long each time is told, with its arguments; what did so once is not.
@@ -246,14 +246,14 @@ func TestSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		usual := timed{took: time.Millisecond}
+		usual := timing{took: time.Millisecond}
 		if want == 0 {
 			usual.took = 20 * time.Second // so that no call of now is slow
 		}
-		most := timed{in: input{Value: Value{Value: v}}, took: time.Hour}
+		most := timing{in: input{Value: Value{Value: v}}, took: time.Hour}
 		rep, err := fuzzedBy(t.Context(), t, cfg, func(j *journal.Journal) check.Section {
 			o := Options{Timeout: time.Minute, Journal: j, Repro: func(c Call) string { return c.Name + " " + string(c.Arguments) }}
-			return &slowly{section{o}, []timed{usual, usual, usual, usual, most}}
+			return &slowly{section{o}, []timing{usual, usual, usual, usual, most}}
 		}, check.Watch{})
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 	}
 	// What the schema refuses of an example is left out, where there is no other value for it.
 	refused := newTarget(check.OfTool, "three", schema.ParseArguments([]byte(`{"type":"object","properties":{"a":false,"b":{"const":1}}}`)), true)
-	if got := refused.base(seeded(1), nil).String(); got != `{"b":1}` {
+	if got := refused.base(newRand(1), nil).String(); got != `{"b":1}` {
 		t.Errorf("the base is %s", got)
 	}
 	prompt := newTarget(check.OfPrompt, "two", schema.FromArguments([]schema.Argument{{Name: "a"}}), true)
@@ -63,9 +63,9 @@ func TestPlan(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	code := func(n int64) *failure.Error { return &failure.Error{Code: &n} }
-	well, failed := outcome{}, outcome{said: "no such issue"}
+	well, failed := outcome{}, outcome{text: "no such issue"}
 	failed.result.IsError = true
-	invalid := outcome{said: "Input validation error: a is a required property"}
+	invalid := outcome{text: "Input validation error: a is a required property"}
 	invalid.result.IsError = true
 	for name, c := range map[string]struct {
 		kind    string
@@ -96,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 		"unclear, accepted":           {check.OfTool, unclear, "", false, well, ""},
 	} {
 		target := newTarget(c.kind, "x", schema.FromArguments(nil), true)
-		h, ok := target.verdicts(input{verdict: c.verdict, cause: c.cause, Value: Value{Extreme: c.extreme}}, &c.out)
+		h, ok := target.verdictHit(input{verdict: c.verdict, cause: c.cause, Value: Value{Extreme: c.extreme}}, &c.out)
 		got := ""
 		if ok {
 			got = h.rule + " " + h.severity.String()
@@ -113,7 +113,7 @@ func TestPlainly(t *testing.T) {
 	for s, want := range map[string]string{
 		`no "issue 7" of 12`: "no  of ", "a `b` c": "a  c", `it's 5`: "it's ", `"a" and "b"`: " and ", `open "quote`: "open ", "": "", strings.Repeat("x", 200): strings.Repeat("x", 101),
 	} {
-		if got := plainly(s); got != want {
+		if got := withoutVariables(s); got != want {
 			t.Errorf("%q: %q", s, got)
 		}
 	}
@@ -127,19 +127,19 @@ func TestPlainly(t *testing.T) {
 // Why a failure is less than certain is said once, by the most that is known.
 func TestSeen(t *testing.T) {
 	t.Parallel()
-	for want, s := range map[string]seen{
-		"": {}, "it went": {gone: "it went", untried: true}, "seen once, and not tried again": {untried: true, fresh: true}, "only as the first call of a connection": {fresh: true, times: 1},
+	for want, s := range map[string]recurrence{
+		"": {}, "it went": {gone: "it went", notRetried: true}, "seen once, and not tried again": {notRetried: true, firstOnly: true}, "only as the first call of a connection": {firstOnly: true, times: 1},
 		"in 1 of 10 equal calls: it does not depend on the arguments": {times: 1, calls: 10}, "seen once, and not again with the same arguments: it does not depend on them": {once: true, calls: 10},
 	} {
-		if why, _ := s.says(); why != want {
+		if why, _ := s.describe(); why != want {
 			t.Errorf("%+v: %q, want %q", s, why, want)
 		}
 	}
 	for _, c := range []struct {
-		s    seen
+		s    recurrence
 		want bool
-	}{{seen{}, false}, {seen{calls: 1}, true}, {seen{once: true}, true}, {seen{before: true}, true}, {seen{fresh: true, untried: true, gone: "x"}, false}} {
-		if c.s.chance() != c.want {
+	}{{recurrence{}, false}, {recurrence{calls: 1}, true}, {recurrence{once: true}, true}, {recurrence{before: true}, true}, {recurrence{firstOnly: true, notRetried: true, gone: "x"}, false}} {
+		if c.s.isRandom() != c.want {
 			t.Errorf("%+v: %v", c.s, !c.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestEverywhere(t *testing.T) {
 		{tool, "required ", layer, false},
 		{tool, "required ", layer, false},
 	} {
-		if got := r.everywhere(c.t, input{cause: c.cause}, c.h); got != c.want {
+		if got := r.knownElsewhere(c.t, input{cause: c.cause}, c.h); got != c.want {
 			t.Errorf("%d: %v", i, got)
 		}
 	}

@@ -28,9 +28,9 @@ func (t *target) count(in input, out *outcome) {
 	}
 }
 
-func errorOf(out *outcome) bool { return out.err != nil || out.result.IsError }
+func isError(out *outcome) bool { return out.err != nil || out.result.IsError }
 
-// report is what the section counted.
+// report writes the figures of the section: calls by target, and why some were not made.
 func (r *run) report(left int, err error) {
 	type row struct {
 		Kind string `json:"kind"`
@@ -47,20 +47,20 @@ func (r *run) report(left int, err error) {
 		Skipped int    `json:"not_allowed"`
 		Cut     bool   `json:"out_of_time"`
 		Targets []row  `json:"targets"`
-	}{Seed: r.o.Seed, Starts: int(r.crew.used.Load()), Skipped: left, Cut: r.cut, Targets: []row{}}
+	}{Seed: r.o.Seed, Starts: int(r.conns.used.Load()), Skipped: left, Cut: r.cut, Targets: []row{}}
 	table := [][]string{{"what", "calls", "answered", "failed", "refused", "lost", "median", ""}}
 	var read tally
 	for _, t := range r.targets {
 		m := median(t.times)
-		if t.tally.Calls == 0 && t.over == "" {
-			t.over = r.uncalled(err)
-			r.rec.Skipped("fuzz/died", t.place, t.over)
+		if t.tally.Calls == 0 && t.stopped == "" {
+			t.stopped = r.whyNotCalled(err)
+			r.rec.Skipped("fuzz/died", t.place, t.stopped)
 		}
 		value.Calls += t.tally.Calls
-		value.Targets = append(value.Targets, row{t.kind, t.name, t.tally, float64(m.Microseconds()) / 1000, float64(t.spent.Microseconds()) / 1000, t.over})
+		value.Targets = append(value.Targets, row{t.kind, t.name, t.tally, float64(m.Microseconds()) / 1000, float64(t.spent.Microseconds()) / 1000, t.stopped})
 		for _, id := range []string{"fuzz/died", "fuzz/no-answer", "fuzz/accepted", "fuzz/refused"} {
 			switch {
-			case t.tally.Calls == 0 || err != nil || t.reported(id):
+			case t.tally.Calls == 0 || err != nil || t.hasFinding(id):
 			case t.limited >= t.tally.Calls:
 				r.rec.Skipped(id, t.place, "the server said of each call that calls come too fast")
 			default:
@@ -73,7 +73,7 @@ func (r *run) report(left int, err error) {
 		}
 		table = append(table, []string{
 			t.kind + " " + text.Clip(t.name, 60), fmt.Sprint(t.tally.Calls), fmt.Sprint(t.tally.Answered), fmt.Sprint(t.tally.Failed), fmt.Sprint(t.tally.Refused), fmt.Sprint(t.tally.Lost),
-			text.Duration(m), t.over,
+			text.Duration(m), t.stopped,
 		})
 	}
 	if read.Calls > 0 {
@@ -88,11 +88,11 @@ func (r *run) report(left int, err error) {
 	case left > 0:
 		notes = append(notes, fmt.Sprintf("%d tools were not called: they are not marked as read-only, and were not allowed by name", left))
 	}
-	if r.slowed > 0 {
-		notes = append(notes, fmt.Sprintf("%d calls came too fast for the server, and were not looked at", r.slowed))
+	if r.throttles > 0 {
+		notes = append(notes, fmt.Sprintf("%d calls came too fast for the server, and were not looked at", r.throttles))
 	}
-	if r.refuses > 0 {
-		notes = append(notes, fmt.Sprintf("the server wants no more calls for %s, which is not waited for", text.Duration(r.refuses)))
+	if r.refusedFor > 0 {
+		notes = append(notes, fmt.Sprintf("the server wants no more calls for %s, which is not waited for", text.Duration(r.refusedFor)))
 	}
 	if r.cut {
 		notes = append(notes, "not all calls that were planned were made")
@@ -107,8 +107,8 @@ func (n *tally) add(o tally) {
 	n.Calls, n.Answered, n.Refused, n.Lost = n.Calls+o.Calls, n.Answered+o.Answered, n.Refused+o.Refused, n.Lost+o.Lost
 }
 
-// reported reports whether a rule found something at the target.
-func (t *target) reported(id string) bool {
+// hasFinding reports whether the rule with an id found something at the target.
+func (t *target) hasFinding(id string) bool {
 	for key := range t.found {
 		if len(key) > len(id) && key[:len(id)] == id {
 			return true

@@ -29,27 +29,27 @@ type shrinker struct {
 }
 
 // shrink makes a failure small, and says how often it came again. It ends early, with what it has, when ctx or the time does.
-func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how seen) {
+func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how recurrence) {
 	s := &shrinker{r: r, c: c, t: t, in: in, h: h, until: time.Now().Add(max(shrinkTime, shrinkTimes*r.o.Timeout)), tried: map[string]bool{}}
 	for _, v := range []*schema.Value{schema.ObjectValue(), nil} { // no arguments at all are not the same to all servers
 		if found, o, ok := s.again(ctx, v); ok {
-			return found, o, seen{}
+			return found, o, recurrence{}
 		}
 	}
 	least, last = in, h
 	confirmed := false
 	if in.IsSet() && !s.gone {
-		delete(s.tried, said(in))
+		delete(s.tried, argumentsText(in))
 		if found, o, ok := s.again(ctx, in.Value.Value); ok {
 			least, last, confirmed = found, o, true
 		}
 	}
 	switch {
 	case s.gone, confirmed:
-	case ctx.Err() != nil, r.late():
-		return in, h, seen{untried: true}
+	case ctx.Err() != nil, r.outOfTime():
+		return in, h, recurrence{notRetried: true}
 	default:
-		return r.chance(ctx, c, t, in, h)
+		return r.retryAlone(ctx, c, t, in, h)
 	}
 	for progress := confirmed; progress; {
 		progress = false
@@ -64,14 +64,14 @@ func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit)
 			return !ok
 		})
 	}
-	return least, last, seen{}
+	return least, last, recurrence{}
 }
 
 // again makes the call with other arguments, and reports whether the same is wrong with it.
 func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool) {
-	candidate := s.t.judge(Value{Value: v, What: s.in.What})
+	candidate := s.t.classify(Value{Value: v, What: s.in.What})
 	candidate.Extreme = s.in.Extreme
-	if s.tried[said(candidate)] || ctx.Err() != nil || s.r.late() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
+	if s.tried[argumentsText(candidate)] || ctx.Err() != nil || s.r.outOfTime() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
 		return input{}, hit{}, false
 	}
 	switch rule := s.h.rule; {
@@ -81,9 +81,9 @@ func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool
 		return input{}, hit{}, false
 	}
 	s.calls++
-	s.tried[said(candidate)] = true
+	s.tried[argumentsText(candidate)] = true
 	out, err := s.r.call(ctx, s.c, s.t, candidate, true)
-	for err == nil && out.throttled() && !s.r.late() { // it says nothing about the arguments
+	for err == nil && out.throttled() && !s.r.outOfTime() { // it says nothing about the arguments
 		s.t.count(candidate, &out)
 		s.t.limited++
 		s.r.pause(ctx, &out)

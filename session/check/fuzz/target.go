@@ -25,19 +25,19 @@ type target struct {
 
 	inputs  []input
 	next    int
-	times   []timed
+	times   []timing
 	spent   time.Duration
 	tally   tally
 	limited int    // calls of them all that came too fast
 	busy    bool   // a call of it is under way
-	learnt  []byte // what the example returned
-	over    string // why no more calls are made, "" while they are
+	example []byte // what the example returned
+	stopped string // why no more calls are made, "" while they are
 	// found has what was found already, by rule and cause; costly is how many failures cost a restart or a timeout.
 	found  map[string]bool
 	costly int
 }
 
-// tally counts what became of the calls of a target.
+// tally counts the calls of a target by how they ended.
 type tally struct {
 	Calls    int `json:"calls"`
 	Answered int `json:"answered"` // with a result, without isError
@@ -48,8 +48,8 @@ type tally struct {
 	Wrong    int `json:"wrong"`    // of all: with arguments that it forbids
 }
 
-// timed is how long a call took.
-type timed struct {
+// timing is an input and how long its call took.
+type timing struct {
 	in   input
 	took time.Duration
 }
@@ -130,12 +130,12 @@ func (t *target) request(in input) (method string, params json.RawMessage, ok bo
 		if err != nil {
 			return "", nil, false
 		}
-		return "resources/read", read(uri), true
+		return "resources/read", readParams(uri), true
 	default:
-		return "resources/read", read(t.name), true
+		return "resources/read", readParams(t.name), true
 	}
 }
 
-func read(uri string) json.RawMessage {
+func readParams(uri string) json.RawMessage {
 	return append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}')
 }

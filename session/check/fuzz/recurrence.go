@@ -18,28 +18,28 @@ const (
 	replayOften = 25 // of one that comes and goes
 )
 
-// seen is how often a failure came when the call was made again. The zero value is each time.
-type seen struct {
-	untried bool   // there was no time for that
-	once    bool   // not once
-	before  bool   // in an earlier run, not each time
-	fresh   bool   // only as the first call of a connection
-	gone    string // what became of the server, "" where it is there
+// recurrence is how often a failure came again when its call was repeated. The zero value is each time.
+type recurrence struct {
+	notRetried bool   // there was no time for that
+	once       bool   // not once
+	before     bool   // in an earlier run, not each time
+	firstOnly  bool   // only as the first call of a connection
+	gone       string // what became of the server, "" where it is there
 	// times is how often it came in calls equal calls, whatever their arguments were.
 	times, calls int
 }
 
-// chance reports whether the failure comes and goes, and not with the arguments.
-func (s seen) chance() bool { return s.calls > 0 || s.once || s.before }
+// isRandom reports whether the failure does not depend on the arguments.
+func (s recurrence) isRandom() bool { return s.calls > 0 || s.once || s.before }
 
-// says is that for people, and how sure the finding is; "" where there is nothing to say.
-func (s seen) says() (why string, sure check.Confidence) {
+// describe says so for people, and how sure the finding is; "" for a failure that comes each time.
+func (s recurrence) describe() (why string, sure check.Confidence) {
 	switch {
 	case s.gone != "":
 		return s.gone, check.Likely
-	case s.untried:
+	case s.notRetried:
 		return "seen once, and not tried again", check.Possible
-	case s.fresh:
+	case s.firstOnly:
 		return "only as the first call of a connection", check.Likely
 	case s.times > 0:
 		return fmt.Sprintf("in %d of %d equal calls: it does not depend on the arguments", s.times, s.calls), check.Likely
@@ -49,17 +49,17 @@ func (s seen) says() (why string, sure check.Confidence) {
 	return "", ""
 }
 
-// plainest is the smallest call that is as valid as that one; of one that is not valid, the smallest that is.
-func (r *run) plainest(t *target, in input) input {
+// plainestInput is the smallest call that is as valid as that one; of one that is not valid, the smallest that is.
+func (r *run) plainestInput(t *target, in input) input {
 	v := in.Value.Value
 	if !in.IsSet() || in.verdict == forbidden {
-		v = t.base(seeded(r.o.Seed, t.kind, t.name, "first"), nil)
+		v = t.base(newRand(r.o.Seed, t.kind, t.name, "first"), nil)
 	}
-	least := t.judge(Value{Value: v, What: in.What})
+	least := t.classify(Value{Value: v, What: in.What})
 	for progress := true; progress; {
 		progress = false
 		Smaller(least.Value.Value, func(v *schema.Value) bool {
-			smaller := t.judge(Value{Value: v, What: in.What})
+			smaller := t.classify(Value{Value: v, What: in.What})
 			if smaller.verdict == least.verdict && Weight(v) < Weight(least.Value.Value) {
 				least, progress = smaller, true
 			}
@@ -70,8 +70,8 @@ func (r *run) plainest(t *target, in input) input {
 	return least
 }
 
-// chance looks into a failure that did not come again: as the first call of a connection, and in some calls that are as plain as can be.
-func (r *run) chance(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how seen) {
+// retryAlone looks into a failure that did not come again: as the first call of a connection, and in some calls that are as plain as can be.
+func (r *run) retryAlone(ctx context.Context, c *client, t *target, in input, h hit) (least input, last hit, how recurrence) {
 	ends := time.Now().Add(chanceTime)
 	try := func(in input) (last hit, same bool) {
 		out, err := r.call(ctx, c, t, in, true)
@@ -86,18 +86,18 @@ func (r *run) chance(ctx context.Context, c *client, t *target, in input, h hit)
 		}
 		return h, false
 	}
-	if c.own && !r.late() {
-		c.close(sent{})
+	if c.own && !r.outOfTime() {
+		c.close(sentCall{})
 		if last, same := try(in); same {
-			return in, last, seen{fresh: true}
+			return in, last, recurrence{firstOnly: true}
 		}
 	}
 	if h.rule == "fuzz/accepted" || h.rule == "fuzz/refused" { // these are about the arguments
-		return in, h, seen{once: true}
+		return in, h, recurrence{once: true}
 	}
-	least, last = r.plainest(t, in), h
+	least, last = r.plainestInput(t, in), h
 	for range chanceCalls {
-		if ctx.Err() != nil || r.late() || time.Now().After(ends) || h.rule == "fuzz/no-answer" {
+		if ctx.Err() != nil || r.outOfTime() || time.Now().After(ends) || h.rule == "fuzz/no-answer" {
 			break
 		}
 		how.calls++
