@@ -15,16 +15,16 @@ const (
 	leastSeen = 2               // calls that have to show the same
 )
 
-// signs are what calls of one tool brought beside their answers.
+// signs are the notifications that the server sent during calls of one tool.
 type signs struct {
 	calls   int // that were the only ones at their time, and quick
 	changed int // during which the server said that resources changed
 }
 
-// behaviour reads from a journal which tools change something: while nothing else goes on, the server says that a resource changed. A
+// readBehaviour reads from a journal which tools change something: while nothing else goes on, the server says that a resource changed. A
 // connection on which it says so at other times too shows nothing. Whether a second call has a further effect cannot be seen: one that
 // fails has none either.
-func (r *results) behaviour(j *journal.Journal) {
+func (r *results) readBehaviour(j *journal.Journal) {
 	type line struct {
 		server string
 		conn   uint64
@@ -39,7 +39,7 @@ func (r *results) behaviour(j *journal.Journal) {
 	}
 	lines := map[line]*going{}
 	j.Each(0, func(e *journal.Entry) bool {
-		if e.Hop != "" || !r.own(e.Server) {
+		if e.Hop != "" || !r.isOwn(e.Server) {
 			return true
 		}
 		at := lines[line{e.Server, e.Conn}]
@@ -91,8 +91,8 @@ func (r *results) behaviour(j *journal.Journal) {
 	}
 }
 
-// contradictions compares what tools say of themselves with what their calls did.
-func (r *results) contradictions(x *examination) {
+// reportContradictions compares what tools say of themselves with what their calls did.
+func (r *results) reportContradictions(x *examination) {
 	for _, name := range slices.Sorted(maps.Keys(r.signs)) {
 		s := r.signs[name]
 		if s.calls < leastSeen || s.changed < s.calls {
@@ -101,7 +101,7 @@ func (r *results) contradictions(x *examination) {
 		for _, it := range r.s.Tools {
 			if it.Name == name && it.ReadOnly() {
 				x.add("hint-contradicts", check.Finding{
-					Place: with(r.known["tools/call "+name], "/annotations/readOnlyHint"), Key: "behaviour", Sure: check.Likely,
+					Place: withPointer(r.known["tools/call "+name], "/annotations/readOnlyHint"), Key: "behaviour", Sure: check.Likely,
 					Message:  fmt.Sprintf("readOnlyHint is true, and during each of %d calls the server said that resources changed", s.calls),
 					Evidence: "no such notification came at another time",
 				})

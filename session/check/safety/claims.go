@@ -16,28 +16,28 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// secrets looks for credentials.
-func (x *examination) secrets(s str) {
-	if masked := mask.Prose(s.text); masked != s.text && !placeholders(s.text, masked) {
-		x.add("secret", check.Finding{Place: s.at, Sure: check.Likely, Message: "has what looks like a credential", Evidence: shown(masked)})
+// checkSecrets reports credentials in a text.
+func (x *examination) checkSecrets(s fragment) {
+	if masked := mask.Prose(s.text); masked != s.text && !onlyPlaceholders(s.text, masked) {
+		x.add("secret", check.Finding{Place: s.at, Sure: check.Likely, Message: "has what looks like a credential", Evidence: printable(masked)})
 		return
 	}
-	if s.key == "default" && s.prop != "" && mask.Secret(s.prop) && len(s.text) >= 6 && !strings.ContainsAny(s.text, " /${<") && !made(s.text) {
+	if s.key == "default" && s.prop != "" && mask.Secret(s.prop) && len(s.text) >= 6 && !strings.ContainsAny(s.text, " /${<") && !isPlaceholder(s.text) {
 		x.add("secret-default", check.Finding{Place: s.at, Sure: check.Possible, Message: "the default of " + text.Clip(s.prop, 60) + " is published with the schema", Evidence: mask.Hidden})
 	}
 }
 
-// placeholders reports whether all that was masked was made up for readers.
-func placeholders(s, masked string) bool {
-	parts, ok := hiddenParts(s, masked)
+// onlyPlaceholders reports whether all that was masked is made up, as in documentation.
+func onlyPlaceholders(s, masked string) bool {
+	parts, ok := maskedParts(s, masked)
 	for _, part := range parts {
-		ok = ok && made(part)
+		ok = ok && isPlaceholder(part)
 	}
 	return ok
 }
 
-// hiddenParts are what stood where a masked text has mask.Hidden; false where that cannot be told.
-func hiddenParts(s, masked string) (out []string, ok bool) {
+// maskedParts returns the parts of s that are mask.Hidden in masked; ok is false where that cannot be told.
+func maskedParts(s, masked string) (out []string, ok bool) {
 	for part := range strings.SplitSeq(masked, mask.Hidden) {
 		before, after, found := strings.Cut(s, part)
 		if !found {
@@ -54,8 +54,8 @@ func hiddenParts(s, masked string) (out []string, ok bool) {
 	return out, true
 }
 
-// made reports whether a credential is made up: a word for one, or few different characters.
-func made(s string) bool {
+// isPlaceholder reports whether a credential is made up: a word such as "example", or at most three different characters.
+func isPlaceholder(s string) bool {
 	low := strings.ToLower(s)
 	for _, w := range []string{
 		"example", "your", "xxx", "...", "…", "<", "{", "placeholder", "dummy", "sample", "changeme", "token", "user:pass", "username", "password", "secret", "redacted", "***", "1234567890", "abcdef", "0000", "test", "foo", "bar",
@@ -75,13 +75,13 @@ var links = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:https?|wss?|ftp)://(?:\[[0-9a-f:.]+\][^\s"'<>()\[\]\x60]*|[^\s"'<>()\[\]\x60]+)|(?:^|[\s("'\[=])((?:javascript|vbscript):\S+|data:text/html[^\s"'<>)]*)`)
 })
 
-// urls looks for addresses that hide whose they are.
-func (x *examination) urls(s str, visible string) {
+// checkURLs reports URLs that run code, or hide whose they are.
+func (x *examination) checkURLs(s fragment, visible string) {
 	for _, m := range links().FindAllStringSubmatchIndex(visible, 20) {
 		link := visible[m[0]:m[1]]
 		if m[2] >= 0 {
 			link = visible[m[2]:m[3]]
-			f := check.Finding{Place: s.at, Key: text.Clip(link, 100), Sure: check.Likely, Message: "has " + shown(text.Clip(link, 100)), Evidence: shown(visible)}
+			f := check.Finding{Place: s.at, Key: text.Clip(link, 100), Sure: check.Likely, Message: "has " + printable(text.Clip(link, 100)), Evidence: printable(visible)}
 			if s.key == "src" || s.key == "websiteUrl" || s.key == "uri" { // somebody opens it
 				f.Sure = check.Certain
 			}
@@ -108,22 +108,22 @@ func (x *examination) urls(s str, visible string) {
 			why = "an image whose address carries data"
 		}
 		if why != "" {
-			x.add("odd-url", check.Finding{Place: s.at, Key: host, Sure: check.Likely, Message: "has " + why + ": " + host, Evidence: shown(mask.Prose(visible))})
+			x.add("odd-url", check.Finding{Place: s.at, Key: host, Sure: check.Likely, Message: "has " + why + ": " + host, Evidence: printable(mask.Prose(visible))})
 		}
 	}
 }
 
 var (
-	destroys = []string{"delete", "remove", "drop", "destroy", "purge", "truncate", "wipe", "erase", "kill", "terminate", "uninstall"}
-	changes  = []string{"create", "write", "update", "edit", "insert", "move", "rename", "send", "publish", "upload", "deploy", "commit", "push", "merge", "install", "patch", "overwrite", "append"}
-	reaches  = []string{"internet", "web search", "search the web", "external api", "http request", "any url"}
+	destructiveVerbs = []string{"delete", "remove", "drop", "destroy", "purge", "truncate", "wipe", "erase", "kill", "terminate", "uninstall"}
+	changingVerbs    = []string{"create", "write", "update", "edit", "insert", "move", "rename", "send", "publish", "upload", "deploy", "commit", "push", "merge", "install", "patch", "overwrite", "append"}
+	openWorldPhrases = []string{"internet", "web search", "search the web", "external api", "http request", "any url"}
 )
 
-// opens is a tool that goes to pages, and not only speaks of them.
-var opens = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
+// opensPages matches descriptions of tools that open web pages, and not only mention them.
+var opensPages = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
 
-// hints compares annotations with what the name and the description begin with.
-func (x *examination) hints(at check.Place, it offer.Item) {
+// checkHints reports annotations that contradict the name or the description.
+func (x *examination) checkHints(at check.Place, it offer.Item) {
 	hint := func(name string) string { return string(jsonrpc.Get(it.Annotations, name)) }
 	verb := firstWord(prefixes.Replace(it.Name))
 	said := firstWord(it.Description)
@@ -143,31 +143,31 @@ func (x *examination) hints(at check.Place, it offer.Item) {
 	}
 	contradicts := func(severity check.Severity, name, value, why string, sure check.Confidence) {
 		x.r.At(severity, "safety/hint-contradicts", check.Finding{
-			Place: with(at, "/annotations/"+name), Sure: sure, Message: name + " is " + value + ", and " + why, Evidence: shown(text.Clip(it.Name+": "+it.Description, 200)),
+			Place: withPointer(at, "/annotations/"+name), Sure: sure, Message: name + " is " + value + ", and " + why, Evidence: printable(text.Clip(it.Name+": "+it.Description, 200)),
 		})
 	}
 	if hint("readOnlyHint") == "true" {
-		if why, ok := does(destroys); ok {
+		if why, ok := does(destructiveVerbs); ok {
 			contradicts(check.Error, "readOnlyHint", "true", why, check.Likely)
-		} else if why, ok := does(changes); ok {
+		} else if why, ok := does(changingVerbs); ok {
 			contradicts(check.Warning, "readOnlyHint", "true", why, check.Likely)
-		} else if why := acts(verb, it.Description); why != "" {
+		} else if why := whyNotReadOnly(verb, it.Description); why != "" {
 			contradicts(check.Warning, "readOnlyHint", "true", why, check.Possible)
 		}
 	} else if hint("destructiveHint") == "false" {
-		if why, ok := does(destroys); ok {
+		if why, ok := does(destructiveVerbs); ok {
 			contradicts(check.Warning, "destructiveHint", "false", why, check.Likely)
-		} else if why := speaks(it.Description, ruins()); why != "" {
+		} else if why := quoteUnlessDenied(it.Description, irreversible()); why != "" {
 			contradicts(check.Warning, "destructiveHint", "false", why, check.Possible)
 		}
 	}
 	if hint("openWorldHint") == "false" {
 		low := strings.ToLower(it.Description)
 		what := ""
-		if m := opens.FindStringSubmatch(low); m != nil {
+		if m := opensPages.FindStringSubmatch(low); m != nil {
 			what = m[1]
 		}
-		for _, w := range reaches {
+		for _, w := range openWorldPhrases {
 			if what == "" && strings.Contains(low, w) {
 				what = w
 			}
@@ -181,44 +181,44 @@ func (x *examination) hints(at check.Place, it offer.Item) {
 var (
 	// prefixes are what servers put before the verb of all their tools.
 	prefixes = strings.NewReplacer("API-", "", "api_", "", "api-", "", "mcp_", "", "mcp-", "")
-	// acting are verbs that change something wherever they are told to; running may well only read.
-	acting  = []string{"set", "reset", "click", "type", "press", "approve", "transfer", "pay", "sync", "mark", "toggle"}
-	running = []string{"run", "execute", "exec", "eval", "shell", "bash"}
-	ruins   = sync.OnceValue(func() *regexp.Regexp {
+	// actingVerbs always change something; runningVerbs may only read.
+	actingVerbs  = []string{"set", "reset", "click", "type", "press", "approve", "transfer", "pay", "sync", "mark", "toggle"}
+	runningVerbs = []string{"run", "execute", "exec", "eval", "shell", "bash"}
+	irreversible = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\boverwrites?\b|\b(?:cannot|can't) be undone\b|\birreversibl[ey]\b|\bpermanently (?:delete|remove|erase)s?\b|\btransfers? (?:money|funds)\b`)
 	})
-	writes = sync.OnceValue(func() *regexp.Regexp {
+	writesData = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(?:DELETE|DROP|INSERT|UPDATE|TRUNCATE)\b|(?i:\bmarks? (?:\w+ ){1,3}as (?:read|seen|done)\b)|(?i:\b(?:any|arbitrary) (?:sql|command|code|script)s?\b)`)
 	})
-	onlyReads = sync.OnceValue(func() *regexp.Regexp {
+	readsOnly = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)read[- ]?only|\bselects?\b|without (?:changing|side effects)|does not (?:change|modify|write)|dry[- ]run|\bsandbox|\bquer(?:y|ies)\b`)
 	})
 )
 
-// acts is why a tool is not read-only, "" where it may be.
-func acts(verb, about string) string {
-	if slices.Contains(acting, verb) || slices.Contains(running, verb) && !onlyReads().MatchString(about) {
+// whyNotReadOnly says why a tool is not read-only, "" where it may be.
+func whyNotReadOnly(verb, about string) string {
+	if slices.Contains(actingVerbs, verb) || slices.Contains(runningVerbs, verb) && !readsOnly().MatchString(about) {
 		return "its name begins with " + verb
 	}
-	if why := speaks(about, ruins()); why != "" {
+	if why := quoteUnlessDenied(about, irreversible()); why != "" {
 		return why
 	}
-	return speaks(about, writes())
+	return quoteUnlessDenied(about, writesData())
 }
 
-// speaks is what a description says of itself, unless it is denied there.
-func speaks(about string, of *regexp.Regexp) string {
+// quoteUnlessDenied quotes the first match in a description that its clause does not deny, "" for none.
+func quoteUnlessDenied(about string, of *regexp.Regexp) string {
 	plain := strings.Join(strings.Fields(text.Cut(about, 4<<10)), " ")
 	for _, m := range of.FindAllStringIndex(plain, 10) {
-		if !forbidden(plain, m[0]) {
+		if !isDenied(plain, m[0]) {
 			return `its description says "` + plain[m[0]:m[1]] + `"`
 		}
 	}
 	return ""
 }
 
-// careless is a default that does harm where the parameter is left out.
-func careless(name string, def []byte, it offer.Item) bool {
+// isDangerousDefault reports whether a default does harm when the parameter is left out.
+func isDangerousDefault(name string, def []byte, it offer.Item) bool {
 	switch skeletonWords(name) {
 	case "confirm", "confirmed", "force", "yes", "approve", "approved", "skipconfirmation", "autoapprove", "iamsure":
 		return string(def) == "true"
@@ -231,7 +231,7 @@ func careless(name string, def []byte, it offer.Item) bool {
 	verb := firstWord(prefixes.Replace(it.Name))
 	switch low {
 	case "/", "~", "c:\\", "c:/", "*":
-		return slices.Contains(destroys, verb) || slices.Contains(running, verb)
+		return slices.Contains(destructiveVerbs, verb) || slices.Contains(runningVerbs, verb)
 	}
 	return strings.Contains(low, "rm -rf") || strings.Contains(low, "drop table") || strings.HasPrefix(low, "/etc/shadow") || strings.HasPrefix(low, "/etc/passwd") ||
 		strings.HasPrefix(low, "~/.ssh") || strings.HasPrefix(low, "~/.aws")
@@ -248,31 +248,31 @@ func firstWord(s string) string {
 	return strings.ToLower(s)
 }
 
-var whole = sync.OnceValue(func() *regexp.Regexp {
+var asksForContext = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:full|entire|complete|whole|verbatim)(?: \w+)? (?:conversation|chat history|chat log|system prompt|message history|context window)|\b(?:your|the) system prompt\b|\buser(?:'s|’s|s)? (?:\w+ ){0,3}(?:message|prompt|question|request|words|input)s?,? (?:\w+ ){0,2}verbatim\b|\b(?:all|every) (?:the )?(?:earlier|previous|prior|past|preceding) (?:messages?|turns?)\b|\b(?:list of )?all (?:the )?(?:other )?tools (?:that are |you have )?(?:available|access)`)
 })
 
-// parameters looks for those that ask for what is not the tool's business.
-func (x *examination) parameters(at check.Place, it offer.Item) {
+// checkParameters reports dangerous defaults, and parameters that ask for the conversation.
+func (x *examination) checkParameters(at check.Place, it offer.Item) {
 	_ = jsonrpc.Members(jsonrpc.Get(it.InputSchema, "properties"), func(name string, prop []byte) bool { // anything else has none
-		if def := jsonrpc.Get(prop, "default"); careless(name, def, it) {
+		if def := jsonrpc.Get(prop, "default"); isDangerousDefault(name, def, it) {
 			x.add("dangerous-default", check.Finding{
-				Place: with(at, "/inputSchema/properties/"+schema.EscapeToken(name)+"/default"), Sure: check.Likely, Message: "the default of " + shown(text.Clip(name, 60)) + " is " + shown(text.Clip(string(def), 60)),
-				Evidence: shown(string(def)),
+				Place: withPointer(at, "/inputSchema/properties/"+schema.EscapeToken(name)+"/default"), Sure: check.Likely, Message: "the default of " + printable(text.Clip(name, 60)) + " is " + printable(text.Clip(string(def), 60)),
+				Evidence: printable(string(def)),
 			})
 		}
 		why := ""
 		switch strings.ReplaceAll(skeletonWords(name), " ", "") {
 		case "conversation", "conversationhistory", "chathistory", "messagehistory", "systemprompt", "fullcontext", "fullconversation", "previousmessages", "toolslist", "availabletools", "chainofthought",
 			"usersystemprompt", "transcript", "promptcontext", "llmcontext", "modelcontext":
-			why = "is called " + shown(text.Clip(name, 60))
+			why = "is called " + printable(text.Clip(name, 60))
 		}
-		if m := whole().FindString(jsonrpc.GetString(prop, "description")); m != "" && why == "" {
-			why = "asks for " + shown(text.Clip(m, 80))
+		if m := asksForContext().FindString(jsonrpc.GetString(prop, "description")); m != "" && why == "" {
+			why = "asks for " + printable(text.Clip(m, 80))
 		}
 		if why != "" {
 			x.add("asks-for-context", check.Finding{
-				Place: with(at, "/inputSchema/properties/"+schema.EscapeToken(name)), Sure: check.Likely, Message: why, Evidence: shown(jsonrpc.GetString(prop, "description")),
+				Place: withPointer(at, "/inputSchema/properties/"+schema.EscapeToken(name)), Sure: check.Likely, Message: why, Evidence: printable(jsonrpc.GetString(prop, "description")),
 			})
 		}
 		return true
@@ -293,15 +293,15 @@ var open = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:file:/{0,3}\{|\{[+#]?[^}]*\}|(?:https?|ftp)://\{|file:.*\{\+[^}]*\}|file:.*\{[^}]*\*\}|(?:https?|ftp)://[^/]*\{\+)`)
 })
 
-// template looks for templates that lead anywhere.
-func (x *examination) template(at check.Place, uri string) {
+// checkTemplate looks for templates that lead anywhere.
+func (x *examination) checkTemplate(at check.Place, uri string) {
 	if open().MatchString(uri) {
-		x.add("template-escapes", check.Finding{Place: with(at, "/uriTemplate"), Sure: check.Likely, Message: shown(text.Clip(uri, 100)) + " can be made any path or host"})
+		x.add("template-escapes", check.Finding{Place: withPointer(at, "/uriTemplate"), Sure: check.Likely, Message: printable(text.Clip(uri, 100)) + " can be made any path or host"})
 	}
 }
 
-// app looks at what the page of an app may do.
-func (x *examination) app(at check.Place, it offer.Item) {
+// checkApp looks at what the page of an app may do.
+func (x *examination) checkApp(at check.Place, it offer.Item) {
 	ui := jsonrpc.Get(it.Raw, "_meta", "ui")
 	if ui == nil {
 		return
@@ -312,7 +312,7 @@ func (x *examination) app(at check.Place, it offer.Item) {
 			origin, _ := jsonrpc.String(v)
 			host := origin[strings.Index(origin, "://")+1:]
 			if origin == "*" || strings.HasPrefix(origin, "http://") && !strings.HasPrefix(origin, "http://localhost") && !strings.HasPrefix(origin, "http://127.0.0.1") || strings.Trim(host, "/*") == "" {
-				x.add("app-reaches-out", check.Finding{Place: with(at, "/_meta/ui/csp/"+key), Key: origin, Message: key + " has " + shown(text.Clip(origin, 60))})
+				x.add("app-reaches-out", check.Finding{Place: withPointer(at, "/_meta/ui/csp/"+key), Key: origin, Message: key + " has " + printable(text.Clip(origin, 60))})
 			}
 			return true
 		})
@@ -320,7 +320,7 @@ func (x *examination) app(at check.Place, it offer.Item) {
 	})
 	_ = jsonrpc.Members(jsonrpc.Get(ui, "permissions"), func(key string, _ []byte) bool {
 		if slices.Contains([]string{"camera", "microphone", "geolocation"}, strings.ToLower(key)) {
-			x.add("app-reaches-out", check.Finding{Place: with(at, "/_meta/ui/permissions/"+key), Key: key, Message: "asks for " + key})
+			x.add("app-reaches-out", check.Finding{Place: withPointer(at, "/_meta/ui/permissions/"+key), Key: key, Message: "asks for " + key})
 		}
 		return true
 	})

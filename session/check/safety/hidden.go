@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// hidden looks for characters that nobody sees, and returns the text without them; what tag characters spell is put in its place.
-func (x *examination) hidden(s str) string {
+// checkHidden reports characters that nobody sees, and returns the text without them, with what tag characters spell in their place.
+func (x *examination) checkHidden(s fragment) string {
 	clean := true
 	for i := range len(s.text) {
 		if c := s.text[i]; c >= 0x7f || c < ' ' && c != '\n' {
@@ -69,7 +69,7 @@ func (x *examination) hidden(s str) string {
 			out.WriteRune(r)
 		}
 	}
-	evidence := shown(s.text)
+	evidence := printable(s.text)
 	if control != "" {
 		x.add("terminal-escapes", check.Finding{Place: s.at, Message: "has the control character " + control, Evidence: evidence})
 	}
@@ -106,8 +106,8 @@ func first(had string, r rune) string {
 
 func ascii(r rune) bool { return r > 0 && r < 0x80 }
 
-// letters looks for names whose letters are of scripts that look alike.
-func (x *examination) letters(s str, name string) {
+// checkLetters reports names that mix letters of scripts that look alike.
+func (x *examination) checkLetters(s fragment, name string) {
 	latin, other := false, rune(0)
 	for _, r := range name {
 		switch {
@@ -121,16 +121,16 @@ func (x *examination) letters(s str, name string) {
 	}
 	if latin && other != 0 {
 		x.add("look-alike-letters", check.Finding{
-			Place: s.at, Sure: check.Likely, Message: fmt.Sprintf("%s has %U among Latin letters", shown(text.Clip(s.text, 100)), other), Evidence: shown(s.text),
+			Place: s.at, Sure: check.Likely, Message: fmt.Sprintf("%s has %U among Latin letters", printable(text.Clip(s.text, 100)), other), Evidence: printable(s.text),
 		})
 	}
 }
 
-// skeleton is a name without what people overlook.
+// skeleton returns a name without what people overlook, so that names that look alike are equal (UTS #39).
 func skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
-		if to, ok := alike(r); ok {
+		if to, ok := lookAlike(r); ok {
 			r = to
 		}
 		switch {
@@ -145,8 +145,8 @@ func skeleton(name string) string {
 	return b.String()
 }
 
-// alike is the Latin letter that a character passes for.
-func alike(r rune) (rune, bool) {
+// lookAlike returns the Latin letter that a character looks like.
+func lookAlike(r rune) (rune, bool) {
 	const from, to = "0156" + "абвеёіјкмнорсԁѕтухԛԝ" + "αβγεικνορτυχω", "olsb" + "abbeeijkmhopcdstyxqw" + "abyeiknoptuxw"
 	if i := strings.IndexRune(from, r); i >= 0 {
 		n := len([]rune(from[:i]))

@@ -9,7 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 )
 
-// leak is a secret in a text that a server sent. The secret itself is not in what is reported.
+// leak is a secret in a text that a server sent. Its value is never reported.
 type leak struct {
 	what  string // for people
 	value string
@@ -45,17 +45,17 @@ var (
 	})
 )
 
-// leaks are the secrets in a text that is the value of a member with that name, "" for none.
-func leaks(name, s string) (out []leak) {
-	if narrow(name) && credible(s, 8) {
+// findLeaks returns the secrets in a text. name is that of the member whose value the text is, "" for none.
+func findLeaks(name, s string) (out []leak) {
+	if isSecretName(name) && isPlausibleSecret(s, 8) {
 		if mask.Prose(s) == mask.Hidden {
-			return []leak{{what: shape(s), value: s}}
+			return []leak{{what: shapeOf(s), value: s}}
 		}
 		return []leak{{"a secret by its name", s, true}}
 	}
 	if strings.Contains(s, "://") {
 		for _, l := range anyLink().FindAllString(s, 100) {
-			out = append(out, linked(l)...)
+			out = append(out, leaksInURL(l)...)
 		}
 		s = anyLink().ReplaceAllString(s, " ")
 	}
@@ -64,33 +64,33 @@ func leaks(name, s string) (out []leak) {
 	}
 	s = keyHead().ReplaceAllString(privateKey().ReplaceAllString(s, " "), " ")
 	if masked := mask.Prose(s); masked != s {
-		parts, ok := hiddenParts(s, masked)
+		parts, ok := maskedParts(s, masked)
 		if !ok {
 			out = append(out, leak{what: "what looks like a credential"})
 		}
 		for _, part := range parts {
-			if !made(part) {
-				out = append(out, leak{what: shape(part), value: part})
+			if !isPlaceholder(part) {
+				out = append(out, leak{what: shapeOf(part), value: part})
 			}
 		}
 		s = masked
 	}
 	for _, m := range bearer().FindAllStringSubmatch(s, 10) {
-		if credible(m[1], 16) {
+		if isPlausibleSecret(m[1], 16) {
 			out = append(out, leak{what: "a bearer token", value: m[1], named: true})
 		}
 	}
 	if strings.ContainsAny(s, "=:") {
 		for _, m := range setting().FindAllStringSubmatch(s, 100) {
-			if narrow(m[1]) && credible(m[2], 16) {
-				out = append(out, leak{"a setting called " + shown(m[1]), m[2], true})
+			if isSecretName(m[1]) && isPlausibleSecret(m[2], 16) {
+				out = append(out, leak{"a setting called " + printable(m[1]), m[2], true})
 			}
 		}
 	}
 	return out
 }
 
-func shape(value string) string {
+func shapeOf(value string) string {
 	for _, s := range shapes {
 		if strings.HasPrefix(value, s.prefix) {
 			return s.what
@@ -99,13 +99,13 @@ func shape(value string) string {
 	return "a secret by a pattern of the user"
 }
 
-// linked are the secrets in a URL. What a signature is good for ends soon, and links to files have one by design.
-func linked(link string) (out []leak) {
+// leaksInURL returns the secrets in a URL. What a signature is good for ends soon, and links to files have one by design.
+func leaksInURL(link string) (out []leak) {
 	u, err := url.Parse(strings.TrimRight(link, ".,;:)]}"))
 	if err != nil {
 		return nil
 	}
-	if p, there := u.User.Password(); there && credible(p, 6) {
+	if p, there := u.User.Password(); there && isPlausibleSecret(p, 6) {
 		out = append(out, leak{what: "a password in a URL", value: p})
 	}
 	query := u.Query()
@@ -116,15 +116,15 @@ func linked(link string) (out []leak) {
 	}
 	for name, values := range query {
 		for _, v := range values {
-			if narrow(name) && credible(v, 8) {
-				out = append(out, leak{"a URL's parameter " + shown(name), v, true})
+			if isSecretName(name) && isPlausibleSecret(v, 8) {
+				out = append(out, leak{"a URL's parameter " + printable(name), v, true})
 			}
 		}
 	}
 	return out
 }
 
-// harmless are words by which a name that has "token" or "secret" in it is not a secret's: cursors, numbers, and what is about one.
+// harmless are words that make a name with "token" or "secret" in it that of something else: a cursor, a count, a property of a secret.
 var harmless = map[string]bool{
 	"next": true, "page": true, "continuation": true, "continue": true, "cursor": true, "sync": true, "resume": true, "progress": true, "cancel": true, "cancellation": true,
 	"change": true, "start": true, "previous": true, "prev": true, "count": true, "total": true, "max": true, "min": true, "limit": true, "usage": true, "type": true,
@@ -134,8 +134,8 @@ var harmless = map[string]bool{
 	"label": true, "title": true, "description": true, "status": true, "state": true, "manager": true, "provider": true, "scheme": true, "list": true, "at": true, "updated": true, "created": true,
 }
 
-// narrow reports whether what has a name is a secret, and nothing that is only about one.
-func narrow(name string) bool {
+// isSecretName reports whether a member of that name is a secret, and not only something about one.
+func isSecretName(name string) bool {
 	if name == "" || !mask.Secret(name) {
 		return false
 	}
@@ -154,7 +154,7 @@ func narrow(name string) bool {
 	return false
 }
 
-// nameWords are the words of a name in lower case, however it divides them.
+// nameWords splits a name in any style into words in lower case.
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -177,9 +177,9 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// credible reports whether a value may be a secret that is used: it is one word of letters and digits, and no example.
-func credible(s string, least int) bool {
-	if len(s) < least || len(s) > 4096 || strings.ContainsAny(s, " \t\r\n<>{}()$`\"'\\,;") || strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || made(s) {
+// isPlausibleSecret reports whether a value may be a real secret: one word of at least least bytes, with letters and digits.
+func isPlausibleSecret(s string, least int) bool {
+	if len(s) < least || len(s) > 4096 || strings.ContainsAny(s, " \t\r\n<>{}()$`\"'\\,;") || strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || isPlaceholder(s) {
 		return false
 	}
 	letters, digits, seen := 0, 0, map[rune]bool{}

@@ -49,8 +49,8 @@ func TestLeaks(t *testing.T) {
 		{"cursor", "eyJuZXh0IjoxMjM0NTY3ODkwLCJhIjoxfQ", ""},
 	} {
 		var got []string
-		for _, l := range leaks(c.name, c.text) {
-			got = append(got, l.what+" "+counted(len(l.value), "", ""))
+		for _, l := range findLeaks(c.name, c.text) {
+			got = append(got, l.what+" "+plural(len(l.value), "", ""))
 			if l.value != "" && !strings.Contains(c.text, l.value) {
 				t.Errorf("%q is not in %q", l.value, c.text)
 			}
@@ -78,12 +78,12 @@ func TestNarrow(t *testing.T) {
 		tokenUrl token_uri token_endpoint passwordPolicy tokenSymbol tokenAddress tokenMint tokenContract tokenField secretPath secretFile tokenHash token_sha secretVersion secretRef secretReference
 		secretArn passwordLength csrfToken xsrf-token publicToken inputTokens outputTokens promptTokens completionTokens tokenLabel tokenTitle tokenDescription tokenStatus tokenState secretManager
 		tokenProvider tokenScheme secretList password_at passwordUpdated token_created author key`) {
-		if narrow(name) {
+		if isSecretName(name) {
 			t.Errorf("%s is taken for a secret", name)
 		}
 	}
 	for name := range strings.FieldsSeq(`token access_token accessToken GITHUB_TOKEN clientSecret dbPassword passwd ssh_passphrase apiKey aws_secret_access_key privateKey credential DB_PWD`) {
-		if !narrow(name) {
+		if !isSecretName(name) {
 			t.Errorf("%s is not taken for a secret", name)
 		}
 	}
@@ -117,7 +117,7 @@ func TestCredible(t *testing.T) {
 		{strings.Repeat("q83hf92k", 512) + "a", 8, false},
 		{"a1b2c3d4?", 8, true},
 	} {
-		if got := credible(c.value, c.least); got != c.want {
+		if got := isPlausibleSecret(c.value, c.least); got != c.want {
 			t.Errorf("%.30s of at least %d: %v", c.value, c.least, got)
 		}
 	}

@@ -9,56 +9,56 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// names compares the names of tools with each other, and with those of other servers.
-func (x *examination) names(s *check.Subject) {
+// checkNames reports tools whose names equal, or look like, those of other tools.
+func (x *examination) checkNames(s *check.Subject) {
 	type owner struct{ tool, server string }
-	exact, near := map[string]owner{}, map[string]owner{}
+	exact, bySkeleton := map[string]owner{}, map[string]owner{}
 	for _, o := range s.Others {
 		for _, it := range o.Tools {
 			if it.Name != "" {
-				exact[it.Name], near[skeleton(it.Name)] = owner{it.Name, o.Server}, owner{it.Name, o.Server}
+				exact[it.Name], bySkeleton[skeleton(it.Name)] = owner{it.Name, o.Server}, owner{it.Name, o.Server}
 			}
 		}
 	}
-	oneOff := map[string]owner{} // names of others with one character left out, to find those that differ by one
+	byDeletion := map[string]owner{} // names of others by each of their deletions
 	for name, o := range exact {
-		for _, v := range shortened(name) {
-			oneOff[v] = o
+		for _, v := range deletions(name) {
+			byDeletion[v] = o
 		}
 	}
 	own := map[string]string{}
 	for _, it := range s.Tools {
 		at := check.PlaceOf(offer.Tools, it, "/name")
-		bones := skeleton(it.Name)
-		switch other := own[bones]; {
+		skel := skeleton(it.Name)
+		switch other := own[skel]; {
 		case it.Name == "":
 			continue
 		case other != "" && other != it.Name:
-			x.add("look-alike-name", check.Finding{Place: at, Sure: check.Likely, Key: other, Message: shown(it.Name) + " looks like " + shown(other) + ", a tool of the same server"})
+			x.add("look-alike-name", check.Finding{Place: at, Sure: check.Likely, Key: other, Message: printable(it.Name) + " looks like " + printable(other) + ", a tool of the same server"})
 		case other == "":
-			own[bones] = it.Name
+			own[skel] = it.Name
 		}
 		if o, same := exact[it.Name]; same {
 			x.add("shadowed-name", check.Finding{Place: at, Key: o.server, Message: text.Clip(o.server, 60) + " has a tool of this name too"})
 			continue
 		}
-		o, same := near[bones]
+		o, same := bySkeleton[skel]
 		if !same && len(it.Name) >= 8 {
-			for _, v := range shortened(it.Name) {
-				if o, same = oneOff[v]; same {
+			for _, v := range deletions(it.Name) {
+				if o, same = byDeletion[v]; same {
 					break
 				}
 			}
 		}
 		if same {
-			x.add("look-alike-name", check.Finding{Place: at, Sure: check.Likely, Key: o.server, Message: shown(it.Name) + " looks like " + shown(o.tool) + ", a tool of " + text.Clip(o.server, 60)})
+			x.add("look-alike-name", check.Finding{Place: at, Sure: check.Likely, Key: o.server, Message: printable(it.Name) + " looks like " + printable(o.tool) + ", a tool of " + text.Clip(o.server, 60)})
 		}
 	}
 }
 
-// shortened is a name, and the name without each of its characters: two names that have one of them in common are at most one
-// character apart, or two that stand beside each other.
-func shortened(name string) []string {
+// deletions returns a name and the name without each of its characters, the index of SymSpell: two names that share one of them differ by one
+// edit, or by a swap of neighbours. It returns nil for names of less than 8 or more than 80 bytes.
+func deletions(name string) []string {
 	if len(name) < 8 || len(name) > 80 { // of short names many are alike
 		return nil
 	}
@@ -74,8 +74,8 @@ func shortened(name string) []string {
 	return out
 }
 
-// changed compares what models and clients obey with what was locked.
-func (x *examination) changed(lock *contract.Lock, s *check.Subject) {
+// checkLock reports what changed since the lock in what models and clients obey.
+func (x *examination) checkLock(lock *contract.Lock, s *check.Subject) {
 	if lock == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (x *examination) changed(lock *contract.Lock, s *check.Subject) {
 				severity = check.Error
 			}
 			if !elsewhere {
-				x.once("changed-under-lock", severity, f)
+				x.addNew("changed-under-lock", severity, f)
 			}
 		}
 		if elsewhere {

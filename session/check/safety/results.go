@@ -27,16 +27,16 @@ const (
 // byNameHidden is what is known of a secret that was hidden when the call was recorded.
 const byNameHidden = "a secret by its name, which was hidden when it was kept"
 
-// received is what is known of the results of one server's calls.
-type received struct {
+// resultStats counts results, and the leaks in them.
+type resultStats struct {
 	results, large int
 	once           contract.Once
 	of             map[string]int // results by place
-	leaks          map[string]*leaked
+	leaks          map[string]*leakAt
 }
 
-// leaked is a secret at one place of one tool's results.
-type leaked struct {
+// leakAt is a leak at one place of the results of one tool.
+type leakAt struct {
 	leak
 	place   check.Place
 	pointer string // the first
@@ -45,11 +45,11 @@ type leaked struct {
 	where   []string
 }
 
-// results looks at what calls of the server brought.
+// results looks for leaks in recorded calls of the server.
 type results struct {
 	s         *check.Subject
 	known     map[string]check.Place // by method and name
-	mine, all received               // of calls to a server of that name, and of all
+	mine, all resultStats            // of calls to a server of that name, and of all
 	total     resultsTotal
 	signs     map[string]*signs
 	records   contract.Records
@@ -57,7 +57,7 @@ type results struct {
 	hidden    map[string]bool // placeholders that it has, of which nothing else is known
 }
 
-// resultsTotal are the numbers of it.
+// resultsTotal is what the report says of them.
 type resultsTotal struct {
 	Files   int `json:"files"`
 	Results int `json:"results"`
@@ -68,9 +68,9 @@ type resultsTotal struct {
 
 func newResults(s *check.Subject) *results {
 	r := &results{s: s, known: map[string]check.Place{}, signs: map[string]*signs{}}
-	r.records.Call, r.records.Journal = r.call, r.behaviour
-	for _, m := range []*received{&r.mine, &r.all} {
-		m.of, m.leaks = map[string]int{}, map[string]*leaked{}
+	r.records.Call, r.records.Journal = r.call, r.readBehaviour
+	for _, m := range []*resultStats{&r.mine, &r.all} {
+		m.of, m.leaks = map[string]int{}, map[string]*leakAt{}
 	}
 	for _, it := range s.Tools {
 		r.known["tools/call "+it.Name] = check.PlaceOf(offer.Tools, it, "")
@@ -84,15 +84,15 @@ func newResults(s *check.Subject) *results {
 	return r
 }
 
-// own reports whether a recorded call was made to the server. Connections of the check have a number behind its name.
-func (r *results) own(server string) bool {
+// isOwn reports whether a recorded call was made to the server. The check's own connections have a number after its name.
+func (r *results) isOwn(server string) bool {
 	rest, ok := strings.CutPrefix(server, r.s.Server+"-")
 	return server != "" && (server == r.s.Server || server == r.s.Name || ok && rest != "" && strings.Trim(rest, "0123456789") == "")
 }
 
-// call looks at one recorded call.
+// call looks for leaks in the answer of one recorded call.
 func (r *results) call(c contract.Recorded) {
-	own := r.own(c.Server)
+	own := r.isOwn(c.Server)
 	place, known := r.known[c.Method+" "+c.Name]
 	if !known && (c.Method != "resources/read" || !own) {
 		return // of another server, or of what is no longer there
@@ -104,7 +104,7 @@ func (r *results) call(c contract.Recorded) {
 	if answer == nil { // of several records of a call one may have it
 		return
 	}
-	var counts []*received
+	var counts []*resultStats
 	if !r.all.once.Again(&c) {
 		counts = append(counts, &r.all)
 	}
@@ -114,7 +114,7 @@ func (r *results) call(c contract.Recorded) {
 	if len(counts) == 0 {
 		return
 	}
-	found := map[string]*leaked{}
+	found := map[string]*leakAt{}
 	r.values, r.hidden = map[string]bool{}, map[string]bool{}
 	if len(answer) <= maxResult {
 		r.walk(c, place, answer, "", found, 0)
@@ -139,8 +139,8 @@ func (r *results) call(c contract.Recorded) {
 	}
 }
 
-// walk looks at all texts of a JSON value, which stands at a pointer of the result.
-func (r *results) walk(c contract.Recorded, place check.Place, value []byte, prefix string, found map[string]*leaked, nested int) {
+// walk looks for leaks in all texts of a JSON value, which is at the pointer prefix of the result.
+func (r *results) walk(c contract.Recorded, place check.Place, value []byte, prefix string, found map[string]*leakAt, nested int) {
 	v, err := schema.ParseValue(bytes.ToValidUTF8(value, []byte("\uFFFD")))
 	if err != nil {
 		return
@@ -169,34 +169,34 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			r.walk(c, place, []byte(t), pointer+" ", found, nested+1)
 			return
 		}
-		if c.Hidden && s == mask.Hidden && narrow(name) {
-			r.found(found, place, pointer, leak{byNameHidden, "", true})
+		if c.Hidden && s == mask.Hidden && isSecretName(name) {
+			r.addLeak(found, place, pointer, leak{byNameHidden, "", true})
 			return
 		}
 		for _, p := range mask.Placeholders(s) {
 			switch {
 			case r.values[p] || bytes.Contains(c.Arguments, []byte(p)): // the server gave back what it was given
-			case p == s && narrow(name):
+			case p == s && isSecretName(name):
 				r.values[p] = true
-				r.found(found, place, pointer, leak{byNameHidden, "", true})
+				r.addLeak(found, place, pointer, leak{byNameHidden, "", true})
 			case !r.hidden[p] && (p != s || !mask.Secret(name)):
 				r.hidden[p] = true // only counted: at another place its name may tell what it is
 				r.total.Hidden++
 			}
 		}
-		for _, l := range leaks(name, s) {
+		for _, l := range findLeaks(name, s) {
 			if l.value != "" && (r.values[l.value] || bytes.Contains(c.Arguments, []byte(l.value))) { // the server gave back what it was given
 				continue
 			}
 			r.values[l.value] = true
-			r.found(found, place, pointer, l)
+			r.addLeak(found, place, pointer, l)
 		}
 	}
 	each(v, nil, "")
 }
 
-// found keeps a leak. It is the same one in each item of a list.
-func (r *results) found(found map[string]*leaked, place check.Place, pointer string, l leak) {
+// addLeak keeps a leak, once for all items of a list.
+func (r *results) addLeak(found map[string]*leakAt, place check.Place, pointer string, l leak) {
 	parts := strings.Split(pointer, "/")
 	for i, p := range parts {
 		if strings.Trim(p, "0123456789") == "" && p != "" {
@@ -205,11 +205,11 @@ func (r *results) found(found map[string]*leaked, place check.Place, pointer str
 	}
 	key := place.String() + "\x00" + strings.Join(parts, "/") + "\x00" + l.what
 	if found[key] == nil {
-		found[key] = &leaked{leak: leak{what: l.what, named: l.named}, place: place, pointer: pointer, length: len(l.value)}
+		found[key] = &leakAt{leak: leak{what: l.what, named: l.named}, place: place, pointer: pointer, length: len(l.value)}
 	}
 }
 
-// report adds the findings, and says what was looked at.
+// report reports the leaks, and notes how many results there were.
 func (r *results) report(x *examination) {
 	from := &r.all
 	if r.mine.results > 0 {
@@ -222,34 +222,34 @@ func (r *results) report(x *examination) {
 		if l.named {
 			sure = check.Possible
 		}
-		message := shown(text.Clip(l.pointer, 200)) + " has " + l.what
+		message := printable(text.Clip(l.pointer, 200)) + " has " + l.what
 		if l.length > 0 {
-			message += ", " + counted(l.length, "character", "characters")
+			message += ", " + plural(l.length, "character", "characters")
 		}
 		f := check.Finding{
-			Place: l.place, Key: key, Sure: sure, Message: fmt.Sprintf("%s, in %d of %s", message, l.n, counted(from.of[l.place.String()], "result", "results")),
+			Place: l.place, Key: key, Sure: sure, Message: fmt.Sprintf("%s, in %d of %s", message, l.n, plural(from.of[l.place.String()], "result", "results")),
 			Evidence: "seen in " + strings.Join(l.where, "; "),
 		}
 		x.add("secret-in-result", f)
 	}
 	if from.results > 0 {
-		x.note("looked for secrets in " + counted(from.results, "result", "results"))
+		x.note("looked for secrets in " + plural(from.results, "result", "results"))
 		if from == &r.all {
 			x.note("no recorded call names this server: those of tools with the same names were looked at")
 		}
 	}
 	if from.large > 0 {
-		x.note(counted(from.large, "result was", "results were") + " too large to be looked at")
+		x.note(plural(from.large, "result was", "results were") + " too large to be looked at")
 	}
 	if r.total.Hidden > 0 {
-		x.note(counted(r.total.Hidden, "text was", "texts were") + " hidden when the calls were recorded: whether they are secrets of the server cannot be told")
+		x.note(plural(r.total.Hidden, "text was", "texts were") + " hidden when the calls were recorded: whether they are secrets of the server cannot be told")
 	}
 	if r.total.Broken > 0 {
-		x.note(counted(r.total.Broken, "line or file", "lines or files") + " could not be read")
+		x.note(plural(r.total.Broken, "line or file", "lines or files") + " could not be read")
 	}
 }
 
-func counted(n int, one, many string) string {
+func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -271,7 +271,7 @@ func (sec *Section) After(ctx context.Context, _ *check.Subject, r *check.Record
 	}
 	res.total.Files, res.total.Broken = res.records.Files, res.records.Broken
 	res.report(x)
-	res.contradictions(x)
+	res.reportContradictions(x)
 	x.figures(&res.total)
 	return failed
 }

@@ -25,7 +25,7 @@ const (
 	maxBytes   = 256 << 10 // of one string
 )
 
-// Section is the examination.
+// Section is the section "safety" of a check. The zero value compares with nothing but the other servers of the subject.
 type Section struct {
 	Lock *contract.Lock // what was reviewed, nil for none
 	Pins []Pins         // what others remember of the tools
@@ -48,16 +48,16 @@ func (*Section) Title() string { return "what the definitions do to models and p
 // ReadsLists says that nothing else is examined.
 func (*Section) ReadsLists() bool { return true }
 
-// Rules are the table.
+// Rules are those of rules/safety.yaml.
 func (*Section) Rules() []*check.Rule { return rules.Of("safety") }
 
 // Run looks at everything that s lists, and compares its names with those of s.Others.
 func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder) error {
-	x := &examination{r: r, foreign: foreign(s), said: map[string]bool{}, notes: slices.Clone(sec.Notes)}
+	x := &examination{r: r, foreign: foreign(s), reported: map[string]bool{}, notes: slices.Clone(sec.Notes)}
 	server := check.Place{Kind: check.OfServer}
-	x.text(str{at: with(server, "/instructions"), text: s.Instructions})
+	x.text(fragment{at: withPointer(server, "/instructions"), text: s.Instructions})
 	for _, m := range []string{"name", "title", "description", "websiteUrl"} {
-		x.text(str{at: with(server, "/serverInfo/"+m), text: jsonrpc.GetString(s.Info, m), name: m == "name"})
+		x.text(fragment{at: withPointer(server, "/serverInfo/"+m), text: jsonrpc.GetString(s.Info, m), name: m == "name"})
 	}
 	for _, k := range []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates} {
 		items := s.Items(k)
@@ -71,9 +71,9 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 			x.item(k, it)
 		}
 	}
-	x.names(s)
-	x.changed(sec.Lock, s)
-	x.pinned(sec.Pins, s)
+	x.checkNames(s)
+	x.checkLock(sec.Lock, s)
+	x.checkPins(sec.Pins, s)
 	x.figures(nil)
 	sec.x, sec.res = x, newResults(s)
 	if sec.Evidence != nil {
@@ -82,12 +82,12 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 	return nil
 }
 
-// examination is one run.
+// examination is one run of the section.
 type examination struct {
-	r       *check.Recorder
-	foreign map[string]string // tools of other servers, with the server
-	said    map[string]bool   // findings of what changed
-	notes   []string
+	r        *check.Recorder
+	foreign  map[string]string // tools of other servers, with the server
+	reported map[string]bool   // findings of what changed
+	notes    []string
 }
 
 // figures are what the section says beside its findings.
@@ -106,8 +106,8 @@ func (x *examination) figures(recorded *resultsTotal) {
 
 func (x *examination) add(rule string, f check.Finding) { x.r.Add("safety/"+rule, f) }
 
-// str is one text of a definition.
-type str struct {
+// fragment is one text of a definition.
+type fragment struct {
 	at   check.Place
 	key  string // of the member that it is, of the innermost object
 	text string
@@ -115,18 +115,18 @@ type str struct {
 	prop string
 }
 
-func with(p check.Place, pointer string) check.Place {
+func withPointer(p check.Place, pointer string) check.Place {
 	p.Pointer = pointer
 	return p
 }
 
-// shown is a text as evidence: every character of it is seen.
-func shown(s string) string {
+// printable writes a text for evidence, with what nobody sees as escapes.
+func printable(s string) string {
 	q := strconv.QuoteToASCII(text.Clip(s, 300))
 	return q[1 : len(q)-1]
 }
 
-// item looks at one definition.
+// item examines one definition.
 func (x *examination) item(k offer.Kind, it offer.Item) {
 	at := check.PlaceOf(k, it, "")
 	v, err := schema.ParseValue(bytes.ToValidUTF8(it.Raw, []byte("\uFFFD")))
@@ -137,17 +137,17 @@ func (x *examination) item(k offer.Kind, it offer.Item) {
 	x.walk(at, v, nil, "", &n)
 	switch k {
 	case offer.Tools:
-		x.hints(at, it)
-		x.parameters(at, it)
-		x.app(at, it)
+		x.checkHints(at, it)
+		x.checkParameters(at, it)
+		x.checkApp(at, it)
 	case offer.Templates:
-		x.template(at, it.URI)
+		x.checkTemplate(at, it.URI)
 	case offer.Resources:
-		x.app(at, it)
+		x.checkApp(at, it)
 	}
 }
 
-// walk looks at all texts below a value. prop is the property of a schema that they are about.
+// walk examines all texts below a value. prop is the property of a schema that they are about.
 func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop string, n *int) {
 	if len(path) > maxDepth || *n > maxStrings {
 		return
@@ -161,7 +161,7 @@ func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop 
 		if len(path) > 0 && path[len(path)-1] == "properties" && v.Kind() == schema.Object {
 			here = m.Name
 			*n++
-			x.text(str{at: with(at, schema.Pointer(below...)), text: m.Name, name: true})
+			x.text(fragment{at: withPointer(at, schema.Pointer(below...)), text: m.Name, name: true})
 		}
 		switch m.Value.Kind() {
 		case schema.String:
@@ -170,26 +170,26 @@ func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop 
 			if v.Kind() == schema.Array && len(path) > 0 {
 				last = path[len(path)-1]
 			}
-			x.text(str{at: with(at, schema.Pointer(below...)), key: last, text: m.Value.Text(), name: len(path) == 0 && key == "name", prop: prop})
+			x.text(fragment{at: withPointer(at, schema.Pointer(below...)), key: last, text: m.Value.Text(), name: len(path) == 0 && key == "name", prop: prop})
 		case schema.Object, schema.Array:
 			x.walk(at, m.Value, below, here, n)
 		}
 	}
 }
 
-// text looks at one text.
-func (x *examination) text(s str) {
+// text examines one text.
+func (x *examination) text(s fragment) {
 	if s.text == "" {
 		return
 	}
 	s.text = text.Cut(s.text, maxBytes)
-	visible := x.hidden(s)
+	visible := x.checkHidden(s)
 	if s.name {
-		x.letters(s, visible)
+		x.checkLetters(s, visible)
 	}
-	x.secrets(s)
+	x.checkSecrets(s)
 	if strings.Contains(s.text, ":") {
-		x.urls(s, visible)
+		x.checkURLs(s, visible)
 	}
 	if s.key == "pattern" || s.key == "$ref" || s.key == "type" || s.key == "$schema" {
 		return
@@ -201,16 +201,16 @@ func (x *examination) text(s str) {
 }
 
 // orders looks for what tells a model what to do.
-func (x *examination) orders(s str, plain string) {
+func (x *examination) orders(s fragment, plain string) {
 	done := map[string]bool{}
 	x.ordersOf(s, plain, done, "")
-	for _, other := range disguised(plain) {
+	for _, other := range decodings(plain) {
 		x.ordersOf(s, other, done, "in disguise, ")
 	}
 	x.foreignTools(s, plain, done)
 }
 
-func (x *examination) ordersOf(s str, plain string, done map[string]bool, how string) {
+func (x *examination) ordersOf(s fragment, plain string, done map[string]bool, how string) {
 	low := strings.ToLower(plain)
 	for _, o := range orders() {
 		if done[o.rule] || !slices.ContainsFunc(o.any, func(w string) bool { return strings.Contains(low, w) }) {
@@ -221,7 +221,7 @@ func (x *examination) ordersOf(s str, plain string, done map[string]bool, how st
 			continue
 		}
 		done[o.rule] = true
-		f := check.Finding{Place: s.at, Sure: o.sure, Message: how + quoteOf(plain[m[0]:m[1]]), Evidence: shown(around(plain, m[0], m[1]))}
+		f := check.Finding{Place: s.at, Sure: o.sure, Message: how + quoteOf(plain[m[0]:m[1]]), Evidence: printable(around(plain, m[0], m[1]))}
 		if o.mild {
 			x.r.At(check.Warning, "safety/"+o.rule, f)
 		} else {
@@ -231,7 +231,7 @@ func (x *examination) ordersOf(s str, plain string, done map[string]bool, how st
 }
 
 // foreignTools looks for the names of other servers' tools.
-func (x *examination) foreignTools(s str, plain string, done map[string]bool) {
+func (x *examination) foreignTools(s fragment, plain string, done map[string]bool) {
 	if len(x.foreign) == 0 {
 		return
 	}
@@ -240,7 +240,7 @@ func (x *examination) foreignTools(s str, plain string, done map[string]bool) {
 			done[word] = true
 			i := strings.Index(plain, word)
 			x.add("names-foreign-tool", check.Finding{
-				Place: s.at, Sure: check.Likely, Key: word, Message: "speaks of " + text.Clip(word, 60) + ", a tool of " + text.Clip(server, 60), Evidence: shown(around(plain, i, i+len(word))),
+				Place: s.at, Sure: check.Likely, Key: word, Message: "speaks of " + text.Clip(word, 60) + ", a tool of " + text.Clip(server, 60), Evidence: printable(around(plain, i, i+len(word))),
 			})
 		}
 	}
@@ -250,9 +250,9 @@ func wordRune(r rune) bool {
 	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-func quoteOf(s string) string { return `says "` + shown(text.Clip(s, 120)) + `"` }
+func quoteOf(s string) string { return `says "` + printable(text.Clip(s, 120)) + `"` }
 
-// around is what stands around a part of a text.
+// around quotes a part of a text with what stands around it.
 func around(s string, from, to int) string {
 	from, to = max(0, from-80), min(len(s), to+80)
 	return strings.ToValidUTF8(s[from:to], "")
