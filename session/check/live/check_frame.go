@@ -8,69 +8,69 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// quote is how a text stands in an evidence.
-func quote(s string) string { return fmt.Sprintf("%q", short.Clip(s, 60)) }
+// quote quotes a text for evidence, at most 60 bytes of it.
+func quote(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
-// start is how a body begins, in quotes.
-func (f *frame) start() string {
+// beginning quotes the first bytes of the body.
+func (f *frame) beginning() string {
 	return quote(strings.ToValidUTF8(string(f.body[:min(len(f.body), 80)]), "\uFFFD"))
 }
 
-// syntax is whether the body is not JSON.
-func (f *frame) syntax() bool {
+// isNotJSON reports whether the body is not JSON.
+func (f *frame) isNotJSON() bool {
 	var s *jsonrpc.SyntaxError
 	return errors.As(f.err, &s)
 }
 
-// object is whether the body begins as a message does.
-func (f *frame) object() bool {
+// isObject reports whether the body begins as a message does.
+func (f *frame) isObject() bool {
 	first := bytes.TrimLeft(f.body, " \t\r\n")
 	return len(first) > 0 && first[0] == '{'
 }
 
-// array is whether the body is a JSON array.
-func (f *frame) array() bool {
+// isArray reports whether the body is a JSON array.
+func (f *frame) isArray() bool {
 	first := bytes.TrimLeft(f.body, " \t\r\n")
 	return len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil
 }
 
-// message is whether a bad body is a JSON object that says that it is JSON-RPC, or nearly.
-func (f *frame) message() bool {
-	return f.whole && f.err != nil && !f.syntax() && f.object() && utf8.Valid(f.body)
+// isNearlyMessage reports whether a bad body is a JSON object that says that it is JSON-RPC, or nearly.
+func (f *frame) isNearlyMessage() bool {
+	return f.whole && f.err != nil && !f.isNotJSON() && f.isObject() && utf8.Valid(f.body)
 }
 
-// noise is whether the body is nothing that was meant as a message.
-func (f *frame) noise() bool {
-	return f.whole && !f.array() && (!f.object() || f.syntax() && !bytes.Contains(f.body, []byte(`"jsonrpc"`)))
+// isNoise reports whether the body is nothing that was meant as a message.
+func (f *frame) isNoise() bool {
+	return f.whole && !f.isArray() && (!f.isObject() || f.isNotJSON() && !bytes.Contains(f.body, []byte(`"jsonrpc"`)))
 }
 
 func checkNoise(f *frame) string {
-	if !f.noise() || f.c.http {
+	if !f.isNoise() || f.c.http {
 		return ""
 	}
-	return f.start()
+	return f.beginning()
 }
 
 func checkBody(f *frame) string {
-	if !f.noise() || !f.c.http {
+	if !f.isNoise() || !f.c.http {
 		return ""
 	}
-	return f.start()
+	return f.beginning()
 }
 
 func checkCut(f *frame) string {
-	if !f.whole || !f.object() || !f.syntax() || !bytes.Contains(f.body, []byte(`"jsonrpc"`)) {
+	if !f.whole || !f.isObject() || !f.isNotJSON() || !bytes.Contains(f.body, []byte(`"jsonrpc"`)) {
 		return ""
 	}
-	return short.Clip(f.err.Error(), 120)
+	return text.Clip(f.err.Error(), 120)
 }
 
 func checkUTF8(f *frame) string {
-	if !f.whole || f.syntax() || utf8.Valid(f.body) {
+	if !f.whole || f.isNotJSON() || utf8.Valid(f.body) {
 		return ""
 	}
 	for i, r := range string(f.body) {
@@ -87,7 +87,7 @@ func checkBatch(f *frame) string {
 		return ""
 	case f.Kind == journal.State:
 		return f.Note
-	case !f.whole || !f.array():
+	case !f.whole || !f.isArray():
 		return ""
 	}
 	n := 0
@@ -96,7 +96,7 @@ func checkBatch(f *frame) string {
 }
 
 func checkVersionMember(f *frame) string {
-	if !f.message() || f.env.Method == "" && f.env.ID == nil && f.env.Result == nil && f.env.Error == nil {
+	if !f.isNearlyMessage() || f.env.Method == "" && f.env.ID == nil && f.env.Result == nil && f.env.Error == nil {
 		return ""
 	}
 	v := jsonrpc.Get(f.body, "jsonrpc")
@@ -104,41 +104,41 @@ func checkVersionMember(f *frame) string {
 	case v == nil:
 		return "/jsonrpc: missing"
 	case string(v) != `"2.0"`:
-		return "/jsonrpc: " + short.Clip(string(v), 40)
+		return "/jsonrpc: " + text.Clip(string(v), 40)
 	}
 	return ""
 }
 
 func checkDuplicate(f *frame) string {
-	if !f.message() || !strings.Contains(f.err.Error(), "given twice") && !strings.Contains(f.err.Error(), "letter case") {
+	if !f.isNearlyMessage() || !strings.Contains(f.err.Error(), "given twice") && !strings.Contains(f.err.Error(), "letter case") {
 		return ""
 	}
 	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
 }
 
 func checkBoth(f *frame) string {
-	if f.message() && f.env.Result != nil && f.env.Error != nil {
+	if f.isNearlyMessage() && f.env.Result != nil && f.env.Error != nil {
 		return "/result and /error"
 	}
 	return ""
 }
 
 func checkNeither(f *frame) string {
-	if f.message() && f.env.Method == "" && f.env.ID != nil && f.env.Result == nil && f.env.Error == nil {
-		return "/id: " + short.Clip(string(f.env.ID), 40) + ", and nothing else"
+	if f.isNearlyMessage() && f.env.Method == "" && f.env.ID != nil && f.env.Result == nil && f.env.Error == nil {
+		return "/id: " + text.Clip(string(f.env.ID), 40) + ", and nothing else"
 	}
 	return ""
 }
 
 func checkNullID(f *frame) string {
-	if f.message() && f.env.ID != nil && f.env.ID[0] == 'n' && f.env.Error == nil {
+	if f.isNearlyMessage() && f.env.ID != nil && f.env.ID[0] == 'n' && f.env.Error == nil {
 		return "/id: null"
 	}
 	return ""
 }
 
 func checkMissingID(f *frame) string {
-	if f.message() && f.env.ID == nil && f.env.Result != nil && f.env.Error == nil {
+	if f.isNearlyMessage() && f.env.ID == nil && f.env.Result != nil && f.env.Error == nil {
 		return "/id: missing"
 	}
 	return ""
@@ -150,13 +150,13 @@ func checkIDType(f *frame) string {
 	case !f.whole || len(id) == 0 || id[0] == '"' || id[0] == 'n':
 		return ""
 	case bytes.ContainsAny(id, "{[tf.eE"):
-		return "/id: " + short.Clip(string(id), 40)
+		return "/id: " + text.Clip(string(id), 40)
 	}
 	return ""
 }
 
 func checkShape(f *frame) string {
-	if !f.message() || f.env.ID != nil && strings.IndexByte("n{[tf", f.env.ID[0]) >= 0 {
+	if !f.isNearlyMessage() || f.env.ID != nil && strings.IndexByte("n{[tf", f.env.ID[0]) >= 0 {
 		return ""
 	}
 	for _, other := range []func(*frame) string{checkVersionMember, checkDuplicate, checkBoth, checkNeither, checkMissingID} {
@@ -165,7 +165,7 @@ func checkShape(f *frame) string {
 		}
 	}
 	if f.env.Method == "" && f.env.Error == nil && jsonrpc.Get(f.body, "jsonrpc") == nil {
-		return "an object that is not JSON-RPC: " + f.start()
+		return "an object that is not JSON-RPC: " + f.beginning()
 	}
 	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
 }
@@ -174,18 +174,18 @@ func checkReused(f *frame) string {
 	s := &f.c.sides[f.Dir]
 	if f.modern || f.rev == revModern {
 		if q := s.pending[f.ID]; q != nil {
-			return fmt.Sprintf("/id: %s is that of request %d, which has no answer yet", short.Clip(f.ID, 40), q.seq)
+			return fmt.Sprintf("/id: %s is that of request %d, which has no answer yet", text.Clip(f.ID, 40), q.seq)
 		}
 		return ""
 	}
-	if !s.ids.has(hashString(f.ID)) || f.c.asked == 0 && f.c.http {
+	if !s.ids.has(hashString(f.ID)) || f.c.initializeSeq == 0 && f.c.http {
 		return ""
 	}
-	return fmt.Sprintf("/id: %s is that of request %d", short.Clip(f.ID, 40), s.ids.set[hashString(f.ID)])
+	return fmt.Sprintf("/id: %s is that of request %d", text.Clip(f.ID, 40), s.ids.set[hashString(f.ID)])
 }
 
-// asked is the request whose id means the same as that of an answer, but is of another type.
-func (f *frame) asked() *request {
+// otherTypedID returns the pending request whose id equals that of an answer but for its type, 1 for "1"; nil for none.
+func (f *frame) otherTypedID() *request {
 	if f.req != nil || f.ID == "" || f.ID == "null" {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (f *frame) asked() *request {
 	if s, ok := jsonrpc.String([]byte(f.ID)); ok {
 		twin = s
 	}
-	pending := f.c.sides[other(f.Dir)].pending
+	pending := f.c.sides[opposite(f.Dir)].pending
 	if q := pending[twin]; q != nil {
 		return q
 	}
@@ -206,27 +206,27 @@ func (f *frame) asked() *request {
 }
 
 func checkChangedID(f *frame) string {
-	if q := f.asked(); q != nil {
-		return fmt.Sprintf("/id: %s, where request %d has %s", short.Clip(f.ID, 40), q.seq, short.Clip(q.id, 40))
+	if q := f.otherTypedID(); q != nil {
+		return fmt.Sprintf("/id: %s, where request %d has %s", text.Clip(f.ID, 40), q.seq, text.Clip(q.id, 40))
 	}
 	return ""
 }
 
 func checkUnknownID(f *frame) string {
-	s := &f.c.sides[other(f.Dir)]
-	if f.req != nil || f.ID == "" || f.ID == "null" || s.ids.has(hashString(f.ID)) || f.asked() != nil || len(s.ids.set) == 0 {
+	s := &f.c.sides[opposite(f.Dir)]
+	if f.req != nil || f.ID == "" || f.ID == "null" || s.ids.has(hashString(f.ID)) || f.otherTypedID() != nil || len(s.ids.set) == 0 {
 		return "" // of a recording that begins late nobody knows
 	}
-	return "/id: " + short.Clip(f.ID, 40)
+	return "/id: " + text.Clip(f.ID, 40)
 }
 
 func checkDuplicateAnswer(f *frame) string {
-	s := &f.c.sides[other(f.Dir)]
+	s := &f.c.sides[opposite(f.Dir)]
 	h := hashString(f.ID)
 	if f.req != nil || f.ID == "" || f.ID == "null" || !s.ids.has(h) {
 		return ""
 	}
-	return fmt.Sprintf("/id: %s was answered before, request %d", short.Clip(f.ID, 40), s.ids.set[h])
+	return fmt.Sprintf("/id: %s was answered before, request %d", text.Clip(f.ID, 40), s.ids.set[h])
 }
 
 func checkLate(f *frame) string {
@@ -241,5 +241,5 @@ func checkUnanswered(f *frame) string {
 	if q.cancelled || q.method == "subscriptions/listen" || q.status >= 400 || q.method == "server/discover" || q.method == "initialize" && f.Dir == journal.In {
 		return ""
 	}
-	return fmt.Sprintf("%s, id %s", short.Clip(strings.TrimSpace(q.method+" "+q.target), 80), short.Clip(q.id, 40))
+	return fmt.Sprintf("%s, id %s", text.Clip(strings.TrimSpace(q.method+" "+q.target), 80), text.Clip(q.id, 40))
 }

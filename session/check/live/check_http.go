@@ -11,21 +11,21 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// hidden is whether a recorder hid a part of a header.
-func hidden(v string) bool { return strings.Contains(v, "***") || strings.HasSuffix(v, "…") }
+// isHidden reports whether a recorder hid a part of a header.
+func isHidden(v string) bool { return strings.Contains(v, "***") || strings.HasSuffix(v, "…") }
 
-// posts is whether f is the head of a POST that carries a message.
-func (f *frame) posts() bool { return f.post.head.verb == "POST" && f.post.kind != 0 }
+// isPost reports whether f is the head of a POST that carries a message.
+func (f *frame) isPost() bool { return f.post.head.verb == "POST" && f.post.kind != 0 }
 
-// streamable is whether the transport is Streamable HTTP, as far as is known.
-func (f *frame) streamable() bool { return !f.c.sse }
+// isStreamable reports whether the transport is Streamable HTTP, as far as is known.
+func (f *frame) isStreamable() bool { return !f.c.sse }
 
 func checkAccept(f *frame) string {
-	if !f.posts() || !f.streamable() {
+	if !f.isPost() || !f.isStreamable() {
 		return ""
 	}
 	v := f.head.fields["accept"]
@@ -39,14 +39,14 @@ func checkAccept(f *frame) string {
 }
 
 func checkContentType(f *frame) string {
-	if v := f.head.fields["content-type"]; f.posts() && !strings.HasPrefix(strings.ToLower(v), "application/json") {
+	if v := f.head.fields["content-type"]; f.isPost() && !strings.HasPrefix(strings.ToLower(v), "application/json") {
 		return "Content-Type: " + quote(v)
 	}
 	return ""
 }
 
 func checkVersionHeader(f *frame) string {
-	if f.head.fields["mcp-protocol-version"] != "" || f.post.method == "initialize" || !f.streamable() || !f.posts() || !f.modern && f.rev == revModern {
+	if f.head.fields["mcp-protocol-version"] != "" || f.post.method == "initialize" || !f.isStreamable() || !f.isPost() || !f.modern && f.rev == revModern {
 		return ""
 	}
 	if f.rev == revModern {
@@ -55,7 +55,7 @@ func checkVersionHeader(f *frame) string {
 		}
 		return "MCP-Protocol-Version: missing"
 	}
-	if !f.c.settled {
+	if !f.c.initialized {
 		return ""
 	}
 	return "MCP-Protocol-Version: missing"
@@ -63,14 +63,14 @@ func checkVersionHeader(f *frame) string {
 
 func checkVersionHeaderSame(f *frame) string {
 	v := f.head.fields["mcp-protocol-version"]
-	if v == "" || f.rev == "" || v == f.rev || f.post.method == "initialize" || f.post.kind != journal.Request || !f.modern && !f.c.settled {
+	if v == "" || f.rev == "" || v == f.rev || f.post.method == "initialize" || f.post.kind != journal.Request || !f.modern && !f.c.initialized {
 		return ""
 	}
 	return fmt.Sprintf("MCP-Protocol-Version: %s, where the protocol version is %s", quote(v), f.rev)
 }
 
 func checkMethodHeader(f *frame) string {
-	if !f.posts() || !f.modern || f.post.kind != journal.Request {
+	if !f.isPost() || !f.modern || f.post.kind != journal.Request {
 		return ""
 	}
 	switch v, ok := f.head.fields["mcp-method"]; {
@@ -83,12 +83,12 @@ func checkMethodHeader(f *frame) string {
 }
 
 func checkNameHeader(f *frame) string {
-	if !f.posts() || !f.modern || f.post.params == nil {
+	if !f.isPost() || !f.modern || f.post.params == nil {
 		return ""
 	}
 	want, ok := mcp.ExtractHeaderName(mcp.MCPMethod(f.post.method), f.post.params)
 	v, sent := f.head.fields["mcp-name"]
-	if !ok || hidden(v) {
+	if !ok || isHidden(v) {
 		return ""
 	}
 	if !sent {
@@ -101,21 +101,21 @@ func checkNameHeader(f *frame) string {
 }
 
 func checkParamHeaders(f *frame) string {
-	if !f.posts() || !f.modern || f.post.params == nil || f.post.method != "tools/call" {
+	if !f.isPost() || !f.modern || f.post.params == nil || f.post.method != "tools/call" {
 		return ""
 	}
-	t := f.c.server.tools[text(f.post.params, "name")]
+	t := f.c.server.tools[stringAt(f.post.params, "name")]
 	if t == nil || !bytes.Contains(t.input, []byte("x-mcp-header")) {
 		return ""
 	}
 	for _, v := range f.head.fields {
-		if hidden(v) {
+		if isHidden(v) {
 			return ""
 		}
 	}
 	get := func(name string) (string, bool) { v, ok := f.head.fields[strings.ToLower(name)]; return v, ok }
 	if err := mcp.ValidateParamHeadersLookup(get, &mcp.Tool{RawInputSchema: t.input}, f.post.params); err != nil {
-		return short.Clip(err.Error(), 160)
+		return text.Clip(err.Error(), 160)
 	}
 	return ""
 }
@@ -130,7 +130,7 @@ func checkSessionMissing(f *frame) string {
 
 func checkSessionGone(f *frame) string {
 	_, sent := f.head.fields["mcp-session-id"]
-	if !f.c.gone || !sent || f.modern || !f.posts() {
+	if !f.c.sessionExpired || !sent || f.modern || !f.isPost() {
 		return ""
 	}
 	return "Mcp-Session-Id: of a session that was answered with 404"
@@ -144,14 +144,14 @@ func checkSessionModern(f *frame) string {
 }
 
 func checkVerb(f *frame) string {
-	if v := f.post.head.verb; v != "POST" && v != "OPTIONS" && f.c.modern && !f.c.settled {
+	if v := f.post.head.verb; v != "POST" && v != "OPTIONS" && f.c.modern && !f.c.initialized {
 		return v + " to the MCP endpoint"
 	}
 	return ""
 }
 
 func checkCancelHTTP(f *frame) string {
-	if f.posts() && f.rev == revModern && f.post.method == "notifications/cancelled" {
+	if f.isPost() && f.rev == revModern && f.post.method == "notifications/cancelled" {
 		return "a POST of notifications/cancelled"
 	}
 	return ""
@@ -171,40 +171,40 @@ func checkQuery(f *frame) string {
 	return ""
 }
 
-// responds is whether f is the head of the answer to a POST that carried a message of this kind.
-func (f *frame) responds(k journal.Kind) bool {
-	return f.post != nil && f.post.known && f.post.kind == k && f.post.head.verb == "POST" && f.streamable()
+// isResponseTo reports whether f is the head of the answer to a POST that carried a message of this kind.
+func (f *frame) isResponseTo(k journal.Kind) bool {
+	return f.post != nil && f.post.known && f.post.kind == k && f.post.head.verb == "POST" && f.isStreamable()
 }
 
-// media is the media type of a response.
-func (f *frame) media() string {
+// mediaType is that of a response, in lower case and without parameters.
+func (f *frame) mediaType() string {
 	m, _, _ := strings.Cut(f.head.fields["content-type"], ";")
 	return strings.ToLower(strings.TrimSpace(m))
 }
 
 func checkResponseType(f *frame) string {
-	if !f.responds(journal.Request) || f.head.status != 200 {
+	if !f.isResponseTo(journal.Request) || f.head.status != 200 {
 		return ""
 	}
-	if m := f.media(); m != "application/json" && m != "text/event-stream" {
+	if m := f.mediaType(); m != "application/json" && m != "text/event-stream" {
 		return "Content-Type: " + quote(f.head.fields["content-type"])
 	}
 	return ""
 }
 
 func checkAccepted(f *frame) string {
-	if f.responds(journal.Request) && (f.head.status == 202 || f.head.status == 204) {
-		return fmt.Sprintf("%d for the request %s", f.head.status, short.Clip(f.post.method, 60))
+	if f.isResponseTo(journal.Request) && (f.head.status == 202 || f.head.status == 204) {
+		return fmt.Sprintf("%d for the request %s", f.head.status, text.Clip(f.post.method, 60))
 	}
 	return ""
 }
 
 func checkNotificationStatus(f *frame) string {
-	if f.post == nil || f.post.kind == journal.Request || f.post.kind == 0 || !f.responds(f.post.kind) {
+	if f.post == nil || f.post.kind == journal.Request || f.post.kind == 0 || !f.isResponseTo(f.post.kind) {
 		return ""
 	}
 	if s := f.head.status; s/100 == 2 && s != 202 {
-		return fmt.Sprintf("%d for %s", s, short.Clip(messageName(f.post), 60))
+		return fmt.Sprintf("%d for %s", s, text.Clip(messageName(f.post), 60))
 	}
 	return ""
 }
@@ -217,8 +217,8 @@ func messageName(p *post) string {
 }
 
 func checkAcceptedBody(f *frame) string {
-	if n := f.head.fields["content-length"]; f.post != nil && f.streamable() && f.head.status == 202 && n != "" && n != "0" {
-		return "202 with Content-Length: " + short.Clip(n, 20)
+	if n := f.head.fields["content-length"]; f.post != nil && f.isStreamable() && f.head.status == 202 && n != "" && n != "0" {
+		return "202 with Content-Length: " + text.Clip(n, 20)
 	}
 	return ""
 }
@@ -261,7 +261,7 @@ func checkErrorStatus(f *frame) string {
 	case "-32020", "-32021", "-32022":
 		want = 400
 	case "-32602":
-		if q.bare {
+		if q.withoutMeta {
 			want = 400
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func checkMeta(f *frame) string {
-	if !f.modern || !f.req.bare {
+	if !f.modern || !f.req.withoutMeta {
 		return ""
 	}
 	meta := jsonrpc.Get(f.env.Params, "_meta")
@@ -26,8 +26,8 @@ func checkMeta(f *frame) string {
 	return strings.Join(missing, ", ") + ": missing"
 }
 
-// extension is whether one side declared an extension.
-func (f *frame) extension(name string) bool {
+// hasExtension reports whether one side declared an extension.
+func (f *frame) hasExtension(name string) bool {
 	return jsonrpc.Get(f.c.server.caps, "extensions", name) != nil || f.req != nil && jsonrpc.Get(f.req.caps, "extensions", name) != nil
 }
 
@@ -42,11 +42,11 @@ func checkResultTypeUnknown(f *frame) string {
 	if f.req == nil || !f.modern {
 		return ""
 	}
-	switch kind := text(f.env.Result, "resultType"); kind {
+	switch kind := stringAt(f.env.Result, "resultType"); kind {
 	case "", "complete", "input_required":
 		return ""
 	case "task":
-		if f.extension("io.modelcontextprotocol/tasks") {
+		if f.hasExtension("io.modelcontextprotocol/tasks") {
 			return ""
 		}
 		return "/result/resultType: \"task\", without the extension io.modelcontextprotocol/tasks"
@@ -59,15 +59,15 @@ func checkResultTypeUnknown(f *frame) string {
 }
 
 func checkResultTypeLegacy(f *frame) string {
-	if v := jsonrpc.Get(f.env.Result, "resultType"); f.req != nil && f.legacy() && v != nil && f.rev != "" && f.c.once("resultType") {
-		return "/result/resultType: " + short.Clip(string(v), 40)
+	if v := jsonrpc.Get(f.env.Result, "resultType"); f.req != nil && f.isLegacy() && v != nil && f.rev != "" && f.c.first("resultType") {
+		return "/result/resultType: " + text.Clip(string(v), 40)
 	}
 	return ""
 }
 
-// rounds is whether a result asks for input.
-func (f *frame) rounds() bool {
-	return f.req != nil && f.modern && text(f.env.Result, "resultType") == "input_required"
+// asksForInput reports whether a result asks for input.
+func (f *frame) asksForInput() bool {
+	return f.req != nil && f.modern && stringAt(f.env.Result, "resultType") == "input_required"
 }
 
 func checkRounds(f *frame) string {
@@ -75,26 +75,26 @@ func checkRounds(f *frame) string {
 	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result":
 		return ""
 	}
-	if !f.rounds() {
+	if !f.asksForInput() {
 		return ""
 	}
-	return "/result/resultType: \"input_required\" for " + short.Clip(f.Method, 60)
+	return "/result/resultType: \"input_required\" for " + text.Clip(f.Method, 60)
 }
 
 func checkRoundsEmpty(f *frame) string {
-	if f.rounds() && jsonrpc.Get(f.env.Result, "inputRequests") == nil && jsonrpc.Get(f.env.Result, "requestState") == nil {
+	if f.asksForInput() && jsonrpc.Get(f.env.Result, "inputRequests") == nil && jsonrpc.Get(f.env.Result, "requestState") == nil {
 		return "/result: neither inputRequests nor requestState"
 	}
 	return ""
 }
 
 func checkRoundsCapability(f *frame) (evidence string) {
-	if !f.rounds() || f.req.caps == nil {
+	if !f.asksForInput() || f.req.caps == nil {
 		return ""
 	}
 	_ = jsonrpc.Members(jsonrpc.Get(f.env.Result, "inputRequests"), func(key string, one []byte) bool { // what else it may be the schema says
-		if n := clientNeeds(text(one, "method"), jsonrpc.Get(one, "params")); n != "" && !has(f.req.caps, n) {
-			evidence = fmt.Sprintf("/result/inputRequests/%s needs the capability %s", short.Clip(key, 40), n)
+		if n := clientCapability(stringAt(one, "method"), jsonrpc.Get(one, "params")); n != "" && !has(f.req.caps, n) {
+			evidence = fmt.Sprintf("/result/inputRequests/%s needs the capability %s", text.Clip(key, 40), n)
 		}
 		return evidence == ""
 	})
@@ -102,12 +102,12 @@ func checkRoundsCapability(f *frame) (evidence string) {
 }
 
 func checkRoundsSecret(f *frame) (evidence string) {
-	if !f.rounds() {
+	if !f.asksForInput() {
 		return ""
 	}
 	_ = jsonrpc.Members(jsonrpc.Get(f.env.Result, "inputRequests"), func(key string, one []byte) bool { // as above
-		if s := secrets(jsonrpc.Get(one, "params", "requestedSchema")); s != "" {
-			evidence = "/result/inputRequests/" + short.Clip(key, 40) + "/params" + s
+		if s := secretFields(jsonrpc.Get(one, "params", "requestedSchema")); s != "" {
+			evidence = "/result/inputRequests/" + text.Clip(key, 40) + "/params" + s
 		}
 		return evidence == ""
 	})
@@ -128,23 +128,23 @@ func checkRetryID(f *frame) string {
 	if !f.modern || raw == nil || f.c.server.states.set[hash(raw)] != hashString(f.ID) {
 		return ""
 	}
-	return "/id: " + short.Clip(f.ID, 40) + " again"
+	return "/id: " + text.Clip(f.ID, 40) + " again"
 }
 
 func checkServerRequest(f *frame) string {
-	if f.Dir == journal.In && f.rev == revModern && !f.c.settled {
-		return short.Clip(f.Method, 60) + " from the server"
+	if f.Dir == journal.In && f.rev == revModern && !f.c.initialized {
+		return text.Clip(f.Method, 60) + " from the server"
 	}
 	return ""
 }
 
-// change is whether a notification belongs on a stream of subscriptions/listen.
-func (f *frame) change() bool {
+// isChange reports whether a notification belongs on a stream of subscriptions/listen.
+func (f *frame) isChange() bool {
 	return f.Dir == journal.In && f.rev == revModern && (strings.HasSuffix(f.Method, "/list_changed") || f.Method == "notifications/resources/updated")
 }
 
 func checkSubscriptionID(f *frame) string {
-	if f.change() && jsonrpc.Get(f.env.Params, "_meta", metaSubscription) == nil {
+	if f.isChange() && jsonrpc.Get(f.env.Params, "_meta", metaSubscription) == nil {
 		return "/params/_meta/io.modelcontextprotocol~1subscriptionId: missing"
 	}
 	return ""
@@ -152,14 +152,14 @@ func checkSubscriptionID(f *frame) string {
 
 func checkAck(f *frame) string {
 	id := idOf(f.env.Params, "_meta", metaSubscription)
-	if l := f.c.listens[id]; f.change() && l != nil && !l.acked {
-		return fmt.Sprintf("%s of subscription %s", f.Method, short.Clip(id, 40))
+	if l := f.c.listens[id]; f.isChange() && l != nil && !l.acked {
+		return fmt.Sprintf("%s of subscription %s", f.Method, text.Clip(id, 40))
 	}
 	return ""
 }
 
 func checkDiscover(f *frame) string {
-	if f.req != nil && f.Method == "server/discover" && f.c.server.modern && f.code() == -32601 {
+	if f.req != nil && f.Method == "server/discover" && f.c.server.modern && f.errorCode() == -32601 {
 		return "/error/code: -32601 for server/discover"
 	}
 	return ""

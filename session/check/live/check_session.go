@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -23,43 +23,43 @@ func has(caps []byte, path string) bool {
 	return v != nil && string(v) != "null" && string(v) != "false"
 }
 
-func (f *frame) out() bool    { return f.Dir == journal.Out }
-func (f *frame) legacy() bool { return !f.modern && f.rev != revModern }
+func (f *frame) toServer() bool { return f.Dir == journal.Out }
+func (f *frame) isLegacy() bool { return !f.modern && f.rev != revModern }
 
 func checkEarly(f *frame) string {
-	if f.Method != "initialize" || len(f.c.early) == 0 || f.c.http {
+	if f.Method != "initialize" || len(f.c.beforeInitialize) == 0 || f.c.http {
 		return ""
 	}
-	f.at = f.c.early[0]
+	f.at = f.c.beforeInitialize[0]
 	return fmt.Sprintf("initialize came later, in frame %d", f.Seq)
 }
 
 func checkTwice(f *frame) string {
-	if f.Method != "initialize" || !f.c.settled || f.c.gone || f.c.http {
+	if f.Method != "initialize" || !f.c.initialized || f.c.sessionExpired || f.c.http {
 		return ""
 	}
-	return fmt.Sprintf("the session began with frame %d", f.c.asked)
+	return fmt.Sprintf("the session began with frame %d", f.c.initializeSeq)
 }
 
 func checkNotInitialized(f *frame) string {
 	c := f.c
-	if !f.out() || !c.settled || c.ready || f.Method == "ping" || f.Method == "initialize" || f.modern || !c.once(fmt.Sprint("initialized", c.asked)) {
+	if !f.toServer() || !c.initialized || c.ready || f.Method == "ping" || f.Method == "initialize" || f.modern || !c.first(fmt.Sprint("initialized", c.initializeSeq)) {
 		return ""
 	}
-	return fmt.Sprintf("%s, and frame %d is initialize", short.Clip(f.Method, 60), c.asked)
+	return fmt.Sprintf("%s, and frame %d is initialize", text.Clip(f.Method, 60), c.initializeSeq)
 }
 
 func checkImpatient(f *frame) string {
 	c := f.c
-	if c.asked == 0 || c.settled || f.modern {
+	if c.initializeSeq == 0 || c.initialized || f.modern {
 		return ""
 	}
 	if q := c.sides[journal.Out].pending; len(q) == 0 || f.Method == "ping" || f.Method == "initialize" {
 		return ""
 	}
 	for _, q := range c.sides[journal.Out].pending {
-		if q.seq == c.asked && f.out() && f.Method != "notifications/cancelled" && !q.cancelled {
-			return short.Clip(f.Method, 60) + " before the answer to initialize"
+		if q.seq == c.initializeSeq && f.toServer() && f.Method != "notifications/cancelled" && !q.cancelled {
+			return text.Clip(f.Method, 60) + " before the answer to initialize"
 		}
 	}
 	return ""
@@ -67,30 +67,30 @@ func checkImpatient(f *frame) string {
 
 func checkForward(f *frame) string {
 	c := f.c
-	if f.out() || !c.settled && c.asked == 0 || c.ready || f.modern || f.Method == "ping" {
+	if f.toServer() || !c.initialized && c.initializeSeq == 0 || c.ready || f.modern || f.Method == "ping" {
 		return ""
 	}
-	return short.Clip(f.Method, 60) + " before notifications/initialized"
+	return text.Clip(f.Method, 60) + " before notifications/initialized"
 }
 
 func checkVersion(f *frame) string {
 	v, at := "", ""
 	switch {
 	case f.Kind == journal.Request && f.Method == "initialize":
-		v, at = text(f.env.Params, "protocolVersion"), "/params/protocolVersion"
+		v, at = stringAt(f.env.Params, "protocolVersion"), "/params/protocolVersion"
 	case f.Kind == journal.Request:
-		v, at = text(f.env.Params, "_meta", metaVersion), "/params/_meta/io.modelcontextprotocol~1protocolVersion"
+		v, at = stringAt(f.env.Params, "_meta", metaVersion), "/params/_meta/io.modelcontextprotocol~1protocolVersion"
 	case f.Method == "initialize":
-		v, at = text(f.env.Result, "protocolVersion"), "/result/protocolVersion"
+		v, at = stringAt(f.env.Result, "protocolVersion"), "/result/protocolVersion"
 	}
-	if v == "" || known(v) != "" || !f.c.once(at) {
+	if v == "" || known(v) != "" || !f.c.first(at) {
 		return ""
 	}
 	return at + ": " + quote(v)
 }
 
-// defined is where a method is defined: in this revision for this direction, for the other, in another revision.
-func (f *frame) defined() (here, across, elsewhere bool) {
+// whereDefined is where a method is defined: in this revision for this direction, for the other, in another revision.
+func (f *frame) whereDefined() (here, across, elsewhere bool) {
 	for _, rev := range rules.Revisions() {
 		doc := f.ck.defs.document(rev)
 		for d, methods := range doc.methods {
@@ -114,52 +114,52 @@ func checkOtherEra(f *frame) string {
 	if f.rev == "" || f.Method == "initialize" && !f.c.modern {
 		return ""
 	}
-	if f.c.ck(f).methods[f.Dir][f.Method] != "" {
+	if f.c.documentOf(f).methods[f.Dir][f.Method] != "" {
 		return ""
 	}
-	here, across, elsewhere := f.defined()
-	if here || across || !elsewhere || f.tasks() {
+	here, across, elsewhere := f.whereDefined()
+	if here || across || !elsewhere || f.isTaskMethod() {
 		return ""
 	}
-	return fmt.Sprintf("%s is not a method of %s", short.Clip(f.Method, 60), f.rev)
+	return fmt.Sprintf("%s is not a method of %s", text.Clip(f.Method, 60), f.rev)
 }
 
-// ck is the schema of the frame's revision.
-func (c *conn) ck(f *frame) *document {
+// documentOf returns the schema of the frame's revision, nil for an unknown one.
+func (c *conn) documentOf(f *frame) *document {
 	if doc := f.ck.defs.document(f.rev); doc != nil {
 		return doc
 	}
 	return &document{}
 }
 
-// tasks is whether a method belongs to the extension that has tasks since they left the core of the protocol.
-func (f *frame) tasks() bool {
+// isTaskMethod reports whether a method belongs to the extension that has tasks since they left the core of the protocol.
+func (f *frame) isTaskMethod() bool {
 	return f.rev == revModern && (strings.HasPrefix(f.Method, "tasks/") || f.Method == "notifications/tasks" || f.Method == "notifications/tasks/status")
 }
 
 func checkDirection(f *frame) string {
-	if f.rev == "" || f.c.ck(f).methods[f.Dir] == nil || f.c.ck(f).methods[f.Dir][f.Method] != "" {
+	if f.rev == "" || f.c.documentOf(f).methods[f.Dir] == nil || f.c.documentOf(f).methods[f.Dir][f.Method] != "" {
 		return ""
 	}
-	if here, across, _ := f.defined(); here || !across {
+	if here, across, _ := f.whereDefined(); here || !across {
 		return ""
 	}
-	return short.Clip(f.Method, 60) + " is a method of the other side"
+	return text.Clip(f.Method, 60) + " is a method of the other side"
 }
 
 func checkUnknownMethod(f *frame) string {
-	if f.rev == "" || f.tasks() || f.c.ck(f).methods[f.Dir][f.Method] != "" {
+	if f.rev == "" || f.isTaskMethod() || f.c.documentOf(f).methods[f.Dir][f.Method] != "" {
 		return ""
 	}
-	here, across, elsewhere := f.defined()
-	if here || across || elsewhere || has(f.c.caps[journal.In], "extensions") || !f.c.once("method "+f.Method) {
+	here, across, elsewhere := f.whereDefined()
+	if here || across || elsewhere || has(f.c.caps[journal.In], "extensions") || !f.c.first("method "+f.Method) {
 		return ""
 	}
-	return short.Clip(f.Method, 60)
+	return text.Clip(f.Method, 60)
 }
 
-// needs is the capability of the server that a request uses, "" if none.
-func needs(method, revision string) string {
+// serverCapability is the capability of the server that a request uses, "" if none.
+func serverCapability(method, revision string) string {
 	switch method {
 	case "tools/list", "tools/call":
 		return "tools"
@@ -188,17 +188,17 @@ func needs(method, revision string) string {
 }
 
 func checkServerCapability(f *frame) string {
-	if !f.out() || f.c.caps[journal.In] == nil || f.rev == "" {
+	if !f.toServer() || f.c.caps[journal.In] == nil || f.rev == "" {
 		return ""
 	}
-	if n := needs(f.Method, f.rev); n != "" && !has(f.c.caps[journal.In], n) {
+	if n := serverCapability(f.Method, f.rev); n != "" && !has(f.c.caps[journal.In], n) {
 		return fmt.Sprintf("%s needs the capability %s", f.Method, n)
 	}
 	return ""
 }
 
 func checkNotImplemented(f *frame) string {
-	if f.req == nil || f.out() || string(jsonrpc.Get(f.env.Error, "code")) != "-32601" || f.c.caps[journal.In] == nil {
+	if f.req == nil || f.toServer() || string(jsonrpc.Get(f.env.Error, "code")) != "-32601" || f.c.caps[journal.In] == nil {
 		return ""
 	}
 	switch f.Method {
@@ -207,7 +207,7 @@ func checkNotImplemented(f *frame) string {
 	case "resources/templates/list":
 		return "" // no capability says that there are templates
 	}
-	if n := needs(f.Method, f.rev); n != "" && has(f.c.caps[journal.In], n) {
+	if n := serverCapability(f.Method, f.rev); n != "" && has(f.c.caps[journal.In], n) {
 		return fmt.Sprintf("/error/code: -32601 for %s, with the capability %s", f.Method, n)
 	}
 	return ""
@@ -226,14 +226,14 @@ func checkListChanged(f *frame) string {
 }
 
 func checkLogging(f *frame) string {
-	if f.out() || f.Method != "notifications/message" || f.c.caps[journal.In] == nil || has(f.c.caps[journal.In], "logging") || !f.c.once("logging") {
+	if f.toServer() || f.Method != "notifications/message" || f.c.caps[journal.In] == nil || has(f.c.caps[journal.In], "logging") || !f.c.first("logging") {
 		return ""
 	}
 	return "notifications/message without the capability logging"
 }
 
 func checkLevel(f *frame) string {
-	if f.out() || f.Method != "notifications/message" {
+	if f.toServer() || f.Method != "notifications/message" {
 		return ""
 	}
 	least := f.c.level
@@ -248,7 +248,7 @@ func checkLevel(f *frame) string {
 			return "" // nobody asked: another rule
 		}
 	}
-	level := text(f.env.Params, "level")
+	level := stringAt(f.env.Params, "level")
 	if i := slices.Index(levels, level); i < 0 || i >= least {
 		return ""
 	}
@@ -256,7 +256,7 @@ func checkLevel(f *frame) string {
 }
 
 func checkUninvitedLog(f *frame) string {
-	if f.out() || f.Method != "notifications/message" || f.rev != revModern {
+	if f.toServer() || f.Method != "notifications/message" || f.rev != revModern {
 		return ""
 	}
 	for _, q := range f.c.sides[journal.Out].pending {
@@ -267,8 +267,8 @@ func checkUninvitedLog(f *frame) string {
 	return "no request that runs has " + metaLevel
 }
 
-// clientNeeds is the capability of the client that a server's request uses, "" if none.
-func clientNeeds(method string, params []byte) (need string) {
+// clientCapability is the capability of the client that a server's request uses, "" if none.
+func clientCapability(method string, params []byte) (need string) {
 	switch method {
 	case "sampling/createMessage":
 		if jsonrpc.Get(params, "tools") != nil {
@@ -276,7 +276,7 @@ func clientNeeds(method string, params []byte) (need string) {
 		}
 		return "sampling"
 	case "elicitation/create":
-		if text(params, "mode") == "url" {
+		if stringAt(params, "mode") == "url" {
 			return "elicitation.url"
 		}
 		return "elicitation"
@@ -287,50 +287,50 @@ func clientNeeds(method string, params []byte) (need string) {
 }
 
 func checkClientCapability(f *frame) string {
-	if f.out() || f.c.caps[journal.Out] == nil || f.rev == revModern {
+	if f.toServer() || f.c.caps[journal.Out] == nil || f.rev == revModern {
 		return ""
 	}
-	if n := clientNeeds(f.Method, f.env.Params); n != "" && !has(f.c.caps[journal.Out], n) {
+	if n := clientCapability(f.Method, f.env.Params); n != "" && !has(f.c.caps[journal.Out], n) {
 		return fmt.Sprintf("%s needs the capability %s", f.Method, n)
 	}
 	return ""
 }
 
 func checkUpdate(f *frame) string {
-	if f.Method != "notifications/resources/updated" || f.rev == revModern || f.c.asked == 0 {
+	if f.Method != "notifications/resources/updated" || f.rev == revModern || f.c.initializeSeq == 0 {
 		return ""
 	}
-	if len(f.c.uris.set) > 0 { // what is updated may be a part of it
+	if len(f.c.subscribed.set) > 0 { // what is updated may be a part of it
 		return ""
 	}
-	return "/params/uri: " + quote(text(f.env.Params, "uri"))
+	return "/params/uri: " + quote(stringAt(f.env.Params, "uri"))
 }
 
 func checkCancelInitialize(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
 	if q := f.c.sides[f.Dir].pending[id]; f.Method == "notifications/cancelled" && q != nil && q.method == "initialize" {
-		return fmt.Sprintf("/params/requestId: %s is initialize", short.Clip(id, 40))
+		return fmt.Sprintf("/params/requestId: %s is initialize", text.Clip(id, 40))
 	}
 	return ""
 }
 
 func checkCancelUnknown(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
-	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.out() {
+	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.toServer() {
 		return ""
 	}
-	if f.c.asked == 0 && !f.c.modern {
+	if f.c.initializeSeq == 0 && !f.c.modern {
 		return "" // a recording that begins late
 	}
-	return "/params/requestId: " + short.Clip(id, 40)
+	return "/params/requestId: " + text.Clip(id, 40)
 }
 
 func checkServerCancels(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
-	if f.out() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
+	if f.toServer() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
 		return ""
 	}
-	return "/params/requestId: " + short.Clip(id, 40)
+	return "/params/requestId: " + text.Clip(id, 40)
 }
 
 func checkPing(f *frame) string {
@@ -340,7 +340,7 @@ func checkPing(f *frame) string {
 	odd := ""
 	_ = jsonrpc.Members(f.env.Result, func(key string, _ []byte) bool { // it is valid
 		if key != "_meta" {
-			odd = "/result/" + short.Clip(key, 60)
+			odd = "/result/" + text.Clip(key, 60)
 		}
 		return odd == ""
 	})
@@ -352,27 +352,27 @@ func checkToken(f *frame) string {
 	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
 		return ""
 	}
-	s := &f.c.sides[other(f.Dir)]
-	if s.tokens[token] != nil || s.over.has(hashString(token)) || len(s.ids.set) == 0 {
+	s := &f.c.sides[opposite(f.Dir)]
+	if s.tokens[token] != nil || s.doneTokens.has(hashString(token)) || len(s.ids.set) == 0 {
 		return ""
 	}
-	return "/params/progressToken: " + short.Clip(token, 60)
+	return "/params/progressToken: " + text.Clip(token, 60)
 }
 
 func checkAfter(f *frame) string {
 	token := idOf(f.env.Params, "progressToken")
-	s := &f.c.sides[other(f.Dir)]
-	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.over.has(hashString(token)) {
+	s := &f.c.sides[opposite(f.Dir)]
+	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.doneTokens.has(hashString(token)) {
 		return ""
 	}
-	return fmt.Sprintf("/params/progressToken: %s, of request %d", short.Clip(token, 60), s.over.set[hashString(token)])
+	return fmt.Sprintf("/params/progressToken: %s, of request %d", text.Clip(token, 60), s.doneTokens.set[hashString(token)])
 }
 
 func checkIncrease(f *frame) string {
-	t := f.c.sides[other(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]
+	t := f.c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]
 	raw := jsonrpc.Get(f.env.Params, "progress")
-	if v, ok := float(raw); f.Method == "notifications/progress" && t != nil && t.any && ok && v <= t.value {
-		return fmt.Sprintf("/params/progress: %s after %g", short.Clip(string(raw), 40), t.value)
+	if v, ok := parseNumber(raw); f.Method == "notifications/progress" && t != nil && t.started && ok && v <= t.value {
+		return fmt.Sprintf("/params/progress: %s after %g", text.Clip(string(raw), 40), t.value)
 	}
 	return ""
 }
@@ -381,7 +381,7 @@ func checkTokenReused(f *frame) string {
 	if f.req.token == "" || f.c.sides[f.Dir].tokens[f.req.token] == nil {
 		return ""
 	}
-	return "/params/_meta/progressToken: " + short.Clip(f.req.token, 60)
+	return "/params/_meta/progressToken: " + text.Clip(f.req.token, 60)
 }
 
 func checkCursorLoop(f *frame) string {
@@ -390,8 +390,8 @@ func checkCursorLoop(f *frame) string {
 		return ""
 	}
 	h := hash(raw)
-	if w := f.c.sides[other(f.Dir)].walks[f.Method]; h == f.req.cursor || w != nil && w.used[h] {
-		return "/result/nextCursor: " + short.Clip(string(raw), 60)
+	if w := f.c.sides[opposite(f.Dir)].pagings[f.Method]; h == f.req.cursor || w != nil && w.used[h] {
+		return "/result/nextCursor: " + text.Clip(string(raw), 60)
 	}
 	return ""
 }
@@ -401,11 +401,11 @@ func checkCursor(f *frame) string {
 	if !q.paged || q.cursor == 0 {
 		return ""
 	}
-	w := f.c.sides[f.Dir].walks[f.Method]
-	if w == nil || w.given.has(q.cursor) || len(w.given.ring) == 0 && !q.modern && f.c.asked == 0 || f.c.http && q.modern {
+	w := f.c.sides[f.Dir].pagings[f.Method]
+	if w == nil || w.given.has(q.cursor) || len(w.given.ring) == 0 && !q.modern && f.c.initializeSeq == 0 || f.c.http && q.modern {
 		return ""
 	}
-	return "/params/cursor: " + short.Clip(string(jsonrpc.Get(f.env.Params, "cursor")), 60)
+	return "/params/cursor: " + text.Clip(string(jsonrpc.Get(f.env.Params, "cursor")), 60)
 }
 
 func checkRoots(f *frame) string {
@@ -414,7 +414,7 @@ func checkRoots(f *frame) string {
 	}
 	evidence, n := "", 0
 	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, "roots"), func(root []byte) bool { // what else it may be the schema says
-		if uri := text(root, "uri"); uri != "" && !strings.HasPrefix(uri, "file://") {
+		if uri := stringAt(root, "uri"); uri != "" && !strings.HasPrefix(uri, "file://") {
 			evidence = fmt.Sprintf("/result/roots/%d/uri: %s", n, quote(uri))
 		}
 		n++
@@ -427,7 +427,7 @@ func checkRoots(f *frame) string {
 func checkDeprecated(f *frame) string {
 	var used []string
 	note := func(on bool, what string) {
-		if on && f.c.server.once("deprecated "+f.rev+what) {
+		if on && f.c.server.first("deprecated "+f.rev+what) {
 			used = append(used, what)
 		}
 	}
@@ -436,7 +436,7 @@ func checkDeprecated(f *frame) string {
 	case f.Kind == journal.Response:
 		note(f.c.sse && f.Method == "initialize", "HTTP+SSE transport")
 	case f.Method == "sampling/createMessage" && f.rev == rev2511:
-		context := text(f.env.Params, "includeContext")
+		context := stringAt(f.env.Params, "includeContext")
 		note(context == "thisServer" || context == "allServers", "includeContext "+context)
 	case f.Kind == journal.Request && modern:
 		note(f.req.level != "", "logging")

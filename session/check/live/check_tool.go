@@ -11,11 +11,11 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/mask"
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 func checkRequestSchema(f *frame) string {
-	doc := f.c.ck(f)
+	doc := f.c.documentOf(f)
 	name := doc.methods[f.Dir][f.Method]
 	if name == "" || !f.whole {
 		return ""
@@ -28,8 +28,8 @@ func checkResultSchema(f *frame) string {
 	if f.req == nil || doc == nil || !f.whole {
 		return ""
 	}
-	name := doc.methods[other(f.Dir)][f.Method]
-	switch kind := text(f.env.Result, "resultType"); {
+	name := doc.methods[opposite(f.Dir)][f.Method]
+	switch kind := stringAt(f.env.Result, "resultType"); {
 	case name == "":
 		return ""
 	case kind == "input_required" && doc.defs["InputRequiredResult"] != nil:
@@ -61,61 +61,61 @@ func checkErrorObject(f *frame) string {
 	case code == nil:
 		return "/error/code: missing"
 	case code[0] != '-' && code[0]-'0' > 9 || bytes.ContainsAny(code, ".eE"):
-		return "/error/code: " + short.Clip(string(code), 40)
+		return "/error/code: " + text.Clip(string(code), 40)
 	case message == nil:
 		return "/error/message: missing"
 	case message[0] != '"':
-		return "/error/message: " + short.Clip(string(message), 40)
+		return "/error/message: " + text.Clip(string(message), 40)
 	}
 	return ""
 }
 
-// code is the number of an error, 0 if it has none.
-func (f *frame) code() int {
+// errorCode is the number of an error, 0 if it has none.
+func (f *frame) errorCode() int {
 	n, _ := strconv.Atoi(string(jsonrpc.Get(f.env.Error, "code")))
 	return n
 }
 
 func checkRemovedCode(f *frame) string {
-	if c := f.code(); !f.out() && f.rev == revModern && (c == -32002 || c == -32042) {
+	if c := f.errorCode(); !f.toServer() && f.rev == revModern && (c == -32002 || c == -32042) {
 		return fmt.Sprintf("/error/code: %d", c)
 	}
 	return ""
 }
 
 func checkReservedCode(f *frame) string {
-	if c := f.code(); !f.out() && f.rev == revModern && c >= -32099 && c <= -32023 && c != -32042 {
+	if c := f.errorCode(); !f.toServer() && f.rev == revModern && c >= -32099 && c <= -32023 && c != -32042 {
 		return fmt.Sprintf("/error/code: %d", c)
 	}
 	return ""
 }
 
 func checkLegacyCode(f *frame) string {
-	if c := f.code(); !f.out() && f.rev == revModern && c >= -32019 && c <= -32000 && c != -32002 {
+	if c := f.errorCode(); !f.toServer() && f.rev == revModern && c >= -32019 && c <= -32000 && c != -32002 {
 		return fmt.Sprintf("/error/code: %d", c)
 	}
 	return ""
 }
 
-// failed is whether a result says isError.
-func (f *frame) failed() bool { return string(jsonrpc.Get(f.env.Result, "isError")) == "true" }
+// isError reports whether a result says isError.
+func (f *frame) isError() bool { return string(jsonrpc.Get(f.env.Result, "isError")) == "true" }
 
 func checkUnknownAsResult(f *frame) string {
-	if f.req == nil || f.Method != "tools/call" || !f.failed() || !f.c.unknown(f.req.target) {
+	if f.req == nil || f.Method != "tools/call" || !f.isError() || !f.c.lacksTool(f.req.target) {
 		return ""
 	}
 	return "/result/isError for the tool " + quote(f.req.target) + ", which is not listed"
 }
 
 func checkUnknownCode(f *frame) string {
-	if f.req == nil || f.Method != "tools/call" || !f.c.unknown(f.req.target) || f.code() == -32602 {
+	if f.req == nil || f.Method != "tools/call" || !f.c.lacksTool(f.req.target) || f.errorCode() == -32602 {
 		return ""
 	}
-	return fmt.Sprintf("/error/code: %d for the tool %s, which is not listed", f.code(), quote(f.req.target))
+	return fmt.Sprintf("/error/code: %d for the tool %s, which is not listed", f.errorCode(), quote(f.req.target))
 }
 
 func checkArgumentsAsError(f *frame) string {
-	if f.req == nil || f.Method != "tools/call" || f.code() != -32602 || f.c.server.tools[f.req.target] == nil {
+	if f.req == nil || f.Method != "tools/call" || f.errorCode() != -32602 || f.c.server.tools[f.req.target] == nil {
 		return ""
 	}
 	return "/error/code: -32602 for the tool " + quote(f.req.target) + ", which is listed"
@@ -125,8 +125,8 @@ func checkFailureAsError(f *frame) string {
 	if f.req == nil || f.Method != "tools/call" || f.c.server.tools[f.req.target] == nil {
 		return ""
 	}
-	if c := f.code(); c == -32603 || c == -32000 {
-		return fmt.Sprintf("/error/code: %d: %s", c, quote(text(f.env.Error, "message")))
+	if c := f.errorCode(); c == -32603 || c == -32000 {
+		return fmt.Sprintf("/error/code: %d: %s", c, quote(stringAt(f.env.Error, "message")))
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func checkEmptyContents(f *frame) string {
 }
 
 func checkArguments(f *frame) string {
-	if !f.out() || f.Method != "tools/call" || !f.whole {
+	if !f.toServer() || f.Method != "tools/call" || !f.whole {
 		return ""
 	}
 	t := f.c.server.tools[f.Tool]
@@ -150,28 +150,28 @@ func checkArguments(f *frame) string {
 	if args == nil {
 		args = []byte("{}")
 	}
-	return f.c.server.arguments(t, args)
+	return f.c.server.argumentsVerdict(t, args)
 }
 
-// final is whether a result of a tool is its last one, and not a failure.
-func (f *frame) final() bool {
-	kind := text(f.env.Result, "resultType")
-	return f.req != nil && f.Method == "tools/call" && f.whole && !f.failed() && !f.req.task && (kind == "" || kind == "complete")
+// isFinalResult reports whether a result of a tool is its last one, and not a failure.
+func (f *frame) isFinalResult() bool {
+	kind := stringAt(f.env.Result, "resultType")
+	return f.req != nil && f.Method == "tools/call" && f.whole && !f.isError() && !f.req.task && (kind == "" || kind == "complete")
 }
 
 func checkStructured(f *frame) string {
-	if !f.final() {
+	if !f.isFinalResult() {
 		return ""
 	}
 	t, value := f.c.server.tools[f.req.target], jsonrpc.Get(f.env.Result, "structuredContent")
 	if t == nil || len(t.output) == 0 || value == nil {
 		return ""
 	}
-	return f.c.server.structured(t, value)
+	return f.c.server.resultVerdict(t, value)
 }
 
 func checkStructuredMissing(f *frame) string {
-	if !f.final() {
+	if !f.isFinalResult() {
 		return ""
 	}
 	if t := f.c.server.tools[f.req.target]; t == nil || len(t.output) == 0 || jsonrpc.Get(f.env.Result, "structuredContent") != nil {
@@ -182,13 +182,13 @@ func checkStructuredMissing(f *frame) string {
 
 // checkErrorFlag finds isError in another spelling, where it is not there in its own.
 func checkErrorFlag(f *frame) string {
-	if !f.final() || jsonrpc.Get(f.env.Result, "isError") != nil {
+	if !f.isFinalResult() || jsonrpc.Get(f.env.Result, "isError") != nil {
 		return ""
 	}
 	evidence := ""
 	_ = jsonrpc.Members(f.env.Result, func(key string, value []byte) bool { // the schema finds what is not an object
 		if strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) == "iserror" {
-			evidence = "/result/" + short.Clip(key, 40) + ": " + short.Clip(string(value), 40)
+			evidence = "/result/" + text.Clip(key, 40) + ": " + text.Clip(string(value), 40)
 		}
 		return evidence == ""
 	})
@@ -196,12 +196,12 @@ func checkErrorFlag(f *frame) string {
 }
 
 func checkNoText(f *frame) string {
-	if !f.final() || jsonrpc.Get(f.env.Result, "structuredContent") == nil {
+	if !f.isFinalResult() || jsonrpc.Get(f.env.Result, "structuredContent") == nil {
 		return ""
 	}
 	found := false
 	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, "content"), func(one []byte) bool { // what else it may be the schema says
-		found = text(one, "type") == "text"
+		found = stringAt(one, "type") == "text"
 		return !found
 	})
 	if found {
@@ -223,7 +223,7 @@ func checkBase64(f *frame) string {
 	evidence, n := "", 0
 	_ = jsonrpc.Elements(jsonrpc.Get(f.env.Result, list), func(one []byte) bool { // as above
 		if raw := jsonrpc.Get(one, member); raw != nil && raw[0] == '"' {
-			if _, err := base64.StdEncoding.DecodeString(quoted(raw)); err != nil {
+			if _, err := base64.StdEncoding.DecodeString(unquote(raw)); err != nil {
 				evidence = fmt.Sprintf("/result/%s/%d/%s: %v", list, n, member, err)
 			}
 		}
@@ -233,8 +233,8 @@ func checkBase64(f *frame) string {
 	return evidence
 }
 
-// each calls check with each tool of an answer to tools/list, until it returns something.
-func (f *frame) each(check func(at string, one []byte) string) (evidence string) {
+// eachTool calls check with each tool of an answer to tools/list and where it is, until check returns evidence.
+func (f *frame) eachTool(check func(at string, one []byte) string) (evidence string) {
 	if f.req == nil || f.Method != "tools/list" {
 		return ""
 	}
@@ -248,7 +248,7 @@ func (f *frame) each(check func(at string, one []byte) string) (evidence string)
 }
 
 func checkToolName(f *frame) string {
-	return f.each(func(at string, one []byte) string {
+	return f.eachTool(func(at string, one []byte) string {
 		raw := jsonrpc.Get(one, "name")
 		name, ok := jsonrpc.String(raw)
 		bad := func(r rune) bool {
@@ -268,8 +268,8 @@ func checkToolName(f *frame) string {
 
 func checkToolTwice(f *frame) string {
 	seen := map[string]bool{}
-	return f.each(func(at string, one []byte) string {
-		name := text(one, "name")
+	return f.eachTool(func(at string, one []byte) string {
+		name := stringAt(one, "name")
 		if name != "" && seen[name] {
 			return at + "/name: " + quote(name)
 		}
@@ -282,23 +282,23 @@ func checkHeaderMarks(f *frame) string {
 	if !bytes.Contains(f.body, []byte("x-mcp-header")) {
 		return ""
 	}
-	return f.each(func(at string, one []byte) string {
+	return f.eachTool(func(at string, one []byte) string {
 		input := jsonrpc.Get(one, "inputSchema")
 		if !bytes.Contains(input, []byte("x-mcp-header")) {
 			return ""
 		}
 		if err := mcp.ValidateParamHeaderAnnotations(&mcp.Tool{Name: "tool", RawInputSchema: input}); err != nil {
-			return at + "/inputSchema: " + short.Clip(err.Error(), 120)
+			return at + "/inputSchema: " + text.Clip(err.Error(), 120)
 		}
 		return ""
 	})
 }
 
-// secrets are the fields of a form that ask for one.
-func secrets(requested []byte) (evidence string) {
+// secretFields returns as evidence the first field of a form that asks for a secret, "" for none.
+func secretFields(requested []byte) (evidence string) {
 	_ = jsonrpc.Members(jsonrpc.Get(requested, "properties"), func(key string, field []byte) bool { // as above
-		if mask.Secret(key) || text(field, "format") == "password" {
-			evidence = "/requestedSchema/properties/" + short.Clip(key, 60)
+		if mask.Secret(key) || stringAt(field, "format") == "password" {
+			evidence = "/requestedSchema/properties/" + text.Clip(key, 60)
 		}
 		return evidence == ""
 	})
@@ -306,11 +306,11 @@ func secrets(requested []byte) (evidence string) {
 }
 
 func checkSecret(f *frame) string {
-	if f.out() {
+	if f.toServer() {
 		return ""
 	}
 	if f.Method == "elicitation/create" && f.rev != revModern {
-		if s := secrets(jsonrpc.Get(f.env.Params, "requestedSchema")); s != "" {
+		if s := secretFields(jsonrpc.Get(f.env.Params, "requestedSchema")); s != "" {
 			return "/params" + s
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // MaxBody is the largest frame that is looked into. Of a larger one only what the journal says about it is used.
 const MaxBody = 8 << 20
 
-// Finding is one violation.
+// Finding is one violation of a rule, by one side in one entry.
 type Finding struct {
 	Rule     *rules.Rule
 	Seq      uint64 // of the entry
@@ -24,7 +24,7 @@ type Finding struct {
 	Evidence string      // short, what a peer sent is quoted in it: not safe for a terminal
 }
 
-// Section is the URL of the part of the specification that was violated.
+// Section is the URL of the part of the specification that was violated, in the text of the finding's revision.
 func (f Finding) Section() string { return f.Rule.Link(f.Revision) }
 
 // Checker checks entries in the order of a journal. It is for one goroutine.
@@ -85,22 +85,22 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 	switch e.Kind {
 	case journal.Request, journal.Response, journal.ErrorResponse, journal.Notification:
 		ck.Frames++
-		ck.message(&f)
+		ck.checkMessage(&f)
 	case journal.Bad:
 		ck.Frames++
 		if f.whole {
 			f.env, f.err = jsonrpc.Scan(body)
 		}
-		f.rev = c.spoken(e.Dir)
+		f.rev = c.revisionOf(e.Dir)
 		ck.run(&f, onBad)
-		if q := c.sides[other(e.Dir)].pending[e.ID]; q != nil {
-			q.over = true // it was answered, after a fashion
+		if q := c.sides[opposite(e.Dir)].pending[e.ID]; q != nil {
+			q.done = true // it was answered, after a fashion
 		}
 	case journal.HTTP:
-		ck.http(&f)
+		ck.checkHead(&f)
 	case journal.State:
 		switch {
-		case e.Conn == 0 && e.Note == begins:
+		case e.Conn == 0 && e.Note == firstConnect:
 			ck.restart(e.Server, e.Hop)
 		case strings.HasPrefix(e.Note, batchOf):
 			f.rev = c.rev
@@ -109,8 +109,8 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 	}
 }
 
-// begins is the note of a session about its first connection: in a file to which several runs were appended, another run.
-const begins = "Disconnected → Connecting"
+// firstConnect is the note of a session about its first connection: in a file to which several runs were appended, another run.
+const firstConnect = "Disconnected → Connecting"
 
 // batchOf begins the note of a session about a batch whose messages follow.
 const batchOf = "batch of "
@@ -119,7 +119,7 @@ const batchOf = "batch of "
 func (ck *Checker) restart(server, hop string) {
 	for k, c := range ck.conns {
 		if k.server == server && k.hop == hop {
-			ck.end(c)
+			ck.endConn(c)
 			delete(ck.conns, k)
 		}
 	}
@@ -131,7 +131,7 @@ func (ck *Checker) restart(server, hop string) {
 // Finish ends all connections: what is not answered yet never will be.
 func (ck *Checker) Finish() {
 	for _, c := range ck.conns {
-		ck.end(c)
+		ck.endConn(c)
 	}
 }
 
@@ -171,13 +171,13 @@ func (ck *Checker) conn(e *journal.Entry) *conn {
 			ck.servers[name] = s
 		}
 		if len(ck.conns) >= maxConns {
-			ck.forget()
+			ck.dropOldest()
 		}
 		c = newConn(k, s)
 		ck.conns[k] = c
 		if e.Hop == "" && e.Conn > s.highest && s.highest > 0 { // a session has one connection at a time
 			if old := ck.conns[connKey{e.Server, e.Hop, s.highest}]; old != nil {
-				ck.end(old)
+				ck.endConn(old)
 			}
 		}
 		s.highest = max(s.highest, e.Conn)
@@ -186,8 +186,8 @@ func (ck *Checker) conn(e *journal.Entry) *conn {
 	return c
 }
 
-// forget drops the half of the connections that was used longest ago.
-func (ck *Checker) forget() {
+// dropOldest drops the half of the connections that was used least recently.
+func (ck *Checker) dropOldest() {
 	all := make([]uint64, 0, len(ck.conns))
 	for _, c := range ck.conns {
 		all = append(all, c.used)
@@ -201,12 +201,12 @@ func (ck *Checker) forget() {
 	}
 }
 
-// end reports what a connection left unanswered.
-func (ck *Checker) end(c *conn) {
+// endConn checks the requests that a connection left without an answer.
+func (ck *Checker) endConn(c *conn) {
 	for d := range c.sides {
 		left := make([]*request, 0, len(c.sides[d].pending))
 		for _, q := range c.sides[d].pending {
-			if !q.over {
+			if !q.done {
 				left = append(left, q)
 			}
 		}
@@ -215,13 +215,13 @@ func (ck *Checker) end(c *conn) {
 			e := journal.Entry{Seq: q.seq, Server: c.key.server, Conn: c.key.conn, Hop: c.key.hop, Dir: journal.Dir(d), Kind: journal.Request, Method: q.method, ID: q.id, Tool: q.target}
 			f := frame{Entry: &e, c: c, ck: ck, rev: q.rev, modern: q.modern, req: q}
 			ck.run(&f, onEnd)
-			q.over = true
+			q.done = true
 		}
 	}
 }
 
-// other is the opposite direction.
-func other(d journal.Dir) journal.Dir {
+// opposite returns the other direction; of none, none.
+func opposite(d journal.Dir) journal.Dir {
 	switch d {
 	case journal.Out:
 		return journal.In

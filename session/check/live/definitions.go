@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	short "github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -27,7 +27,7 @@ const (
 	maxWork   = 64 << 20 // bytes of frames that are validated
 )
 
-// definitions are the schemas that were needed so far.
+// definitions are the schemas of the revisions that were needed so far, with the verdicts by shape of frame.
 type definitions struct {
 	documents map[string]*document
 	verdicts  map[uint64]string
@@ -106,7 +106,7 @@ func load(revision string) (*document, error) {
 	return doc, nil
 }
 
-// names are the definitions that one is the union of; of any other its own.
+// names returns the definitions that one is the union of, or its own name.
 func (doc *document) names(union string) (names []string) {
 	var u struct {
 		AnyOf []struct {
@@ -140,7 +140,7 @@ func (doc *document) schema(name string) *schema.Schema {
 		return s
 	}
 	used := map[string]json.RawMessage{}
-	doc.reach(name, used)
+	doc.collectRefs(name, used)
 	root, err := json.Marshal(map[string]any{"$ref": "#/" + doc.key + "/" + name, doc.key: used})
 	if err != nil { // valid JSON, as it was read
 		panic(err)
@@ -150,19 +150,19 @@ func (doc *document) schema(name string) *schema.Schema {
 	return s
 }
 
-// reach collects the definitions that one needs.
-func (doc *document) reach(name string, used map[string]json.RawMessage) {
+// collectRefs adds the definitions that one refers to, directly or not.
+func (doc *document) collectRefs(name string, used map[string]json.RawMessage) {
 	if used[name] != nil || doc.defs[name] == nil {
 		return
 	}
 	used[name] = doc.defs[name]
 	for _, part := range strings.Split(string(doc.defs[name]), `"$ref":"#/`+doc.key+"/")[1:] {
 		next, _, _ := strings.Cut(part, `"`)
-		doc.reach(next, used)
+		doc.collectRefs(next, used)
 	}
 }
 
-// validate says how a value violates a definition, "" if it does not; checked is false where nobody looked.
+// validate says how a value violates a definition, "" if it does not; checked is false if it was not validated, see maxShapes and maxWork.
 func (d *definitions) validate(doc *document, name string, value []byte, at string) (evidence string, checked bool) {
 	h, ok := shape(value)
 	h ^= hashString(doc.revision + name)
@@ -182,12 +182,12 @@ func (d *definitions) validate(doc *document, name string, value []byte, at stri
 	return v, true
 }
 
-// describe words what a validation found.
+// describe words at most three problems of a validation.
 func describe(at string, problems []schema.Problem) string {
 	var b strings.Builder
 	n := 0
 	for _, p := range problems {
-		if special(p) || p.Keyword == "" && p.Pointer == "" { // it is valid JSON, if too deep for the validator
+		if hasOwnRule(p) || p.Keyword == "" && p.Pointer == "" { // it is valid JSON, if too deep for the validator
 			continue
 		}
 		if n++; n > 3 {
@@ -196,7 +196,7 @@ func describe(at string, problems []schema.Problem) string {
 		if n > 1 {
 			b.WriteString("; ")
 		}
-		b.WriteString(short.Clip(at+p.Pointer, 120) + ": " + short.Clip(p.Message, 120))
+		b.WriteString(text.Clip(at+p.Pointer, 120) + ": " + text.Clip(p.Message, 120))
 	}
 	if n > 3 {
 		fmt.Fprintf(&b, "; and %d more", n-3)
@@ -204,8 +204,8 @@ func describe(at string, problems []schema.Problem) string {
 	return b.String()
 }
 
-// special is what has rules of its own.
-func special(p schema.Problem) bool {
+// hasOwnRule reports whether a problem is one that a rule with a better text finds.
+func hasOwnRule(p schema.Problem) bool {
 	for _, name := range []string{"/_meta/" + schema.Pointer(metaVersion)[1:], "/_meta/" + schema.Pointer(metaCapabilities)[1:], "/params/_meta", "/resultType", "/params"} {
 		if p.Keyword == "required" && strings.HasSuffix(p.Pointer, name) {
 			return true

@@ -7,8 +7,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// http checks the head of an HTTP request or response.
-func (ck *Checker) http(f *frame) {
+// checkHead reads the head of an HTTP request or response, and checks it where the message is known.
+func (ck *Checker) checkHead(f *frame) {
 	c := f.c
 	switch {
 	case strings.HasPrefix(f.Note, "event "):
@@ -23,7 +23,7 @@ func (ck *Checker) http(f *frame) {
 		c.rev = v
 	}
 	if f.Dir == journal.In {
-		ck.status(f)
+		ck.checkStatus(f)
 		return
 	}
 	p := &post{seq: f.Seq, head: f.head}
@@ -33,27 +33,27 @@ func (ck *Checker) http(f *frame) {
 	c.posts[f.Seq] = p
 	switch {
 	case p.head.verb != "POST":
-		ck.posted(f, p, message{rev: c.rev, modern: c.rev == revModern})
+		ck.checkPost(f, p, message{rev: c.rev, modern: c.rev == revModern})
 	case strings.Contains(p.head.target, "://"): // a session's own: the message came before
-		i := slices.IndexFunc(c.fresh, func(m message) bool { return m.method == f.Method && m.id == f.ID })
+		i := slices.IndexFunc(c.awaitingHead, func(m message) bool { return m.method == f.Method && m.id == f.ID })
 		if i < 0 {
-			i = slices.IndexFunc(c.fresh, func(m message) bool {
+			i = slices.IndexFunc(c.awaitingHead, func(m message) bool {
 				return m.kind >= journal.Response && m.kind <= journal.ErrorResponse && m.id == f.ID
 			})
 		}
 		if i < 0 {
 			return
 		}
-		m := c.fresh[i]
-		c.fresh = slices.Delete(c.fresh, i, i+1)
-		ck.posted(f, p, m)
+		m := c.awaitingHead[i]
+		c.awaitingHead = slices.Delete(c.awaitingHead, i, i+1)
+		ck.checkPost(f, p, m)
 	default: // of a router: the message follows
-		c.loose = p
+		c.pendingHead = p
 	}
 }
 
-// posted checks an HTTP request of which the message is known; f is either of the two.
-func (ck *Checker) posted(f *frame, p *post, m message) {
+// checkPost checks an HTTP request whose message is known; f is the entry of either.
+func (ck *Checker) checkPost(f *frame, p *post, m message) {
 	p.message, p.known = m, true
 	e := *f.Entry
 	e.Seq, e.Kind, e.Method = p.seq, journal.HTTP, m.method
@@ -61,15 +61,15 @@ func (ck *Checker) posted(f *frame, p *post, m message) {
 	ck.run(&g, onPost)
 }
 
-// status checks the head of an HTTP response.
-func (ck *Checker) status(f *frame) {
+// checkStatus checks the head of an HTTP response with the request that it answers.
+func (ck *Checker) checkStatus(f *frame) {
 	c := f.c
 	p := c.posts[f.Peer]
 	if p == nil && f.Peer == 0 && len(c.posts) == 1 { // of several at once nobody knows which it answers
 		for _, p = range c.posts {
 		}
 	}
-	f.rev = c.spoken(f.Dir)
+	f.rev = c.revisionOf(f.Dir)
 	f.modern = f.rev == revModern
 	if p == nil {
 		if f.Peer == 0 {
@@ -90,7 +90,7 @@ func (ck *Checker) status(f *frame) {
 	_, session := p.head.fields["mcp-session-id"]
 	switch {
 	case f.head.status == 404 && session:
-		c.gone = true
+		c.sessionExpired = true
 	case p.method == "initialize" && f.head.status == 200:
 		_, c.session = f.head.fields["mcp-session-id"]
 	}

@@ -25,8 +25,8 @@ func known(revision string) string {
 	return ""
 }
 
-// message checks a frame, and learns from it.
-func (ck *Checker) message(f *frame) {
+// checkMessage checks a JSON-RPC message by the rules for it, and updates the state of its connection.
+func (ck *Checker) checkMessage(f *frame) {
 	f.env = jsonrpc.Envelope{ID: []byte(f.ID), Method: f.Method}
 	if f.whole {
 		env, err := jsonrpc.Scan(f.body)
@@ -39,67 +39,67 @@ func (ck *Checker) message(f *frame) {
 	}
 	switch f.Kind {
 	case journal.Request:
-		ck.request(f)
+		ck.checkRequest(f)
 	case journal.Notification:
-		ck.notification(f)
+		ck.checkNotification(f)
 	default:
-		ck.answer(f)
+		ck.checkAnswer(f)
 	}
 	if f.Dir == journal.Out {
-		ck.sent(f)
+		ck.matchHead(f)
 	}
 }
 
-// request checks a request.
-func (ck *Checker) request(f *frame) {
+// checkRequest checks a request, and keeps it as pending until its answer or the end of the connection.
+func (ck *Checker) checkRequest(f *frame) {
 	c := f.c
 	meta := jsonrpc.Get(f.env.Params, "_meta")
 	q := &request{
-		seq: f.Seq, id: f.ID, method: f.Method, target: f.Tool, rev: c.spoken(f.Dir),
+		seq: f.Seq, id: f.ID, method: f.Method, target: f.Tool, rev: c.revisionOf(f.Dir),
 		token: tokenOf(meta),
-		paged: paged(f.Method),
+		paged: isPaged(f.Method),
 		task:  jsonrpc.Get(f.env.Params, "task") != nil,
 	}
 	if raw := jsonrpc.Get(f.env.Params, "cursor"); q.paged && raw != nil {
 		q.cursor = hash(raw)
 	}
 	if f.Method == "logging/setLevel" {
-		q.wanted = slices.Index(levels, text(f.env.Params, "level"))
+		q.logLevel = slices.Index(levels, stringAt(f.env.Params, "level"))
 	}
-	version := text(meta, metaVersion)
+	version := stringAt(meta, metaVersion)
 	switch {
 	case f.Method == "initialize":
-		q.rev = known(text(f.env.Params, "protocolVersion"))
+		q.rev = known(stringAt(f.env.Params, "protocolVersion"))
 	case version != "":
 		q.rev, q.modern = known(version), version >= revModern
-		if level := text(meta, metaLevel); slices.Contains(levels, level) {
+		if level := stringAt(meta, metaLevel); slices.Contains(levels, level) {
 			q.level = level
 		}
-		q.caps = c.same(jsonrpc.Get(meta, metaCapabilities))
-		q.bare = q.modern && jsonrpc.Get(meta, metaCapabilities) == nil
-	case f.Dir == journal.Out && !c.settled && f.whole && (c.modern || c.rev == revModern || f.Method == "server/discover" || f.Method == "subscriptions/listen"):
-		q.rev, q.modern, q.bare = revModern, true, true
-		q.caps = c.same(jsonrpc.Get(meta, metaCapabilities))
+		q.caps = c.sameCaps(jsonrpc.Get(meta, metaCapabilities))
+		q.withoutMeta = q.modern && jsonrpc.Get(meta, metaCapabilities) == nil
+	case f.Dir == journal.Out && !c.initialized && f.whole && (c.modern || c.rev == revModern || f.Method == "server/discover" || f.Method == "subscriptions/listen"):
+		q.rev, q.modern, q.withoutMeta = revModern, true, true
+		q.caps = c.sameCaps(jsonrpc.Get(meta, metaCapabilities))
 	}
 	f.req, f.rev, f.modern = q, q.rev, q.modern
 	ck.run(f, onRequest)
 	c.sides[f.Dir].start(q)
-	if f.Dir == journal.Out && !c.settled && q.modern {
+	if f.Dir == journal.Out && !c.initialized && q.modern {
 		c.rev = q.rev
 	}
 	switch {
 	case f.Dir == journal.In:
 	case f.Method == "initialize":
-		c.asked, c.early, c.gone, c.session, c.rev = f.Seq, nil, false, false, q.rev
-		c.caps[journal.Out] = small(jsonrpc.Get(f.env.Params, "capabilities"))
+		c.initializeSeq, c.beforeInitialize, c.sessionExpired, c.session, c.rev = f.Seq, nil, false, false, q.rev
+		c.caps[journal.Out] = cloneSmall(jsonrpc.Get(f.env.Params, "capabilities"))
 	case f.Method == "subscriptions/listen":
 		if len(c.listens) < maxRecent {
 			c.listens[f.ID] = &listen{}
 		}
-	case c.asked == 0 && !q.modern && f.Method != "ping" && len(c.early) == 0:
-		c.early = append(c.early, f.Seq)
+	case c.initializeSeq == 0 && !q.modern && f.Method != "ping" && len(c.beforeInitialize) == 0:
+		c.beforeInitialize = append(c.beforeInitialize, f.Seq)
 	case f.Method == "resources/subscribe":
-		c.uris.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq)
+		c.subscribed.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq)
 	}
 }
 
@@ -114,8 +114,8 @@ func tokenOf(meta []byte) string {
 
 const maxToken = 256
 
-// paged is whether a list comes in pages.
-func paged(method string) bool {
+// isPaged reports whether a method lists in pages (cursor and nextCursor).
+func isPaged(method string) bool {
 	switch method {
 	case "tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list":
 		return true
@@ -123,34 +123,34 @@ func paged(method string) bool {
 	return false
 }
 
-// same is a copy of a client's capabilities, which most requests repeat.
-func (c *conn) same(raw []byte) []byte {
+// sameCaps returns a copy of a client's capabilities, the same one as long as requests repeat them.
+func (c *conn) sameCaps(raw []byte) []byte {
 	if len(raw) > maxKept {
 		return nil
 	}
-	if c.latest == nil || !bytes.Equal(c.latest, raw) {
-		c.latest = bytes.Clone(raw)
+	if c.latestCaps == nil || !bytes.Equal(c.latestCaps, raw) {
+		c.latestCaps = bytes.Clone(raw)
 	}
-	return c.latest
+	return c.latestCaps
 }
 
-// small is a copy of what is small enough to be remembered.
-func small(raw []byte) []byte {
+// cloneSmall returns a copy of at most maxCaps bytes, nil of anything larger.
+func cloneSmall(raw []byte) []byte {
 	if len(raw) > maxCaps {
 		return nil
 	}
 	return bytes.Clone(raw)
 }
 
-// notification checks a notification.
-func (ck *Checker) notification(f *frame) {
+// checkNotification checks a notification, and notes what it changes: handshake, lists, subscriptions.
+func (ck *Checker) checkNotification(f *frame) {
 	c := f.c
-	f.rev = c.spoken(f.Dir)
+	f.rev = c.revisionOf(f.Dir)
 	f.modern = f.rev == revModern
 	ck.run(f, onNotification)
 	switch f.Method {
 	case "notifications/tools/list_changed":
-		ck.unlearn(c.server)
+		ck.forgetTools(c.server)
 	case "notifications/initialized":
 		c.ready = c.ready || f.Dir == journal.Out
 	case "notifications/cancelled":
@@ -159,9 +159,9 @@ func (ck *Checker) notification(f *frame) {
 		}
 	case "notifications/progress":
 		raw := jsonrpc.Get(f.env.Params, "progress")
-		if t := c.sides[other(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil {
-			if v, ok := float(raw); ok {
-				t.value, t.any = v, true
+		if t := c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil {
+			if v, ok := parseNumber(raw); ok {
+				t.value, t.started = v, true
 			}
 		}
 	case "notifications/subscriptions/acknowledged":
@@ -171,12 +171,12 @@ func (ck *Checker) notification(f *frame) {
 	}
 }
 
-// answer checks a result or an error.
-func (ck *Checker) answer(f *frame) {
+// checkAnswer checks a result or an error with the request that it answers, and learns capabilities and tools from it.
+func (ck *Checker) checkAnswer(f *frame) {
 	c := f.c
-	side := &c.sides[other(f.Dir)]
+	side := &c.sides[opposite(f.Dir)]
 	q := side.pending[f.ID]
-	f.req, f.rev = q, c.spoken(f.Dir)
+	f.req, f.rev = q, c.revisionOf(f.Dir)
 	if q != nil {
 		f.rev, f.modern, f.Method = q.rev, q.modern, q.method
 		f.Tool = q.target
@@ -185,7 +185,7 @@ func (ck *Checker) answer(f *frame) {
 	switch {
 	case q == nil:
 	case q.method == "initialize" && !failed:
-		if v := known(text(f.env.Result, "protocolVersion")); v != "" {
+		if v := known(stringAt(f.env.Result, "protocolVersion")); v != "" {
 			f.rev = v
 		}
 	case q.modern && failed && !c.modern && !c.server.modern && !modernError(f.env.Error):
@@ -206,24 +206,24 @@ func (ck *Checker) answer(f *frame) {
 	result := f.env.Result
 	switch q.method {
 	case "initialize":
-		c.settled, c.modern, c.ready, c.rev = true, false, false, f.rev
-		c.caps[journal.In] = small(jsonrpc.Get(result, "capabilities"))
+		c.initialized, c.modern, c.ready, c.rev = true, false, false, f.rev
+		c.caps[journal.In] = cloneSmall(jsonrpc.Get(result, "capabilities"))
 		c.server.caps = c.caps[journal.In]
 	case "server/discover":
-		c.caps[journal.In] = small(jsonrpc.Get(result, "capabilities"))
+		c.caps[journal.In] = cloneSmall(jsonrpc.Get(result, "capabilities"))
 		c.server.caps = c.caps[journal.In]
 	case "tools/list":
-		ck.learn(c, q, result, f.whole)
+		ck.learnTools(c, q, result, f.whole)
 	case "logging/setLevel":
-		c.level = q.wanted
+		c.level = q.logLevel
 	}
-	if q.modern && !c.settled {
+	if q.modern && !c.initialized {
 		c.modern, c.server.modern = true, true
 	}
 	if raw := jsonrpc.Get(result, "requestState"); raw != nil {
 		c.server.states.add(hash(raw), hashString(q.id))
 	}
-	if w := side.walks[q.method]; q.paged && w != nil {
+	if w := side.pagings[q.method]; q.paged && w != nil {
 		if next := jsonrpc.Get(result, "nextCursor"); next != nil {
 			w.given.add(hash(next), f.Seq)
 		}
@@ -239,15 +239,16 @@ func modernError(raw []byte) bool {
 	return false
 }
 
-// sent remembers a message to the server for the HTTP request that carries it, or gives it to the one that came before.
-func (ck *Checker) sent(f *frame) {
+// matchHead joins a message to the server with the head of the HTTP request that carries it, which a session records after the message, a router
+// before it.
+func (ck *Checker) matchHead(f *frame) {
 	c := f.c
-	if !c.http && c.loose == nil && len(c.fresh) > 0 {
-		c.fresh = c.fresh[:0] // not over HTTP: nothing carries it
+	if !c.http && c.pendingHead == nil && len(c.awaitingHead) > 0 {
+		c.awaitingHead = c.awaitingHead[:0] // not over HTTP: nothing carries it
 	}
 	m := message{kind: f.Kind, method: f.env.Method, id: f.ID, rev: f.rev, modern: f.modern}
 	if f.req != nil && f.Kind == journal.Request {
-		m.bare = f.req.bare
+		m.withoutMeta = f.req.withoutMeta
 	}
 	switch m.method {
 	case "tools/call", "resources/read", "prompts/get":
@@ -255,16 +256,16 @@ func (ck *Checker) sent(f *frame) {
 			m.params = bytes.Clone(f.env.Params)
 		}
 	}
-	if p := c.loose; p != nil {
-		c.loose = nil
-		ck.posted(f, p, m)
+	if p := c.pendingHead; p != nil {
+		c.pendingHead = nil
+		ck.checkPost(f, p, m)
 		return
 	}
-	if len(c.fresh) >= maxFresh {
-		c.fresh = append(c.fresh[:0], c.fresh[1:]...)
+	if len(c.awaitingHead) >= maxAwaitingHead {
+		c.awaitingHead = append(c.awaitingHead[:0], c.awaitingHead[1:]...)
 	}
-	c.fresh = append(c.fresh, m)
+	c.awaitingHead = append(c.awaitingHead, m)
 }
 
-// maxFresh is how many messages wait for the HTTP request that carries them.
-const maxFresh = 64
+// maxAwaitingHead is how many messages wait for the HTTP request that carries them.
+const maxAwaitingHead = 64

@@ -29,8 +29,8 @@ const (
 
 func mix(h, x uint64) uint64 { return (h ^ x) * prime }
 
-// spelled are the members of which a schema of the protocol names the values.
-func spelled(name string) bool {
+// hasNamedValues reports whether a schema of the protocol names the values of a member.
+func hasNamedValues(name string) bool {
 	switch name {
 	case "jsonrpc", "method", "type", "role", "level", "action", "mode", "status", "theme", "taskSupport", "includeContext", "cacheScope", "format",
 		"audience", metaLevel:
@@ -39,8 +39,8 @@ func spelled(name string) bool {
 	return false
 }
 
-// free are the members whose own members may have any name.
-func free(name string) bool {
+// isFreeForm reports whether the members of a member may have any name.
+func isFreeForm(name string) bool {
 	return name == "arguments" || name == "properties" || name == "inputRequests" || name == "inputResponses"
 }
 
@@ -93,7 +93,7 @@ func (s *shaper) value(name string) uint64 {
 		return s.array(name)
 	case '"':
 		text := s.str()
-		if spelled(name) {
+		if hasNamedValues(name) {
 			return mix(hash(text), 's')
 		}
 		return 's'
@@ -120,7 +120,7 @@ func scalar(b []byte) uint64 {
 		return '0'
 	}
 	h := mix(offset, uint64(b[0])&^0xf) // a sign or a digit
-	v, ok := float(b)
+	v, ok := parseNumber(b)
 	switch {
 	case !ok:
 		return hash(b)
@@ -156,7 +156,7 @@ func (s *shaper) object(of string) uint64 {
 		key := s.str()
 		s.space()
 		s.i++ // the colon
-		if free(of) {
+		if isFreeForm(of) {
 			if v := s.value(""); v != last {
 				h, last = mix(h, v), v
 			}
@@ -169,7 +169,7 @@ func (s *shaper) object(of string) uint64 {
 
 func (s *shaper) array(name string) uint64 {
 	h, last, n := uint64(offset), uint64(0), 0
-	if !spelled(name) {
+	if !hasNamedValues(name) {
 		name = "" // elements have members by name
 	}
 	s.i++
@@ -193,7 +193,7 @@ func (s *shaper) array(name string) uint64 {
 	}
 }
 
-// skip passes over an object or array.
+// skip moves past an object or array.
 func (s *shaper) skip() {
 	depth := 0
 	for s.i < len(s.b) {

@@ -27,10 +27,10 @@ const (
 
 var seed = maphash.MakeSeed()
 
-func hash(b []byte) uint64               { return maphash.Bytes(seed, b) }
-func hashString(s string) uint64         { return maphash.String(seed, s) }
-func quoted(raw []byte) string           { s, _ := jsonrpc.String(raw); return s }
-func text(b []byte, at ...string) string { return quoted(jsonrpc.Get(b, at...)) }
+func hash(b []byte) uint64                   { return maphash.Bytes(seed, b) }
+func hashString(s string) uint64             { return maphash.String(seed, s) }
+func unquote(raw []byte) string              { s, _ := jsonrpc.String(raw); return s }
+func stringAt(b []byte, at ...string) string { return unquote(jsonrpc.Get(b, at...)) }
 
 // idOf is an id or a progress token in b, as a key.
 func idOf(b []byte, at ...string) string { return jsonrpc.IDKey(string(jsonrpc.Get(b, at...))) }
@@ -70,38 +70,38 @@ type server struct {
 	tools    map[string]*tool
 	bytes    int             // of the schemas in tools
 	complete bool            // tools are all that there are
-	listed   uint64          // connection on which they were listed
-	listing  bool            // the pages so far are all that there are
+	listedOn uint64          // connection on which they were listed
+	allPages bool            // the pages so far are all that there are
 	states   recent          // request states that it gave, with the hash of the id of the request
 	highest  uint64          // newest connection
-	said     map[string]bool // deprecated features that were noted
+	reported map[string]bool // deprecated features that were noted
 }
 
 // conn is what is known of one connection.
 type conn struct {
-	key     connKey
-	server  *server
-	used    uint64 // Seq of the newest entry
-	rev     string // as negotiated, or as the headers say; "" if unknown
-	asked   uint64 // Seq of the newest initialize
-	settled bool   // it was answered with a result
-	ready   bool   // notifications/initialized was sent
-	modern  bool   // a request was answered in the modern era
-	http    bool
-	session bool      // the server gave a session id
-	gone    bool      // a request of this session was answered with 404
-	level   int       // of logging/setLevel, -1 for none
-	caps    [3][]byte // capabilities by the direction of who has them: Out is the client
-	sides   [3]side   // by direction of requests
-	latest  []byte    // clientCapabilities of the newest request of the modern era
-	early   []uint64  // requests before initialize
-	uris    recent    // that the client subscribed to
-	listens map[string]*listen
-	posts   map[uint64]*post // by the Seq of their head
-	loose   *post            // a head whose message follows
-	fresh   []message        // messages to the server of which the head did not come yet
-	said    map[string]bool  // what is reported once
-	sse     bool             // the transport is HTTP+SSE
+	key              connKey
+	server           *server
+	used             uint64 // Seq of the newest entry
+	rev              string // as negotiated, or as the headers say; "" if unknown
+	initializeSeq    uint64 // Seq of the newest initialize
+	initialized      bool   // it was answered with a result
+	ready            bool   // notifications/initialized was sent
+	modern           bool   // a request was answered in the modern era
+	http             bool
+	session          bool      // the server gave a session id
+	sessionExpired   bool      // a request of this session was answered with 404
+	level            int       // of logging/setLevel, -1 for none
+	caps             [3][]byte // capabilities by the direction of who has them: Out is the client
+	sides            [3]side   // by direction of requests
+	latestCaps       []byte    // clientCapabilities of the newest request of the modern era
+	beforeInitialize []uint64  // requests before initialize
+	subscribed       recent    // that the client subscribed to
+	listens          map[string]*listen
+	posts            map[uint64]*post // by the Seq of their head
+	pendingHead      *post            // a head whose message follows
+	awaitingHead     []message        // messages to the server of which the head did not come yet
+	reported         map[string]bool  // what is reported once
+	sse              bool             // the transport is HTTP+SSE
 }
 
 type connKey struct {
@@ -110,63 +110,63 @@ type connKey struct {
 	conn   uint64
 }
 
-// side is the requests in one direction.
+// side has the requests of one connection that go in one direction.
 type side struct {
-	pending map[string]*request
-	ids     recent // used
-	tokens  map[string]*token
-	over    recent // progress tokens whose request was answered
-	walks   map[string]*walk
+	pending    map[string]*request
+	ids        recent // used
+	tokens     map[string]*token
+	doneTokens recent // progress tokens whose request was answered
+	pagings    map[string]*paging
 }
 
-// request is one that is not answered yet, or was just now.
+// request is a request that is pending, or was just answered.
 type request struct {
-	seq       uint64
-	id        string
-	method    string
-	target    string
-	rev       string // of the request itself
-	modern    bool
-	level     string // io.modelcontextprotocol/logLevel
-	caps      []byte // io.modelcontextprotocol/clientCapabilities
-	token     string
-	cursor    uint64
-	paged     bool
-	task      bool
-	cancelled bool
-	over      bool // its connection ended
-	status    int  // of the HTTP response, 0 if unknown
-	wanted    int  // level of logging/setLevel
-	bare      bool // without the _meta that the era demands
+	seq         uint64
+	id          string
+	method      string
+	target      string
+	rev         string // of the request itself
+	modern      bool
+	level       string // io.modelcontextprotocol/logLevel
+	caps        []byte // io.modelcontextprotocol/clientCapabilities
+	token       string
+	cursor      uint64
+	paged       bool
+	task        bool
+	cancelled   bool
+	done        bool // its connection ended
+	status      int  // of the HTTP response, 0 if unknown
+	logLevel    int  // level of logging/setLevel
+	withoutMeta bool // without the _meta that the era demands
 }
 
 // token is a progress token in use.
 type token struct {
-	value float64
-	any   bool
+	value   float64
+	started bool
 }
 
-// walk is one pass over the pages of a list.
-type walk struct {
+// paging is one pass over the pages of a list: the cursors that were sent, and those that the server gave.
+type paging struct {
 	used  map[uint64]bool
 	given recent
 }
 
-// listen is a stream of subscriptions/listen.
+// listen is a stream of subscriptions/listen; acked is whether it was acknowledged.
 type listen struct {
 	acked bool
 }
 
 // message is what one HTTP request carries.
 type message struct {
-	kind         journal.Kind
-	method, id   string
-	params       []byte
-	rev          string
-	modern, bare bool
+	kind                journal.Kind
+	method, id          string
+	params              []byte
+	rev                 string
+	modern, withoutMeta bool
 }
 
-// post is one HTTP request.
+// post is an HTTP request, of any method, with the message in it once that is known.
 type post struct {
 	seq  uint64
 	head head
@@ -175,43 +175,43 @@ type post struct {
 }
 
 func newConn(k connKey, s *server) *conn {
-	return &conn{key: k, server: s, level: -1, listens: map[string]*listen{}, posts: map[uint64]*post{}, said: map[string]bool{}}
+	return &conn{key: k, server: s, level: -1, listens: map[string]*listen{}, posts: map[uint64]*post{}, reported: map[string]bool{}}
 }
 
-// spoken is the revision by which one side's messages are judged. That of the other era, which a client only asked for, is not that of a
+// revisionOf is the revision by which one side's messages are judged. That of the other era, which a client only asked for, is not that of a
 // server until it has answered in it.
-func (c *conn) spoken(by journal.Dir) string {
+func (c *conn) revisionOf(by journal.Dir) string {
 	if by == journal.In && c.rev == revModern && !c.modern && !c.server.modern {
 		return ""
 	}
 	return c.rev
 }
 
-// once is true the first time.
-func (c *conn) once(what string) bool {
-	if c.said[what] || len(c.said) >= maxSaid {
+// first reports whether something is reported for the first time; never once maxSaid are.
+func (c *conn) first(what string) bool {
+	if c.reported[what] || len(c.reported) >= maxSaid {
 		return false
 	}
-	c.said[what] = true
+	c.reported[what] = true
 	return true
 }
 
-// once is true the first time.
-func (s *server) once(what string) bool {
-	if s.said[what] || len(s.said) >= maxSaid {
+// first reports whether something is reported for the first time; never once maxSaid are.
+func (s *server) first(what string) bool {
+	if s.reported[what] || len(s.reported) >= maxSaid {
 		return false
 	}
-	if s.said == nil {
-		s.said = map[string]bool{}
+	if s.reported == nil {
+		s.reported = map[string]bool{}
 	}
-	s.said[what] = true
+	s.reported[what] = true
 	return true
 }
 
-// start remembers a request.
+// start makes a request pending.
 func (s *side) start(q *request) {
 	if s.pending == nil {
-		s.pending, s.tokens, s.walks = map[string]*request{}, map[string]*token{}, map[string]*walk{}
+		s.pending, s.tokens, s.pagings = map[string]*request{}, map[string]*token{}, map[string]*paging{}
 	}
 	if len(s.pending) < maxPending {
 		s.pending[q.id] = q
@@ -223,11 +223,11 @@ func (s *side) start(q *request) {
 	if !q.paged {
 		return
 	}
-	w := s.walks[q.method]
+	w := s.pagings[q.method]
 	if q.cursor == 0 || w == nil {
 		if w == nil {
-			w = &walk{}
-			s.walks[q.method] = w
+			w = &paging{}
+			s.pagings[q.method] = w
 		}
 		w.used = map[uint64]bool{}
 	}
@@ -236,12 +236,12 @@ func (s *side) start(q *request) {
 	}
 }
 
-// finish forgets a request that was answered.
+// finish drops a request that was answered, and its progress token.
 func (s *side) finish(q *request) {
 	delete(s.pending, q.id)
 	if q.token != "" && !q.task {
 		delete(s.tokens, q.token)
-		s.over.add(hashString(q.token), q.seq)
+		s.doneTokens.add(hashString(q.token), q.seq)
 	}
 }
 
@@ -263,33 +263,33 @@ func parseHead(b []byte) (h head) {
 	case number(words[0]) > 0:
 		h.status = number(words[0])
 	case len(words) > 1:
-		h.verb, h.target = strings.Clone(words[0]), keep(words[1])
+		h.verb, h.target = strings.Clone(words[0]), clone(words[1])
 	}
 	h.fields = map[string]string{}
 	for line := range strings.SplitSeq(rest, "\n") {
 		name, value, ok := strings.Cut(line, ":")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-		if !ok || !looked(name) || len(h.fields) >= 100 {
+		if !ok || !isUsedHeader(name) || len(h.fields) >= 100 {
 			continue
 		}
 		if old, twice := h.fields[name]; twice {
 			value = old + ", " + value
 		}
-		h.fields[name] = keep(value)
+		h.fields[name] = clone(value)
 	}
 	return h
 }
 
-// keep copies a part of a larger text; of a long one only the beginning, as of one that a recorder hid.
-func keep(s string) string {
+// clone copies a part of a larger text, so that this is not kept; beyond maxKept bytes it ends in "…", like a text that a recorder cut.
+func clone(s string) string {
 	if len(s) > maxKept {
 		return strings.ToValidUTF8(s[:maxKept], "") + "…"
 	}
 	return strings.Clone(s)
 }
 
-// looked is whether a rule looks at the field of an HTTP head.
-func looked(name string) bool {
+// isUsedHeader reports whether a rule looks at a field of an HTTP head.
+func isUsedHeader(name string) bool {
 	switch name {
 	case "accept", "content-type", "content-length", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "origin", "host", "www-authenticate":
 		return true
@@ -297,8 +297,8 @@ func looked(name string) bool {
 	return strings.HasPrefix(name, "mcp-param-")
 }
 
-// float is a JSON number; false if raw is not one.
-func float(raw []byte) (float64, bool) {
+// parseNumber parses a JSON number; ok is false if raw is not one.
+func parseNumber(raw []byte) (float64, bool) {
 	if len(raw) == 0 || len(raw) > 400 || raw[0] != '-' && raw[0]-'0' > 9 {
 		return 0, false
 	}

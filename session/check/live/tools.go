@@ -9,7 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// tool is what is known of a tool.
+// tool has the schemas of a tool of a server.
 type tool struct {
 	input, output []byte         // as listed
 	args, result  *schema.Schema // made on first use
@@ -18,27 +18,27 @@ type tool struct {
 // maxChecked is how many values for the tools of a server are remembered as checked.
 const maxChecked = 4_096
 
-// unlearn forgets the tools of a server: they changed, or are listed anew.
-func (ck *Checker) unlearn(s *server) {
+// forgetTools drops the tools of a server, when they change or are listed again.
+func (ck *Checker) forgetTools(s *server) {
 	ck.schemas = max(ck.schemas-s.bytes, 0)
-	s.tools, s.bytes, s.checked, s.complete, s.listing = map[string]*tool{}, 0, nil, false, false
+	s.tools, s.bytes, s.checked, s.complete, s.allPages = map[string]*tool{}, 0, nil, false, false
 }
 
-// learn takes in a page of tools/list.
-func (ck *Checker) learn(c *conn, q *request, result []byte, whole bool) {
+// learnTools adds the tools of a page of tools/list.
+func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 	s := c.server
 	if q.cursor == 0 {
-		ck.unlearn(s)
-		s.listing, s.listed = true, c.key.conn
+		ck.forgetTools(s)
+		s.allPages, s.listedOn = true, c.key.conn
 	}
 	s.complete = false
-	s.listing = s.listing && whole
+	s.allPages = s.allPages && whole
 	ok := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(raw []byte) bool {
 		t, name := &tool{}, ""
 		err := jsonrpc.Members(raw, func(key string, value []byte) bool {
 			switch key {
 			case "name":
-				name = quoted(value)
+				name = unquote(value)
 			case "inputSchema":
 				t.input = value
 			case "outputSchema":
@@ -48,7 +48,7 @@ func (ck *Checker) learn(c *conn, q *request, result []byte, whole bool) {
 		})
 		n := len(t.input) + len(t.output)
 		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
-			s.listing = false
+			s.allPages = false
 			return err == nil && len(s.tools) < maxTools
 		}
 		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output)
@@ -56,18 +56,18 @@ func (ck *Checker) learn(c *conn, q *request, result []byte, whole bool) {
 		ck.schemas += n
 		return true
 	})
-	s.listing = s.listing && ok == nil
-	s.complete = s.listing && jsonrpc.Get(result, "nextCursor") == nil
+	s.allPages = s.allPages && ok == nil
+	s.complete = s.allPages && jsonrpc.Get(result, "nextCursor") == nil
 }
 
-// unknown reports whether the server certainly has no tool of this name for the client of this connection.
-func (c *conn) unknown(name string) bool {
+// lacksTool reports whether the server certainly has no tool of this name for the client of this connection.
+func (c *conn) lacksTool(name string) bool {
 	s := c.server
-	return s.complete && s.listed == c.key.conn && s.tools[name] == nil
+	return s.complete && s.listedOn == c.key.conn && s.tools[name] == nil
 }
 
-// arguments says how a call's arguments violate the tool's inputSchema.
-func (s *server) arguments(t *tool, raw []byte) string {
+// argumentsVerdict says how a call's arguments violate the tool's inputSchema.
+func (s *server) argumentsVerdict(t *tool, raw []byte) string {
 	if len(t.input) == 0 {
 		return ""
 	}
@@ -77,8 +77,8 @@ func (s *server) arguments(t *tool, raw []byte) string {
 	return s.verdict(t.args, raw, "/params/arguments")
 }
 
-// structured says how a call's result violates the tool's outputSchema.
-func (s *server) structured(t *tool, raw []byte) string {
+// resultVerdict says how a call's result violates the tool's outputSchema.
+func (s *server) resultVerdict(t *tool, raw []byte) string {
 	if t.result == nil {
 		t.result = schema.Parse(t.output)
 	}
