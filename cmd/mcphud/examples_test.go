@@ -39,6 +39,14 @@ var exampleCodes = map[string]int{
 	"mcphud servers edit reports":                                                          cli.ExitFailure,     // the editor needs a terminal
 	"mcphud up":                                                                            cli.ExitFailure,     // nobody is asked whether the stack may start
 	"mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret":                          cli.ExitUnreachable, // nor whether the server may
+	// Of manuals: what stands for something that is not there, and a server with findings.
+	"mcphud open io.github.owner/name": cli.ExitUnreachable,
+	"mcphud servers remove more-files": cli.ExitUnreachable,
+	"mcphud tools call echo message=hi --compare https://staging.example.com/mcp --server production":                   cli.ExitUnreachable,
+	"mcphud raw tools/list --compare 'node build/next.js' -- node build/last.js":                                        cli.ExitUnreachable,
+	"mcphud bench search --batch queries.jsonl --rate 50 --count 1000 --agent docs --compare http://127.0.0.1:7000/mcp": cli.ExitUnreachable,
+	"mcphud bench search query=mcp --clients 8 --for 30s --slo 'p99<200ms' --slo 'errors<1%' -- node server.js":         cli.ExitFailure, // the tool may change something
+	"mcphud check all --server github": cli.ExitAssertion,
 	// The server asks for no login.
 	"mcphud auth login https://mcp.example.com/mcp":  cli.ExitAuth,
 	"mcphud auth login --server github --no-browser": cli.ExitAuth, "mcphud auth status --server github --format json": cli.ExitAuth,
@@ -74,11 +82,46 @@ func TestExamplesRun(t *testing.T) {
 			})
 		}
 	})
-	for line := range exampleCodes {
-		if !seen[line] {
-			t.Errorf("no command has the example %q", line)
+	for _, line := range manualCommands() {
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		if budget.All() {
+			t.Run("manual: "+line, func(t *testing.T) {
+				t.Parallel()
+				w.run(t, line)
+			})
 		}
 	}
+	for line := range exampleCodes {
+		if !seen[line] {
+			t.Errorf("no command and no manual has the example %q", line)
+		}
+	}
+}
+
+// manualCommands are those of the manuals that no other test runs, and that need nothing which stands before them.
+func manualCommands() (lines []string) {
+	for _, topic := range topics() {
+		if slices.Contains([]string{"scripts", "agent", "router"}, topic.name) { // TestPeerReadmeCommands, TestV3_ReadmeAgentCommands; other machines
+			continue
+		}
+		text := topic.text
+		for _, tested := range []string{"Journal files", "The hops of a call"} {
+			text = strings.Replace(text, section(topic.text, tested)[2:], "", 1)
+		}
+		for block := range strings.SplitSeq(text, "\n```") {
+			language, block, _ := strings.Cut(block, "\n")
+			for line := range strings.Lines(block) {
+				line, prompt := strings.CutPrefix(strings.TrimSpace(line), "$ ")
+				if line, _, _ = strings.Cut(line, "  #"); strings.HasPrefix(line, "mcphud ") && (prompt && language == "console" || language == "sh") {
+					lines = append(lines, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	return lines
 }
 
 // exampleWorld is what the examples run in. Each gets a copy of its folder.
