@@ -3,6 +3,7 @@ package fuzz
 import (
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,8 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("%q", found(rep))
 	}
 	s := rep.Sections[len(rep.Sections)-1]
-	if !strings.Contains(s.Error, "the server is gone since exit was called; start it again") {
+	gone := regexp.MustCompile(`the server is gone since exit was called(, beside first)?; start it again`) // a busy machine is slow to answer first
+	if !gone.MatchString(s.Error) {
 		t.Errorf("%q", s.Error)
 	}
 	skipped := slices.ContainsFunc(s.Outcomes, func(o check.Outcome) bool {
