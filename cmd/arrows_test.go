@@ -52,7 +52,7 @@ var (
 		"agentsrv": "agentsrv/kit agentsrv/front",
 		"proxy":    "proxy/flow proxy/routes proxy/sessions",
 		"views":    "views/pane views/shell",
-		"cmd":      "cmd/cli cmd/cli/flags cmd/cli/output cmd/cli/report cmd/cli/runner cmd/cli/settings cmd/resident",
+		"cmd":      "cmd/cli cmd/cli/flags cmd/cli/output cmd/cli/report cmd/cli/runner cmd/cli/settings",
 	}
 	cousins = map[string]string{
 		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings
@@ -65,7 +65,7 @@ var (
 		"cmd/verb/serve":           "cmd/ui cmd/verb/serve/options",
 		"cmd/verb/config":          "cmd/verb/serve/options", // explains them
 		"cmd/verb/inspect":         "cmd/inspector",          // whose command line it takes
-		"cmd/mcphud":               "cmd/inspector cmd/resident/first cmd/resident/second cmd/ui cmd/verb/call cmd/verb/check cmd/verb/config cmd/verb/inspect cmd/verb/login cmd/verb/serve cmd/verb/servers cmd/verb/traffic",
+		"cmd/mcphud":               "cmd/inspector cmd/ui cmd/verb/call cmd/verb/check cmd/verb/config cmd/verb/inspect cmd/verb/login cmd/verb/serve cmd/verb/servers cmd/verb/traffic",
 	}
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/cmd/cli/output"
-	"github.com/mcphud/mcphud/cmd/resident"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/base/failure"
@@ -122,7 +121,6 @@ func (a *App) Connected(ctx context.Context, cfg config.Server, f func(context.C
 			a.Person = a.BrowserPerson(l.Side, l.Title(), nil)
 		}
 		return a.LoggedIn(ctx, l.Session, func() error {
-			resident.Trim() // of what reading the command line took
 			if err := l.Ready(ctx); err != nil {
 				return err
 			}

@@ -109,8 +109,6 @@ var slowPackages = map[string]string{
 	"github.com/microcosm-cc/bluemonday/css":         "compiles its expressions; glamour imports it",
 	"github.com/yuin/goldmark/extension":             "compiles its expressions; glamour imports it",
 	"github.com/gorilla/css/scanner":                 "compiles its expressions; bluemonday imports it",
-	"github.com/mcphud/mcphud/cmd/resident/first":    "gives memory back that the ones above have left",
-	"github.com/mcphud/mcphud/cmd/resident/second":   "gives memory back that the ones above have left",
 	"google.golang.org/protobuf/reflect/protodesc":   "reads the embedded options of descriptors; gRPC imports it",
 	"github.com/prometheus/client_golang/prometheus": "makes the collectors of its default registry",
 }

@@ -10,13 +10,9 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/resident"
-	_ "github.com/mcphud/mcphud/cmd/resident/first"
-	_ "github.com/mcphud/mcphud/cmd/resident/second"
 )
 
 func main() {
-	resident.Trim()
 	if sandbox.IsWorker(os.Args) { // before anything else: this process is a sandbox worker then
 		sandbox.WorkerMain()
 		return
