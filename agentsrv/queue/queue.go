@@ -4,7 +4,7 @@
 // caller goes, and gives its slot to others while it waits for its client or for another agent. Jobs of one tenant keep
 // their order; where several tenants have jobs waiting they take turns, so that none can push the others out.
 //
-// stream is the same for several processes, queuetest what both have to pass.
+// stream is the same for several processes, queuetest what both have to pass, and chaos kills processes and looks at what came of their jobs.
 package queue
 
 import (

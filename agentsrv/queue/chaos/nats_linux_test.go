@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 )
 
 // natsEnv makes the test binary a NATS server: the library's, in a process of its own that can be killed. It has its settings.
-const natsEnv = "MCPHUD_SCALE_NATS"
+const natsEnv = "MCPHUD_CHAOS_NATS"
 
 type settingsOfNATS struct {
 	Port    int
@@ -92,12 +92,6 @@ func debianNATS(t testing.TB) {
 	}
 }
 
-// traffic is what a NATS server had to do since its start.
-type traffic struct {
-	Messages int64 `json:"in_msgs"`
-	Bytes    int64 `json:"in_bytes"`
-}
-
 // get reads a page of the server's figures.
 func (b *broker) get(page string, into any) {
 	b.t.Helper()
@@ -111,18 +105,6 @@ func (b *broker) get(page string, into any) {
 	if err != nil {
 		b.t.Fatalf("nats %s: %v", page, err)
 	}
-}
-
-func (b *broker) traffic() (f traffic) {
-	b.get("/varz", &f)
-	return f
-}
-
-// stored is how many bytes it keeps.
-func (b *broker) stored() int64 {
-	var f struct{ Storage, Store int64 }
-	b.get("/jsz", &f)
-	return f.Storage + f.Store
 }
 
 // streamed is a stream, and how many messages it has.

@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
@@ -373,7 +374,7 @@ func lasting(t *testing.T, usual time.Duration) time.Duration {
 // agent adds one, with these arguments beside those that each has.
 func (w *world) agent(home string, more ...string) *proc {
 	p := process(w.t, home, fmt.Sprintf("agent%d", len(w.agents)+1), environment(home), func(port string) []string {
-		return append([]string{program(w.t), "agent", "--port", port, "--config", filepath.Join(home, "agent.yaml"), "--name", "one", "--rate-limit", "0", "--tenant-concurrency", "0", "--concurrency", "4", "--log-level", "warning"}, more...)
+		return append([]string{faketest.Program(w.t, "cmd/mcphud"), "agent", "--port", port, "--config", filepath.Join(home, "agent.yaml"), "--name", "one", "--rate-limit", "0", "--tenant-concurrency", "0", "--concurrency", "4", "--log-level", "warning"}, more...)
 	})
 	w.agents = append(w.agents, p)
 	return p
@@ -382,7 +383,7 @@ func (w *world) agent(home string, more ...string) *proc {
 // router adds one.
 func (w *world) router(home string, more ...string) *proc {
 	p := process(w.t, home, fmt.Sprintf("router%d", len(w.routers)+1), environment(home), func(port string) []string {
-		return append([]string{program(w.t), "router", "--port", port, "--routes", filepath.Join(home, "routing.json"), "--log-level", "error"}, more...)
+		return append([]string{faketest.Program(w.t, "cmd/mcphud"), "router", "--port", port, "--routes", filepath.Join(home, "routing.json"), "--log-level", "error"}, more...)
 	})
 	w.routers = append(w.routers, p)
 	return p

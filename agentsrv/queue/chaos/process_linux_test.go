@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"bytes"
@@ -26,37 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	dir, err := os.MkdirTemp("", "mcphud-scale-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	folder = dir
-	code := leaktest.Run(m)
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// folder is where the program is built.
-var folder string
-
-// built is the program, built once.
-var built = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(folder, "mcphud")
-	if out, err := exec.Command("go", "build", "-o", file, "github.com/mcphud/mcphud/cmd/mcphud").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return file, nil
-})
-
-// program is where mcphud is.
-func program(t testing.TB) string {
-	t.Helper()
-	file, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	os.Exit(leaktest.Run(m))
 }
 
 // proc is a process that is killed and started again, always at the same port.
