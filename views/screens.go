@@ -103,7 +103,6 @@ func All(d Deps) []*tui.Screen {
 		stack.NewStack(d.Stack),
 		servers.NewDoctor(d.Doctor, where),
 		check.NewCheck(d.Checks, d.Lock),
-		call.NewTreemap(),
 		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		traffic.NewResend(traffic.Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
 		traffic.NewEditor(),

@@ -32,7 +32,7 @@ func NewTools(calls *pane.Calls, budget int) *tui.Screen {
 				return ""
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
-		}, pane.CheckAction("tools", pane.CurrentServer), pane.TreemapAction("tools", "$")},
+		}, pane.CheckAction("tools", pane.CurrentServer)},
 		app: true,
 	}, calls)
 	v.Budget = budget

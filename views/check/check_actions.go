@@ -73,7 +73,7 @@ func (v *checkScreen) actions() []tui.Action {
 			ID: "check.only", Keys: []string{"f"}, Title: "section", Group: g, Hint: 6,
 			Help: "List the findings of one section, or of all.", Disabled: v.nothing, Run: v.narrow,
 		},
-		acceptAction("check", g, 0, v.lock), pane.TreemapAction("check", "$"), pane.DriftAction("check"),
+		acceptAction("check", g, 0, v.lock), pane.DriftAction("check"),
 		{
 			ID: "check.save", Keys: []string{"S"}, Title: "save report", Group: g,
 			Help: "Save the report as JSON.", Disabled: v.noReport,

@@ -117,20 +117,5 @@ func SkillsAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
 	}
 }
 
-// TreemapAction shows the map, from the screens where one wonders where the tokens go.
-func TreemapAction(view, key string) tui.Action {
-	return tui.Action{
-		ID: view + ".tokens", Keys: []string{key}, Title: "map of tokens", Group: "Server", Hint: 7,
-		Help: "Show what each tool costs a model, as rectangles.",
-		Disabled: func(c *tui.Ctx) string {
-			if c.Server == nil || len(c.Server.Listing(offer.Tools).Items) == 0 {
-				return "there are no tools"
-			}
-			return ""
-		},
-		Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("treemap", nil) },
-	}
-}
-
 // Asks is the question of a server that a call of a target caused and that waits for longest, 0 for none.
 type Asks func(server, target string) uint64

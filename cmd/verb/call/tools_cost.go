@@ -42,9 +42,9 @@ func toolsCost(ctx context.Context, l *cli.Link) error {
 			t.Block("none")
 			return
 		}
-		rows := [][]string{{"tool", "bytes", "tokens"}}
+		rows := [][]string{{"tool", "bytes", "tokens", "share", "description", "schema"}}
 		for _, e := range entries {
-			rows = append(rows, []string{e.Name, strconv.Itoa(e.Bytes), strconv.Itoa(e.Tokens)})
+			rows = append(rows, []string{e.Name, strconv.Itoa(e.Bytes), strconv.Itoa(e.Tokens), cost.Share(e.Tokens, total.Tokens), strconv.Itoa(e.Description), strconv.Itoa(e.Schema)})
 		}
 		rows = append(rows, []string{text.Count(total.Count, "tool", "tools"), strconv.Itoa(total.Bytes), strconv.Itoa(total.Tokens)})
 		t.Table(l.Out.Width, rows)

@@ -241,7 +241,7 @@ func (m *measuring) lists() {
 	}
 	for _, e := range m.Entries {
 		if e.Kind == check.OfTool && m.Tools.Count >= quarterOf && e.Tokens > quarterTokens && 4*e.Tokens > all {
-			m.r.Add("cost/one-tool", check.Finding{Place: check.Place{Kind: check.OfTool, Name: e.Name}, Message: fmt.Sprintf("%d of %d tokens: %s", e.Tokens, all, share(e.Tokens, all))})
+			m.r.Add("cost/one-tool", check.Finding{Place: check.Place{Kind: check.OfTool, Name: e.Name}, Message: fmt.Sprintf("%d of %d tokens: %s", e.Tokens, all, Share(e.Tokens, all))})
 		}
 	}
 	for _, x := range m.descriptions.all {
@@ -287,25 +287,20 @@ const shown = 20
 // table is the entries that take most, and the lists.
 func (m *measuring) table() [][]string {
 	all := m.Tools.Tokens
-	out := [][]string{{"WHAT", "TOKENS", "SHARE", "BYTES"}}
-	row := func(what string, s Sum, share string) {
-		out = append(out, []string{what, fmt.Sprint(s.Tokens), share, text.Bytes(s.Bytes)})
-	}
-	n := 0
+	out := [][]string{{"WHAT", "TOKENS", "SHARE", "DESCRIPTION", "SCHEMA", "BYTES"}}
+	n, rest := 0, m.Tools
 	for _, e := range m.Entries {
 		if e.Kind == check.OfTool && n < shown {
 			n++
-			row(e.Name, Sum{1, e.Bytes, e.Tokens}, share(e.Tokens, all))
+			rest.Tokens, rest.Bytes = rest.Tokens-e.Tokens, rest.Bytes-e.Bytes
+			out = append(out, []string{e.Name, fmt.Sprint(e.Tokens), Share(e.Tokens, all), fmt.Sprint(e.Description), fmt.Sprint(e.Schema), text.Bytes(e.Bytes)})
 		}
 	}
+	row := func(what string, s Sum, share string) {
+		out = append(out, []string{what, fmt.Sprint(s.Tokens), share, "", "", text.Bytes(s.Bytes)})
+	}
 	if more := m.Tools.Count - n; more > 0 {
-		rest := m.Tools
-		for _, r := range m.Entries {
-			if r.Kind == check.OfTool && n > 0 {
-				rest.Tokens, rest.Bytes, n = rest.Tokens-r.Tokens, rest.Bytes-r.Bytes, n-1
-			}
-		}
-		row(fmt.Sprintf("%d more", more), rest, share(rest.Tokens, all))
+		row(fmt.Sprintf("%d more", more), rest, Share(rest.Tokens, all))
 	}
 	for _, l := range []struct {
 		name string
@@ -336,14 +331,14 @@ func (m *measuring) notes() (out []string) {
 			names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(p.Place.Name+" "+p.Place.Pointer), p.Saves))
 		}
 		if sum > 0 {
-			out = append(out, fmt.Sprintf("%s %s saves %d tokens of %d (%s).", group.verb, strings.Join(names, ", "), sum, m.Tools.Tokens, share(sum, m.Tools.Tokens)))
+			out = append(out, fmt.Sprintf("%s %s saves %d tokens of %d (%s).", group.verb, strings.Join(names, ", "), sum, m.Tools.Tokens, Share(sum, m.Tools.Tokens)))
 		}
 	}
 	return append(out, "Counted: "+Counted+".", strings.ToUpper(Estimate[:1])+Estimate[1:]+".")
 }
 
-// share is n of all in percent.
-func share(n, all int) string {
+// Share is n of all in percent, "" where there is nothing.
+func Share(n, all int) string {
 	if all == 0 {
 		return ""
 	}
