@@ -92,9 +92,6 @@ func (a *App) flagRows(c *cobra.Command) (list []flagGroup, more []string) {
 	c.Flags().SortFlags = false // the order in which they were made
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		group := strings.Join(f.Annotations[flags.GroupKey], "")
-		if f.Name == "version" {
-			group = flags.GroupHelp // cobra's
-		}
 		i := slices.IndexFunc(flags.Groups, func(g flags.HelpGroup) bool { return g.Name == group })
 		switch {
 		case f.Hidden || group == flags.GroupHelp && c != a.Root || i >= 0 && strings.HasPrefix(c.CommandPath(), "mcphud completion"):

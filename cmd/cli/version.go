@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"io"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 )
@@ -110,6 +112,22 @@ func (b Build) Lines() string {
 // ClientInfo is how mcphud introduces itself to servers.
 func ClientInfo() session.Implementation {
 	return session.Implementation{Name: "mcphud", Title: "mcphud", Version: Version()}
+}
+
+// RegisterVersion adds the flag --version to the root command, which then prints the version and does nothing else. It is the last flag of
+// all: nothing is registered after it.
+func (a *App) RegisterVersion(root *cobra.Command) {
+	root.LocalFlags() // takes over the persistent ones, which help lists in the order in which they came
+	wanted := root.Flags().BoolP("version", "v", false, "version for mcphud")
+	flags.Grouped(root.Flags(), flags.GroupHelp, "version")
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*wanted {
+			return run(cmd, args)
+		}
+		_, a.Fail = io.WriteString(output.Stdout{File: a.Out}, Built().Lines()+"\n")
+		return nil
+	}
 }
 
 // VersionCommand is mcphud version.

@@ -53,7 +53,7 @@ func run(args []string, std cli.Standard) int {
 	a.Root = a.command(args)
 	a.Root.SetArgs(args)
 	err := fang.Execute(ctx, a.Root,
-		fang.WithVersion(cli.Version()),
+		fang.WithoutVersion(), // it is ours: cobra prints it by a template
 		// The error is reported below, in one place and in the requested format.
 		fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
 	if err != nil { // cobra's own: a wrong flag, an unknown command
@@ -81,7 +81,6 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out) // before the command for completion is made, which keeps it
 	root.SetErr(a.Err)
-	root.SetVersionTemplate(cli.Built().Lines() + "\n")
 	a.Options.Register(root)
 	root.Flags().Var((*flags.WebURL)(&a.Options.ModelURL), "model-url", "let the OpenAI-compatible API at this `URL` answer sampling on request, with the key in MCPHUD_MODEL_KEY; MCPHUD_MODEL_URL")
 	root.Flags().StringVar(&a.Options.ModelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL. How the API is reached is said by model in config.yaml")
@@ -95,6 +94,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.addAll(root, all)
 	}
 	a.RegisterHelp(root)
+	a.RegisterVersion(root)
 	flags.PlainUsage(root)
 	a.offerServers(root)
 	return root

@@ -1,9 +1,9 @@
 package browser
 
 import (
-	"bytes"
 	_ "embed"
-	"html/template"
+	"html"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -17,13 +17,15 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
+// page has TITLE and TEXT in the places of what it says.
+//
 //go:embed page.html
 var page string
 
 // answer is what a browser is shown.
 type answer struct {
 	status      int
-	Title, Text string
+	title, text string
 }
 
 // serve answers browsers at the listeners, until stop is called.
@@ -61,11 +63,11 @@ func (v *visit) callback(w http.ResponseWriter, r *http.Request) {
 		a = answer{http.StatusConflict, "Already back", "mcphud has the answer to this login already. You can close this page."}
 	case q.Get("error") != "":
 		take = true
-		a.Title, a.Text = "Login refused", "The authorization server refused the login: "+plain(q.Get("error"))
+		a.title, a.text = "Login refused", "The authorization server refused the login: "+plain(q.Get("error"))
 		if more := q.Get("error_description"); more != "" {
-			a.Text += ": " + plain(more)
+			a.text += ": " + plain(more)
 		}
-		a.Text += ". You can close this page."
+		a.text += ". You can close this page."
 	default:
 		take = true
 	}
@@ -93,13 +95,10 @@ func (a answer) write(w http.ResponseWriter) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	var b bytes.Buffer
-	if err := template.Must(template.New("page").Parse(page)).Execute(&b, a); err != nil {
-		b.Reset() // two strings do not fail
-	}
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	filled := strings.NewReplacer("TITLE", html.EscapeString(a.title), "TEXT", html.EscapeString(a.text)).Replace(page)
+	h.Set("Content-Length", strconv.Itoa(len(filled)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(b.Bytes()) // a browser that is gone needs no answer
+	_, _ = io.WriteString(w, filled) // a browser that is gone needs no answer
 	_ = http.NewResponseController(w).Flush()
 }
 

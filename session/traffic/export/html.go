@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"path/filepath"
 	"strings"
@@ -31,8 +30,6 @@ const (
 var arrows = [...]string{journal.None: "·", journal.Out: "→", journal.In: "←"}
 
 var (
-	//go:embed page.html
-	pageText string
 	//go:embed page.css
 	pageStyle string
 	//go:embed page.js
@@ -41,27 +38,11 @@ var (
 
 // A page is one HTML file.
 type page struct {
+	out
 	j    *journal.Journal
 	all  *exchanges
-	t    *template.Template
-	w    *bufio.Writer
-	n    int64 // bytes written
-	left int   // rows that are not there
-	cut  int   // bodies that are shorter, or not there
-	err  error
-}
-
-// Write counts what is written.
-func (p *page) Write(b []byte) (int, error) {
-	n, err := p.w.Write(b)
-	p.n += int64(n)
-	return n, err
-}
-
-type pageHead struct {
-	Policy, Version, Title, From, To, Servers string
-	Style                                     template.CSS
-	Findings                                  []Finding
+	left int // rows that are not there
+	cut  int // bodies that are shorter, or not there
 }
 
 // Finding is what is said on a page against some of its messages.
@@ -71,27 +52,17 @@ type Finding struct {
 	More                                int      // further ones
 }
 
-type pageRow struct {
-	Time, Server, What, Class, Status, Took, Size string
-	Frames                                        []pageFrame
-}
-
-type pageFrame struct {
-	Seq             uint64
-	Head, Text, Cut string
-}
-
 // HTML writes a page for people without mcphud: exchanges that fold open into their messages, and what findings say against
 // them. It loads nothing, runs no script but its own, can be read without one, and is at most about MaxPage long. left says what is
 // not in it.
 func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, findings []Finding, name, version string) (left string, err error) {
-	p := &page{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), t: template.Must(template.New("").Parse(pageText))}
-	h := pageHead{
-		Title: filepath.Base(name), Version: version, Style: template.CSS(pageStyle), Findings: findings,
-		Policy: "default-src 'none'; style-src '" + hashOf(pageStyle) + "'; script-src '" + hashOf(pageScript) + "'; base-uri 'none'; form-action 'none'",
+	p := &page{out: out{w: bufio.NewWriterSize(w, 256<<10)}, j: j, all: exchangesOf(j)}
+	h := opening{
+		title: visible(filepath.Base(name)), version: version, findings: findings,
+		policy: "default-src 'none'; style-src '" + hashOf(pageStyle) + "'; script-src '" + hashOf(pageScript) + "'; base-uri 'none'; form-action 'none'",
 	}
-	h.From, h.To, h.Servers = p.span(keep)
-	p.write("head", h)
+	h.from, h.to, h.servers = p.span(keep)
+	p.open(h)
 	n := 0
 	j.Each(0, func(e *journal.Entry) bool {
 		if n++; keep == nil || keep.Has(e.Seq) {
@@ -106,7 +77,7 @@ func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection,
 	if p.cut > 0 {
 		notes = append(notes, fmt.Sprintf("Messages cut or left out: %d. One is shown up to %s, and none once the page is large.", p.cut, text.Bytes(MaxBody)))
 	}
-	p.write("foot", map[string]any{"Notes": notes, "Script": template.JS(pageScript)})
+	p.foot(notes)
 	return strings.Join(notes, " "), cmp.Or(p.err, ctx.Err(), p.w.Flush())
 }
 
@@ -114,12 +85,6 @@ func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection,
 func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-func (p *page) write(part string, data any) {
-	if p.err == nil {
-		p.err = p.t.ExecuteTemplate(p, part, data)
-	}
 }
 
 // span is the time that a journal is about, and its servers.
@@ -156,9 +121,9 @@ func (p *page) entry(e journal.Entry) {
 		p.left++
 		return
 	}
-	row := pageRow{
-		Time: e.Time.UTC().Format("15:04:05.000"), Server: visible(e.Server), Class: e.Status, Status: e.Status,
-		What: visible(strings.TrimSpace(arrows[e.Dir] + " " + cmp.Or(e.Method, e.Kind.String()) + " " + e.Tool)), Size: text.Bytes(e.Size),
+	r := row{
+		time: e.Time.UTC().Format("15:04:05.000"), server: visible(e.Server), status: e.Status,
+		what: visible(strings.TrimSpace(arrows[e.Dir] + " " + cmp.Or(e.Method, e.Kind.String()) + " " + e.Tool)), size: text.Bytes(e.Size),
 	}
 	frames := []journal.Entry{e}
 	if e.Kind == journal.Request {
@@ -167,22 +132,22 @@ func (p *page) entry(e journal.Entry) {
 		for _, f := range frames {
 			size += f.Size
 		}
-		row.Size = text.Bytes(size)
+		r.size = text.Bytes(size)
 	}
 	if e.Took > 0 {
-		row.Took = text.Duration(e.Took)
+		r.took = text.Duration(e.Took)
 	}
 	if e.Kind != journal.Request && e.Note != "" {
-		row.What = visible(strings.TrimSpace(row.What + " " + e.Note))
+		r.what = visible(strings.TrimSpace(r.what + " " + e.Note))
 	}
 	for _, f := range frames {
-		row.Frames = append(row.Frames, p.frame(f))
+		r.frames = append(r.frames, p.message(f))
 	}
-	p.write("row", row)
+	p.row(r)
 }
 
-// frame is one entry of a row.
-func (p *page) frame(e journal.Entry) pageFrame {
+// message is one entry of a row.
+func (p *page) message(e journal.Entry) frame {
 	words := []string{fmt.Sprintf("#%d", e.Seq), e.Time.UTC().Format("15:04:05.000000"), arrows[e.Dir], e.Kind.String(), e.Method}
 	if e.ID != "" {
 		words = append(words, "id "+e.ID)
@@ -191,18 +156,18 @@ func (p *page) frame(e journal.Entry) pageFrame {
 		words = append(words, m)
 	}
 	words = append(words, e.Hop, e.Note)
-	f := pageFrame{Seq: e.Seq, Head: visible(strings.Join(strings.Fields(strings.Join(words, " ")), " "))}
+	f := frame{seq: e.Seq, head: visible(strings.Join(strings.Fields(strings.Join(words, " ")), " "))}
 	switch {
 	case e.Size == 0:
 		return f
 	case p.n > MaxPage/2:
 		p.cut++
-		f.Cut = fmt.Sprintf("%s, not shown: the page would be too large", text.Bytes(e.Size))
+		f.cut = fmt.Sprintf("%s, not shown: the page would be too large", text.Bytes(e.Size))
 		return f
 	}
 	body, err := p.j.Head(e.Seq, 4*MaxBody) // white space may go
 	if err != nil {
-		f.Cut = err.Error()
+		f.cut = err.Error()
 		return f
 	}
 	whole := len(body) == e.Size
@@ -216,9 +181,9 @@ func (p *page) frame(e journal.Entry) pageFrame {
 	shown := text.Cut(string(body), MaxBody)
 	if !whole || len(shown) < len(body) {
 		p.cut++
-		f.Cut = fmt.Sprintf("cut: the whole is %s", text.Bytes(e.Size))
+		f.cut = fmt.Sprintf("cut: the whole is %s", text.Bytes(e.Size))
 	}
-	f.Text = visible(shown)
+	f.text = visible(shown)
 	return f
 }
 
