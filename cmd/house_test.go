@@ -112,6 +112,8 @@ func upwards(from, to string) string {
 			return a + " imports no other folder"
 		}
 		return a + " imports no other folder than " + strings.Join(folders[a], ", ")
+	case to == "text/template" || to == "html/template":
+		return "templates call methods by name, so that the linker keeps each exported one of all types that it sees"
 	case a == "themes" && b == "" && strings.Contains(to, "."):
 		return "themes are made of the standard library"
 	}
