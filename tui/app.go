@@ -20,6 +20,7 @@ type App struct {
 	ctx     Ctx
 	ops     *operations
 	quit    quitting
+	status  status
 	beat    beat
 
 	place   place            // what is visible
@@ -319,7 +320,8 @@ func (a *App) broadcastUnknown(msg tea.Msg) tea.Cmd {
 }
 
 func (a *App) opDone(m OpDone) tea.Cmd {
-	wanted := a.ops.done(m.Op)
+	op, wanted := a.ops.done(m.Op)
+	a.status.ended(op, m.Err)
 	a.toasts.ended(m.Op)
 	a.quit.settle(a)
 	if !wanted {

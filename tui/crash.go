@@ -34,6 +34,7 @@ func (a *App) crashed(doing string, v any) {
 	if a.crash == nil {
 		a.crash = &CrashError{View: a.place.view, Doing: doing, Value: v, Stack: string(debug.Stack()), Report: a.cfg.Report}
 	}
+	a.frame.view.ProgramStatus = nil // nothing of it is left behind
 	if a.send != nil {
 		go a.send(tea.QuitMsg{})
 	}

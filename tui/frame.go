@@ -36,6 +36,7 @@ func (a *App) View() (v tea.View) {
 	v.Cursor = cursor
 	v.WindowTitle = a.title()
 	v.ProgressBar = a.progressBar()
+	v.ProgramStatus = a.programStatus()
 	if a.mouse.on {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

@@ -126,15 +126,15 @@ func guard(ctx context.Context, label string, fn func(context.Context) (any, err
 	return fn(ctx)
 }
 
-// done takes the operation off the register and reports whether anybody still wants its outcome.
-func (o *operations) done(id uint64) bool {
+// done takes the operation off the register, and reports whether anybody still wants its outcome; nil is one that is not there.
+func (o *operations) done(id uint64) (op *Op, wanted bool) {
 	i := slices.IndexFunc(o.all, func(r *running) bool { return r.ID == id })
 	if i < 0 {
-		return false
+		return nil, false
 	}
-	wanted := !o.all[i].dropped
+	r := o.all[i]
 	o.all = slices.Delete(o.all, i, i+1)
-	return wanted
+	return &r.Op, !r.dropped
 }
 
 func (o *operations) cancel(id uint64) bool {

@@ -9,6 +9,7 @@ import (
 // key routes a key press: cancel and quit first, then the overlay on top, the
 // prompt, the focused pane, and last the global actions.
 func (a *App) key(m tea.KeyPressMsg) tea.Cmd {
+	a.status.last = ""
 	switch m.String() {
 	case "ctrl+c":
 		return a.quit.interrupt(a)

@@ -46,6 +46,7 @@ func Run(ctx context.Context, cfg Config) error {
 		tea.WithFilter(func(m tea.Model, msg tea.Msg) tea.Msg {
 			if _, ok := msg.(tea.QuitMsg); ok {
 				dog.arm()
+				app.status.over, app.rerender = true, true
 			}
 			return c.filter(m, msg)
 		}),

@@ -12,15 +12,16 @@ import (
 // styles: where to write, what to erase, the modes it needs, questions to the
 // terminal about itself, its window's title, progress, and the clipboard.
 var allowed = []*regexp.Regexp{
-	regexp.MustCompile(`^\x1b\[\d*(;\d*)?[ABCDEFGHJKXPLM@STdb` + "`" + `]`),                        // cursor and erasing
-	regexp.MustCompile(`^\x1b\[\??(25|1049|1002|1003|1006|2004|2026|2027|2031|1004|7|2048)[hl]`),   // modes
-	regexp.MustCompile(`^\x1b\[\?\d+\$p`),                                                          // asking for a mode
-	regexp.MustCompile(`^\x1b\[([>=?<]\d*(;\d+)?u|>\d*;?\d*m|>0?q|c|\?u|\d+ q|\d*;\d*r|r|\?\d+n)`), // keyboard, version, cursor shape, scroll region
-	regexp.MustCompile(`^\x1bM`),                                                                   // reverse index
-	regexp.MustCompile(`^\x1b\](10|11|12);\?\x07`),                                                 // asking for colours
-	regexp.MustCompile(`^\x1b\](110|111|112)\x07`),                                                 // colours back
-	regexp.MustCompile(`^\x1b\]9;4;\d(;\d+)?\x07`),                                                 // progress bar
-	regexp.MustCompile(`^\x1bP\+q[0-9A-F;]+\x1b\\`),                                                // asking for capabilities
+	regexp.MustCompile(`^\x1b\[\d*(;\d*)?[ABCDEFGHJKXPLM@STdb` + "`" + `]`),                                           // cursor and erasing
+	regexp.MustCompile(`^\x1b\[\??(25|1049|1002|1003|1006|2004|2026|2027|2031|1004|7|2048)[hl]`),                      // modes
+	regexp.MustCompile(`^\x1b\[\?\d+\$p`),                                                                             // asking for a mode
+	regexp.MustCompile(`^\x1b\[([>=?<]\d*(;\d+)?u|>\d*;?\d*m|>0?q|c|\?u|\d+ q|\d*;\d*r|r|\?\d+n)`),                    // keyboard, version, cursor shape, scroll region
+	regexp.MustCompile(`^\x1bM`),                                                                                      // reverse index
+	regexp.MustCompile(`^\x1b\](10|11|12);\?\x07`),                                                                    // asking for colours
+	regexp.MustCompile(`^\x1b\](110|111|112)\x07`),                                                                    // colours back
+	regexp.MustCompile(`^\x1b\]9;4;\d(;\d+)?\x07`),                                                                    // progress bar
+	regexp.MustCompile(`^\x1b\]7501;state=(clear|(idle|working|blocked|done|error)(:kind=question)?:app=mcphud)\x07`), // program status
+	regexp.MustCompile(`^\x1bP\+q[0-9A-F;]+\x1b\\`),                                                                   // asking for capabilities
 	// Pictures, made by this program of pixels that it decoded: to kitty with no answer (q=2) and away again; with the cursor kept, over
 	// cells that are blank, by iTerm2's protocol and sixel.
 	regexp.MustCompile(`^\x1b_G(a=T,f=100,q=2,U=1,i=\d+,c=\d+,r=\d+,)?m=[01];[A-Za-z0-9+/=]+\x1b\\`),

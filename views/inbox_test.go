@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
@@ -22,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/pending"
 	chatapi "github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -122,8 +124,12 @@ const person = `{"message":"Who are you?","requestedSchema":{"type":"object","pr
 // A call waits for a person, says so, and its form has the schema's defaults. After the answer the call is on the screen again.
 func TestInboxElicitation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		app, got := asked(t, "elicitation/create", person)
+		var status *tea.ProgramStatus // as the terminal has it
+		app, got := asked(t, "elicitation/create", person, tuitest.Config(func(c *tui.Config) { c.Frames = func(v tea.View) { status = v.ProgramStatus } }))
 		app.Status().Has("inbox 1")
+		if status == nil || status.State != tea.ProgramStateBlocked || status.Kind != tea.ProgramStatusKindQuestion {
+			t.Errorf("the terminal is told %+v", status)
+		}
 		app.Pane("result").Has("waits for your answer", "i to answer")
 		app.Press("i").View("answer").Pane("question").Has("asker says", "▌ Who are you?")
 		app.Pane("form").Focused().Has("42", "Green", "Bear")
