@@ -35,6 +35,9 @@ func (s *Session) Refresh(ctx context.Context, kind offer.Kind) (offer.Listing, 
 
 func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.Listing, error) {
 	for {
+		if err := ctx.Err(); err != nil { // or it would take the place of why the list could not be had
+			return s.Listing(kind), failure.Wrap(err, s.Title(), kind.Method())
+		}
 		cur, load, wait := s.lists.claim(kind, force)
 		if wait != nil {
 			select {

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -235,6 +236,23 @@ func TestListCache(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever gave up before it was his turn does not ask, nor does he take away why the list could not be had.
+func TestListThatNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		_, s := sessiontest.Open(t, lister(`{"tools":{}}`, func(int, string) string { asked++; return `{"tools":7}` }), config.Server{})
+		_, want := s.List(t.Context(), offer.Tools)
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := s.List(gone, offer.Tools); failure.KindOf(err) != failure.Interrupted {
+			t.Errorf("%v", err)
+		}
+		if got := s.Listing(offer.Tools).Err; want == nil || got == nil || got.Error() != want.Error() || asked != 1 {
+			t.Errorf("%v, want %v; asked %d times", got, want, asked)
+		}
+	})
 }
 
 // TestListReloadsAfterReconnect: what was open is there again, fresh.
