@@ -1,5 +1,3 @@
-//go:generate go test -run TestManual -update .
-
 package live
 
 import (
