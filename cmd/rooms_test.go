@@ -27,7 +27,7 @@ var sizes = []struct {
 	{"session", 5_450},
 	{"session/client", 2_200},
 	{"session/catalog", 4_400},
-	{"session/traffic", 11_800},
+	{"session/traffic", 12_300},
 	{"session/check", 27_960},
 	{"session/test", 5_900},
 	{"themes", 400},
@@ -35,12 +35,12 @@ var sizes = []struct {
 	{"proxy", 24_800},
 	{"tui", 20_500},
 	{"views", 28_200},
-	{"cmd", 27_000},
+	{"cmd", 26_100},
 	{"", 239_200},
 }
 
 // tests is how many lines all tests have.
-const tests = 146_300
+const tests = 146_600
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -17,22 +17,21 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
 
 // past is a history with calls of the server demo, which was made before the program starts.
-func past(t *testing.T, file string, calls ...session.Made) *history.History {
+func past(t *testing.T, file string, made ...session.Made) *calls.History {
 	t.Helper()
-	h := history.New(file, history.Usual)
+	h := calls.OpenHistory(file, calls.UsualLimits)
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	for i, m := range calls {
+	for i, m := range made {
 		m.Started, m.Took, m.Title = time.Now().Add(time.Duration(i-10)*time.Minute), 12*time.Millisecond, m.Server.Name
 		h.Record(m)
 	}
@@ -50,7 +49,7 @@ func madeAt(server, tool, args, result string) session.Made {
 }
 
 // openHistory starts the program on a history with three calls of demo and one of another server.
-func openHistory(t *testing.T, h *history.History, s *server.MCPServer, more ...tuitest.Option) *tuitest.App {
+func openHistory(t *testing.T, h *calls.History, s *server.MCPServer, more ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	app := tuitest.Start(t, append([]tuitest.Option{
 		tuitest.At("history", nil), tuitest.Server("demo", s), tuitest.Views(views.All(views.Deps{History: h})...), tuitest.Size(100, 30),
@@ -61,7 +60,7 @@ func openHistory(t *testing.T, h *history.History, s *server.MCPServer, more ...
 }
 
 // recording keeps what is called.
-func recording(h *history.History) tuitest.Option {
+func recording(h *calls.History) tuitest.Option {
 	return tuitest.SessionOptions(func(o *session.Options) { o.Record = h.Record })
 }
 
@@ -262,7 +261,7 @@ func TestHistoryOfPromptsAndResources(t *testing.T) {
 // A history that cannot be written is said once, and calls go on.
 func TestBrokenHistoryIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := history.New(filepath.Join(t.TempDir(), "x\x00", "calls.db"), history.Usual)
+		h := calls.OpenHistory(filepath.Join(t.TempDir(), "x\x00", "calls.db"), calls.UsualLimits)
 		t.Cleanup(func() { _ = h.Close() })
 		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", basics.NewServer("")), recording(h), tuitest.Views(views.All(views.Deps{History: h})...))
 		app.Press("/").Type("echo").Press("enter", "enter").View("call")

@@ -31,7 +31,7 @@ func TestSavedCallIsTrusted(t *testing.T) {
 		if !ok || !trust.Trusted(srv) {
 			t.Errorf("%+v is not trusted", srv)
 		}
-		f.Calls[0].Command[1] = "--other"
+		f.Calls[0].Server.Args[0] = "--other"
 		if srv, _ := f.Calls[0].Config(); trust.Trusted(srv) {
 			t.Error("another command is trusted")
 		}

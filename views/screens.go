@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/inputs"
 	"github.com/mcphud/mcphud/session/serve/chat"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/call"
 	"github.com/mcphud/mcphud/views/check"
@@ -31,7 +31,7 @@ type Deps struct {
 	// Secrets keeps what servers ask for; nil keeps nothing.
 	Secrets servers.Secrets
 	// History is the calls that were made before; nil for none.
-	History *history.History
+	History *calls.History
 	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
 	Consent *consent.Policy
 	// Registry is the tools of all servers; nil for none.

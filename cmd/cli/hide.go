@@ -109,9 +109,6 @@ func (s *Sent) assertions(data json.RawMessage) json.RawMessage {
 	return unnamed
 }
 
-// What a tool says of its error: so many bytes are kept, of which stderr has the first ones, once what was sent as a secret is hidden in them. To cut
-// first would leave the beginning of a secret that lies across the cut.
-const (
-	MaxToolSaid   = 4000
-	ToolSaidShown = 230
-)
+// ToolSaidShown is how many bytes of what a tool says of its error stderr has, once what was sent as a secret is hidden in the many more that a
+// [calls.ToolError] keeps. To cut first would leave the beginning of a secret that lies across the cut.
+const ToolSaidShown = 230

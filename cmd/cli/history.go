@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // NoHistory is the variable that turns the history off.
 const NoHistory = "MCPHUD_HISTORY"
 
 // KeptCalls is the history that this run adds its calls to; nil where it is not to add any.
-func (a *App) KeptCalls() *history.History {
+func (a *App) KeptCalls() *calls.History {
 	off := !a.Preferences().History
 	if v := os.Getenv(NoHistory); v != "" {
 		off = HistoryOff(v)
@@ -29,9 +29,9 @@ func (a *App) KeptCalls() *history.History {
 }
 
 // KnownCalls is the history to read from, and to change by commands.
-func (a *App) KnownCalls() *history.History {
+func (a *App) KnownCalls() *calls.History {
 	u := a.Preferences()
-	return history.New(StateFile("calls.db"), history.Limits{Calls: u.HistoryCalls, Bytes: u.HistorySize, Age: time.Duration(u.HistoryDays) * 24 * time.Hour})
+	return calls.OpenHistory(StateFile("calls.db"), calls.Limits{Calls: u.HistoryCalls, Bytes: u.HistorySize, Age: time.Duration(u.HistoryDays) * 24 * time.Hour})
 }
 
 // HistoryOff reports whether a value of MCPHUD_HISTORY turns the history off.
@@ -44,7 +44,7 @@ func HistoryOff(value string) bool {
 }
 
 // WithHistory makes a command's body from a function that is given the history and the command's arguments.
-func (a *App) WithHistory(f func(ctx context.Context, h *history.History, own []string) error) func(*cobra.Command, []string) error {
+func (a *App) WithHistory(f func(ctx context.Context, h *calls.History, own []string) error) func(*cobra.Command, []string) error {
 	return a.Action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		if err := CheckArgs(cmd, args); err != nil {
 			return err
@@ -54,9 +54,9 @@ func (a *App) WithHistory(f func(ctx context.Context, h *history.History, own []
 			return failure.UsageError("there is no folder for the history", "set HOME or XDG_STATE_HOME")
 		}
 		err := f(ctx, h, args)
-		if errors.Is(err, history.ErrNone) {
+		if errors.Is(err, calls.ErrNone) {
 			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
-		} else if errors.Is(err, history.ErrName) {
+		} else if errors.Is(err, calls.ErrName) {
 			err = failure.UsageError(err.Error(), "choose another name")
 		}
 		return errors.Join(err, h.Close())

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -40,21 +40,14 @@ func (i *Ignoring) Parse() error {
 
 // Compared says how two answers differ. Where they do, or always, learn asks a server once more for what varies, unless it is nil; twice
 // reports that it did.
-func (i *Ignoring) Compared(ctx context.Context, before, after again.Answer, always bool, learn func() (*compare.Noise, error)) (r compare.Result, twice bool, err error) {
-	a, b := again.Values(before, after)
+func (i *Ignoring) Compared(ctx context.Context, before, after calls.Answer, always bool, learn func() (*compare.Noise, error)) (r compare.Result, twice bool, err error) {
+	a, b := calls.Values(before, after)
 	ignore, err := i.parsed.In(ctx, a, b)
 	if err != nil {
 		return r, false, &failure.Error{Kind: failure.Usage, Message: "--ignore: " + err.Error(), Err: err, Next: "correct the expression"}
 	}
-	r = again.Compare(before, after, nil, ignore)
-	if learn == nil || !always && !r.Unexplained() {
-		return r, false, nil
-	}
-	noise, err := learn()
-	if err != nil {
-		return r, false, err
-	}
-	return again.Compare(before, after, noise, ignore), true, nil
+	r, noise, err := calls.Differ(before, after, ignore, always, learn)
+	return r, noise != nil, err
 }
 
 // Allow is the flags that leave out what may vary by itself.

@@ -23,7 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/traffic"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -63,7 +63,7 @@ func topics() []topic {
 			{"inspector", "The Inspector's command line"},
 			{"cli", "The Inspector's command line"},
 		}},
-		{"history", "calls that were made before, and named calls as files and tests", history.README, []part{{"calls", ""}}},
+		{"history", "calls that were made before, and named calls as files and tests", calls.README, []part{{"calls", ""}}},
 		{"traffic", "recorded traffic: filter, tap, trace, comparing, journal files", traffic.README, []part{
 			{"filter", "The filter"},
 			{"tap", "Other clients"},

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -51,7 +51,7 @@ func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := s.Failure(cli.Explain(t.Context(), runner.ToolError("s", "tools/call login", result)))
+		e := s.Failure(cli.Explain(t.Context(), calls.ToolError("s", "tools/call login", result)))
 		if strings.Contains(e.Message, "corr") || len(e.Message) > cli.ToolSaidShown+10 {
 			t.Fatalf("after %d bytes: %s", before, e.Message)
 		}

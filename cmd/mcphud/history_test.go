@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	verbcall "github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // withCalls gives this test a history of its own, and returns its file.
@@ -24,9 +24,9 @@ func withCalls(t *testing.T) string {
 }
 
 // callsOf runs history list and reads what it prints.
-func callsOf(t *testing.T, args ...string) []history.Call {
+func callsOf(t *testing.T, args ...string) []calls.Call {
 	t.Helper()
-	var list struct{ Calls []history.Call }
+	var list struct{ Calls []calls.Call }
 	if out := mcphud(t, append([]string{"history", "list"}, args...)...).ok(t); json.Unmarshal([]byte(out), &list) != nil {
 		t.Fatal(out)
 	}

@@ -15,14 +15,14 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // ranReport is what run prints in the format json.
 type ranReport struct {
-	Calls                       []runner.Ran
+	Calls                       []calls.Outcome
 	Failed, Skipped, Assertions int
 }
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // project is a folder with these calls, in which the test runs.
@@ -87,7 +87,7 @@ func TestRunCalls(t *testing.T) {
 	}
 	o = mcphud(t, fake(t, behave.Good, "run", ".")...)
 	var all struct {
-		Calls  []runner.Ran
+		Calls  []calls.Outcome
 		Failed int
 	}
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitRPC || all.Failed != 2 || len(all.Calls) != 5 {

@@ -6,8 +6,7 @@
 //   - export: HTTP archives, a page, parts of journals
 //   - importer: files of other programs as journals
 //   - redact: takes private data out of journals
-//   - history: calls that were made; calls: named calls of a project
-//   - again: sends a recorded request once more
+//   - calls: one call, kept in the history, named in a file of a project, or recorded; and what makes it, once more, at two servers
 //   - expect: compares an answer with what was expected; compare: how two JSON values differ
 //
 // They import session/client, session/serve, session and what these stand on; never session/check, whose findings they are given. A format to

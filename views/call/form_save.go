@@ -11,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/traffic/calls"
-	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -21,13 +20,13 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 	d := v.cur
 	args, fields, item, given := json.RawMessage(d.form.JSON()), d.form.Schema().Raw(), d.item, d.form.Strings()
 	return func(file, name string) calls.Call {
-		k := history.Call{Method: "tools/call", Target: item.Name, Server: history.ServerOf(srv)}
+		k := calls.Call{Method: calls.ToolsCall, Target: item.Name, Server: calls.ServerOf(srv)}
 		rule := mask.RuleOf(fields)
 		switch v.formKind.kind {
 		case offer.Prompts:
-			k.Method = "prompts/get"
+			k.Method = calls.PromptsGet
 		case offer.Templates:
-			k.Method, args = "resources/read", nil
+			k.Method, args = calls.ResourcesRead, nil
 			if uri, err := offer.Expand(item.URI, given); err == nil {
 				k.Target = uri
 			}
@@ -39,7 +38,7 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 				k.Secrets = append(k.Secrets, "/arguments"+p)
 			}
 		}
-		return calls.Of(k, file, name)
+		return k.Saved(file, name)
 	}
 }
 

@@ -14,7 +14,7 @@ type Calls struct {
 	of   *journal.Journal
 	seen uint64 // entries up to here were looked at
 	buf  []journal.Entry
-	by   map[callKey]calls
+	by   map[callKey]callCount
 	Rev  int // counts what changed them
 }
 
@@ -23,8 +23,8 @@ const maxCalled = 10_000
 
 type callKey struct{ server, method, name string }
 
-// calls are those of one item.
-type calls struct {
+// callCount counts the calls of one item.
+type callCount struct {
 	n    int
 	last uint64 // journal entry of the newest request
 }
@@ -35,7 +35,7 @@ var methods = map[offer.Kind]string{offer.Tools: "tools/call", offer.Prompts: "p
 // Sync takes in what was journalled since the last call.
 func (k *Calls) Sync(j *journal.Journal) {
 	if k.of != j {
-		*k = Calls{of: j, by: map[callKey]calls{}, Rev: k.Rev + 1}
+		*k = Calls{of: j, by: map[callKey]callCount{}, Rev: k.Rev + 1}
 	}
 	if j == nil {
 		return
@@ -54,7 +54,7 @@ func (k *Calls) Sync(j *journal.Journal) {
 		at := callKey{e.Server, e.Method, e.Tool}
 		c, known := k.by[at]
 		if known || len(k.by) < maxCalled {
-			k.by[at] = calls{c.n + 1, e.Seq}
+			k.by[at] = callCount{c.n + 1, e.Seq}
 		}
 	}
 	if cap(k.buf) > 4096 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -17,7 +17,7 @@ func AgainActions(view, in string, full bool, seq func(*tui.Ctx) uint64) []tui.A
 		if n == 0 || !ok {
 			return "nothing was sent yet"
 		}
-		return again.Why(j, &e)
+		return calls.CannotSend(j, &e)
 	}
 	to := func(screen string, of Again) func(*tui.Ctx) tea.Cmd {
 		return func(c *tui.Ctx) tea.Cmd {

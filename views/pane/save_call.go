@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/config"
-	named "github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -30,9 +30,9 @@ type CallAnswer struct {
 }
 
 // SaveCall asks for a name and for what is expected, and writes a call to a file of the project. of makes the call of the file.
-func SaveCall(c *tui.Ctx, view, initial string, of func(file, name string) named.Call, a CallAnswer) tea.Cmd {
+func SaveCall(c *tui.Ctx, view, initial string, of func(file, name string) calls.Call, a CallAnswer) tea.Cmd {
 	return c.Ask(tui.Question{Label: "save as .mcphud/calls/", Initial: initial, Check: func(name string) string {
-		if err := named.CheckName(name); err != nil {
+		if err := calls.CheckName(name); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -44,7 +44,7 @@ func SaveCall(c *tui.Ctx, view, initial string, of func(file, name string) named
 				if err != nil {
 					return savedCall{}, err
 				}
-				file, err := named.Path(named.Dir(wd), name)
+				file, err := calls.Path(calls.Dir(wd), name)
 				if err != nil {
 					return savedCall{}, err
 				}
@@ -55,7 +55,7 @@ func SaveCall(c *tui.Ctx, view, initial string, of func(file, name string) named
 						return err
 					}
 					if trust != nil {
-						_ = named.Trust(trust, file, a.Made) // else the first run asks
+						_ = calls.Trust(trust, file, a.Made) // else the first run asks
 					}
 					return nil
 				}}
@@ -99,7 +99,7 @@ func CallSaved(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 
 // UsualName is what a call's file is called unless somebody says otherwise.
 func UsualName(target string) string {
-	if named.CheckName(target) == nil {
+	if calls.CheckName(target) == nil {
 		return target
 	}
 	return ""

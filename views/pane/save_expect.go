@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/offer"
-	named "github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui"
 )
@@ -52,9 +52,9 @@ func ignoring(text string) (*expect.Snapshot, error) {
 }
 
 // writeCall writes the file of a call, and where it expects a snapshot what the answer was.
-func writeCall(ctx context.Context, call named.Call, a CallAnswer) error {
+func writeCall(ctx context.Context, call calls.Call, a CallAnswer) error {
 	if call.Expect.Snapshot == nil {
-		return named.Write(call)
+		return calls.Write(call)
 	}
 	result, err := a.Result(ctx)
 	if err != nil {
@@ -63,10 +63,10 @@ func writeCall(ctx context.Context, call named.Call, a CallAnswer) error {
 	if is := offer.IsError(result); is { // which it has to be again
 		call.Expect.IsError = &is
 	}
-	if err := named.Write(call); err != nil {
+	if err := calls.Write(call); err != nil {
 		return err
 	}
-	f, _, err := named.Read(call.File) // which says where the snapshot is
+	f, _, err := calls.Read(call.File) // which says where the snapshot is
 	if err != nil {
 		return err
 	}

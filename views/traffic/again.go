@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
@@ -43,10 +43,10 @@ func (t *Targets) sessions(c *tui.Ctx) *session.Manager { return cmp.Or(t.Sessio
 type resend struct {
 	pane.Versus
 	Targets
-	req    again.Request
+	req    calls.Request
 	some   bool // there is a request
-	before again.Answer
-	after  *again.Answer
+	before calls.Answer
+	after  *calls.Answer
 	noise  *compare.Noise
 	to     target               // where it was sent last
 	how    string               // how the second answer came about
@@ -159,8 +159,8 @@ func (v *resend) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 // openedRequest is the outcome of reading what is to be sent.
 type openedRequest struct {
 	of            pane.Again
-	req           again.Request
-	before, after again.Answer
+	req           calls.Request
+	before, after calls.Answer
 	asked         []compare.Difference // what was asked otherwise than before
 }
 
@@ -182,10 +182,10 @@ func (v *resend) stop(c *tui.Ctx) {
 }
 
 // side is an answer with whose it is and what it cost, beside the other one if that is given.
-func (v *resend) side(c *tui.Ctx, name string, a, beside *again.Answer) pane.Side {
+func (v *resend) side(c *tui.Ctx, name string, a, beside *calls.Answer) pane.Side {
 	s := pane.Side{Value: a.Shown()}
 	about := []string{name + ": " + safe.Line(cmp.Or(c.ServerTitle(a.Server), a.Server, "?"), 60)}
-	if v.after != nil && v.before.Version != v.after.Version && v.before.Version != again.Legacy && a.Version != "" {
+	if v.after != nil && v.before.Version != v.after.Version && v.before.Version != calls.Legacy && a.Version != "" {
 		about = append(about, safe.Line(a.Version, 20))
 	}
 	if at := a.At.Local(); time.Since(at) > 20*time.Hour {
@@ -221,7 +221,7 @@ func more[N ~int | ~int64](n N, f func(N) string) string {
 func (v *resend) present(c *tui.Ctx) tea.Cmd {
 	before, after, noise := v.before, *v.after, v.noise
 	return v.look(c, "Comparing", func(context.Context) (any, error) {
-		return comparedAnswers{again.Compare(before, after, noise, nil)}, nil
+		return comparedAnswers{calls.Compare(before, after, noise, nil)}, nil
 	})
 }
 

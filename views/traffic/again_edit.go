@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -31,8 +31,8 @@ const maxEdits = 50
 
 // editDraft is a request with what was typed for it.
 type editDraft struct {
-	req    again.Request
-	before again.Answer
+	req    calls.Request
+	before calls.Answer
 	form   *form.Form
 }
 

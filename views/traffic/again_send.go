@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
@@ -63,14 +63,14 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 		o := openedRequest{of: of}
 		if of.Request != nil {
 			o.req = *of.Request
-		} else if o.req, err = again.Find(j, of.Seq); err != nil {
+		} else if o.req, err = calls.FindRequest(j, of.Seq); err != nil {
 			return o, err
 		}
 		switch {
 		case of.Before != nil:
 			o.before = *of.Before
 		case o.req.Seq != 0:
-			if o.before, err = again.Recorded(j, o.req.Seq); err != nil {
+			if o.before, err = calls.RecordedAnswer(j, o.req.Seq); err != nil {
 				return o, err
 			}
 		default:
@@ -90,9 +90,9 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 				return o, errNoEarlier
 			}
 			o.after = o.before
-			if o.before, err = again.Recorded(j, seq); err == nil {
-				var was again.Request
-				if was, err = again.Find(j, seq); err == nil {
+			if o.before, err = calls.RecordedAnswer(j, seq); err == nil {
+				var was calls.Request
+				if was, err = calls.FindRequest(j, seq); err == nil {
 					o.asked, err = asked(was, o.req)
 				}
 			}
@@ -102,7 +102,7 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 }
 
 // asked is how a request differs from an earlier one, but for what is new in each.
-func asked(was, r again.Request) ([]compare.Difference, error) {
+func asked(was, r calls.Request) ([]compare.Difference, error) {
 	a, err1 := jsonrpc.Update(was.Params(), jsonrpc.Delete("_meta"))
 	b, err2 := jsonrpc.Update(r.Params(), jsonrpc.Delete("_meta"))
 	return compare.Values(a, b, compare.Options{NoGuess: true}).Differences, errors.Join(err1, err2)
@@ -149,7 +149,7 @@ func (v *resend) adopt(c *tui.Ctx, r openedRequest) {
 	v.req, v.some, v.before, v.edited = r.req, true, r.before, r.asked
 	if s, ok := v.sessions(c).Server(r.req.Server); ok && v.sessions(c) == c.Sessions {
 		v.to = target{s: s}
-		if r.before.Version == again.Legacy && s.Status().Era == session.Legacy {
+		if r.before.Version == calls.Legacy && s.Status().Era == session.Legacy {
 			v.before.Version = s.Status().Version
 		}
 	} else if !ok || v.sessions(c) != c.Sessions {
@@ -218,7 +218,7 @@ func (v *resend) agreed(c *tui.Ctx, to target) tea.Cmd {
 // sentAgain is the outcome of sending.
 type sentAgain struct {
 	to    target
-	after again.Answer
+	after calls.Answer
 	noise *compare.Noise
 }
 
@@ -227,20 +227,14 @@ func (v *resend) run(c *tui.Ctx, to target) tea.Cmd {
 	req, before, j := v.req, v.before, v.sessions(c).Journal()
 	what := strings.TrimSpace(req.Method() + " " + req.Target())
 	return v.begin(c, what+" to "+to.String(), to.over(func(ctx context.Context, s *session.Session) (any, error) {
-		o := session.CallOptions{OnProgress: pane.ReportTo(ctx)}
+		maker := &calls.Runner{Session: s, Journal: j, Options: session.CallOptions{OnProgress: pane.ReportTo(ctx)}}
 		out := sentAgain{to: to}
 		var err error
-		if out.after, err = req.Send(ctx, s, j, o); err != nil || !req.Repeatable(to.s) {
+		if out.after, err = maker.Ask(ctx, req); err != nil || before.Frame == nil || out.after.Frame == nil {
 			return out, err
 		}
-		if before.Frame != nil && out.after.Frame != nil && again.Compare(before, out.after, nil, nil).Unexplained() {
-			second, err := req.Send(ctx, s, j, o)
-			if err != nil {
-				return out, err
-			}
-			out.noise = again.Learn(out.after, second)
-		}
-		return out, nil
+		_, out.noise, err = calls.Differ(before, out.after, nil, false, maker.Learns(ctx, req, out.after, false))
+		return out, err
 	}))
 }
 
@@ -285,7 +279,8 @@ func (v *resend) askLearn(c *tui.Ctx) tea.Cmd {
 func (v *resend) learn(c *tui.Ctx) tea.Cmd {
 	req, to, after, j := v.req, v.to, *v.after, v.sessions(c).Journal()
 	return v.begin(c, "learn what varies", to.over(func(ctx context.Context, s *session.Session) (any, error) {
-		second, err := req.Send(ctx, s, j, session.CallOptions{OnProgress: pane.ReportTo(ctx)})
-		return sentAgain{to: to, after: after, noise: again.Learn(after, second)}, err
+		maker := &calls.Runner{Session: s, Journal: j, Options: session.CallOptions{OnProgress: pane.ReportTo(ctx)}}
+		noise, err := maker.Learns(ctx, req, after, true)()
+		return sentAgain{to: to, after: after, noise: noise}, err
 	}))
 }

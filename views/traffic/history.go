@@ -12,7 +12,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/traffic/calls"
-	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -22,8 +21,8 @@ import (
 // Navigate's Arg may be what (string) to look for.
 type historyScreen struct {
 	pane.Rows
-	h        *history.History
-	all      []history.Call
+	h        *calls.History
+	all      []calls.Call
 	everyone bool // of all servers
 	reading  bool
 	fresh    bool   // what is listed was read
@@ -42,7 +41,7 @@ type historyScreen struct {
 const mostListed = 5000
 
 // NewHistory is the list of calls that were made before; nil for none.
-func NewHistory(h *history.History) *tui.Screen {
+func NewHistory(h *calls.History) *tui.Screen {
 	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
@@ -110,7 +109,7 @@ func (v *historyScreen) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
 				return c.Ask(tui.Question{Label: "name", Initial: k.Name, Check: func(name string) string {
-					if err := history.CheckName(name); name != "" && err != nil {
+					if err := calls.CheckLabel(name); name != "" && err != nil {
 						return err.Error()
 					}
 					return ""
@@ -135,11 +134,11 @@ func (v *historyScreen) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
 				a, h := pane.CallAnswer{}, v.h
-				a.Made, _ = k.Server.Of()
+				a.Made, _ = k.Server.Config()
 				if k.Kept {
 					a.Result = func(ctx context.Context) ([]byte, error) { return h.Result(ctx, k) }
 				}
-				return pane.SaveCall(c, "history", cmp.Or(pane.UsualName(k.Name), pane.UsualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) }, a)
+				return pane.SaveCall(c, "history", cmp.Or(pane.UsualName(k.Name), pane.UsualName(k.Target)), k.Saved, a)
 			},
 		},
 		{
@@ -173,15 +172,15 @@ func (v *historyScreen) actions() []tui.Action {
 }
 
 // callLine is a call for a question.
-func callLine(k history.Call) string {
+func callLine(k calls.Call) string {
 	return k.Target + " " + string(k.Arguments) + " at " + k.Server.Where() + ", " + k.At.Local().Format(time.DateTime)
 }
 
-func (v *historyScreen) selected() (history.Call, bool) {
+func (v *historyScreen) selected() (calls.Call, bool) {
 	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
 		return v.all[i], true
 	}
-	return history.Call{}, false
+	return calls.Call{}, false
 }
 
 func (v *historyScreen) none(*tui.Ctx) string {
@@ -192,7 +191,7 @@ func (v *historyScreen) none(*tui.Ctx) string {
 }
 
 // sessionOf is the session with the server of a call, nil if there is none.
-func (v *historyScreen) sessionOf(c *tui.Ctx, k history.Call) *session.Session {
+func (v *historyScreen) sessionOf(c *tui.Ctx, k calls.Call) *session.Session {
 	for _, s := range c.Sessions.Servers() {
 		if k.Server.Identity() == v.identityOf(s) {
 			return s
@@ -218,7 +217,7 @@ func (v *historyScreen) cannotRun(c *tui.Ctx) string {
 
 // toOpen says that the list is there in which a call's item is.
 type toOpen struct {
-	call history.Call
+	call calls.Call
 	run  bool
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -65,15 +65,15 @@ func dayOrTime(at time.Time) string {
 	return at.Format("Jan 2006")
 }
 
-func took(k history.Call) time.Duration { return time.Duration(k.Took * float64(time.Millisecond)) }
+func took(k calls.Call) time.Duration { return time.Duration(k.Took * float64(time.Millisecond)) }
 
 func verdictGlyph(verdict string) string {
 	switch verdict {
-	case history.OK:
+	case calls.OK:
 		return "✓"
-	case history.Cancelled:
+	case calls.Cancelled:
 		return "⊘"
-	case history.Ongoing:
+	case calls.Ongoing:
 		return "…"
 	}
 	return "✗"
@@ -81,27 +81,27 @@ func verdictGlyph(verdict string) string {
 
 func verdictStyle(th *tui.Theme, verdict string) paint.Style {
 	switch verdict {
-	case history.OK:
+	case calls.OK:
 		return th.OK
-	case history.Cancelled:
+	case calls.Cancelled:
 		return th.Muted
-	case history.Ongoing:
+	case calls.Ongoing:
 		return th.Info
 	}
 	return th.Error
 }
 
 // verdictLine is how a call went, for the frame.
-func verdictLine(k history.Call) string {
+func verdictLine(k calls.Call) string {
 	out := verdictGlyph(k.Verdict)
-	if k.Verdict != history.OK {
+	if k.Verdict != calls.OK {
 		out += " " + k.Verdict
 	}
 	return out + " " + text.Duration(took(k)) + " · " + text.Bytes(k.Size)
 }
 
 // callLines is what is known of a call besides its result.
-func callLines(th *tui.Theme, k history.Call) []string {
+func callLines(th *tui.Theme, k calls.Call) []string {
 	line := func(label, value string) string {
 		return th.Muted.S(paint.Fit(label, 10)) + th.Text.S(safe.Line(value, 500))
 	}
@@ -199,8 +199,8 @@ func (v *historyScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 // command is the mcphud command that makes a call again, without its secrets.
-func (v *historyScreen) command(c *tui.Ctx, k history.Call) tui.CopyFunc {
-	srv, ok := k.Server.Of()
+func (v *historyScreen) command(c *tui.Ctx, k calls.Call) tui.CopyFunc {
+	srv, ok := k.Server.Config()
 	if s := v.sessionOf(c, k); s != nil {
 		srv, ok = s.Config(), true
 	}

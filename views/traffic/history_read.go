@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -20,7 +20,7 @@ import (
 type historyRead struct {
 	of    string
 	rev   uint64
-	calls []history.Call
+	calls []calls.Call
 }
 
 // historyTick looks again at a history that is being written.
@@ -41,7 +41,7 @@ func (v *historyScreen) identity(c *tui.Ctx) string {
 func (v *historyScreen) identityOf(s *session.Session) string {
 	id, ok := v.ids[s]
 	if !ok {
-		id = history.Identity(s.Config())
+		id = calls.Identity(s.Config())
 		v.ids[s] = id
 	}
 	return id
@@ -49,7 +49,7 @@ func (v *historyScreen) identityOf(s *session.Session) string {
 
 // read reads the calls beside the event loop.
 func (v *historyScreen) read(c *tui.Ctx) tea.Cmd {
-	q := history.Query{Identity: v.identity(c), Limit: mostListed}
+	q := calls.Query{Identity: v.identity(c), Limit: mostListed}
 	v.reading = true
 	cmd, _ := c.Replace("history", "read", "read the history", func(ctx context.Context) (any, error) {
 		rev := v.h.Rev()
@@ -89,7 +89,7 @@ func (v *historyScreen) take(c *tui.Ctx, r historyRead, err error) tea.Cmd {
 	v.reading, v.fresh, v.err = false, true, err
 	v.all, v.of, v.rev = r.calls, r.of, r.rev
 	cmd := v.SetRows(c, historyRows{v, c})
-	if i := slices.IndexFunc(v.all, func(k history.Call) bool { return k.ID == was.ID }); !top && i >= 0 {
+	if i := slices.IndexFunc(v.all, func(k calls.Call) bool { return k.ID == was.ID }); !top && i >= 0 {
 		v.List.Select(i)
 	}
 	v.Rev++

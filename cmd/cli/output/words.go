@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // Ms is a duration in milliseconds, as JSON has it.
@@ -17,11 +17,11 @@ func Ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // VerdictWord is a verdict with its glyph.
 func VerdictWord(v string) string {
 	switch v {
-	case history.OK:
+	case calls.OK:
 		return "✓ ok"
-	case history.Cancelled:
+	case calls.Cancelled:
 		return "⊘ cancelled"
-	case history.Ongoing:
+	case calls.Ongoing:
 		return "… task"
 	}
 	return "✗ " + v

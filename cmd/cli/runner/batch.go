@@ -23,8 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -89,7 +88,14 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 	if err != nil {
 		return err
 	}
-	n, err := countObjects(ctx, a, l, it, own, b.file)
+	arguments := func(raw json.RawMessage) (json.RawMessage, error) {
+		base, err := schema.ParseValue(raw)
+		if err != nil {
+			return nil, err
+		}
+		return calls.Arguments(l.Name(), it, base, own[1:])
+	}
+	n, err := countObjects(ctx, a, b.file, arguments)
 	if err != nil {
 		return err
 	}
@@ -101,7 +107,7 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	printed := b.printed // before a login: those are not made again
-	r := &batchRun{l: l, b: b, total: n, next: printed, cancel: cancel, done: map[int]*BatchCall{}, slots: make(chan struct{}, 2*b.concurrency)}
+	r := &batchRun{l: l, b: b, maker: batchMaker(l), total: n, next: printed, cancel: cancel, done: map[int]*BatchCall{}, slots: make(chan struct{}, 2*b.concurrency)}
 	var running sync.WaitGroup
 	work := make(chan func())
 	for range b.concurrency {
@@ -115,12 +121,14 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 		if i < printed {
 			return nil
 		}
-		args, err := batchArguments(l, it, raw, own[1:])
+		args, err := arguments(raw)
 		if err != nil {
 			return err
 		}
 		if i == printed {
-			Doubt(l, it, args)
+			for _, d := range calls.Doubts(it, args) {
+				r.maker.Doubt(d)
+			}
 		}
 		select { // outcomes that cannot be printed yet are kept in bounds
 		case r.slots <- struct{}{}:
@@ -128,7 +136,9 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 			return context.Cause(ctx)
 		}
 		select {
-		case work <- func() { r.finish(r.call(ctx, it.Name, i, args)) }:
+		case work <- func() {
+			r.finish(r.call(ctx, i, calls.Call{Method: calls.ToolsCall, Target: it.Name, Arguments: args}))
+		}:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -159,26 +169,24 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 }
 
 // countObjects reads a whole file before anything is sent, and returns how many objects it has; -1 where it can be read but once.
-func countObjects(ctx context.Context, a *cli.App, l *cli.Link, it offer.Item, own []string, file string) (int, error) {
+func countObjects(ctx context.Context, a *cli.App, file string, arguments func(json.RawMessage) (json.RawMessage, error)) (int, error) {
 	if info, err := os.Stat(file); file == "-" || err == nil && !info.Mode().IsRegular() {
 		return -1, nil
 	}
 	n := 0
 	err := EachObject(ctx, a, file, func(_ int, raw json.RawMessage) error {
 		n++
-		_, err := batchArguments(l, it, raw, own[1:])
+		_, err := arguments(raw)
 		return err
 	})
 	return n, err
 }
 
-// batchArguments are the arguments of one call: an object with what is given as KEY=VALUE on top of it.
-func batchArguments(l *cli.Link, it offer.Item, raw json.RawMessage, given []string) (json.RawMessage, error) {
-	base, err := schema.ParseValue(raw)
-	if err != nil {
-		return nil, err
-	}
-	return Coerced(l, it, base, given)
+// batchMaker makes calls that are judged by what flags expect, and does not report how far each is.
+func batchMaker(l *cli.Link) *calls.Runner {
+	r := Of(l)
+	r.Options, r.Server = session.CallOptions{}, l.Name()
+	return r
 }
 
 // allowAll is allow for n calls; n is -1 where it is not known.
@@ -193,6 +201,7 @@ func allowAll(ctx context.Context, l *cli.Link, it offer.Item, n int) error {
 // batchRun is many calls that are made.
 type batchRun struct {
 	l      *cli.Link
+	maker  *calls.Runner
 	b      *Batching
 	total  int // -1 where it is not known
 	cancel context.CancelFunc
@@ -209,47 +218,26 @@ type batchRun struct {
 }
 
 // call makes one call.
-func (r *batchRun) call(ctx context.Context, tool string, i int, args json.RawMessage) *BatchCall {
+func (r *batchRun) call(ctx context.Context, i int, call calls.Call) *BatchCall {
 	began := time.Now()
-	reply, err := r.l.CallTool(ctx, tool, args, session.CallOptions{})
-	c := &BatchCall{Index: i, Verdict: history.OK, Took: output.Ms(time.Since(began)), Result: reply.Result, frame: reply.Frame, err: err}
-	if err == nil {
-		c.judge(r.l, tool, reply)
-		return c
+	call.Name = call.Method + " " + call.Target
+	reply, err := r.maker.Send(ctx, call)
+	if e := r.l.Out.Expect; e != nil && (r.l.Out.JudgesToolError() || !offer.IsError(reply.Result)) {
+		call.Expect = *e
 	}
-	e := cli.Explain(ctx, err)
-	c.Error, c.Result = e.JSON(), nil
-	c.unseen = ctx.Err() != nil || e.Remedy == failure.LogIn && r.b.file != "-"
-	c.ended = c.unseen || r.l.Status().State != session.Connected
-	switch {
-	case e.Kind == failure.Timeout:
-		c.Verdict = history.Timeout
-	case e.Code != nil:
-		c.Verdict = history.RPCError
-	default:
-		c.Verdict = history.Failed
-	}
-	return c
-}
-
-// judge looks at the result of a call.
-func (c *BatchCall) judge(l *cli.Link, tool string, reply rpc.Reply) {
-	stage := "tools/call " + tool
-	if offer.IsError(reply.Result) && !l.Out.JudgesToolError() {
-		c.Verdict, c.err = history.IsError, ToolError(l.Name(), stage, reply.Result)
-		return
-	}
-	if l.Out.Expect == nil || !l.Out.Expect.Any() {
-		return
-	}
-	failed := l.Out.Expect.Check(context.Background(), expect.Answer{Result: reply.Result, Took: time.Duration(c.Took * float64(time.Millisecond))}) // each assertion has its own limits
-	if err := expect.Failure(l.Name(), stage, failed); err != nil {
-		c.Verdict, c.err = history.Failed, err
-		var e *failure.Error
-		if errors.As(err, &e) {
+	o := r.maker.Judge(context.WithoutCancel(ctx), call, reply, err) // each assertion has its own limits
+	c := &BatchCall{Index: i, Verdict: o.Verdict, Took: output.Ms(time.Since(began)), Result: o.Result, Error: o.Error, frame: reply.Frame, err: o.Err}
+	if o.Verdict == calls.Unmet {
+		c.Verdict = calls.Failed
+		if e, ok := errors.AsType[*failure.Error](o.Err); ok {
 			c.Error = e.JSON()
 		}
 	}
+	if err != nil {
+		c.unseen = ctx.Err() != nil || failure.RemedyOf(err) == failure.LogIn && r.b.file != "-"
+		c.ended = c.unseen || r.l.Status().State != session.Connected
+	}
+	return c
 }
 
 // finish takes the outcome of a call, and prints those whose turn it is.

@@ -22,7 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/wire/rpc"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // CompleteNames offers the names that the named server lists, for the first argument. A server is only asked when the
@@ -79,21 +79,8 @@ func completable(name string) bool {
 	return !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
-// StringArgs reads KEY=VALUE texts: the arguments of prompts are strings, all of them.
-func StringArgs(texts []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, s := range texts {
-		k, v, ok := strings.Cut(s, "=")
-		if !ok || k == "" || strings.HasSuffix(k, ":") {
-			return nil, failure.UsageError(fmt.Sprintf("%q is not a valid argument", s), "arguments of prompts are strings: write KEY=VALUE")
-		}
-		out[k] = v
-	}
-	return out, nil
-}
-
-// PrintMessages writes a prompts/get result, each message under its role.
-func PrintMessages(t *output.Text, result []byte) {
+// printMessages writes a prompts/get result, each message under its role.
+func printMessages(t *output.Text, result []byte) {
 	cs, err := offer.Contents(result)
 	if err != nil {
 		t.JSON(result)
@@ -108,8 +95,8 @@ func PrintMessages(t *output.Text, result []byte) {
 	}
 }
 
-// PrintResource writes the contents of a resources/read result.
-func PrintResource(t *output.Text, result []byte) {
+// printResource writes the contents of a resources/read result.
+func printResource(t *output.Text, result []byte) {
 	cs, err := offer.Contents(result)
 	if err != nil {
 		t.JSON(result)
@@ -189,96 +176,25 @@ func lateFor(name string, list []byte) *missingPart {
 	return nil
 }
 
-// ReadArguments finds a tool and makes its arguments of the command's, once the call is agreed to.
-func ReadArguments(ctx context.Context, a *cli.App, l *cli.Link, own []string, whole string) (it offer.Item, args json.RawMessage, err error) {
-	var base *schema.Value
-	if whole != "" {
-		raw, err := a.ReadArg(whole)
-		if err != nil {
-			return it, nil, err
-		}
-		if base, err = schema.ParseValue(raw); err != nil {
-			return it, nil, failure.UsageError("--args: "+err.Error(), "give a JSON object")
-		}
-		if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
-			return it, nil, failure.UsageError("--args is not a JSON object: single arguments cannot be set on it", "give one or the other")
-		}
+// ToolCall is the call of a tool that a command line makes: whole is --args, "" for none, and own the tool's name with what is set on top of that.
+func ToolCall(a *cli.App, own []string, whole string) (c calls.Call, err error) {
+	c = calls.Call{Method: calls.ToolsCall, Target: own[0], Given: own[1:]}
+	if whole == "" {
+		return c, nil
 	}
-	if it, err = FindTool(ctx, l, own[0]); err != nil {
-		return it, nil, err
-	}
-	if args, err = Coerced(l, it, base, own[1:]); err != nil {
-		return it, nil, err
-	}
-	Doubt(l, it, args)
-	return it, args, l.Allow(ctx, it, args)
-}
-
-// Coerced are the arguments of a tool: base, nil for none, with what is given as KEY=VALUE on top of it.
-func Coerced(l *cli.Link, it offer.Item, base *schema.Value, given []string) (json.RawMessage, error) {
-	if len(given) == 0 && base.IsSet() {
-		return base.JSON(), nil
-	}
-	v, err := schema.Parse(it.InputSchema).CoerceArgs(base, given)
+	raw, err := a.ReadArg(whole)
 	if err != nil {
-		return nil, &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
+		return c, err
 	}
-	return v.JSON(), nil
-}
-
-// PrintCall prints the result of a tool, and is the error of one that failed. stage names the call in it.
-func PrintCall(l *cli.Link, stage string, r rpc.Reply) error {
-	failed := offer.IsError(r.Result)
-	if err := l.Print(cli.Reply(r, func(t *output.Text) { t.ToolResult(r.Result) })); err != nil {
-		return err
-	}
-	if failed && !l.Out.JudgesToolError() {
-		return ToolError(l.Name(), stage, r.Result)
-	}
-	return nil
-}
-
-// ToolError is the error of a tool that reported one, with the first line that says something.
-func ToolError(server, stage string, result []byte) error {
-	e := &failure.Error{Kind: failure.ToolError, Server: server, Stage: stage, Message: "the tool reported an error"}
-	if cs, err := offer.Contents(result); err == nil {
-		for _, c := range cs {
-			if said := text.Headline(c.Text); c.Type == "text" && said != "" {
-				e.Message += ": " + text.Clip(said, cli.MaxToolSaid)
-				break
-			}
-		}
-	}
-	return e
-}
-
-// Doubt warns of arguments that the tool's schema does not allow, lacks or does not know. They are sent: that is how a server is tried.
-func Doubt(l *cli.Link, it offer.Item, args []byte) {
-	const most = 5
-	s := schema.Parse(it.InputSchema)
-	value, err := schema.ParseValue(args)
+	base, err := schema.ParseValue(raw)
 	if err != nil {
-		return // it is refused where it is sent
+		return c, failure.UsageError("--args: "+err.Error(), "give a JSON object")
 	}
-	warned := map[string]bool{}
-	warn := func(p schema.Problem) {
-		if warned[p.Pointer] = true; len(warned) <= most {
-			l.Side.Warn("warning: argument " + p.Sentence())
-		}
+	if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
+		return c, failure.UsageError("--args is not a JSON object: single arguments cannot be set on it", "give one or the other")
 	}
-	problems, _ := s.ValidateJSON(args)
-	for _, p := range problems {
-		warn(p)
-	}
-	f := s.Root().Active(value)
-	if _, open, _ := f.Extra(); open || len(f.Variants()) > 0 {
-		return
-	}
-	for _, m := range value.Members() {
-		if p := "/" + m.Name; !f.Declares(m.Name) && !warned[p] {
-			warn(schema.Problem{Pointer: p, Message: "is not in the tool's schema"})
-		}
-	}
+	c.Arguments = raw
+	return c, nil
 }
 
 // CallOptions is the options of a request that reports progress.

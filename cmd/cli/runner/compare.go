@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,12 +10,10 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 )
 
@@ -116,7 +113,7 @@ type ComparedAnswer struct {
 }
 
 // AnswerOf is an answer as a comparison prints it.
-func AnswerOf(a again.Answer) ComparedAnswer {
+func AnswerOf(a calls.Answer) ComparedAnswer {
 	return ComparedAnswer{a.Server, a.Version, float64(a.Took.Microseconds()) / 1000, len(a.Frame), a.Failed()}
 }
 
@@ -135,20 +132,17 @@ type ComparedTargets struct {
 }
 
 // Compared asks both targets the same, and prints how the answers differ.
-func Compared(ctx context.Context, a *cli.App, l *cli.Link, method string, params json.RawMessage, c *Comparing) error {
-	req, err := again.New(l.Name(), method, params)
-	if err != nil {
-		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the request"}
-	}
+func Compared(ctx context.Context, a *cli.App, l *cli.Link, req calls.Request, c *Comparing) error {
 	cfg, err := Second(a, l.Config(), c)
 	if err != nil {
 		return err
 	}
 	return Beside(ctx, a, l, cfg, func(second *cli.Link) error {
-		if err := mayAsk(ctx, second, req); err != nil {
+		other := Of(second)
+		if err := other.MayAsk(ctx, req); err != nil {
 			return err
 		}
-		out, frames, r, err := both(ctx, l, second, req, c)
+		out, frames, r, err := both(ctx, Of(l), other, req, c)
 		if err != nil {
 			return err
 		}
@@ -170,7 +164,7 @@ func Compared(ctx context.Context, a *cli.App, l *cli.Link, method string, param
 				next += ", or learn it with --twice"
 			}
 		}
-		return &failure.Error{Kind: failure.Assertion, Stage: method, Message: "the answers differ: " + r.Summary(), Next: next}
+		return &failure.Error{Kind: failure.Assertion, Stage: req.Method(), Message: "the answers differ: " + r.Summary(), Next: next}
 	})
 }
 
@@ -178,43 +172,17 @@ func answerRow(name string, a ComparedAnswer) []string {
 	return []string{name, a.Server, a.Protocol, text.Duration(time.Duration(a.Millis * float64(time.Millisecond))), text.Bytes(a.Bytes)}
 }
 
-// mayAsk refuses a request for what the server does not have, and asks before a tool that destroys.
-func mayAsk(ctx context.Context, l *cli.Link, req again.Request) error {
-	if req.Tool() == "" {
-		return nil
-	}
-	if _, err := l.List(ctx, offer.Tools); err != nil {
-		return err
-	}
-	it, ok := req.Item(l.Session)
-	if !ok {
-		_, err := FindTool(ctx, l, req.Tool()) // says what is like it
-		return err
-	}
-	return l.Allow(ctx, it, req.Arguments())
-}
-
 // both asks two servers the same, and where it may, or is told to, the first one twice.
-func both(ctx context.Context, l *cli.Link, second *cli.Link, req again.Request, c *Comparing) (out ComparedTargets, frames [][]byte, r compare.Result, err error) {
-	send := func(l *cli.Link) (again.Answer, error) {
-		return req.Send(ctx, l.Session, l.Journal, session.CallOptions{OnProgress: l.Side.Report})
-	}
-	before, err := send(l)
+func both(ctx context.Context, first, second *calls.Runner, req calls.Request, c *Comparing) (out ComparedTargets, frames [][]byte, r compare.Result, err error) {
+	before, err := first.Ask(ctx, req)
 	if err != nil {
 		return out, nil, r, err
 	}
-	after, err := send(second)
+	after, err := second.Ask(ctx, req)
 	if err != nil {
 		return out, nil, r, err
 	}
-	learn := func() (*compare.Noise, error) {
-		third, err := send(l)
-		return again.Learn(before, third), err
-	}
-	if !c.twice && !req.Repeatable(l.Session) {
-		learn = nil
-	}
-	r, twice, err := c.ignore.Compared(ctx, before, after, c.twice, learn)
+	r, twice, err := c.ignore.Compared(ctx, before, after, c.twice, first.Learns(ctx, req, before, c.twice))
 	if err != nil {
 		return out, nil, r, err
 	}
@@ -226,15 +194,7 @@ func both(ctx context.Context, l *cli.Link, second *cli.Link, req again.Request,
 // PrintDifferences writes how two values differ, a line for each.
 func PrintDifferences(t *output.Text, r compare.Result) {
 	for _, d := range r.Differences {
-		line := string(d.Op) + " " + d.Place() + ": "
-		if d.Op == compare.Changed || d.Op == compare.Reordered {
-			line += text.Clip(string(d.Before), 100) + " → "
-		}
-		value := d.After
-		if d.Op == compare.Removed {
-			value = d.Before
-		}
-		line += text.Clip(string(value), 100)
+		line := d.String()
 		switch d.Class {
 		case compare.Real:
 		case compare.Guess:

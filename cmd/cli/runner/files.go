@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
@@ -18,7 +17,6 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/traffic/history"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -42,7 +40,7 @@ func PrepareRun(ctx context.Context, a *cli.App, files []calls.File, target Targ
 	known := map[string]config.Server{}
 	for i, f := range files {
 		c := f.Calls[0]
-		key := fmt.Sprintf("%q %q %q %q", c.Server, c.Command, c.URL, filepath.Dir(f.Path))
+		key := fmt.Sprintf("%q %q %q %q %q", c.Server.Name, c.Server.Command, c.Server.Args, c.Server.URL, filepath.Dir(f.Path))
 		s, ok := known[key]
 		if !ok {
 			var err error
@@ -103,15 +101,15 @@ func needsOf(files []calls.File, i int) (map[string]int, error) {
 }
 
 // All runs the files, several at a time, and gives what came of each to print in their order. The error is that of print, or of ctx.
-func (r *Run) All(ctx context.Context, print func(i int, ran []Ran) error) error {
+func (r *Run) All(ctx context.Context, print func(i int, ran []calls.Outcome) error) error {
 	return r.a.Working(ctx, false, func(w *cli.Workplace) error { return r.In(ctx, w, print) })
 }
 
 // In is all in a workplace that is there already.
-func (r *Run) In(ctx context.Context, w *cli.Workplace, print func(i int, ran []Ran) error) error {
+func (r *Run) In(ctx context.Context, w *cli.Workplace, print func(i int, ran []calls.Outcome) error) error {
 	w.Side.Finish() // no notifications among the verdicts
 	ctx, cancel := context.WithCancel(ctx)
-	out := make([][]Ran, len(r.Files))
+	out := make([][]calls.Outcome, len(r.Files))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -147,17 +145,15 @@ func (r *Run) In(ctx context.Context, w *cli.Workplace, print func(i int, ran []
 }
 
 // whole is what came of the calls of a file, with those that an interrupt left out.
-func (r *Run) whole(i int, ran []Ran) []Ran {
+func (r *Run) whole(i int, ran []calls.Outcome) []calls.Outcome {
 	for _, c := range r.Files[i].Calls[len(ran):] {
-		one := ranOf(c, r.servers[i].Name)
-		one.Verdict, one.Skipped = skipped, "not made: interrupted"
-		ran = append(ran, one)
+		ran = append(ran, calls.LeftOut(c, r.servers[i].Name, "not made: interrupted"))
 	}
 	return ran
 }
 
 // file makes the calls of one file.
-func (r *Run) file(ctx context.Context, w *cli.Workplace, m *session.Manager, i int) (out []Ran) {
+func (r *Run) file(ctx context.Context, w *cli.Workplace, m *session.Manager, i int) (out []calls.Outcome) {
 	f := r.Files[i]
 	r.captured[i] = map[string]json.RawMessage{}
 	for _, from := range r.needs[i] {
@@ -167,25 +163,27 @@ func (r *Run) file(ctx context.Context, w *cli.Workplace, m *session.Manager, i 
 			return nil
 		}
 	}
+	maker := &calls.Runner{Server: r.servers[i].Name, Explain: cli.Explain}
 	l, err := w.Link(m, r.servers[i])
-	server := r.servers[i].Name
 	if err == nil {
 		l.Asking = &r.asking
 		defer func() { _ = m.Unregister(r.servers[i].Name) }() // the process has been ended anyway
 		if err = l.Ready(ctx); failure.RemedyOf(err) == failure.LogIn {
 			err = r.a.Refer(ctx, l.Session, err)
 		}
-		server = l.Title()
+		maker = Of(l)
 	}
+	maker.Update = r.O.Update
 	for _, c := range f.Calls {
 		if ctx.Err() != nil {
 			return out
 		}
 		if err != nil {
-			out = append(out, r.judge(ctx, c, server, rpc.Reply{}, err))
+			out = append(out, maker.Judge(ctx, c, rpc.Reply{}, err))
 			continue
 		}
-		out = append(out, r.call(ctx, l, c, r.captured[i], func(name string) (json.RawMessage, bool) {
+		c.Given = r.given
+		out = append(out, advised(maker.Run(ctx, c, func(name string) (json.RawMessage, bool) {
 			if v, ok := r.captured[i][name]; ok {
 				return v, true
 			}
@@ -195,117 +193,33 @@ func (r *Run) file(ctx context.Context, w *cli.Workplace, m *session.Manager, i 
 			}
 			v, ok := r.captured[from][name]
 			return v, ok
-		}))
+		}, func(name string, v json.RawMessage) { r.captured[i][name] = v })))
 	}
 	return out
 }
 
-// call makes one call, as often as its file says, and captures parts of its answer.
-func (r *Run) call(ctx context.Context, l *cli.Link, c calls.Call, captured map[string]json.RawMessage, from func(string) (json.RawMessage, bool)) (one Ran) {
-	filled, err := c.Filled(from)
-	if err != nil {
-		one := ranOf(c, l.Title())
-		one.Verdict, one.Skipped = skipped, err.Error()
-		one.Err = &failure.Error{Kind: failure.Assertion, Stage: c.Name, Message: "not made: " + err.Error()}
-		return one
+// advised is an outcome whose error says what to do about a snapshot that differs.
+func advised(o calls.Outcome) calls.Outcome {
+	if e, ok := errors.AsType[*failure.Error](o.Err); ok && slices.ContainsFunc(o.Failures, func(f expect.Failed) bool { return f.Assertion == expect.OfSnapshot }) {
+		e.Next = "--update keeps the answer as the snapshot, if it is right"
 	}
-	for range max(c.Repeat, 1) {
-		if one = r.attempts(ctx, l, filled); one.Verdict != history.OK {
-			break
-		}
-	}
-	if one.Result == nil {
-		return one
-	}
-	for _, capture := range c.Capture {
-		v, err := capture.Query.Value(ctx, one.Result)
-		if err == nil && string(v) == "null" {
-			err = errors.New(capture.Query.Text + " gives null")
-		}
-		if err != nil {
-			f := expect.Failed{Assertion: expect.OfCapture, Expected: "a value for " + capture.Name, Got: err.Error(), Line: capture.Query.Line, Col: capture.Query.Col}
-			one.fail(l.Title(), append(one.Failures, f))
-			continue
-		}
-		captured[capture.Name] = v
-	}
-	return one
-}
-
-// attempts makes a call until its assertions hold, or its time is over.
-func (r *Run) attempts(ctx context.Context, l *cli.Link, c calls.Call) Ran {
-	for began := time.Now(); ; {
-		k := kept(c, r.given)
-		reply, err := k.make(ctx, l)
-		if err != nil {
-			err = k.named(ctx, l, err)
-		}
-		one := r.judge(ctx, c, l.Title(), reply, err)
-		if one.Verdict == history.OK || time.Since(began)+c.Retry.Every >= c.Retry.For {
-			return one
-		}
-		select {
-		case <-time.After(c.Retry.Every):
-		case <-ctx.Done():
-			return one
-		}
-	}
-}
-
-// judge says how a call went: by its error, its assertions, and the error of a tool that nobody expected.
-func (r *Run) judge(ctx context.Context, c calls.Call, server string, reply rpc.Reply, err error) Ran {
-	one := ranOf(c, server)
-	one.Took, one.Result, one.Reply = output.Ms(reply.Took), reply.Result, reply
-	answer := expect.Answer{Result: reply.Result, Took: reply.Took}
-	if err != nil {
-		answer.Error = cli.Explain(ctx, err)
-		one.Error, one.Result = answer.Error.JSON(), nil
-	}
-	if err != nil && (c.Expect.Error == nil || ctx.Err() != nil) {
-		one.Err = err
-		switch {
-		case answer.Error.Kind == failure.Timeout:
-			one.Verdict = history.Timeout
-		case answer.Error.Code != nil:
-			one.Verdict = history.RPCError
-		default:
-			one.Verdict = history.Failed
-		}
-		return one
-	}
-	one.Assertions = c.Expect.Count()
-	failed := c.Expect.Check(ctx, answer)
-	if failing := slices.DeleteFunc(slices.Clone(failed), func(f expect.Failed) bool { return f.Assertion == expect.OfSnapshot }); r.O.Update && len(failing) == 0 && c.Expect.Snapshot != nil {
-		failed = nil
-		wrote, err := c.Expect.Snapshot.Update(ctx, reply.Result)
-		switch {
-		case err != nil:
-			failed = []expect.Failed{{Assertion: expect.OfSnapshot, Expected: "a snapshot to be written", Got: err.Error()}}
-		case wrote:
-			one.Snapshot = filepath.ToSlash(c.Expect.Snapshot.File)
-		}
-	}
-	switch {
-	case len(failed) > 0:
-		one.fail(server, failed)
-	case err == nil && c.Method == "tools/call" && !c.Expect.JudgesToolError():
-		if err := toolFailure(server, c.Target, reply.Result); err != nil {
-			one.Verdict, one.Err = history.IsError, err
-		}
-	}
-	return one
+	return o
 }
 
 // Single makes the one call of a run and prints what it gave, as the command for it does.
 func (r *Run) Single(ctx context.Context) error {
 	c := r.Files[0].Calls[0]
-	if !c.Expect.Any() && len(c.Capture) == 0 && c.Repeat < 2 && c.Retry.For == 0 {
-		return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error { return RunOne(ctx, r.a, l, kept(c, r.given)) })
-	}
+	c.Given = r.given
+	judged := c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0
 	return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error {
-		one := r.call(ctx, l, c, map[string]json.RawMessage{}, func(string) (json.RawMessage, bool) { return nil, false })
+		if !judged {
+			return One(ctx, l, c)
+		}
+		maker := Of(l)
+		maker.Update = r.O.Update
+		one := advised(maker.Run(ctx, c, func(string) (json.RawMessage, bool) { return nil, false }, func(string, json.RawMessage) {}))
 		switch {
-		case one.Error != nil && one.Verdict != history.OK && one.Verdict != unmet:
+		case one.Error != nil && one.Verdict != calls.OK && one.Verdict != calls.Unmet:
 			return one.Err
 		case one.Error != nil:
 			raw := append(append([]byte(`{"error":`), one.Error...), '}')
@@ -313,7 +227,7 @@ func (r *Run) Single(ctx context.Context) error {
 				return err
 			}
 		default:
-			if err := kept(c, nil).print(l, one.Reply); err != nil && failure.KindOf(err) != failure.ToolError { // that was judged
+			if err := Print(l, c, one.Reply); err != nil && failure.KindOf(err) != failure.ToolError { // that was judged
 				return err
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -148,24 +147,10 @@ func readCalls(a *cli.App, files ...string) (all []calls.File, err error) {
 	return all, nil
 }
 
-// kept is a call of a file as one that is made again.
-func kept(c calls.Call, given []string) *Call {
-	return &Call{Method: c.Method, Target: c.Target, Args: c.Arguments, Meta: c.Meta, Timeout: c.Timeout, Secrets: c.Secrets, Given: slices.Clone(given)}
-}
-
-// RunOne makes one call and prints what it gave.
-func RunOne(ctx context.Context, a *cli.App, l *cli.Link, k *Call) error {
-	r, err := k.make(ctx, l)
-	if err != nil {
-		return k.named(ctx, l, err)
-	}
-	return k.print(l, r)
-}
-
 // serverOf is the server that a file names or describes. trust says that the latter is trusted without a question.
 func serverOf(ctx context.Context, a *cli.App, c calls.Call, trust bool) (config.Server, error) {
-	if c.Server != "" {
-		return a.Options.Configured(c.Server)
+	if c.Server.Name != "" {
+		return a.Options.Configured(c.Server.Name)
 	}
 	s, ok := c.Config()
 	if !ok {

@@ -2,73 +2,19 @@ package runner
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
-	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
-	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/traffic/calls"
-	"github.com/mcphud/mcphud/session/traffic/expect"
-	"github.com/mcphud/mcphud/session/traffic/history"
-	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
-// Verdicts that only calls of files have.
-const (
-	unmet   = "assertion" // an assertion failed
-	skipped = "skipped"   // it needs what an earlier call did not give, or was left out by an interrupt
-)
-
-// Ran is the outcome of one of several calls, as JSON.
-type Ran struct {
-	Name       string          `json:"name"`
-	File       string          `json:"file"`
-	Line       int             `json:"line"`
-	Server     string          `json:"server"`
-	Method     string          `json:"method"`
-	Target     string          `json:"target"`
-	Verdict    string          `json:"verdict"`
-	Took       float64         `json:"took_ms"`
-	Assertions int             `json:"assertions"` // how many were judged
-	Failures   []expect.Failed `json:"failed_assertions,omitempty"`
-	Skipped    string          `json:"skipped,omitempty"`          // why it was
-	Snapshot   string          `json:"snapshot_written,omitempty"` // its file
-	Result     json.RawMessage `json:"result,omitempty"`
-	Error      json.RawMessage `json:"error,omitempty"`
-	Reply      rpc.Reply       `json:"-"`
-	Err        error           `json:"-"` // nil where all is as it should be
-}
-
-func ranOf(c calls.Call, server string) Ran {
-	return Ran{Name: c.Name, File: c.File, Line: c.Line, Server: server, Method: c.Method, Target: c.Target, Verdict: history.OK}
-}
-
-// fail makes it one whose assertions failed.
-func (c *Ran) fail(server string, failed []expect.Failed) {
-	c.Verdict, c.Failures, c.Err = unmet, failed, expect.Failure(server, c.Name, failed)
-	var e *failure.Error
-	if errors.As(c.Err, &e) && slices.ContainsFunc(failed, func(f expect.Failed) bool { return f.Assertion == expect.OfSnapshot }) {
-		e.Next = "--update keeps the answer as the snapshot, if it is right"
-	}
-}
-
-// toolFailure is the error of a tool that reported one, nil where it did not.
-func toolFailure(server, tool string, result []byte) error {
-	if !offer.IsError(result) {
-		return nil
-	}
-	return ToolError(server, "tools/call "+tool, result)
-}
-
-// PrintRan prints the outcome of one of several calls, in the formats that print them as they come.
-func PrintRan(p *output.Printer, c Ran) error {
+// PrintOutcome prints the outcome of one of several calls, in the formats that print them as they come.
+func PrintOutcome(p *output.Printer, c calls.Outcome) error {
 	switch p.Format {
 	case output.FormatText:
 		return p.Print(output.Answer{Text: func(t *output.Text) {
@@ -76,7 +22,7 @@ func PrintRan(p *output.Printer, c Ran) error {
 			switch {
 			case c.Skipped != "":
 				line += "  " + c.Skipped
-			case c.Error != nil && c.Verdict != history.OK && c.Verdict != unmet:
+			case c.Error != nil && c.Verdict != calls.OK && c.Verdict != calls.Unmet:
 				var e struct{ Message string }
 				if json.Unmarshal(c.Error, &e) == nil {
 					line += "  " + text.Clip(text.FirstLine(e.Message), 300)
@@ -109,13 +55,13 @@ func PrintRan(p *output.Printer, c Ran) error {
 }
 
 // PrintAll prints the outcomes of all calls, in the formats that print them together.
-func PrintAll(p *output.Printer, all []Ran, files int, took time.Duration) error {
+func PrintAll(p *output.Printer, all []calls.Outcome, files int, took time.Duration) error {
 	failed, judged, left, written := 0, 0, 0, 0
 	for _, c := range all {
-		if c.Verdict != history.OK {
+		if c.Verdict != calls.OK {
 			failed++
 		}
-		if c.Verdict == skipped {
+		if c.Verdict == calls.Skipped {
 			left++
 		}
 		if c.Snapshot != "" {
@@ -139,11 +85,11 @@ func PrintAll(p *output.Printer, all []Ran, files int, took time.Duration) error
 		}})
 	case output.FormatJSON:
 		raw, err := output.Marshal(struct {
-			Calls      []Ran   `json:"calls"`
-			Failed     int     `json:"failed"`
-			Skipped    int     `json:"skipped"`
-			Assertions int     `json:"assertions"`
-			Millis     float64 `json:"took_ms"`
+			Calls      []calls.Outcome `json:"calls"`
+			Failed     int             `json:"failed"`
+			Skipped    int             `json:"skipped"`
+			Assertions int             `json:"assertions"`
+			Millis     float64         `json:"took_ms"`
 		}{all, failed, left, judged, output.Ms(took)})
 		if err != nil {
 			return err

@@ -9,12 +9,12 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/report"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/cases"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // Section is the calls of a run as a section of a check. run makes them.
-func (r *Run) Section(run func(context.Context, func(int, []Ran) error) error) check.Section {
+func (r *Run) Section(run func(context.Context, func(int, []calls.Outcome) error) error) check.Section {
 	total := 0
 	for _, file := range r.Files {
 		total += len(file.Calls)
@@ -23,28 +23,20 @@ func (r *Run) Section(run func(context.Context, func(int, []Ran) error) error) c
 	if wd, err := os.Getwd(); err == nil {
 		root = report.RepositoryOf(wd)
 	}
-	return &cases.Section{Make: func(ctx context.Context, each func(cases.Case, int, int)) error {
-		done := 0
-		return run(ctx, func(i int, ran []Ran) error {
-			for _, c := range ran {
-				done++
-				file := report.ShortPath(root, c.File)
-				one := cases.Case{
-					Name: c.Name, File: file, Line: c.Line, Server: c.Server, Target: c.Method + " " + c.Target, Took: c.Reply.Took,
-					Failures: c.Failures, Skipped: c.Skipped, Repro: "mcphud run " + safe.Quote(file),
+	return &cases.Section{
+		File:  func(file string) string { return report.ShortPath(root, file) },
+		Repro: func(file string) string { return "mcphud run " + safe.Quote(file) },
+		Make: func(ctx context.Context, each func(calls.Outcome, int, int)) error {
+			done := 0
+			return run(ctx, func(_ int, ran []calls.Outcome) error {
+				for _, o := range ran {
+					done++
+					each(o, done, total)
 				}
-				switch {
-				case c.Skipped != "":
-				case c.Verdict == history.IsError:
-					one.Reported = c.Err.Error()
-				default:
-					one.Err = c.Err
-				}
-				each(one, done, total)
-			}
-			return nil
-		})
-	}}
+				return nil
+			})
+		},
+	}
 }
 
 // Report makes the calls of a section of a run, and reports them alone: no server was examined.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
-	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 func (a *app) completeCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) completeCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	c.RunE = a.ServerCommand(func(ctx context.Context, l *cli.Link, own []string) error {
-		known, err := runner.StringArgs(given)
+		known, err := calls.Texts(given)
 		if err != nil {
 			return err
 		}

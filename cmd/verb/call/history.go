@@ -18,7 +18,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
-	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 func (a *app) historyCommand() *cobra.Command {
@@ -29,10 +28,10 @@ func (a *app) historyCommand() *cobra.Command {
 		Example: "  mcphud history list\n  mcphud history list --server github search --limit 5\n  mcphud history list --kept --format json",
 		Args:    cobra.ArbitraryArgs,
 	}
-	q := history.Query{}
+	q := calls.Query{}
 	list.Flags().IntVar(&q.Limit, "limit", 50, "print at most `N` calls; 0 for all")
 	list.Flags().BoolVar(&q.Pinned, "kept", false, "only those that are pinned or have a name")
-	list.RunE = a.WithHistory(func(ctx context.Context, h *history.History, words []string) error {
+	list.RunE = a.WithHistory(func(ctx context.Context, h *calls.History, words []string) error {
 		q.Server, q.Search = a.Options.Server, strings.Join(words, " ")
 		return a.historyList(ctx, h, q)
 	})
@@ -50,31 +49,31 @@ func (a *app) historyCommand() *cobra.Command {
 	name := &cobra.Command{
 		Use: "name CALL [NAME]", Short: "Name a call, which keeps it for good; without NAME take its name away", Annotations: cli.Rule("1-2"),
 		Example: "  mcphud history name 12 smoke",
-		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
-			return onCall(ctx, h, own[0], func(c history.Call) error { return h.Rename(ctx, c.ID, strings.Join(own[1:], "")) })
+		RunE: a.WithHistory(func(ctx context.Context, h *calls.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c calls.Call) error { return h.Rename(ctx, c.ID, strings.Join(own[1:], "")) })
 		}),
 	}
 	off := false
 	pin := &cobra.Command{
 		Use: "pin CALL…", Short: "Keep calls for good", Annotations: cli.Rule("some"),
 		Example: "  mcphud history pin 12\n  mcphud history pin 12 --off",
-		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
-			return onCalls(ctx, h, own, func(c history.Call) error { return h.Pin(ctx, c.ID, !off) })
+		RunE: a.WithHistory(func(ctx context.Context, h *calls.History, own []string) error {
+			return onCalls(ctx, h, own, func(c calls.Call) error { return h.Pin(ctx, c.ID, !off) })
 		}),
 	}
 	pin.Flags().BoolVar(&off, "off", false, "let them grow old again")
 	note := &cobra.Command{
 		Use: "note CALL [WORD…]", Short: "Write a note to a call; without words remove it", Annotations: cli.Rule("some"),
 		Example: `  mcphud history note 12 fails since the last deployment`,
-		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
-			return onCall(ctx, h, own[0], func(c history.Call) error { return h.Annotate(ctx, c.ID, strings.Join(own[1:], " ")) })
+		RunE: a.WithHistory(func(ctx context.Context, h *calls.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c calls.Call) error { return h.Annotate(ctx, c.ID, strings.Join(own[1:], " ")) })
 		}),
 	}
 	rm := &cobra.Command{
 		Use: "rm CALL…", Short: "Remove calls", Annotations: cli.Rule("some"),
 		Example: "  mcphud history rm 12 13",
-		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
-			return onCalls(ctx, h, own, func(c history.Call) error { return h.Delete(ctx, c.ID) })
+		RunE: a.WithHistory(func(ctx context.Context, h *calls.History, own []string) error {
+			return onCalls(ctx, h, own, func(c calls.Call) error { return h.Delete(ctx, c.ID) })
 		}),
 	}
 	clear := &cobra.Command{
@@ -96,8 +95,8 @@ func (a *app) historyCommand() *cobra.Command {
 		Use: "save CALL NAME", Short: "Keep a call as a file of this project", Annotations: cli.Rule("two"),
 		Long:    "Writes a call to NAME.yaml in " + calls.Folder + " of this project, without its secrets, for mcphud run and for whoever shares the project.",
 		Example: "  mcphud history save last search",
-		RunE: a.WithHistory(func(ctx context.Context, h *history.History, own []string) error {
-			return onCall(ctx, h, own[0], func(c history.Call) error { return a.historySave(c, own[1], replace) })
+		RunE: a.WithHistory(func(ctx context.Context, h *calls.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c calls.Call) error { return a.historySave(c, own[1], replace) })
 		}),
 	}
 	save.Flags().BoolVar(&replace, "replace", false, "write over a file that is there; its comments stay")
@@ -110,13 +109,13 @@ func (a *app) historyCommand() *cobra.Command {
 
 // keptSentence says what is kept, and for how long.
 func keptSentence() string {
-	l := history.Usual
+	l := calls.UsualLimits
 	return fmt.Sprintf("Up to %d calls and %s of arguments and results are kept for %d days, in %s; secrets are not. --no-history or %s=off keeps none.",
 		l.Calls, text.Bytes(l.Bytes), int(l.Age.Hours()/24), "calls.db of mcphud's state folder", cli.NoHistory)
 }
 
 // onCall does something with the call that a word names.
-func onCall(ctx context.Context, h *history.History, word string, f func(history.Call) error) error {
+func onCall(ctx context.Context, h *calls.History, word string, f func(calls.Call) error) error {
 	c, err := h.Find(ctx, word)
 	if err != nil {
 		return err
@@ -125,10 +124,10 @@ func onCall(ctx context.Context, h *history.History, word string, f func(history
 }
 
 // onCalls does something with several calls, after all of them were found.
-func onCalls(ctx context.Context, h *history.History, words []string, f func(history.Call) error) error {
-	var all []history.Call
+func onCalls(ctx context.Context, h *calls.History, words []string, f func(calls.Call) error) error {
+	var all []calls.Call
 	for _, w := range words {
-		if err := onCall(ctx, h, w, func(c history.Call) error { all = append(all, c); return nil }); err != nil {
+		if err := onCall(ctx, h, w, func(c calls.Call) error { all = append(all, c); return nil }); err != nil {
 			return err
 		}
 	}
@@ -143,8 +142,8 @@ func onCalls(ctx context.Context, h *history.History, words []string, f func(his
 // completeCalls offers the names of calls, and the numbers of the newest ones.
 func completeCalls(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	h := (&app{}).KnownCalls()
-	calls, err := h.List(cmd.Context(), history.Query{Limit: 50})
-	kept, also := h.List(cmd.Context(), history.Query{Pinned: true})
+	newest, err := h.List(cmd.Context(), calls.Query{Limit: 50})
+	kept, also := h.List(cmd.Context(), calls.Query{Pinned: true})
 	if errors.Join(err, also, h.Close()) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -154,23 +153,23 @@ func completeCalls(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 			out = append(out, cobra.CompletionWithDesc(c.Name, callTitle(c)))
 		}
 	}
-	for _, c := range calls {
+	for _, c := range newest {
 		out = append(out, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), callTitle(c)))
 	}
 	return append(out, "last"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // callTitle is what was called, and where.
-func callTitle(c history.Call) string { return c.Target + " at " + c.Server.Where() }
+func callTitle(c calls.Call) string { return c.Target + " at " + c.Server.Where() }
 
-func (a *app) historyList(ctx context.Context, h *history.History, q history.Query) error {
-	calls, err := h.List(ctx, q)
+func (a *app) historyList(ctx context.Context, h *calls.History, q calls.Query) error {
+	all, err := h.List(ctx, q)
 	if err != nil {
 		return err
 	}
 	p := a.Printer()
 	if p.Format == output.FormatJSONL {
-		for _, c := range calls {
+		for _, c := range all {
 			raw, err := output.Marshal(c)
 			if err != nil {
 				return err
@@ -182,10 +181,10 @@ func (a *app) historyList(ctx context.Context, h *history.History, q history.Que
 		return nil
 	}
 	list := struct {
-		Calls []history.Call `json:"calls"`
-	}{calls}
-	if calls == nil {
-		list.Calls = []history.Call{}
+		Calls []calls.Call `json:"calls"`
+	}{all}
+	if all == nil {
+		list.Calls = []calls.Call{}
 	}
 	raw, err := output.Marshal(list)
 	if err != nil {
@@ -193,7 +192,7 @@ func (a *app) historyList(ctx context.Context, h *history.History, q history.Que
 	}
 	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
 		rows := [][]string{}
-		for _, c := range calls {
+		for _, c := range all {
 			rows = append(rows, []string{
 				strconv.FormatInt(c.ID, 10), when(c.At.Time, time.Now()), output.VerdictWord(c.Verdict), c.Server.Where(), c.Target, marks(c), text.Clip(string(c.Arguments), 200),
 			})
@@ -206,7 +205,7 @@ func (a *app) historyList(ctx context.Context, h *history.History, q history.Que
 }
 
 // marks are the name of a call, or that it is pinned, and its note.
-func marks(c history.Call) string {
+func marks(c calls.Call) string {
 	out := c.Name
 	if out == "" && c.Pinned {
 		out = "pinned"
@@ -231,12 +230,12 @@ func when(at, now time.Time) string {
 
 // ShownCall is a call with its result, as JSON.
 type ShownCall struct {
-	history.Call
+	calls.Call
 	Result json.RawMessage `json:"result,omitempty"` // nil where there is none, or it is not kept
 }
 
-func (a *app) historyShow(ctx context.Context, h *history.History, own []string) error {
-	return onCall(ctx, h, own[0], func(c history.Call) error {
+func (a *app) historyShow(ctx context.Context, h *calls.History, own []string) error {
+	return onCall(ctx, h, own[0], func(c calls.Call) error {
 		result, err := h.Result(ctx, c)
 		if err != nil {
 			return err
@@ -254,7 +253,7 @@ func (a *app) historyShow(ctx context.Context, h *history.History, own []string)
 }
 
 // printCall writes a call and its result.
-func printCall(t *output.Text, c history.Call, result []byte) {
+func printCall(t *output.Text, c calls.Call, result []byte) {
 	server := c.Server.Where()
 	if c.Server.Info != "" && c.Server.Info != server {
 		server += " (" + c.Server.Info + ")"
@@ -290,22 +289,22 @@ type ComparedCalls struct {
 	More        int                  `json:"more,omitempty"` // that are not listed
 }
 
-func (a *app) historyDiff(ctx context.Context, h *history.History, own []string) error {
+func (a *app) historyDiff(ctx context.Context, h *calls.History, own []string) error {
 	after, err := h.Find(ctx, own[len(own)-1])
 	if err != nil {
 		return err
 	}
-	var before history.Call
+	var before calls.Call
 	if len(own) == 2 {
 		before, err = h.Find(ctx, own[0])
-	} else if before, err = h.Earlier(ctx, after); errors.Is(err, history.ErrNone) {
+	} else if before, err = h.Earlier(ctx, after); errors.Is(err, calls.ErrNone) {
 		return failure.UsageError(fmt.Sprintf("call %d is the first of %s at %s", after.ID, after.Target, after.Server.Where()), "name another call to compare it with")
 	}
 	if err != nil {
 		return err
 	}
 	var bodies [2][]byte
-	for i, c := range []history.Call{before, after} {
+	for i, c := range []calls.Call{before, after} {
 		if bodies[i], err = h.Result(ctx, c); err != nil {
 			return err
 		}
@@ -331,7 +330,7 @@ func (a *app) historyDiff(ctx context.Context, h *history.History, own []string)
 	}})
 }
 
-func (a *app) historyClear(ctx context.Context, h *history.History, _ []string) error {
+func (a *app) historyClear(ctx context.Context, h *calls.History, _ []string) error {
 	what := "all calls"
 	if a.Options.Server != "" {
 		what = "the calls of " + a.Options.Server

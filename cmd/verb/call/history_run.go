@@ -14,7 +14,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/calls"
-	"github.com/mcphud/mcphud/session/traffic/history"
 )
 
 // historyRun makes a call of the history again.
@@ -26,7 +25,7 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 	h := a.KnownCalls()
 	c, err := h.Find(ctx, own[0])
 	if err = errors.Join(err, h.Close()); err != nil {
-		if errors.Is(err, history.ErrNone) {
+		if errors.Is(err, calls.ErrNone) {
 			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
 		}
 		return err
@@ -35,7 +34,7 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 		if !c.Server.Unnamed {
 			return a.Options.Configured(c.Server.Name)
 		}
-		s, ok := c.Server.Of()
+		s, ok := c.Server.Config()
 		if !ok {
 			return s, failure.UsageError("what "+c.Server.Where()+" was called with is not all kept: variables, headers and secrets are not", cli.NameTarget)
 		}
@@ -44,7 +43,7 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 	if err != nil {
 		return err
 	}
-	k := &runner.Call{Method: c.Method, Target: c.Target, Args: c.Arguments, Meta: c.UnmaskedMeta(), Timeout: c.Timeout, Given: own[1:]}
+	c.Given = own[1:]
 	for _, p := range c.Secrets {
 		below, ok := strings.CutPrefix(p, "/arguments")
 		switch {
@@ -52,20 +51,15 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 			return failure.UsageError("the URI of call "+own[0]+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
 		case ok && below == "" && len(own) == 1:
 			return failure.UsageError("the arguments of call "+own[0]+" are not kept", "give them as KEY=VALUE")
-		case ok && below != "":
-			k.Secrets = append(k.Secrets, below)
 		case !ok:
 			a.Note("mcphud: warning: " + strings.TrimPrefix(p, "/meta/") + " of _meta was secret and is not sent; --meta gives it")
 		}
 	}
-	if string(k.Args) == `"***"` { // all of it was
-		k.Args = nil
-	}
-	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return runner.RunOne(ctx, a.App, l, k) })
+	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return runner.One(ctx, l, c) })
 }
 
 // historySave writes a call to a file of the project.
-func (a *app) historySave(c history.Call, name string, replace bool) error {
+func (a *app) historySave(c calls.Call, name string, replace bool) error {
 	dir, err := runner.ProjectCalls()
 	if err != nil {
 		return err
@@ -77,16 +71,16 @@ func (a *app) historySave(c history.Call, name string, replace bool) error {
 	if _, err := os.Lstat(file); err == nil && !replace {
 		return failure.UsageError(file+" is there already", "choose another name, or give --replace")
 	}
-	k := calls.Of(c, file, name)
+	k := c.Saved(file, name)
 	if err := calls.Write(k); err != nil {
 		return err
 	}
-	if made, ok := c.Server.Of(); ok && a.Options.Trust() != nil {
+	if made, ok := c.Server.Config(); ok && a.Options.Trust() != nil {
 		if err := calls.Trust(a.Options.Trust(), file, made); err != nil {
 			a.Note("mcphud: warning: " + err.Error())
 		}
 	}
-	if k.Server == "" && len(k.Command) == 0 && k.URL == "" {
+	if !k.Server.Said() {
 		a.Note("mcphud: warning: the file names no server: what it was called with is not all kept")
 	}
 	raw, err := output.Marshal(map[string]string{"file": file})

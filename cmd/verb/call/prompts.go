@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 func (a *app) promptsCommand() *cobra.Command {
@@ -48,13 +49,5 @@ func promptsList(ctx context.Context, l *cli.Link, _ []string) error {
 }
 
 func promptsGet(ctx context.Context, l *cli.Link, own []string) error {
-	args, err := runner.StringArgs(own[1:])
-	if err != nil {
-		return err
-	}
-	r, err := l.GetPrompt(ctx, own[0], args, runner.CallOptions(l))
-	if err != nil {
-		return cli.Unlisted(ctx, l, offer.Prompts, own[0], err) // invalid params may mean the name or the arguments
-	}
-	return l.Print(cli.Reply(r, func(t *output.Text) { runner.PrintMessages(t, r.Result) }))
+	return runner.One(ctx, l, calls.Call{Method: calls.PromptsGet, Target: own[0], Given: own[1:]})
 }

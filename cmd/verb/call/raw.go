@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 func (a *app) rawCommand() *cobra.Command {
@@ -64,7 +65,11 @@ func (a *app) raw(ctx context.Context, l *cli.Link, own []string, second *runner
 	o := runner.CallOptions(l)
 	o.Exact = true
 	if both {
-		return runner.Compared(ctx, a.App, l, method, params, second)
+		req, err := calls.NewRequest(l.Name(), method, params)
+		if err != nil {
+			return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the request"}
+		}
+		return runner.Compared(ctx, a.App, l, req, second)
 	}
 	r, err := l.Call(ctx, method, params, o)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 func (a *app) resourcesCommand() *cobra.Command {
@@ -131,9 +132,5 @@ func uriTable(width int) func(*output.Text, []offer.Item) {
 }
 
 func resourcesRead(ctx context.Context, l *cli.Link, args []string) error {
-	r, err := l.ReadResource(ctx, args[0], runner.CallOptions(l))
-	if err != nil {
-		return cli.Unlisted(ctx, l, offer.Resources, args[0], err)
-	}
-	return l.Print(cli.Reply(r, func(t *output.Text) { runner.PrintResource(t, r.Result) }))
+	return runner.One(ctx, l, calls.Call{Method: calls.ResourcesRead, Target: args[0]})
 }

@@ -85,14 +85,14 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 	if !r.Several() {
 		return r.Single(ctx)
 	}
-	var ran []runner.Ran
+	var ran []calls.Outcome
 	var first error
 	p, began, silent := a.Printer(), time.Now(), o.Reports.ToStdout()
-	print := func(_ int, calls []runner.Ran) error {
-		for _, c := range calls {
+	print := func(_ int, came []calls.Outcome) error {
+		for _, c := range came {
 			first = cmp.Or(first, c.Err)
 			if !silent {
-				if err := runner.PrintRan(p, c); err != nil {
+				if err := runner.PrintOutcome(p, c); err != nil {
 					return err
 				}
 			}
@@ -119,9 +119,9 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, words []string, 
 }
 
 // reported is all with the reports that were asked for. err is that of all, unwritten that of the reports.
-func reported(ctx context.Context, r *runner.Run, p *output.Printer, print func(int, []runner.Ran) error) (err, unwritten error) {
-	section := r.Section(func(ctx context.Context, each func(int, []runner.Ran) error) error {
-		err = r.All(ctx, func(i int, calls []runner.Ran) error { return cmp.Or(each(i, calls), print(i, calls)) })
+func reported(ctx context.Context, r *runner.Run, p *output.Printer, print func(int, []calls.Outcome) error) (err, unwritten error) {
+	section := r.Section(func(ctx context.Context, each func(int, []calls.Outcome) error) error {
+		err = r.All(ctx, func(i int, came []calls.Outcome) error { return cmp.Or(each(i, came), print(i, came)) })
 		return err
 	})
 	rep, _ := r.Report(ctx, section) // an interrupt is also the error of all

@@ -95,7 +95,7 @@ func tasksResult(ctx context.Context, l *cli.Link, args []string) error {
 		}
 		return err
 	}
-	return runner.PrintCall(l, "task "+text.Clip(args[0], 100), r)
+	return runner.PrintTool(l, "task "+text.Clip(args[0], 100), r)
 }
 
 func tasksCancel(ctx context.Context, l *cli.Link, args []string) error {

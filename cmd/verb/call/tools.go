@@ -3,7 +3,6 @@ package call
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
@@ -144,28 +142,35 @@ func (a *app) toolsCall(ctx context.Context, l *cli.Link, own []string, whole st
 	if err != nil {
 		return err
 	}
-	it, args, err := runner.ReadArguments(ctx, a.App, l, own, whole)
+	c, err := runner.ToolCall(a.App, own, whole)
 	if err != nil {
+		return err
+	}
+	maker := runner.Of(l)
+	if c, err = maker.Prepare(ctx, c); err != nil {
 		return err
 	}
 	if both {
 		if task {
 			return failure.UsageError("--task and --compare do not go together", "leave one of them out")
 		}
-		return runner.Compared(ctx, a.App, l, "tools/call", fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, jsonrpc.Quote(it.Name), cmp.Or(string(args), "{}")), second)
+		req, err := c.Request(l.Name())
+		if err != nil {
+			return err
+		}
+		return runner.Compared(ctx, a.App, l, req, second)
 	}
-	o := runner.CallOptions(l)
 	if task {
-		o.Task, o.OnTask = true, printTask(l.Side, l.Out.Format)
+		maker.Options.Task, maker.Options.OnTask = true, printTask(l.Side, l.Out.Format)
 	}
-	r, err := l.CallTool(ctx, it.Name, args, o)
+	r, err := maker.Send(ctx, c)
 	if err != nil {
 		return err
 	}
 	if task && r.Task == "" {
 		l.Side.Warn("the server answered at once: it made no task of the call")
 	}
-	return runner.PrintCall(l, "tools/call "+it.Name, r)
+	return runner.Print(l, c, r)
 }
 
 // markMalformed marks an item that violates the specification.

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // benching is the command's flags.
@@ -213,12 +214,14 @@ func (a *app) benchTool(ctx context.Context, l *cli.Link, b *benching, plan *ben
 		return err
 	}
 	add := func(base *schema.Value) error {
-		args, err := runner.Coerced(l, it, base, own[1:])
+		args, err := calls.Arguments(l.Name(), it, base, own[1:])
 		if err != nil {
 			return err
 		}
 		if len(plan.Params) == 0 {
-			runner.Doubt(l, it, args)
+			for _, d := range calls.Doubts(it, args) {
+				l.Side.Warn("warning: argument " + d)
+			}
 		}
 		plan.Params = append(plan.Params, fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, jsonrpc.Quote(it.Name), args))
 		return nil

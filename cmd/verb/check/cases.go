@@ -70,8 +70,8 @@ func (f *casesFlags) about(server string) ([]calls.File, error) {
 	}
 	if !f.named {
 		files = slices.DeleteFunc(files, func(file calls.File) bool {
-			c := file.Calls[0]
-			return c.Server != server && (c.Server != "" || len(c.Command) > 0 || c.URL != "")
+			at := file.Calls[0].Server
+			return at.Name != server && at.Said()
 		})
 	}
 	if len(files) == 0 {
@@ -90,7 +90,9 @@ func (f *casesFlags) make(ctx context.Context, l *cli.Link) (check.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	return r.Section(func(ctx context.Context, print func(int, []runner.Ran) error) error { return r.In(ctx, l.Work, print) }), nil
+	return r.Section(func(ctx context.Context, print func(int, []calls.Outcome) error) error {
+		return r.In(ctx, l.Work, print)
+	}), nil
 }
 
 // alone reports whether only this section was asked for, without a server.

@@ -12,13 +12,12 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -131,7 +130,7 @@ func (a *app) replay(ctx context.Context, l *cli.Link, name string, only *cli.Fi
 
 // replayOne sends one recorded request; bound says that it makes no sense outside of its session.
 func replayOne(ctx context.Context, l *cli.Link, j *journal.Journal, seq uint64, all bool, ignore *cli.Ignoring) (r Replayed, bound bool, err error) {
-	req, err := again.Find(j, seq)
+	req, err := calls.FindRequest(j, seq)
 	if err != nil {
 		return Replayed{Seq: seq, Skipped: err.Error()}, false, nil
 	}
@@ -139,7 +138,7 @@ func replayOne(ctx context.Context, l *cli.Link, j *journal.Journal, seq uint64,
 	if req.Bound() {
 		return r, true, nil
 	}
-	before, err := again.Recorded(j, seq)
+	before, err := calls.RecordedAnswer(j, seq)
 	it, known := req.Item(l.Session)
 	switch {
 	case err != nil:
@@ -159,26 +158,19 @@ func replayOne(ctx context.Context, l *cli.Link, j *journal.Journal, seq uint64,
 	if r.Skipped != "" {
 		return r, false, nil
 	}
-	if req.Tool() != "" {
-		if err := l.Allow(ctx, it, req.Arguments()); err != nil {
-			return r, false, err
-		}
+	maker := runner.Of(l)
+	if err := maker.MayAsk(ctx, req); err != nil {
+		return r, false, err
 	}
-	send := func() (again.Answer, error) {
-		return req.Send(ctx, l.Session, l.Journal, session.CallOptions{OnProgress: l.Side.Report})
-	}
-	after, err := send()
+	after, err := maker.Ask(ctx, req)
 	if err != nil {
 		return r, false, err
 	}
 	if ended := failure.KindOf(after.Err); after.Frame == nil && (ended == failure.ChannelClosed || ended == failure.ServerNotConnected) {
 		return r, false, after.Err
 	}
-	learn := func() (*compare.Noise, error) {
-		second, err := send()
-		return again.Learn(after, second), err
-	}
-	if !req.Repeatable(l.Session) || after.Frame == nil {
+	learn := maker.Learns(ctx, req, after, false)
+	if after.Frame == nil {
 		learn = nil
 	}
 	c, _, err := ignore.Compared(ctx, before, after, false, learn)

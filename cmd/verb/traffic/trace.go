@@ -172,23 +172,27 @@ func (a *app) traceCall(ctx context.Context, l *cli.Link, own []string, x traceF
 	if a.Options.Traceparent == "none" {
 		return failure.UsageError("--traceparent none sends no trace context, which hops are found by", "leave it out")
 	}
-	it, args, err := runner.ReadArguments(ctx, a.App, l, own, x.args)
+	c, err := runner.ToolCall(a.App, own, x.args)
 	if err != nil {
 		return err
 	}
+	maker := runner.Of(l)
+	if c, err = maker.Prepare(ctx, c); err != nil {
+		return err
+	}
 	l.Hops.Ready(ctx)
-	r, failed := l.CallTool(ctx, it.Name, args, runner.CallOptions(l))
+	r, failed := maker.Send(ctx, c)
 	e, ok := l.Journal.Get(r.Request)
 	switch {
 	case failed != nil && (!ok || e.Trace == ""):
 		return failed
 	case !ok:
 		return &failure.Error{
-			Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the call has no trace: its request is not recorded any more", Next: "write it to a file with --journal, and read that with mcphud trace FILE",
+			Kind: failure.Usage, Server: l.Name(), Stage: c.Method + " " + c.Target, Message: "the call has no trace: its request is not recorded any more", Next: "write it to a file with --journal, and read that with mcphud trace FILE",
 		}
 	case e.Trace == "":
 		return &failure.Error{
-			Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the call has no trace: its request carried no valid trace context", Next: "leave out --traceparent none, and traceparent in --meta",
+			Kind: failure.Usage, Server: l.Name(), Stage: c.Method + " " + c.Target, Message: "the call has no trace: its request carried no valid trace context", Next: "leave out --traceparent none, and traceparent in --meta",
 		}
 	}
 	settle(ctx, l.Hops, e.Trace)
@@ -197,7 +201,7 @@ func (a *app) traceCall(ctx context.Context, l *cli.Link, own []string, x traceF
 		return err
 	}
 	if failed == nil && offer.IsError(r.Result) {
-		return &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error", Next: "mcphud tools call shows it"}
+		return &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: c.Method + " " + c.Target, Message: "the tool reported an error", Next: "mcphud tools call shows it"}
 	}
 	return failed
 }

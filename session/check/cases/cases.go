@@ -5,34 +5,20 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/rules"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
-// Case is one call that was made, or was to be.
-type Case struct {
-	Name   string // of the call: FILE or FILE/STEP
-	File   string // as a report names it
-	Line   int    // where the call begins there
-	Server string
-	Target string // the method and what was called
-	Took   time.Duration
-
-	Failures []expect.Failed // assertions that failed
-	Reported string          // what a tool said, whose error nobody expected; "" for none
-	Err      error           // why there is no answer
-	Skipped  string          // why it was not made
-	Repro    string          // a command line that makes it again
-}
-
 // Section is the calls of some files.
 type Section struct {
-	// Make makes all calls and gives each, in the order of the files. total is how many there are.
-	Make func(ctx context.Context, each func(c Case, done, total int)) error
+	// Make makes all calls and gives what came of each, in the order of the files. total is how many there are.
+	Make func(ctx context.Context, each func(o calls.Outcome, done, total int)) error
+	// File is a file as a report names it, Repro a command line that makes its calls again.
+	File, Repro func(file string) string
 }
 
 // Name is "cases".
@@ -63,18 +49,19 @@ type figures struct {
 // Run makes the calls. The subject is not asked: each call has a server of its own.
 func (s *Section) Run(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
 	var fig figures
-	err := s.Make(ctx, func(c Case, done, total int) {
+	err := s.Make(ctx, func(c calls.Outcome, done, total int) {
 		fig.Calls++
+		c.File = s.File(c.File)
 		place := check.Place{Kind: check.OfCall, Name: c.Name}
 		switch {
 		case c.Skipped != "":
 			fig.Skipped++
 			r.Skipped(ofCall, place, c.Skipped)
-		case c.Err == nil && c.Reported == "" && len(c.Failures) == 0:
-			r.Passed(ofCall, place, c.Took)
+		case c.Err == nil && len(c.Failures) == 0:
+			r.Passed(ofCall, place, c.Reply.Took)
 		default:
 			fig.Failed++
-			report(r, place, c)
+			report(r, place, c, s.Repro(c.File))
 		}
 		r.Step(done, total, c.Name)
 	})
@@ -82,19 +69,19 @@ func (s *Section) Run(ctx context.Context, _ *check.Subject, r *check.Recorder) 
 	return err
 }
 
-func report(r *check.Recorder, place check.Place, c Case) {
+func report(r *check.Recorder, place check.Place, c calls.Outcome, repro string) {
 	add := func(id, key, message string, line int, evidence ...string) {
 		evidence[0] = fmt.Sprintf("%s:%d: %s", c.File, max(line, c.Line, 1), evidence[0])
 		r.Add(id, check.Finding{
-			Place: place, Key: key, Message: message, Evidence: strings.Join(evidence, "\n"), Repro: c.Repro, File: c.File, Line: max(line, c.Line, 1),
+			Place: place, Key: key, Message: message, Evidence: strings.Join(evidence, "\n"), Repro: repro, File: c.File, Line: max(line, c.Line, 1),
 		})
 	}
-	called := text.Clip(c.Target, 200) + " of " + c.Server
+	called := text.Clip(c.Method+" "+c.Target, 200) + " of " + c.Server
 	switch {
+	case c.Verdict == calls.IsError:
+		add("cases/is-error", "", text.Clip(c.Err.Error(), 300), 0, called, "expected: a result without isError")
 	case c.Err != nil && len(c.Failures) == 0:
 		add(ofCall, "", text.Clip(text.FirstLine(c.Err.Error()), 300), 0, called, c.Err.Error())
-	case c.Reported != "":
-		add("cases/is-error", "", text.Clip(c.Reported, 300), 0, called, "expected: a result without isError")
 	}
 	for i, f := range c.Failures {
 		id, ok := ids[f.Assertion]

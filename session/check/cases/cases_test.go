@@ -8,24 +8,27 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Each kind of assertion has a rule, which one that failed trips, and a call that is as it should be none.
 func TestRules(t *testing.T) {
-	all := []Case{
-		{Name: "good", Took: time.Second},
-		{Name: "dead", Err: errors.New("no answer")},
-		{Name: "tool", Reported: "no such thing"},
-		{Name: "left", Skipped: "nothing was captured"},
-		{Name: "twice", File: "x.yaml", Line: 3, Err: errors.New("x"), Failures: []expect.Failed{{Assertion: expect.OfQuery, Expected: ".a", Line: 7}, {Assertion: expect.OfQuery, Expected: ".a"}}},
+	all := []calls.Outcome{
+		{Name: "good", Verdict: calls.OK, Reply: rpc.Reply{Took: time.Second}},
+		{Name: "dead", Verdict: calls.Failed, Err: errors.New("no answer")},
+		{Name: "tool", Verdict: calls.IsError, Err: errors.New("no such thing")},
+		{Name: "left", Verdict: calls.Skipped, Skipped: "nothing was captured"},
+		{Name: "twice", Verdict: calls.Unmet, File: "x.yaml", Line: 3, Err: errors.New("x"), Failures: []expect.Failed{{Assertion: expect.OfQuery, Expected: ".a", Line: 7}, {Assertion: expect.OfQuery, Expected: ".a"}}},
 	}
 	want := []string{"cases/call dead", "cases/is-error tool", "cases/expect twice", "cases/expect twice"}
 	for assertion, id := range ids {
-		all = append(all, Case{Name: assertion, Failures: []expect.Failed{{Assertion: assertion, Expected: "x", Got: "y"}}})
+		all = append(all, calls.Outcome{Name: assertion, Verdict: calls.Unmet, Failures: []expect.Failed{{Assertion: assertion, Expected: "x", Got: "y"}}})
 		want = append(want, id+" "+assertion)
 	}
-	s := &Section{Make: func(_ context.Context, each func(Case, int, int)) error {
+	same := func(file string) string { return file }
+	s := &Section{File: same, Repro: same, Make: func(_ context.Context, each func(calls.Outcome, int, int)) error {
 		for i, c := range all {
 			each(c, i+1, len(all))
 		}

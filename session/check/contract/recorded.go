@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -145,7 +145,7 @@ func database(path string) bool {
 }
 
 func (r *Records) history(ctx context.Context, path string) (err error) {
-	h := history.New(path, history.Usual)
+	h := calls.OpenHistory(path, calls.UsualLimits)
 	defer func() {
 		if bad := h.Close(); err == nil {
 			err = bad
@@ -153,7 +153,7 @@ func (r *Records) history(ctx context.Context, path string) (err error) {
 	}()
 	r.Files++
 	for before := int64(0); ; {
-		page, err := h.List(ctx, history.Query{Before: before, Limit: 500})
+		page, err := h.List(ctx, calls.Query{Before: before, Limit: 500})
 		if err != nil || len(page) == 0 {
 			return err
 		}

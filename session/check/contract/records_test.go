@@ -14,14 +14,14 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
 // Calls are read from a history, a journal, or a folder that has such files, each with where it is kept and what came of it.
 func TestRecords(t *testing.T) {
 	dir := t.TempDir()
-	h := history.New(filepath.Join(dir, "calls.db"), history.Usual)
+	h := calls.OpenHistory(filepath.Join(dir, "calls.db"), calls.UsualLimits)
 	for i := range 3 {
 		h.Record(session.Made{
 			Server: config.Server{Name: "files", Transport: config.Stdio, Command: "server"}, Method: "tools/call", Target: fmt.Sprint("tool", i), Arguments: json.RawMessage(fmt.Sprintf(`{"i":%d}`, i)),

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/mcphud/mcphud/session/traffic/history"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 var update = flag.Bool("update", false, "write the reference of README.md and the schema")
@@ -139,8 +139,8 @@ func TestNothingToRead(t *testing.T) {
 // The defaults of the table are those of the parts.
 func TestDefaults(t *testing.T) {
 	c := Default()
-	if c.HistoryCalls != history.Usual.Calls || c.HistorySize != history.Usual.Bytes || time.Duration(c.HistoryDays)*24*time.Hour != history.Usual.Age {
-		t.Errorf("%+v is not %+v", c, history.Usual)
+	if c.HistoryCalls != calls.UsualLimits.Calls || c.HistorySize != calls.UsualLimits.Bytes || time.Duration(c.HistoryDays)*24*time.Hour != calls.UsualLimits.Age {
+		t.Errorf("%+v is not %+v", c, calls.UsualLimits)
 	}
 	for _, s := range Table() {
 		if s.Default == "" && s.Without == "" || s.Help == "" {

@@ -56,7 +56,7 @@ func TestReadSteps(t *testing.T) {
 	}
 	create, get, gone := f.Calls[0], f.Calls[1], f.Calls[2]
 	if create.Name != "orders/create" || create.Line != 5 || len(create.Capture) != 2 || create.Timeout != 20*time.Second || create.Expect.MaxLatency != 1500*time.Millisecond ||
-		*create.Expect.IsError || create.Expect.Schema == nil || create.Expect.Snapshot.File != filepath.FromSlash("snapshots/create.json") || create.Expect.Count() != 5 || create.Command[1] != "server.js" {
+		*create.Expect.IsError || create.Expect.Schema == nil || create.Expect.Snapshot.File != filepath.FromSlash("snapshots/create.json") || create.Expect.Count() != 5 || create.Server.Args[0] != "server.js" {
 		t.Errorf("%+v", create)
 	}
 	if at := create.Expect.Lines["maxLatency"]; at != [2]int{11, 5} {

@@ -1,176 +1,157 @@
-// Package calls reads and writes named calls: files in a project, a YAML document each, which a team shares, and which can be made
-// again one by one or all together.
+// Package calls is about calls of servers: those that were made, which the [History] keeps; those that somebody wrote down, in a [File] of a
+// project; and a request of either, or of recorded traffic, that is sent once more ([Request]).
+//
+// All of them are a [Call]: what is asked and of whom, what the answer has to be, and what came. A [Runner] makes it.
 package calls
 
 import (
-	_ "embed"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/base/files"
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
-// Folder is where a project has its calls, below the project's folder.
-const Folder = ".mcphud/calls"
+// Verdicts on calls.
+const (
+	OK        = "ok"
+	IsError   = "isError"   // the tool reported an error in its result
+	RPCError  = "error"     // the server answered with a JSON-RPC error
+	Cancelled = "cancelled" // by the user
+	Timeout   = "timeout"
+	Failed    = "failed"    // no answer for another reason: the connection ended, say
+	Ongoing   = "task"      // it became a task that was left to go on
+	Unmet     = "assertion" // it is not what was expected
+	Skipped   = "skipped"   // it was not made: it needs what an earlier call did not give, or was left out by an interrupt
+)
 
-// Schema is the JSON Schema (2020-12) of a file of calls.
-//
-//go:embed calls.schema.json
-var Schema []byte
+// The methods of calls.
+const (
+	ToolsCall     = "tools/call"
+	PromptsGet    = "prompts/get"
+	ResourcesRead = "resources/read"
+)
 
-// maxFile is how large a file of a call may be: as large as one of the configuration.
-const maxFile = 64 << 10
-
-// File is a file of calls.
-type File struct {
-	Name  string // without .yaml
-	Path  string
-	Calls []Call // one, or the steps of the file
-	Steps bool   // whether it has steps
-}
-
-// Call is one named call.
+// Call is one call. Nothing in it is secret: see package mask.
 type Call struct {
-	Name string // of the file, without .yaml; of a step, FILE/STEP
-	File string
-	Line int // where it begins in the file
+	ID     int64   `json:"id"` // in the history, 0 elsewhere
+	At     Time    `json:"at"`
+	Took   float64 `json:"took_ms"`
+	Server Server  `json:"server"` // the zero value where none is named
+	Method string  `json:"method"` // ToolsCall, PromptsGet or ResourcesRead
+	Target string  `json:"target"` // the name, or the URI
 
-	// Server is the name of a configured server, Command what starts one, URL where one is: at most one of them is set.
-	Server  string
-	Command []string
-	URL     string
+	Arguments json.RawMessage `json:"arguments,omitempty"` // nil for none, and where they were too large to keep
+	Meta      json.RawMessage `json:"meta,omitempty"`
+	Timeout   time.Duration   `json:"timeout,omitempty"` // 0: the usual one
+	// Secrets are JSON pointers of what is not here, or hidden: into Arguments below /arguments, into Meta below /meta, and /uri for a
+	// resource's URI. Whoever makes the call again has to give them once more.
+	Secrets []string `json:"secrets,omitempty"`
+	// Given are KEY=VALUE and KEY:=JSON, set on Arguments when the call is made.
+	Given []string `json:"-"`
 
-	Method string // tools/call, prompts/get or resources/read
-	Target string // the name, or the URI
+	Verdict string `json:"verdict"`
+	Code    *int64 `json:"code,omitempty"`    // of a JSON-RPC error
+	Message string `json:"message,omitempty"` // of an error
+	Size    int64  `json:"size"`              // of the result as it was sent, in bytes
+	Hash    string `json:"hash,omitempty"`    // SHA-256 of the result: as it is kept, or as it was sent where it is not
+	Kept    bool   `json:"kept"`              // the result can be read
 
-	Arguments, Meta json.RawMessage // objects, nil for none
-	Timeout         time.Duration   // 0: the usual one
-	Note            string
-	// Secrets are JSON pointers of what is not in the file and has to be given: into the arguments.
-	Secrets []string
+	// Name is one that somebody gave it, unique in the history; of a file that file's, without .yaml, and of a step FILE/STEP.
+	Name   string `json:"name,omitempty"`
+	Note   string `json:"note,omitempty"`
+	Pinned bool   `json:"pinned,omitempty"` // it does not grow too old
+
+	File string `json:"-"` // that it is in, "" for none
+	Line int    `json:"-"` // where it begins there
 	// Expect is what the answer has to be, Capture what is taken from it for later calls.
-	Expect  expect.Expectations
-	Capture []Capture
+	Expect  expect.Expectations `json:"-"`
+	Capture []Capture           `json:"-"`
 	// Repeat is how often the call is made, each time with its assertions; 0 is once. Retry makes it again until they hold.
-	Repeat int
-	Retry  Retry
+	Repeat int   `json:"-"`
+	Retry  Retry `json:"-"`
 }
 
 // Retry is how long a call is made again while its assertions fail, and how long to wait between. The zero value is not at all.
 type Retry struct{ For, Every time.Duration }
 
-// Config is the server that the file itself describes, as an entry of a project's file, which starts only where it is trusted; false where it names
-// one, or none.
-func (c Call) Config() (config.Server, bool) {
-	var s config.Server
+// Time is one in milliseconds, in the local zone, as RFC 3339 in JSON.
+type Time struct{ time.Time }
+
+// Server is what is known of the server that is called.
+type Server struct {
+	Name      string         `json:"name"`
+	Unnamed   bool           `json:"unnamed,omitempty"` // nobody chose the name: it was given by its command or URL
+	Title     string         `json:"title,omitempty"`
+	Transport string         `json:"transport,omitempty"`
+	Command   string         `json:"command,omitempty"` // of an unnamed one
+	Args      []string       `json:"args,omitempty"`
+	Cwd       string         `json:"cwd,omitempty"`
+	Sandbox   *confine.Rules `json:"sandbox,omitempty"`
+	URL       string         `json:"url,omitempty"`
+	// Partial says that it was called with something that is not kept, since it may be secret: variables, headers, parts of the
+	// command or the URL.
+	Partial  bool   `json:"partial,omitempty"`
+	Info     string `json:"info,omitempty"`     // serverInfo: name and version
+	Protocol string `json:"protocol,omitempty"` // version
+
+	identity string
+}
+
+// Identity tells servers apart: by the file and name of their entry, or by what an unnamed one runs, and where, if that matters. A
+// named one keeps its history when its entry changes.
+func Identity(s config.Server) string {
+	id := "entry\x00" + s.Source.File + "\x00" + s.Name
+	if s.Unnamed {
+		where := s
+		where.Cwd, where.Sandbox = "", nil
+		id = "target\x00" + where.Fingerprint()
+		if dir := s.Local(); dir != "" {
+			id += "\x00" + dir
+		}
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ServerOf is what is kept of a server, its secrets hidden.
+func ServerOf(cfg config.Server) Server {
+	s := Server{Name: cfg.Name, Unnamed: cfg.Unnamed, Transport: cfg.Transport, identity: Identity(cfg)}
+	if !cfg.Unnamed {
+		return s
+	}
+	clean := cfg.Masked()
+	s.Command, s.Args, s.URL = clean.Command, clean.Args, clean.URL
+	if cfg.Command != "" {
+		s.Cwd, s.Sandbox = cfg.WorkingDir(), cfg.Sandbox.Clone()
+	}
+	s.Partial = len(cfg.Env)+len(cfg.Headers) > 0 || clean.Fingerprint() != cfg.Fingerprint()
+	return s
+}
+
+// Config is the server as one that can be called again; false where only its name is known, which the configuration has, or not all
+// of it.
+func (s Server) Config() (config.Server, bool) {
 	switch {
-	case len(c.Command) > 0:
-		s = config.OfCommand(c.Command[0], c.Command[1:]...)
-	case c.URL != "":
-		name, _, _ := strings.Cut(c.Name, "/")
-		s = config.Server{Name: name, Unnamed: true, Transport: config.Auto, URL: c.URL}
-	default:
-		return s, false
+	case !s.Unnamed || s.Partial:
+		return config.Server{}, false
+	case s.Command != "":
+		c := config.OfCommand(s.Command, s.Args...)
+		c.Cwd, c.Sandbox = s.Cwd, s.Sandbox.Clone()
+		return c, true
 	}
-	s.Source = config.Source{File: filepath.Dir(c.File), Project: true} // the same in several files is trusted once
-	if dir, ok := strings.CutSuffix(filepath.ToSlash(filepath.Dir(c.File)), "/"+Folder); ok && s.Command != "" {
-		s.Cwd = filepath.FromSlash(dir) // what the command names is there
-	}
-	return s, true
+	return config.Server{Name: s.Name, Unnamed: true, Transport: cmp.Or(s.Transport, config.Auto), URL: s.URL}, s.URL != ""
 }
 
-// Dir is the folder of a project's calls: below the working folder, or below the nearest one above it that has one, up to the root of a
-// repository.
-func Dir(wd string) string {
-	for at := wd; ; at = filepath.Dir(at) {
-		if info, err := os.Stat(filepath.Join(at, Folder)); err == nil && info.IsDir() {
-			return filepath.Join(at, Folder)
-		}
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
-			return filepath.Join(wd, Folder)
-		}
-	}
-}
+// Identity is what [Identity] says of the server's configuration.
+func (s Server) Identity() string { return s.identity }
 
-// CheckName says what is wrong with the name of a call: it becomes a file's name.
-func CheckName(name string) error {
-	bad := name == "" || len(name) > 100 || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-")
-	for _, r := range name {
-		bad = bad || !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
-	}
-	if bad {
-		return fmt.Errorf("%q cannot be the name of a call: a to z, digits, . _ and - are, and no . or - in front", name)
-	}
-	return nil
-}
+// Where is what to call the server.
+func (s Server) Where() string { return cmp.Or(s.Title, s.Name) }
 
-// Names are the calls of a folder, in order; none where there is no such folder.
-func Names(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the folder of calls: %w", err)
-	}
-	var out []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && CheckName(name) == nil && !e.IsDir() {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
-// Path is the file of a call in a folder.
-func Path(dir, name string) (string, error) {
-	if err := CheckName(name); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, name+".yaml"), nil
-}
-
-// Read reads a file of calls. warnings are about keys that are not known, which stay in the file. The error of a file that is wrong says where.
-func Read(path string) (f File, warnings []config.Warning, err error) {
-	b, err := files.Read(path, maxFile)
-	if err != nil {
-		return f, nil, fmt.Errorf("cannot read the call: %w", err)
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return f, nil, fmt.Errorf("cannot read the call: %w", err)
-	}
-	return parse(path, b)
-}
-
-// Write writes a call to its file. Of a file that is there already comments, order and unknown keys stay, and of the keys that did not
-// change every byte.
-func Write(c Call) error {
-	old, err := files.Read(c.File, maxFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot write the call: %w", err)
-	}
-	text, err := rewrite(c, old)
-	if err != nil {
-		return err
-	}
-	if len(text) > maxFile {
-		return fmt.Errorf("cannot write the call: its arguments are too large for a file (%d bytes; %d are the limit)", len(text), maxFile)
-	}
-	if err := os.MkdirAll(filepath.Dir(c.File), 0o755); err != nil {
-		return fmt.Errorf("cannot write the call: %w", err)
-	}
-	if err := files.Write(c.File, text); err != nil {
-		return fmt.Errorf("cannot write the call: %w", err)
-	}
-	return nil
-}
+// Said reports whether the server is named or described at all.
+func (s Server) Said() bool { return s.Name != "" || s.Command != "" || s.URL != "" }

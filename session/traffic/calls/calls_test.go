@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != "find" || c.Server != "github" || c.Method != "tools/call" || c.Target != "search_repos" || c.Timeout != 30*time.Second || c.Note != "as in the manual" {
+	if c.Name != "find" || c.Server.Name != "github" || c.Method != ToolsCall || c.Target != "search_repos" || c.Timeout != 30*time.Second || c.Note != "as in the manual" {
 		t.Errorf("%+v", c)
 	}
 	want := `{"query":"mcp","limit":12345678901234567890,"ratio":1.0,"exact":true,"nothing":null,"list":[1,"two","3"],"nested":[{"a":1,"b":2},{}],"text":"first\n  second\n"}`
@@ -283,7 +283,7 @@ func TestDir(t *testing.T) {
 // A server that a file describes is one of a project: it starts only where it is trusted.
 func TestConfigNeedsTrust(t *testing.T) {
 	trust := config.OpenTrust(t.TempDir())
-	for _, c := range []Call{{File: "/p/x.yaml", Command: []string{"rm", "-rf"}}, {File: "/p/x.yaml", URL: "http://x/"}} {
+	for _, c := range []Call{{File: "/p/x.yaml", Server: Server{Unnamed: true, Command: "rm", Args: []string{"-rf"}}}, {File: "/p/x.yaml", Server: Server{Unnamed: true, URL: "http://x/"}}} {
 		s, ok := c.Config()
 		if !ok || trust.Trusted(s) {
 			t.Errorf("%+v is trusted", s)
@@ -292,15 +292,15 @@ func TestConfigNeedsTrust(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s, _ := (Call{File: "/p/y.yaml", Command: []string{"rm", "-rf"}}).Config(); !trust.Trusted(s) {
+	if s, _ := (Call{File: "/p/y.yaml", Server: Server{Unnamed: true, Command: "rm", Args: []string{"-rf"}}}).Config(); !trust.Trusted(s) {
 		t.Error("the same command in another file of the folder is not trusted")
 	}
-	for _, c := range []Call{{File: "/q/x.yaml", Command: []string{"rm", "-rf"}}, {File: "/p/x.yaml", Command: []string{"rm", "-rf", "/"}}} {
+	for _, c := range []Call{{File: "/q/x.yaml", Server: Server{Unnamed: true, Command: "rm", Args: []string{"-rf"}}}, {File: "/p/x.yaml", Server: Server{Unnamed: true, Command: "rm", Args: []string{"-rf", "/"}}}} {
 		if s, _ := c.Config(); trust.Trusted(s) {
 			t.Errorf("%+v is trusted", s)
 		}
 	}
-	if _, ok := (Call{Server: "x"}).Config(); ok {
+	if _, ok := (Call{Server: Server{Name: "x"}}).Config(); ok {
 		t.Error("a name is a server")
 	}
 }

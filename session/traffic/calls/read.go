@@ -29,7 +29,7 @@ var (
 )
 
 // methods are what the keys of targets stand for.
-var methods = map[string]string{"tool": "tools/call", "prompt": "prompts/get", "resource": "resources/read"}
+var methods = map[string]string{"tool": ToolsCall, "prompt": PromptsGet, "resource": ResourcesRead}
 
 // reader reads one file.
 type reader struct{ yamlfile.Reader }
@@ -189,16 +189,18 @@ func (r reader) member(c *Call, m yamlfile.Member) (known bool, err error) {
 	}
 	switch m.Key {
 	case "server":
-		c.Server, err = r.Text(m)
+		c.Server.Name, err = r.Text(m)
 	case "url":
-		c.URL, err = r.Text(m)
+		c.Server.Unnamed = true
+		c.Server.URL, err = r.Text(m)
 	case "note":
 		c.Note, err = r.Text(m)
 	case "command":
 		all, ok := texts()
-		if c.Command = all; !ok || len(all) == 0 || all[0] == "" {
+		if !ok || len(all) == 0 || all[0] == "" {
 			return true, need("a list of texts, the program first")
 		}
+		c.Server = Server{Unnamed: true, Command: all[0], Args: all[1:]}
 	case "tool", "prompt", "resource":
 		if c.Method != "" {
 			return true, r.Wrong(m.Pos, "needs one of tool, prompt and resource, and has several")
@@ -211,8 +213,12 @@ func (r reader) member(c *Call, m yamlfile.Member) (known bool, err error) {
 		err = object(&c.Meta)
 	case "secrets":
 		all, ok := texts()
-		if c.Secrets = all; !ok || slices.ContainsFunc(all, func(p string) bool { return !strings.HasPrefix(p, "/") }) {
+		if !ok || slices.ContainsFunc(all, func(p string) bool { return !strings.HasPrefix(p, "/") }) {
 			return true, need("a list of JSON pointers into the arguments, such as /api_key")
+		}
+		c.Secrets = nil
+		for _, p := range all {
+			c.Secrets = append(c.Secrets, inArguments+p)
 		}
 	case "timeout":
 		c.Timeout, err = r.duration(m)

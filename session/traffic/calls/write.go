@@ -114,9 +114,14 @@ func (c Call) values() map[string][]byte {
 			out[key] = jsonrpc.OneLine(raw)
 		}
 	}
-	text("server", c.Server)
-	list("command", c.Command)
-	text("url", c.URL)
+	switch {
+	case !c.Server.Unnamed:
+		text("server", c.Server.Name)
+	case c.Server.Command != "":
+		list("command", append([]string{c.Server.Command}, c.Server.Args...))
+	default:
+		text("url", c.Server.URL)
+	}
 	for key, method := range methods {
 		if method == c.Method {
 			text(key, c.Target)
@@ -124,7 +129,11 @@ func (c Call) values() map[string][]byte {
 	}
 	object("arguments", c.Arguments)
 	object("meta", c.Meta)
-	list("secrets", c.Secrets)
+	var secrets []string
+	for _, p := range c.Secrets {
+		secrets = append(secrets, strings.TrimPrefix(p, inArguments))
+	}
+	list("secrets", secrets)
 	text("note", c.Note)
 	if c.Timeout > 0 {
 		text("timeout", short(c.Timeout))

@@ -66,6 +66,21 @@ func (d Difference) Place() string {
 	return p
 }
 
+// String is the difference in a line, long values cut.
+func (d Difference) String() string {
+	const most = 100
+	line := string(d.Op) + " " + d.Place() + ": "
+	switch d.Op {
+	case Added:
+		line += text.Clip(string(d.After), most)
+	case Removed:
+		line += text.Clip(string(d.Before), most)
+	default:
+		line += text.Clip(string(d.Before), most) + " → " + text.Clip(string(d.After), most)
+	}
+	return line
+}
+
 const (
 	// MaxBytes is how large a value is compared by its structure.
 	MaxBytes = 8 << 20
@@ -113,9 +128,6 @@ func (r Result) Guesses() int { return r.guesses }
 
 // Noise is how many differences do not count.
 func (r Result) Noise() int { return len(r.Differences) + r.More - r.real - r.guesses }
-
-// Unexplained reports whether a difference counts: another run may show that it says nothing.
-func (r Result) Unexplained() bool { return !r.Same() }
 
 // Guessed are the places of differences that are a Guess, as far as they are listed, at most n. The whole value is not one of them.
 func (r Result) Guessed(n int) (pointers []string) {

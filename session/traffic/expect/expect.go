@@ -136,16 +136,7 @@ func (f Failed) String() string {
 func (f Failed) Lines() (out []string) {
 	const most = 10
 	for _, d := range f.Differences[:min(len(f.Differences), most)] {
-		line := string(d.Op) + " " + d.Place() + ": "
-		switch d.Op {
-		case compare.Added:
-			line += text.Clip(string(d.After), 100)
-		case compare.Removed:
-			line += text.Clip(string(d.Before), 100)
-		default:
-			line += text.Clip(string(d.Before), 100) + " → " + text.Clip(string(d.After), 100)
-		}
-		out = append(out, line)
+		out = append(out, d.String())
 	}
 	if n := len(f.Differences) + f.More - len(out); n > 0 && len(out) > 0 {
 		out = append(out, fmt.Sprintf("… and %d more", n))

@@ -1,4 +1,4 @@
-package again_test
+package calls_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
-	"github.com/mcphud/mcphud/session/traffic/again"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -89,7 +89,7 @@ func server(t *testing.T, m *session.Manager, name string) *session.Session {
 }
 
 // changed are the pointers of what was sent otherwise.
-func changed(a again.Answer) string {
+func changed(a calls.Answer) string {
 	var out []string
 	for _, d := range a.Changed {
 		out = append(out, string(d.Op)+" "+d.Place())
@@ -109,7 +109,7 @@ func TestSentAsItWas(t *testing.T) {
 		}
 		// By the answer or by the request: it is the same exchange.
 		for _, seq := range []uint64{first.Request, first.Response} {
-			r, err := again.Find(j, seq)
+			r, err := calls.FindRequest(j, seq)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,11 +130,11 @@ func TestSentAsItWas(t *testing.T) {
 			if got := changed(a); got != "changed /id, changed /params/_meta/progressToken" {
 				t.Errorf("modern %v: changed %s", modern, got)
 			}
-			was, err := again.Recorded(j, r.Seq)
+			was, err := calls.RecordedAnswer(j, r.Seq)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c := again.Compare(was, a, nil, nil); len(c.Differences) != 0 {
+			if c := calls.Compare(was, a, nil, nil); len(c.Differences) != 0 {
 				t.Errorf("%+v", c.Differences)
 			}
 		}
@@ -147,19 +147,19 @@ func TestSentToAnother(t *testing.T) {
 		"old": tools(false, nil, "look"), "new": tools(true, nil, "look", "write"), "all": tools(true, nil, "mcp__old__look", "mcp__new__look"), "none": tools(true, nil, "other"),
 	}, "old", "new", "all", "none")
 	j := m.Journal()
-	call := func(from string) again.Request {
+	call := func(from string) calls.Request {
 		t.Helper()
 		reply, err := server(t, m, from).CallTool(t.Context(), "look", json.RawMessage(`{"a":1}`), session.CallOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := again.Find(j, reply.Request)
+		r, err := calls.FindRequest(j, reply.Request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	send := func(r again.Request, to string) again.Answer {
+	send := func(r calls.Request, to string) calls.Answer {
 		t.Helper()
 		a, err := r.Send(t.Context(), server(t, m, to), j, session.CallOptions{})
 		if err != nil || a.Err != nil {
@@ -172,11 +172,11 @@ func TestSentToAnother(t *testing.T) {
 	if got := changed(a); !strings.Contains(got, "/params/_meta/io.modelcontextprotocol~1protocolVersion") && !strings.Contains(got, "removed /params/_meta") {
 		t.Errorf("changed %s", got)
 	}
-	was, err := again.Recorded(j, fromNew.Seq)
+	was, err := calls.RecordedAnswer(j, fromNew.Seq)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := again.Compare(was, a, nil, nil); !c.Same() || len(c.Differences) != 1 || c.Differences[0].Class != compare.Protocol {
+	if c := calls.Compare(was, a, nil, nil); !c.Same() || len(c.Differences) != 1 || c.Differences[0].Class != compare.Protocol {
 		t.Errorf("%+v", c)
 	}
 	a = send(fromOld, "new")
@@ -205,7 +205,7 @@ func TestNotificationsAreSentAsTheyWere(t *testing.T) {
 	j, s := m.Journal(), server(t, m, "a")
 	frame := []byte(`{"jsonrpc":"2.0", "method":"notifications/roots/list_changed", "params":{"x":1}}`)
 	seq := j.Append(journal.Entry{Server: "a", Dir: journal.Out, Kind: journal.Notification, Method: "notifications/roots/list_changed"}, frame)
-	r, err := again.Find(j, seq)
+	r, err := calls.FindRequest(j, seq)
 	if err != nil || !r.Notification() {
 		t.Fatal(err)
 	}
@@ -235,25 +235,25 @@ func TestWhatCannotBeSent(t *testing.T) {
 		`oops`:                                           {journal.Entry{Dir: journal.In, Kind: journal.Stderr}, "not a message"},
 		`{"jsonrpc":"2.0","method":1}`:                   {journal.Entry{Dir: journal.Out, Kind: journal.Notification}, "JSON-RPC"},
 	} {
-		if _, err := again.Find(j, j.Append(e.Entry, []byte(body))); err == nil || !strings.Contains(err.Error(), e.why) {
+		if _, err := calls.FindRequest(j, j.Append(e.Entry, []byte(body))); err == nil || !strings.Contains(err.Error(), e.why) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if _, err := again.Find(j, 99); err == nil {
+	if _, err := calls.FindRequest(j, 99); err == nil {
 		t.Error("an entry that is not there was found")
 	}
 }
 
 // An error beside a result, and no answer at all, are real differences.
 func TestErrorsAreCompared(t *testing.T) {
-	ok := again.Answer{Frame: []byte(`{"jsonrpc":"2.0","id":1,"result":{"a":1}}`)}
-	bad := again.Answer{Frame: []byte(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no"}}`)}
-	none := again.Answer{Err: context.DeadlineExceeded}
+	ok := calls.Answer{Frame: []byte(`{"jsonrpc":"2.0","id":1,"result":{"a":1}}`)}
+	bad := calls.Answer{Frame: []byte(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no"}}`)}
+	none := calls.Answer{Err: context.DeadlineExceeded}
 	for _, c := range []struct {
-		a, b again.Answer
+		a, b calls.Answer
 		want int
 	}{{ok, ok, 0}, {bad, bad, 0}, {ok, bad, 2}, {ok, none, 2}, {none, none, 0}} {
-		if got := again.Compare(c.a, c.b, nil, nil).Real(); got != c.want {
+		if got := calls.Compare(c.a, c.b, nil, nil).Real(); got != c.want {
 			t.Errorf("%s and %s: %d", c.a.Shown(), c.b.Shown(), got)
 		}
 	}

@@ -5,8 +5,29 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
 )
+
+// A call that was made in a sandbox is made in it again; and a file that cannot say so does not name the server.
+func TestX5b_SandboxIsKept(t *testing.T) {
+	made := config.OfCommand("serve", "a")
+	if c := (Call{Server: ServerOf(made)}).Saved("f.yaml", "f"); c.Server.Command != "serve" || len(c.Server.Args) != 1 {
+		t.Errorf("%+v", c)
+	}
+	open := ServerOf(made)
+	made.Sandbox = &confine.Rules{Read: []string{"/a"}, Network: true}
+	kept := ServerOf(made)
+	if again, ok := kept.Config(); !ok || again.Sandbox == nil || !again.Sandbox.Network || again.Sandbox.Read[0] != "/a" {
+		t.Errorf("%+v, %v", again, ok)
+	}
+	if kept.Identity() != open.Identity() {
+		t.Error("it has two histories")
+	}
+	if c := (Call{Server: kept}).Saved("f.yaml", "f"); c.Server.Said() {
+		t.Errorf("%+v", c)
+	}
+}
 
 // A file is trusted where it says what was called, and only there: the same words in a folder where they mean another program are not it.
 func TestTrustOfACallThatWasMade(t *testing.T) {

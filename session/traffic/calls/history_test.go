@@ -1,4 +1,4 @@
-package history
+package calls
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const asWriter = "MCPHUD_HISTORY_TEST_WRITER"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(asWriter); path != "" {
-		h := New(path, Usual)
+		h := OpenHistory(path, UsualLimits)
 		for i := range 50 {
 			h.Record(made("tool", fmt.Sprintf(`{"pid":%d,"i":%d}`, os.Getpid(), i), `{"content":[]}`))
 			time.Sleep(time.Millisecond)
@@ -82,7 +82,7 @@ func all(t *testing.T, h *History, q Query) []Call {
 }
 
 func newHistory(t *testing.T, l Limits) *History {
-	h := New(filepath.Join(t.TempDir(), "state", "history.db"), l)
+	h := OpenHistory(filepath.Join(t.TempDir(), "state", "history.db"), l)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -90,7 +90,7 @@ func newHistory(t *testing.T, l Limits) *History {
 // What was called is there after a restart, with everything about it, in a file that nobody else can read.
 func TestCallsSurvive(t *testing.T) {
 	ctx := context.Background()
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	if calls := all(t, h, Query{}); len(calls) != 0 {
 		t.Fatalf("%v", calls)
 	}
@@ -109,7 +109,7 @@ func TestCallsSurvive(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h = New(h.Path(), Usual)
+	h = OpenHistory(h.Path(), UsualLimits)
 	defer h.Close()
 	calls := all(t, h, Query{})
 	var verdicts []string
@@ -146,7 +146,7 @@ func TestCallsSurvive(t *testing.T) {
 
 // Nothing secret is in the file, whatever says that it is.
 func TestSecretsAreNotWritten(t *testing.T) {
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	withSchema := made("s", `{"pin":"hunter2","x":1}`, `{"structuredContent":{"pin":"hunter2"}}`)
 	withSchema.Schema = json.RawMessage(`{"properties":{"pin":{"format":"password"}}}`)
 	meta := made("m", `{}`, `{}`)
@@ -179,7 +179,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 			t.Errorf("%s: %q", f, b[max(i-100, 0):i+50])
 		}
 	}
-	h = New(h.Path(), Usual)
+	h = OpenHistory(h.Path(), UsualLimits)
 	defer h.Close()
 	want := []string{"", "", "/uri", "/meta/com.example~1token", "/arguments/pin", "/arguments/list/0/api_key /arguments/text", "/arguments/api_key", "/arguments/api_key /arguments/n/token"}
 	for i, c := range all(t, h, Query{}) {
@@ -246,7 +246,7 @@ func TestBounds(t *testing.T) {
 
 func TestNamesNotesAndClear(t *testing.T) {
 	ctx := context.Background()
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	other := made("z", `{}`, `{"secretly":"BANANA"}`)
 	other.Server.Name = "other"
 	keep(t, h, made("a", `{}`, `{}`), made("b", `{}`, `{}`), other)
@@ -291,7 +291,7 @@ func TestNamesNotesAndClear(t *testing.T) {
 
 // Nothing of a call that was removed is left: neither in the file, nor in what is beside it while it is open.
 func TestNothingStaysOfARemovedCall(t *testing.T) {
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	keep(t, h, made("first", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`), made("other", `{"word":"PLUM"}`, `{}`), made("third", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`))
 	has := func(word string) (where []string) {
 		files, err := filepath.Glob(h.Path() + "*")
@@ -323,7 +323,7 @@ func TestNothingStaysOfARemovedCall(t *testing.T) {
 
 // Several processes write at once, and nothing is lost.
 func TestProcesses(t *testing.T) {
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -343,7 +343,7 @@ func TestProcesses(t *testing.T) {
 // A file that is not a database, a folder that cannot be written and a file that another process holds: callers go on, and hear of it.
 func TestBrokenFiles(t *testing.T) {
 	t.Run("damaged", func(t *testing.T) {
-		h := newHistory(t, Usual)
+		h := newHistory(t, UsualLimits)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(h.Path()), 0o700), os.WriteFile(h.Path(), bytes.Repeat([]byte("no database "), 1000), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -367,14 +367,14 @@ func TestBrokenFiles(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h := New(filepath.Join(file, "history.db"), Usual)
+		h := OpenHistory(filepath.Join(file, "history.db"), UsualLimits)
 		keep(t, h, made("a", `{}`, `{}`))
 		if err := h.Close(); err == nil || !strings.Contains(err.Error(), "cannot open the history") {
 			t.Error(err)
 		}
 	})
 	t.Run("full", func(t *testing.T) {
-		h := newHistory(t, Usual)
+		h := newHistory(t, UsualLimits)
 		keep(t, h, made("a", `{}`, `{}`))
 		h.db.SetMaxOpenConns(1)
 		if _, err := h.db.Exec(`PRAGMA max_page_count = 1`); err != nil { // as many as there are
@@ -390,9 +390,9 @@ func TestBrokenFiles(t *testing.T) {
 		}
 	})
 	t.Run("held", func(t *testing.T) {
-		h := newHistory(t, Usual)
+		h := newHistory(t, UsualLimits)
 		keep(t, h, made("a", `{}`, `{}`))
-		other := New(h.Path(), Usual)
+		other := OpenHistory(h.Path(), UsualLimits)
 		db, err := other.database(context.Background(), false)
 		if err != nil {
 			t.Fatal(err)
@@ -453,7 +453,7 @@ func TestIdentity(t *testing.T) {
 
 // A nil history, for those who want none, does nothing.
 func TestNoHistory(t *testing.T) {
-	h := New("", Usual)
+	h := OpenHistory("", UsualLimits)
 	h.Record(made("a", `{}`, `{}`))
 	if calls := all(t, h, Query{}); calls != nil || h.Close() != nil || h.Err() != nil || h.Busy() || h.Path() != "" || h.Rev() != 0 {
 		t.Error("it keeps something")

@@ -1,16 +1,11 @@
-// Package again sends recorded requests once more: as they were, with other params, to another server or in another version of the
-// protocol. It says what had to be changed for that, and how the answers differ.
-package again
+package calls
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -18,12 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
-	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
-// Request is what is sent once more. Made by Find, Parse or New.
+// Request is what is sent once more. Made by FindRequest, ParseRequest, NewRequest or Call.Request.
 type Request struct {
 	Frame  []byte // as it was sent
 	Server string // that it was sent to, "" if that is not known
@@ -32,15 +25,15 @@ type Request struct {
 	env jsonrpc.Envelope
 }
 
-// New is a request that was not recorded: params is an object or nil.
-func New(server, method string, params json.RawMessage) (Request, error) {
-	r, err := Parse(jsonrpc.NewRequest([]byte("0"), method, params))
+// NewRequest is a request that was not recorded: params is an object or nil.
+func NewRequest(server, method string, params json.RawMessage) (Request, error) {
+	r, err := ParseRequest(jsonrpc.NewRequest([]byte("0"), method, params))
 	r.Server = server
 	return r, err
 }
 
-// Parse takes a frame for a request or notification of a client.
-func Parse(frame []byte) (Request, error) {
+// ParseRequest takes a frame for a request or notification of a client.
+func ParseRequest(frame []byte) (Request, error) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
 		return Request{}, err
@@ -51,13 +44,13 @@ func Parse(frame []byte) (Request, error) {
 	return Request{Frame: frame, env: env}, nil
 }
 
-// Find is the request of an exchange, by any journal entry of it. The error says why this entry cannot be sent.
-func Find(j *journal.Journal, seq uint64) (Request, error) {
+// FindRequest is the request of an exchange, by any journal entry of it. The error says why this entry cannot be sent.
+func FindRequest(j *journal.Journal, seq uint64) (Request, error) {
 	e, ok := j.Get(seq)
 	if !ok {
 		return Request{}, journal.ErrNoEntry
 	}
-	if why := Why(j, &e); why != "" {
+	if why := CannotSend(j, &e); why != "" {
 		return Request{}, errors.New(why)
 	}
 	if root, ok := j.Get(root(&e)); ok {
@@ -67,7 +60,7 @@ func Find(j *journal.Journal, seq uint64) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	r, err := Parse(body)
+	r, err := ParseRequest(body)
 	r.Server, r.Seq = e.Server, e.Seq
 	return r, err
 }
@@ -80,8 +73,8 @@ func root(e *journal.Entry) uint64 {
 	return e.Seq
 }
 
-// Why is why an entry cannot be sent again, "" if it can: it is, or answers, something that a client sent.
-func Why(j *journal.Journal, e *journal.Entry) string {
+// CannotSend is why an entry cannot be sent again, "" if it can: it is, or answers, something that a client sent.
+func CannotSend(j *journal.Journal, e *journal.Entry) string {
 	if seq := root(e); seq != e.Seq {
 		q, ok := j.Get(seq)
 		if !ok {
@@ -147,7 +140,7 @@ func (r Request) update(c ...jsonrpc.Change) (Request, error) {
 	if err != nil {
 		return r, err
 	}
-	changed, err := Parse(frame)
+	changed, err := ParseRequest(frame)
 	changed.Server, changed.Seq = r.Server, r.Seq
 	return changed, err
 }
@@ -260,111 +253,3 @@ func (r Request) Bound() bool {
 	}
 	return strings.HasPrefix(r.env.Method, "tasks/") || r.Notification() || jsonrpc.Get(r.env.Params, "cursor") != nil || jsonrpc.Get(r.env.Params, "requestState") != nil
 }
-
-// Answer is what came back.
-type Answer struct {
-	Server  string // its title
-	Version string // of the protocol; Legacy for one of that era, "" if nothing is known
-	Frame   []byte // the whole response, nil if there is none
-	Err     error  // why there is no result
-	At      time.Time
-	Took    time.Duration
-	Seq     uint64 // of the request in the journal of the session, 0 for none
-	// Changed is what of the request was sent otherwise than it was recorded.
-	Changed []compare.Difference
-}
-
-// Send sends r to a server that is connected, as it is or fitted to the server, and waits for the answer. j is the journal of the
-// session. The error is that of ctx; any other is the answer's.
-func (r Request) Send(ctx context.Context, s *session.Session, j *journal.Journal, o session.CallOptions) (Answer, error) {
-	a := Answer{Server: s.Title(), Version: s.Status().Version, At: time.Now()}
-	var reply rpc.Reply
-	fits, exact, err := r.fit(s)
-	switch {
-	case err != nil:
-	case exact || r.Notification():
-		reply, err = s.Resend(ctx, fits.Frame, o)
-	default:
-		reply, err = s.Call(ctx, fits.Method(), fits.Params(), o)
-	}
-	a.Frame, a.Took, a.Seq, a.Err = reply.Frame, reply.Took, reply.Request, err
-	if a.Took == 0 {
-		a.Took = time.Since(a.At)
-	}
-	if j != nil && a.Seq != 0 {
-		if sent, err := j.Body(a.Seq); err == nil {
-			a.Changed = compare.Values(r.Frame, sent, compare.Options{NoGuess: true}).Differences
-		}
-	}
-	return a, ctx.Err()
-}
-
-// Recorded is the answer that a journal has to a request, by the entry of the request. Frame is nil where there is none.
-func Recorded(j *journal.Journal, seq uint64) (Answer, error) {
-	q, ok := j.Get(seq)
-	if !ok {
-		return Answer{}, journal.ErrNoEntry
-	}
-	a := Answer{Server: q.Server, At: q.Time, Took: q.Took, Seq: seq}
-	if sent, err := j.Body(seq); err == nil {
-		a.Version = cmp.Or(jsonrpc.GetString(sent, "params", "_meta", mcp.MetaKeyProtocolVersion), Legacy)
-	}
-	if e, ok := j.Get(q.Peer); ok && q.Peer != 0 && e.Size > 0 {
-		frame, err := j.Body(e.Seq)
-		if err != nil {
-			return a, err
-		}
-		a.Frame = frame
-	} else {
-		a.Err = errors.New("no answer was recorded")
-	}
-	return a, nil
-}
-
-// Compare says how two answers differ. ignore reports which JSON pointers of [Values] do not count; nil for none.
-func Compare(before, after Answer, noise *compare.Noise, ignore func(pointer string) bool) compare.Result {
-	a, b := Values(before, after)
-	return compare.Values(a, b, compare.Options{
-		Noise: noise, Before: before.At, After: after.At, Versions: [2]string{before.Version, after.Version}, Ignore: ignore,
-	})
-}
-
-// Values are what is compared of two answers: their results, or all of both where one of them is an error.
-func Values(before, after Answer) (a, b []byte) {
-	if a, b = before.result(), after.result(); a != nil && b != nil {
-		return a, b
-	}
-	return before.outcome(), after.outcome()
-}
-
-// Learn is where two answers to the same request differ.
-func Learn(first, second Answer) *compare.Noise { return compare.Learn(Values(first, second)) }
-
-func (a Answer) result() []byte { return jsonrpc.Get(a.Frame, "result") }
-
-// outcome is the response without what belongs to one request, or why there is none.
-func (a Answer) outcome() []byte {
-	if a.Frame == nil {
-		why := "no answer"
-		if a.Err != nil {
-			why = a.Err.Error()
-		}
-		return fmt.Appendf(nil, `{"failed":%s}`, jsonrpc.Quote(why))
-	}
-	out, err := jsonrpc.Update(a.Frame, jsonrpc.Delete("jsonrpc"), jsonrpc.Delete("id"))
-	if err != nil {
-		return a.Frame
-	}
-	return out
-}
-
-// Shown is what people are shown of the answer: its result, or else its error.
-func (a Answer) Shown() []byte {
-	if r := a.result(); r != nil {
-		return r
-	}
-	return a.outcome()
-}
-
-// Failed reports whether there is no result, or one that says isError.
-func (a Answer) Failed() bool { return a.result() == nil || offer.IsError(a.result()) }

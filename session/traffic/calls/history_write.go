@@ -1,4 +1,4 @@
-package history
+package calls
 
 import (
 	"bytes"
@@ -136,7 +136,7 @@ func (h *History) Annotate(ctx context.Context, id int64, note string) error {
 
 // Rename names a call, or takes its name away. A call with a name is kept for good.
 func (h *History) Rename(ctx context.Context, id int64, name string) error {
-	if err := CheckName(name); name != "" && err != nil {
+	if err := CheckLabel(name); name != "" && err != nil {
 		return err
 	}
 	if other, err := h.Named(ctx, name); name != "" && err == nil && other.ID != id {
@@ -145,8 +145,8 @@ func (h *History) Rename(ctx context.Context, id int64, name string) error {
 	return h.change(ctx, id, `name = ?`, name)
 }
 
-// CheckName says what is wrong with the name of a call: one word, and not a number, so that it also can be the name of a file.
-func CheckName(name string) error {
+// CheckLabel says what is wrong with a name in the history: one word, and not a number, so that it also can be the name of a file.
+func CheckLabel(name string) error {
 	digits := true
 	for i, r := range name {
 		ok := r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)

@@ -1,4 +1,4 @@
-package history
+package calls
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 // TestBudgetRecord: a call does not wait for its history, however large its result is.
 func TestBudgetRecord(t *testing.T) {
 	budget.Skip(t)
-	h := newHistory(t, Usual)
+	h := newHistory(t, UsualLimits)
 	m := made("tool", `{"a":1}`, `{"text":"`+strings.Repeat("x", 50_000_000)+`"}`)
 	keep(t, h, made("first", `{}`, `{}`))
 	budget.Ceiling(t, "a call of 50 MB handed to the history", budget.Best(func() time.Duration {

@@ -1,4 +1,4 @@
-package history
+package calls
 
 import (
 	"context"
