@@ -1,6 +1,11 @@
 // Package mock is a server made of a journal: it answers as the recorded server did, in either era whatever it was recorded
 // in, over the agent's transport. The journal is indexed by method, target and arguments; bodies are read when they are
 // asked for.
+//
+// Definitions come byte for byte, with the pages of a list joined, and with those recorded capabilities that the recording can serve. Equal calls
+// get their answers in the recorded order, then the last one again; each session starts over, which in the modern era server/discover
+// begins. Progress, log messages and changes come at the recorded time. What the recorded server asked its client is asked at the same place, as a
+// request or as a round; the recorded answer follows, whatever the client says. What the client cancelled is not answered until it cancels again.
 package mock
 
 import (
