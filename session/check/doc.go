@@ -14,7 +14,7 @@ package check
 
 import "context"
 
-// Section is one kind of examination.
+// Section examines a server by the rules of one file of package rules. A value may be used for one run at a time.
 type Section interface {
 	// Name is one lower-case word, and what the ids of its rules begin with.
 	Name() string

@@ -16,14 +16,14 @@ const (
 	OfCall     = "call" // Name is the call's, of a file of cases
 )
 
-// Place is what a finding is about.
+// Place is the part of a server that a finding is about: the server, one of its items, or a part of an item's definition.
 type Place struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name,omitempty"`    // of the tool, prompt or call; URI of a resource or template; "" for the server
 	Pointer string `json:"pointer,omitempty"` // JSON pointer into its definition as it was listed, "" for all of it
 }
 
-// String is how texts name the place.
+// String is KIND NAME POINTER, as texts and ignore lists have it, without the parts that are "".
 func (p Place) String() string { return strings.TrimSpace(p.Kind + " " + p.Name + " " + p.Pointer) }
 
 // Finding is one thing that a rule found. Its texts may come from the server.

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Progress is how far a section is.
+// Progress is what a section tells while it runs: how much of its work is done, and what it measured so far.
 type Progress struct {
 	Section     string
 	Done, Total int    // Total is 0 where it is not known
@@ -53,7 +53,7 @@ type Watch struct {
 	End      func(SectionReport)
 }
 
-// NewRecorder is for a run of one section.
+// NewRecorder returns the recorder for one run of a section. It takes findings of the section's rules only.
 func NewRecorder(s Section, w Watch) *Recorder {
 	r := &Recorder{section: s.Name(), rules: map[string]*Rule{}, watch: w}
 	for _, rule := range s.Rules() {

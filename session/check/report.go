@@ -10,7 +10,7 @@ import (
 // Version is that of the report's JSON. It grows when a member changes its meaning or goes.
 const Version = 1
 
-// Report is what a check found.
+// Report is the outcome of a check of one server. As JSON it is report/report.schema.json.
 type Report struct {
 	Version int          `json:"version"`
 	Tool    Tool         `json:"tool"`
@@ -58,7 +58,7 @@ type Baseline struct {
 	Fixed []Known `json:"fixed"` // of sections that ran
 }
 
-// Known is a finding as a baseline keeps it.
+// Known is what a baseline keeps of a finding: enough to recognise it and to show that it is fixed.
 type Known struct {
 	Fingerprint string   `json:"fingerprint"`
 	Rule        string   `json:"rule"`
@@ -67,13 +67,13 @@ type Known struct {
 	Message     string   `json:"message"`
 }
 
-// Tool is the program that made a report.
+// Tool is the program that made a report, as SARIF has it too.
 type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// ServerReport is the server that was examined.
+// ServerReport is what a report says of the server: its names, its version, how it was reached, and how much it lists.
 type ServerReport struct {
 	Name      string `json:"name"` // our name for it
 	Title     string `json:"title,omitempty"`
@@ -86,7 +86,7 @@ type ServerReport struct {
 	Templates int    `json:"templates"`
 }
 
-// SectionReport is how the run of one section went.
+// SectionReport is the run of one section: its figures and outcomes, or why it could not be finished. Findings are in the Report.
 type SectionReport struct {
 	Name    string          `json:"name"`
 	Title   string          `json:"title"`

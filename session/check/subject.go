@@ -90,7 +90,7 @@ func (o *Offer) Nothing(lists ...offer.Kind) bool {
 	return true
 }
 
-// Items are the items of a list.
+// Items returns the items of the list of a kind, in the order in which the server listed them.
 func (o *Offer) Items(k offer.Kind) []offer.Item {
 	switch k {
 	case offer.Tools:
@@ -105,7 +105,7 @@ func (o *Offer) Items(k offer.Kind) []offer.Item {
 	return nil
 }
 
-// PlaceOf is where an item of a list is.
+// PlaceOf returns the place of an item, by its name or URI, and of the part of its definition that a JSON pointer leads to; "" for all of it.
 func PlaceOf(k offer.Kind, it offer.Item, pointer string) Place {
 	switch k {
 	case offer.Prompts:
@@ -118,7 +118,7 @@ func PlaceOf(k offer.Kind, it offer.Item, pointer string) Place {
 	return Place{OfTool, it.Name, pointer}
 }
 
-// Subject is a server that is examined.
+// Subject is the server that a check examines: what it listed, and the way to call it.
 type Subject struct {
 	Offer
 	// Session is connected when a section begins. A section that ends its connection, or has the server die, leaves it so: the next one

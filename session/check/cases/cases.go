@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
-// Section is the calls of some files.
+// Section is the section "cases": it makes the named calls of a project, and reports what their files do not expect.
 type Section struct {
 	// Make makes all calls and gives what came of each, in the order of the files. total is how many there are.
 	Make func(ctx context.Context, each func(o calls.Outcome, done, total int)) error

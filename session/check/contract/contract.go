@@ -16,7 +16,7 @@ type Contract struct {
 	Instructions string
 	// Lists are the definitions of a list by their keys (offer.Kind.Key). nil where the server has no such list.
 	Lists map[offer.Kind]map[string]string
-	// Unknown are lists that could not be read.
+	// Unknown has the error of each list that could not be read: it is not compared.
 	Unknown map[offer.Kind]error
 }
 

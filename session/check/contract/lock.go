@@ -76,7 +76,7 @@ func (l *Lock) Find(name, own string) (key string, c *Contract) {
 	return key, c
 }
 
-// Bytes is the file.
+// Bytes returns the content of mcphud.lock: JSON in a canonical form, servers and definitions sorted, so that its diffs are those of the contract.
 func (l *Lock) Bytes() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{\n  \"version\": %d,\n  \"servers\": {", lockVersion)

@@ -19,7 +19,7 @@ const (
 	readMethod = "resources/read"
 )
 
-// Recorded is a call that a client made.
+// Recorded is a call that a client made, as a journal, HTTP archive or the history has it.
 type Recorded struct {
 	Server    string // our name for it, "" where nobody says
 	Method    string // tools/call, prompts/get or resources/read

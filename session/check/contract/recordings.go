@@ -14,7 +14,7 @@ type Recordings struct {
 	waiting []*Records
 }
 
-// Want has w be given what is read next.
+// Want registers w: the next Read gives it all calls too.
 func (r *Recordings) Want(w *Records) { r.waiting = append(r.waiting, w) }
 
 // Read reads all files for everybody who waits, where w still does: else somebody read them for it. step is told how far it is.

@@ -18,7 +18,7 @@ const Counted = "of a tool: its prefixed name, description and input schema as c
 // Estimate says how far the numbers are to be trusted, for people. A test holds the figures.
 const Estimate = "tokens are an estimate of o200k_base: lists of ten or more tools are within 5 %, a tool within 10 %"
 
-// Entry is what one entry of a list costs.
+// Entry is the cost of one tool, prompt, resource or template, in bytes and in tokens of o200k_base (see Estimate).
 type Entry struct {
 	Kind        string `json:"kind"`
 	Name        string `json:"name"` // URI of a resource or template
@@ -88,7 +88,7 @@ func Prefixed(server, tool string) string {
 	return "mcp__" + string(b) + "__" + tool
 }
 
-// Sum is what several entries cost together.
+// Sum is the cost of several entries together.
 type Sum struct {
 	Count  int `json:"count"`
 	Bytes  int `json:"bytes"`

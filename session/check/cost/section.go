@@ -36,7 +36,7 @@ const most = 5
 // kept is what is left of a description that is shortened, in tokens: two sentences.
 const kept = 50
 
-// Figures are what the section measures.
+// Figures are the section's part of a report: the cost of each entry, and what five tools or parts less would save.
 type Figures struct {
 	Counted      string  `json:"counted"`
 	Estimate     string  `json:"estimate"`

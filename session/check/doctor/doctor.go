@@ -42,14 +42,14 @@ type Step struct {
 	Kind     failure.Kind // of a failed step
 }
 
-// Target is what is looked at.
+// Target is the server to diagnose, as it is configured.
 type Target struct {
 	Server config.Server
 	// Warnings are those about the file of the entry; nil for none.
 	Warnings []config.Warning
 }
 
-// Options says how. The zero value is usable.
+// Options bound a diagnosis, and say what it may use of its caller. The zero value is usable.
 type Options struct {
 	// Timeout is how long all of it may take; 0 is what connecting may take, and half a minute.
 	Timeout time.Duration

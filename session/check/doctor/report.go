@@ -56,7 +56,7 @@ func (r Report) Status() Status {
 	return OK
 }
 
-// Connected is whether the handshake was answered.
+// Connected reports whether the handshake was answered, even where a later step failed.
 func (r Report) Connected() bool {
 	for _, s := range r.Steps {
 		if s.ID == "era" {

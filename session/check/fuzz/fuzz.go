@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// Call is a call that can be made again.
+// Call is a call of a failure, for the command line that makes it again (Options.Repro).
 type Call struct {
 	Kind      string // as in check.Place; that of the server for a tool that it does not have
 	Name      string // of the tool or prompt; URI of a resource or a template
@@ -40,7 +40,7 @@ type Options struct {
 	Repro func(Call) string
 }
 
-// Section returns the section.
+// Section returns the section "fuzz", with defaults for the zero fields of o.
 func Section(o Options) check.Section {
 	if o.Runs <= 0 {
 		o.Runs = 100

@@ -225,10 +225,10 @@ func parse(raw string) *schema.Value {
 	return v
 }
 
-// First is at most the first n of all.
+// First returns the first n elements, or all where there are fewer.
 func First[T any](all []T, n int) []T { return all[:min(len(all), n)] }
 
-// Sample is at most n of all in their order: the first, the last, and others by chance.
+// Sample returns at most n elements in their order: the first, the last, and random ones between them.
 func Sample[T any](rng *rand.Rand, all []T, n int) []T {
 	if len(all) <= n {
 		return all

@@ -21,7 +21,7 @@ type Pool struct {
 	Links []string // URIs of resource links
 }
 
-// NewPool returns one that has seen nothing.
+// NewPool returns an empty pool: see Learn.
 func NewPool() *Pool { return &Pool{named: map[string][]*schema.Value{}} }
 
 // plainName is a name as it is looked up: user_id, userId and UserID are one.

@@ -12,14 +12,14 @@ import (
 // maxListed is how many findings of one rule are kept; all are counted.
 const maxListed = 500
 
-// Group is what was found by one rule.
+// Group has the findings of one rule. Count is of all of them, of which the first maxListed are kept.
 type Group struct {
 	Rule     *rules.Rule
 	Count    int
 	Findings []Finding // the first of them, see maxListed
 }
 
-// Report is what was found so far.
+// Report is a snapshot of a List.
 type Report struct {
 	Groups    []Group              // the worst first, and as in the table
 	Frames    int                  // messages that were checked
@@ -28,7 +28,7 @@ type Report struct {
 	Last      uint64               // Seq of the newest entry that was checked
 }
 
-// Total is the number of findings.
+// Total returns the number of findings of all severities, also of those that are not kept.
 func (r *Report) Total() int {
 	return r.Count[rules.Info] + r.Count[rules.Warning] + r.Count[rules.Error]
 }
@@ -42,7 +42,7 @@ type List struct {
 	kept    map[*rules.Rule]*Group
 }
 
-// NewList returns an empty list.
+// NewList returns a list about all servers of a journal. It has read nothing yet: see Update.
 func NewList() *List {
 	l := &List{kept: map[*rules.Rule]*Group{}}
 	l.checker = NewChecker(func(f Finding) {
@@ -93,7 +93,7 @@ func (l *List) Finish() {
 	l.checker.Finish()
 }
 
-// Report is a copy of what was found so far.
+// Report returns a snapshot, which later calls of Update do not change.
 func (l *List) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,13 +23,13 @@ const (
 	Markdown = "markdown"
 )
 
-// Formats are the names of all formats.
+// Formats returns the names of the formats, as --report takes them.
 func Formats() []string { return []string{Text, JSON, JUnit, SARIF, Markdown} }
 
 // Never as [Options.FailOn] means that no finding fails.
 const Never = check.Error + 1
 
-// Options are what a report is written with.
+// Options say what a report shows, and how wide its text may be.
 type Options struct {
 	// Rules are those of all sections that ran, in order: JUnit and SARIF have those too that found nothing.
 	Rules []*check.Rule

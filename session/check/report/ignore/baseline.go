@@ -44,7 +44,7 @@ func (b *Baseline) of(server string) []check.Known {
 	return b.Known
 }
 
-// Count is how many findings it has.
+// Count returns how many findings are known, of all servers together.
 func (b *Baseline) Count() int {
 	n := len(b.Known)
 	for _, known := range b.Servers {

@@ -14,7 +14,7 @@ import (
 // Name is where a project has its list, below the project's folder.
 const Name = ".mcphud/check.yaml"
 
-// Entry is one line of an ignore list.
+// Entry names findings that do not count, and says why. It holds where Rule and Place both match, up to the end of the day Until.
 type Entry struct {
 	Rule   string // an id, or a pattern: * is any text, ? any character
 	Place  string // a pattern, "" for all places: of a name, of KIND NAME, or of KIND NAME POINTER
@@ -29,7 +29,7 @@ type Severity struct {
 	Severity check.Severity
 }
 
-// List is what a project says of findings.
+// List is the file .mcphud/check.yaml of a project, or what command lines add: findings that do not count, and severities of its own.
 type List struct {
 	Entries    []Entry
 	Severities []Severity // the last that matches holds
