@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,19 +30,24 @@ type drift struct {
 	at      int // whose detail is shown
 }
 
-// drifted is what is known of one server.
+// drifted is the comparison of one server.
 type drifted struct {
-	stamp   string // of what was compared last
-	said    string // instructions when somebody last looked
-	able    string // capabilities then
-	greeted bool   // these two are set
-	locked  bool   // changes are since the lock
-	changes []contract.Change
-	print   string // tells them from others
-	seen    string // print of those that somebody looked at
+	stamp           string    // of the state that was compared last, or is being compared
+	since           *baseline // what changes are counted from without a lock; nil until the server is connected
+	locked          bool      // changes are since the lock
+	changes         []contract.Change
+	fingerprint     string // of changes
+	seenFingerprint string // of the changes that somebody looked at last
 }
 
-// compared is the outcome of a comparison.
+// baseline is what a server said of itself when somebody last looked. What its lists had then is in their marks.
+type baseline struct{ instructions, capabilities string }
+
+func baselineOf(st session.Status) *baseline {
+	return &baseline{st.Instructions, string(st.Capabilities)}
+}
+
+// comparedOffer is the outcome of a comparison.
 type comparedOffer struct {
 	server  string
 	stamp   string
@@ -69,20 +75,20 @@ func (v *drift) actions() []tui.Action {
 	return []tui.Action{
 		{
 			ID: "drift.go", Keys: []string{"enter"}, Title: "go to it", Group: "Drift", Hint: 1,
-			Help: "Go to what changed, in its list.", Disabled: v.none, Run: v.open,
+			Help: "Go to what changed, in its list.", Disabled: v.noSelection, Run: v.open,
 		},
 		{
 			ID: "drift.seen", Keys: []string{"a"}, Title: "all seen", Group: "Drift", Hint: 2,
 			Help: "Say that you saw all changes: the next ones are compared with what there is now. A lock stays as it is.",
 			Disabled: func(c *tui.Ctx) string {
-				if d := v.of(c); d == nil || len(d.changes) == 0 {
+				if d := v.current(c); d == nil || len(d.changes) == 0 {
 					return "nothing changed"
 				} else if d.locked {
 					return "the changes are since the lock of the project; " + c.KeyOf("drift.accept") + " accepts them"
 				}
 				return ""
 			},
-			Run: v.forget,
+			Run: v.resetBaseline,
 		},
 		acceptAction("drift", "Drift", 3, v.lock),
 	}
@@ -96,8 +102,8 @@ func driftKey(c *tui.Ctx) string {
 	return "(D in Tools)"
 }
 
-// of is what is known of the current server, nil for nothing.
-func (v *drift) of(c *tui.Ctx) *drifted {
+// current is the comparison of the current server, nil before there is one.
+func (v *drift) current(c *tui.Ctx) *drifted {
 	if c.Server == nil {
 		return nil
 	}
@@ -105,13 +111,13 @@ func (v *drift) of(c *tui.Ctx) *drifted {
 }
 
 func (v *drift) selected(c *tui.Ctx) (contract.Change, bool) {
-	if d, i := v.of(c), v.List.Selected(); d != nil && i >= 0 && i < len(d.changes) {
+	if d, i := v.current(c), v.List.Selected(); d != nil && i >= 0 && i < len(d.changes) {
 		return d.changes[i], true
 	}
 	return contract.Change{}, false
 }
 
-func (v *drift) none(c *tui.Ctx) string {
+func (v *drift) noSelection(c *tui.Ctx) string {
 	if _, ok := v.selected(c); !ok {
 		return "nothing is selected"
 	}
@@ -137,24 +143,22 @@ func (v *drift) open(c *tui.Ctx) tea.Cmd {
 	return c.Navigate("instructions", nil)
 }
 
-// forget makes what there is now what changes are counted from.
-func (v *drift) forget(c *tui.Ctx) tea.Cmd {
-	d := v.of(c)
+// resetBaseline makes what the server offers now what changes are counted from.
+func (v *drift) resetBaseline(c *tui.Ctx) tea.Cmd {
+	d := v.current(c)
 	if d == nil {
 		return nil
 	}
 	st := c.Server.Status()
-	d.said, d.able = st.Instructions, string(st.Capabilities)
+	d.since = baselineOf(st)
 	for k := range offer.NumKinds {
 		c.Server.Seen(k, "")
 	}
 	return v.sync(c)
 }
 
-// lists are the kinds that are compared.
-func (v *drift) lists() []offer.Kind {
-	return []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates}
-}
+// comparedKinds are the lists that are compared.
+var comparedKinds = []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates}
 
 // sync compares again where something changed, beside the event loop.
 func (v *drift) sync(c *tui.Ctx) tea.Cmd {
@@ -162,104 +166,133 @@ func (v *drift) sync(c *tui.Ctx) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	st := s.Status()
 	d := v.servers[s.Name()]
 	if d == nil {
 		d = &drifted{}
 		v.servers[s.Name()] = d
 	}
-	if st.State != session.Connected {
+	if s.Status().State != session.Connected {
 		return nil
 	}
-	if !d.greeted {
-		d.greeted, d.said, d.able = true, st.Instructions, string(st.Capabilities)
+	now := v.offered(s)
+	if d.since == nil {
+		d.since = baselineOf(now.status)
 	}
-	var locked bool
-	var rev uint64
-	if v.lock != nil {
-		_, locked, rev = v.lock.State()
-	}
-	same := !locked && st.Instructions == d.said && string(st.Capabilities) == d.able
-	stamp := fmt.Sprintf("%d %q %q %q %q", rev, st.Instructions, st.Capabilities, d.said, d.able)
-	now := map[offer.Kind]offer.Listing{}
-	for _, k := range v.lists() {
-		l := s.Listing(k)
-		now[k] = l
-		same = same && len(l.Marks) == 0
-		stamp += fmt.Sprintf(" %d %d %v", l.Rev, len(l.Marks), l.Loaded)
-	}
+	stamp := now.stamp(d.since)
 	if stamp == d.stamp {
 		return nil
 	}
 	d.stamp = stamp
-	if same {
+	if now.unchanged(d.since) {
 		if len(d.changes) == 0 {
 			return nil
 		}
-		d.changes, d.print, d.locked = nil, "", false
+		d.changes, d.fingerprint, d.locked = nil, "", false
 		return v.show(c)
 	}
-	name, own := s.Name(), jsonrpc.GetString(st.ServerInfo, "name")
-	said, able, lock, kinds := d.said, d.able, v.lock, v.lists()
-	supports := map[offer.Kind]bool{}
-	for _, k := range v.lists() {
-		supports[k] = s.Supports(k.Method())
+	for _, k := range comparedKinds {
+		now.supports[k] = s.Supports(k.Method())
 	}
+	since, lock := d.since, v.lock
 	// Each server has a slot of its own: a comparison goes on where another server becomes the current one.
-	cmd, _ := c.Replace(v.View, compareSlot+name, "compare with before", func(context.Context) (any, error) {
-		out := comparedOffer{server: name, stamp: stamp}
-		if locked {
-			l, err := lock.Read()
-			if err != nil {
-				return out, err
-			}
-			if l == nil { // it just went
-				l = &contract.Lock{}
-			}
-			if _, was := l.Find(name, own); was != nil {
-				out.locked, out.changes = true, contract.Compare(was, offeredNow(name, st, now, supports))
-				return out, nil
-			}
-		}
-		before := &contract.Contract{Instructions: said, Capabilities: contract.Canonical([]byte(able))}
-		after := &contract.Contract{Instructions: st.Instructions, Capabilities: contract.Canonical(st.Capabilities)}
-		out.changes = contract.Compare(before, after)
-		for _, k := range kinds {
-			out.changes = append(out.changes, marked(k, now[k])...)
-		}
-		contract.Sort(out.changes)
-		return out, nil
+	cmd, _ := c.Replace(v.View, compareSlot+s.Name(), "compare with before", func(context.Context) (any, error) {
+		out := comparedOffer{server: now.server, stamp: stamp}
+		var err error
+		out.changes, out.locked, err = now.compare(since, lock)
+		return out, err
 	})
 	return cmd
+}
+
+// offered is what a server offers at one moment, and whether there is a lock then.
+type offered struct {
+	server   string // our name for it
+	status   session.Status
+	lists    map[offer.Kind]offer.Listing
+	supports map[offer.Kind]bool // set before it is compared
+	locked   bool
+	lockRev  uint64
+}
+
+func (v *drift) offered(s *session.Session) *offered {
+	o := &offered{server: s.Name(), status: s.Status(), lists: map[offer.Kind]offer.Listing{}, supports: map[offer.Kind]bool{}}
+	if v.lock != nil {
+		_, o.locked, o.lockRev = v.lock.State()
+	}
+	for _, k := range comparedKinds {
+		o.lists[k] = s.Listing(k)
+	}
+	return o
+}
+
+// unchanged reports whether there is nothing to compare: no lock, and nothing that changed since.
+func (o *offered) unchanged(since *baseline) bool {
+	return !o.locked && *baselineOf(o.status) == *since && !slices.ContainsFunc(comparedKinds, func(k offer.Kind) bool { return len(o.lists[k].Marks) > 0 })
+}
+
+// stamp tells this state from others that have to be compared.
+func (o *offered) stamp(since *baseline) string {
+	stamp := fmt.Sprintf("%d %q %q %q %q", o.lockRev, o.status.Instructions, o.status.Capabilities, since.instructions, since.capabilities)
+	for _, k := range comparedKinds {
+		l := o.lists[k]
+		stamp += fmt.Sprintf(" %d %d %v", l.Rev, len(l.Marks), l.Loaded)
+	}
+	return stamp
+}
+
+// compare compares with the lock if it has the server, and else with what was there before.
+func (o *offered) compare(since *baseline, lock *contract.Project) (changes []contract.Change, locked bool, err error) {
+	if o.locked {
+		l, err := lock.Read()
+		if err != nil {
+			return nil, false, err
+		}
+		if l == nil { // it just went
+			l = &contract.Lock{}
+		}
+		if _, was := l.Find(o.server, jsonrpc.GetString(o.status.ServerInfo, "name")); was != nil {
+			return contract.Compare(was, o.contract()), true, nil
+		}
+	}
+	before := &contract.Contract{Instructions: since.instructions, Capabilities: contract.Canonical([]byte(since.capabilities))}
+	after := &contract.Contract{Instructions: o.status.Instructions, Capabilities: contract.Canonical(o.status.Capabilities)}
+	changes = contract.Compare(before, after)
+	for _, k := range comparedKinds {
+		changes = append(changes, markedChanges(k, o.lists[k])...)
+	}
+	contract.Sort(changes)
+	return changes, false, nil
 }
 
 // compareSlot begins the slots of comparisons; the name of the server follows.
 const compareSlot = "compare\x00"
 
-// offeredNow is what a server offers, as far as it is known: a list that was not loaded yet is not compared.
-func offeredNow(name string, st session.Status, now map[offer.Kind]offer.Listing, supports map[offer.Kind]bool) *contract.Contract {
-	o := check.Offer{Server: name, Info: st.ServerInfo, Capabilities: st.Capabilities, Instructions: st.Instructions, Failed: map[offer.Kind]error{}}
-	for k, l := range now {
+// contract is what the server offers, as far as it is known: a list that was not loaded yet is not compared.
+func (o *offered) contract() *contract.Contract {
+	out := check.Offer{
+		Server: o.server, Info: o.status.ServerInfo, Capabilities: o.status.Capabilities, Instructions: o.status.Instructions, Failed: map[offer.Kind]error{},
+	}
+	for k, l := range o.lists {
 		switch {
-		case supports[k] && !l.Loaded:
-			o.Failed[k] = errNotLoaded
+		case o.supports[k] && !l.Loaded:
+			out.Failed[k] = errNotLoaded
 		case k == offer.Tools:
-			o.Tools = l.Items
+			out.Tools = l.Items
 		case k == offer.Prompts:
-			o.Prompts = l.Items
+			out.Prompts = l.Items
 		case k == offer.Resources:
-			o.Resources = l.Items
+			out.Resources = l.Items
 		default:
-			o.Templates = l.Items
+			out.Templates = l.Items
 		}
 	}
-	return contract.Of(&o)
+	return contract.Of(&out)
 }
 
 var errNotLoaded = errors.New("the list is not loaded")
 
-// marked is what the marks of a list mean.
-func marked(k offer.Kind, l offer.Listing) []contract.Change {
+// markedChanges are the changes that the marks of a list stand for.
+func markedChanges(k offer.Kind, l offer.Listing) []contract.Change {
 	before, after := map[string][]byte{}, map[string][]byte{}
 	for key, m := range l.Marks {
 		if !m.Added {
@@ -304,22 +337,22 @@ func (v *drift) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if out.stamp != d.stamp {
 		return nil // the next comparison is on its way
 	}
-	was := d.print
-	d.changes, d.locked, d.print = out.changes, out.locked, fingerprint(out.changes)
+	was := d.fingerprint
+	d.changes, d.locked, d.fingerprint = out.changes, out.locked, fingerprint(out.changes)
 	if c.Server == nil || c.Server.Name() != out.server {
 		return nil
 	}
 	cmd := v.show(c)
-	if d.print != was && d.print != d.seen && c.View != v.View {
+	if d.fingerprint != was && d.fingerprint != d.seenFingerprint && c.View != v.View {
 		if class := contract.Worst(d.changes); class != "" && class != contract.Compatible {
-			cmd = tea.Batch(cmd, c.Toast(tui.Warning, d.since()+" "+driftKey(c)+": "+summary(d.changes)))
+			cmd = tea.Batch(cmd, c.Toast(tui.Warning, d.heading()+" "+driftKey(c)+": "+summary(d.changes)))
 		}
 	}
 	return cmd
 }
 
-// since says what the changes are counted from.
-func (d *drifted) since() string {
+// heading says what the changes are counted from.
+func (d *drifted) heading() string {
 	if d.locked {
 		return "changed since " + contract.FileName
 	}
@@ -343,8 +376,8 @@ func summary(changes []contract.Change) string {
 
 // banner is what stands in the status line while nobody looked at the changes of the current server, "" for nothing.
 func (v *drift) banner(c *tui.Ctx) string {
-	d := v.of(c)
-	if d == nil || len(d.changes) == 0 || d.seen == d.print {
+	d := v.current(c)
+	if d == nil || len(d.changes) == 0 || d.seenFingerprint == d.fingerprint {
 		return ""
 	}
 	class := contract.Worst(d.changes)
@@ -362,7 +395,7 @@ func (v *drift) banner(c *tui.Ctx) string {
 
 // show lists the changes of the current server.
 func (v *drift) show(c *tui.Ctx) tea.Cmd {
-	d := v.of(c)
+	d := v.current(c)
 	var changes []contract.Change
 	if d != nil {
 		changes = d.changes
@@ -371,7 +404,7 @@ func (v *drift) show(c *tui.Ctx) tea.Cmd {
 		return len(changes), func(i int) (name, about string) { return changes[i].Place.Name, changes[i].Message }
 	}
 	if d != nil && c.View == v.View {
-		d.seen = d.print
+		d.seenFingerprint = d.fingerprint
 	}
 	return v.SetRows(c, driftRows{changes, c})
 }
@@ -403,12 +436,12 @@ func (v *drift) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 func (v *drift) plain(c *tui.Ctx, w io.Writer) {
-	d := v.of(c)
+	d := v.current(c)
 	if d == nil || len(d.changes) == 0 {
 		fmt.Fprintln(w, "nothing changed")
 		return
 	}
-	fmt.Fprintln(w, d.since()+": "+summary(d.changes))
+	fmt.Fprintln(w, d.heading()+": "+summary(d.changes))
 	for _, ch := range d.changes {
 		fmt.Fprintf(w, "%s: %s: %s\n", ch.Class, safe.Line(ch.Place.String(), 200), safe.Line(ch.Message, 300))
 	}

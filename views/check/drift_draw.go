@@ -45,7 +45,7 @@ func classMark(th *tui.Theme, class contract.Class) string {
 }
 
 func (v *drift) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	d := v.of(c)
+	d := v.current(c)
 	if p.ID == "detail" {
 		v.drawDetail(c, p)
 		return nil
@@ -56,7 +56,7 @@ func (v *drift) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	var changes []contract.Change
 	if d != nil {
 		changes = d.changes
-		p.Title = strings.ToUpper(d.since()[:1]) + d.since()[1:]
+		p.Title = strings.ToUpper(d.heading()[:1]) + d.heading()[1:]
 	}
 	v.List.SetRows(driftRows{changes, c}) // rows carry the theme
 	v.DrawList(c, p, func(w int) []string {
