@@ -23,7 +23,6 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 			srv, dir := authtest.Memory(t, authtest.Knobs{}), t.TempDir()
 			program := func() *rig { return at(t, srv, auth.Options{Store: credstore.Open(credstore.File, dir)}, nil) }
 			killed := program().open()
-			srv.Issuer.Expire()
 			srv.Issuer.Set(func(k *authtest.Knobs) {
 				if exchanged {
 					k.Token = func(map[string]any) { panic(http.ErrAbortHandler) }
@@ -31,6 +30,7 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 					k.Serve = map[string]http.HandlerFunc{"/token": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}
 				}
 			})
+			srv.Issuer.Expire() // not before: something that asks meanwhile would get new ones
 			file := filepath.Join(dir, "credentials.json")
 			kept, err := os.ReadFile(file)
 			if err != nil {
