@@ -20,9 +20,9 @@ const (
 	// maxInFlight bounds the requests of one stdio client that are worked on or queued at a time.
 	maxInFlight = 1024
 	// lastWords is how long requests that are running at the end of the input may take, and
-	// lastGasp how long their cancellation may.
-	lastWords = 700 * time.Millisecond
-	lastGasp  = 150 * time.Millisecond
+	// finalDrain how long their cancellation may.
+	lastWords  = 700 * time.Millisecond
+	finalDrain = 150 * time.Millisecond
 )
 
 // line is the output of a stdio server: one frame a line, never mixed.
@@ -80,7 +80,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c.session.endListening()
 	if !c.drained(patience) {
 		cancel(errClosing)
-		c.drained(lastGasp)
+		c.drained(finalDrain)
 	}
 	return err
 }

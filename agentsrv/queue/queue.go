@@ -97,9 +97,9 @@ type Queue struct {
 	stopped   bool          // stop is closed
 	idle      chan struct{} // closed when live gets 0; made by Drain
 
-	teller   *time.Timer // reports the status
-	telling  bool        // it will
-	reported Status
+	teller    *time.Timer // reports the status
+	notifying bool        // it will
+	reported  Status
 }
 
 // Completed is o with its defaults filled in.

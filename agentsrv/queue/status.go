@@ -52,10 +52,10 @@ func (q *Queue) status() Status {
 
 // changed schedules a call of Options.Changed, one for many changes; q.mu is held.
 func (q *Queue) changed() {
-	if q.opts.Changed == nil || q.telling || q.draining {
+	if q.opts.Changed == nil || q.notifying || q.draining {
 		return
 	}
-	q.telling = true
+	q.notifying = true
 	if q.teller == nil {
 		q.teller = time.AfterFunc(statusEvery, q.report)
 	} else {
@@ -75,7 +75,7 @@ func (q *Queue) report() {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.telling = false
+	q.notifying = false
 	if q.status() != q.reported {
 		q.changed()
 	}

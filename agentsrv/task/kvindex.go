@@ -78,7 +78,7 @@ func (x *index) set(h *header, rev uint64, newer bool) {
 		if was.rev >= rev {
 			return
 		}
-		x.uncount(was)
+		x.subtract(was)
 	}
 	x.entries[h.ID] = entryAt{h, rev, newer}
 	add(x.kept, h.Tenant, h.usage())
@@ -92,13 +92,13 @@ func (x *index) remove(id string, rev uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if was, ok := x.entries[id]; ok && was.rev < rev {
-		x.uncount(was)
+		x.subtract(was)
 		delete(x.entries, id)
 	}
 	x.wake(id)
 }
 
-func (x *index) uncount(e entryAt) {
+func (x *index) subtract(e entryAt) {
 	u := e.usage()
 	add(x.kept, e.Tenant, usage{-u.tasks, -u.bytes, -u.open})
 }

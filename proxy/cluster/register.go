@@ -28,9 +28,9 @@ const (
 	// DefaultBucket is where routes are where no other bucket is named.
 	DefaultBucket = "mcphud-routes"
 
-	lease   = 10 * time.Second // after which an agent that died is taken for gone
-	refresh = 3 * time.Second
-	goodbye = 2 * time.Second // for the server to forget it
+	lease             = 10 * time.Second // after which an agent that died is taken for gone
+	refresh           = 3 * time.Second
+	unregisterTimeout = 2 * time.Second // for the server to forget it
 )
 
 // RegistrationOptions are what is registered, and where.
@@ -251,7 +251,7 @@ func (r *Registration) keep(ctx context.Context) {
 func (r *Registration) Close() error {
 	r.end()
 	r.over.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	ctx, cancel := context.WithTimeout(context.Background(), unregisterTimeout)
 	defer cancel()
 	err := r.drop(ctx)
 	if r.conn != nil {

@@ -83,7 +83,7 @@ func (t *Target) sessionless(x *exchange) {
 		if s.id != "" && c.Env.Kind == jsonrpc.Request {
 			over := func() {}
 			if key := string(c.Env.ID); s.claim(key) {
-				over = func() { s.unclaim(key) }
+				over = func() { s.releaseID(key) }
 			} else {
 				x.alias()
 			}
@@ -302,7 +302,7 @@ func (x *exchange) alias() {
 	x.id = alias
 }
 
-func (s *upstreamSession) unclaim(id string) {
+func (s *upstreamSession) releaseID(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, id)

@@ -43,7 +43,7 @@ func loadFile(path string) (*Table, error) {
 	}
 	for _, name := range t.Names() {
 		r := t.Routes[name]
-		if of, err := r.vouched(); err != nil {
+		if of, err := r.checkCertificates(); err != nil {
 			key := "routes." + name + "." + of
 			if of == "ca" {
 				err = &caError{r.CA, err}

@@ -103,15 +103,15 @@ func ParseOne(text []byte) (*Route, error) {
 				return nil, fmt.Errorf("%s is %q; it must be an absolute path", []string{"ca", "clientCert", "clientKey"}[i], clip(*p))
 			}
 		}
-		if key, err := r.vouched(); err != nil {
+		if key, err := r.checkCertificates(); err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		return r, nil
 	}
 }
 
-// vouched reports a certificate file that cannot be used, and the key that names it.
-func (r *Route) vouched() (key string, err error) {
+// checkCertificates reports a certificate file that cannot be used, and the key that names it.
+func (r *Route) checkCertificates() (key string, err error) {
 	if r.CA != "" {
 		if _, err := certs.Open(r.CA); err != nil {
 			return "ca", err

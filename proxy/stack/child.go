@@ -25,10 +25,10 @@ const outputGrace = 250 * time.Millisecond
 // child is a running process.
 type child struct {
 	*process.Process
-	lifeline *os.File // the process exits when it closes
-	pipes    []*os.File
-	readers  sync.WaitGroup
-	url      chan string // where a process of ours listens; capacity 1
+	parentPipe *os.File // the process exits when it closes
+	pipes      []*os.File
+	readers    sync.WaitGroup
+	url        chan string // where a process of ours listens; capacity 1
 
 	mu   sync.Mutex
 	last string // last line of stderr
@@ -46,7 +46,7 @@ func (p *proc) spawn(port int) (*child, error) {
 		if path, err = process.Lookup(s.Command, env, s.Dir); err != nil {
 			return nil, noCommand(s.Command, s.Dir, err)
 		}
-		if err := checkVacant(s.URL); err != nil {
+		if err := checkFree(s.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +71,7 @@ func (p *proc) spawn(port int) (*child, error) {
 		closeAll([]*os.File{ends[1], ends[2], ends[4]})
 		return nil, fmt.Errorf("cannot start %q: %w", path, process.Reason(err))
 	}
-	c.lifeline, c.pipes = ends[1], []*os.File{ends[2], ends[4]}
+	c.parentPipe, c.pipes = ends[1], []*os.File{ends[2], ends[4]}
 	for i, stream := range []string{Stdout, Stderr} {
 		c.readers.Go(func() {
 			readLines(c.pipes[i], o.Log.Line, func(line string) { p.output(c, stream, line) })
@@ -164,7 +164,7 @@ func (c *child) finish() string {
 	case <-over:
 	case <-t.C: // a process outside the group holds the pipes
 	}
-	closeAll(append(c.pipes, c.lifeline))
+	closeAll(append(c.pipes, c.parentPipe))
 	<-over
 	return c.Reap()
 }

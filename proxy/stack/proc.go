@@ -190,7 +190,7 @@ func (p *proc) releasePort() string {
 		return ""
 	}
 	port := p.port
-	lns, err := listenVacant(context.Background(), fmt.Sprintf("http://127.0.0.1:%d", port))
+	lns, err := listenFree(context.Background(), fmt.Sprintf("http://127.0.0.1:%d", port))
 	closeListeners(lns)
 	if err == nil {
 		return ""

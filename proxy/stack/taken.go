@@ -13,10 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session/base/listen"
 )
 
-// listenVacant listens on the local port of a URL, to make sure that no other process does: whatever accepts connections
+// listenFree listens on the local port of a URL, to make sure that no other process does: whatever accepts connections
 // there would pass for the server that is about to be started. Only syscall.EADDRINUSE is an error: a port that we may not
 // open, or of another machine, is the server's own affair. The caller closes the listeners.
-func listenVacant(ctx context.Context, at string) ([]net.Listener, error) {
+func listenFree(ctx context.Context, at string) ([]net.Listener, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, nil
@@ -48,9 +48,9 @@ func closeListeners(lns []net.Listener) {
 	}
 }
 
-// checkVacant returns an error with the owner of the port of a server's URL, nil if the port is free.
-func checkVacant(at string) error {
-	lns, err := listenVacant(context.Background(), at)
+// checkFree returns an error with the owner of the port of a server's URL, nil if the port is free.
+func checkFree(at string) error {
+	lns, err := listenFree(context.Background(), at)
 	closeListeners(lns)
 	if err != nil {
 		port := portOf(at)
@@ -73,7 +73,7 @@ func (p *ports) claim(name, at string) {
 		return
 	}
 	port := portOf(at)
-	lns, err := listenVacant(p.ctx, at)
+	lns, err := listenFree(p.ctx, at)
 	if err != nil {
 		p.err = p.taken(name, port)
 		return

@@ -43,9 +43,9 @@ func (p *Producer) accept() {
 // admit serves a connection, unless it is another user's or one too many.
 func (p *Producer) admit(c *net.UnixConn) {
 	r := &reader{c: c, wake: make(chan struct{}, 1)}
-	stranger := unixsocket.CheckPeer(c)
+	peerErr := unixsocket.CheckPeer(c)
 	p.mu.Lock()
-	if p.closed || len(p.readers) >= maxReaders || stranger != nil {
+	if p.closed || len(p.readers) >= maxReaders || peerErr != nil {
 		p.mu.Unlock()
 		_ = c.Close()
 		return

@@ -82,9 +82,9 @@ func (a *Authorizer) startToken(ctx context.Context) (string, error) {
 		used = c.Token.Access
 	}
 	switch now := a.opts.Now(); {
-	case machine && (used == "" || a.worn(c, now)):
+	case machine && (used == "" || a.expiresSoon(c, now)):
 		err = a.once(ctx, used, func(ctx context.Context) error { return a.obtain(ctx, nil) })
-	case used != "" && c.Token.Refresh != "" && a.worn(c, now):
+	case used != "" && c.Token.Refresh != "" && a.expiresSoon(c, now):
 		err = a.renewAhead(ctx, c)
 	}
 	if ctx.Err() != nil {
@@ -96,8 +96,8 @@ func (a *Authorizer) startToken(ctx context.Context) (string, error) {
 	return "", a.noToken(c, err)
 }
 
-// worn reports whether the token in c is to be renewed before a start.
-func (a *Authorizer) worn(c *Credentials, now time.Time) bool {
+// expiresSoon reports whether the token in c is to be renewed before a start.
+func (a *Authorizer) expiresSoon(c *Credentials, now time.Time) bool {
 	if a.refusedBefore(c) {
 		return !a.untaken(c) // another one would be refused as well
 	}

@@ -82,9 +82,9 @@ func packageName(arg string) string {
 	if strings.HasPrefix(arg, "git+") || strings.Contains(arg, "://") {
 		return strings.TrimSuffix(name, ".git")
 	}
-	dull := []string{"index", "main", "cli", "app", "start", "server", "__main__", "mod", "."}
+	genericNames := []string{"index", "main", "cli", "app", "start", "server", "__main__", "mod", "."}
 	folders := []string{"dist", "build", "src", "lib", "out", "bin", "cmd", "..", ".", ""}
-	if !slices.Contains(dull, name) {
+	if !slices.Contains(genericNames, name) {
 		return name
 	}
 	dir := arg

@@ -21,14 +21,14 @@ import (
 type inbox struct {
 	pane.Rows
 	*questions
-	reply     pane.Reply // the question under the cursor
-	shown     string     // which one the detail has
-	at        uint64     // id of the question under the cursor
-	grace     tui.Grace
-	announced time.Time // of the last toast
-	untold    int       // questions that came since
-	ticking   bool
-	texts     map[uint64]string // first words, dropped when there are too many
+	reply       pane.Reply // the question under the cursor
+	shown       string     // which one the detail has
+	at          uint64     // id of the question under the cursor
+	grace       tui.Grace
+	announced   time.Time // of the last toast
+	unannounced int       // questions that came since
+	ticking     bool
+	texts       map[uint64]string // first words, dropped when there are too many
 }
 
 // toastPause is the least time between two toasts about new questions.
@@ -248,19 +248,19 @@ func (v *inbox) tick(c *tui.Ctx) tea.Cmd {
 
 // announce tells of new questions, once in a while however many there are, and not to somebody who looks at them.
 func (v *inbox) announce(c *tui.Ctx, arrived []pending.Question) tea.Cmd {
-	if v.untold += len(arrived); v.untold == 0 || len(v.open) == 0 {
-		v.untold = 0
+	if v.unannounced += len(arrived); v.unannounced == 0 || len(v.open) == 0 {
+		v.unannounced = 0
 		return nil
 	}
 	if !c.Linear && (c.View == "inbox" || len(arrived) > 0 && onCall(c, arrived[0])) {
-		v.untold = 0
+		v.unannounced = 0
 		return nil
 	}
 	if time.Since(v.announced) < toastPause {
 		return nil
 	}
-	n := v.untold
-	v.announced, v.untold = time.Now(), 0
+	n := v.unannounced
+	v.announced, v.unannounced = time.Now(), 0
 	key := c.KeyOf("app.inbox")
 	if n > 1 || len(arrived) == 0 {
 		return c.Toast(tui.Note, fmt.Sprintf("%s wait for your answer: %s opens the oldest", text.Count(len(v.open), "question"), key))

@@ -28,7 +28,7 @@ func (f *Features) roundTools() []server.ServerTool {
 		tool(prefix+"tampered_state", "Round trip: changed state", "The same; a state that was changed on the way is refused.", f.confirm),
 		tool(prefix+"multiple_inputs", "Round trip: three at once", "Asks for a form, a completion and roots in one round.", f.three),
 		tool(prefix+"multi_round", "Round trip: two rounds", "Asks for a name, then for a colour, then tells both.", f.twoRounds),
-		tool(prefix+"capabilities", "Round trip: what the client can", "Asks only for what the client declares that it can answer.", whatever),
+		tool(prefix+"capabilities", "Round trip: what the client can", "Asks only for what the client declares that it can answer.", askAnything),
 	}
 }
 
@@ -156,8 +156,8 @@ func (f *Features) ask(ctx context.Context, r mcp.CallToolRequest, step int, kno
 	return server.NewInputRequestBuilder(state).Elicit(key, p).ToolResult(), nil
 }
 
-// whatever asks for one thing of each kind that the client can answer.
-func whatever(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// askAnything asks for one thing of each kind that the client can answer.
+func askAnything(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	b, missing := server.NewInputRequestBuilder(""), 0
 	want := func(c capability, answered bool, ask func()) {
 		if declared(ctx, c) && !answered {

@@ -164,7 +164,7 @@ func schemas() []string {
 		tool("ref_recursive", `{"type":"object","properties":{"child":{"$ref":"#"}},"required":["child"]}`),
 		tool("ref_remote", `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:9/schema.json"},"b":{"$ref":"file:///etc/passwd"}}}`),
 		tool("ref_nowhere", `{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}`),
-		tool("ref_bomb", bomb(25)),
+		tool("ref_bomb", doublingSchema(25)),
 		tool("deep", nested(`{"type":"object","properties":{"a":`, `{"type":"string"}`, `}}`, 25_000)),
 		tool("deep_any_of", nested(`{"anyOf":[`, `{"type":"string"}`, `]}`, 5_000)),
 		tool("many_choices", `{"type":"object","properties":{"a":{"type":"string","enum":[`+strings.Join(choices, ",")+`]}}}`),
@@ -176,8 +176,8 @@ func schemas() []string {
 	}
 }
 
-// bomb is a schema of n definitions, each of which uses the one before twice: expanded, it has 2^n parts.
-func bomb(n int) string {
+// doublingSchema is a schema of n definitions, each of which uses the one before twice: expanded, it has 2^n parts.
+func doublingSchema(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/d` + strconv.Itoa(n) + `","type":"object","$defs":{"d0":{"type":"object"}`)
 	for i := 1; i <= n; i++ {

@@ -68,8 +68,8 @@ func (m *Mock) wanted(x *front.Exchange, s *state, level string) bool {
 	return i < 0 || i >= slices.Index(severities, least)
 }
 
-// overtaken sends the progress that was recorded after the answer to a client that has nothing to read it on then.
-func (m *Mock) overtaken(x *front.Exchange, s *state, c call) {
+// sendLateProgress sends the progress that was recorded after the answer to a client that has nothing to read it on then.
+func (m *Mock) sendLateProgress(x *front.Exchange, s *state, c call) {
 	if x.Session != nil {
 		return
 	}

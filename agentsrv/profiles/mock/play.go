@@ -177,7 +177,7 @@ func (m *Mock) play(ctx context.Context, x *front.Exchange, s *state, c call, fr
 			}
 			clock.now()
 		case answer:
-			m.overtaken(x, s, c)
+			m.sendLateProgress(x, s, c)
 			m.follow(x, s, c)
 			return m.answer(ctx, x, s, c)
 		}

@@ -55,8 +55,8 @@ func (r *replicas) again() {
 	}
 }
 
-// bury forgets those that are silent for too long.
-func (r *replicas) bury() (gone []string) {
+// dropStale forgets those that are silent for too long.
+func (r *replicas) dropStale() (gone []string) {
 	if time.Since(r.since) > r.gone {
 		clear(r.left)
 	}
@@ -93,8 +93,8 @@ func (r *replicas) room() int64 {
 	return int64(capacity + slots)
 }
 
-// mates are how many others of the same group there are.
-func (r *replicas) mates() (n int) {
+// groupPeers are how many others of the same group there are.
+func (r *replicas) groupPeers() (n int) {
 	for _, o := range r.others {
 		if o.Group == r.me.Group {
 			n++
@@ -188,7 +188,7 @@ func (q *Queue) tick() {
 		q.mu.Lock()
 		q.replicas.me = c
 		if q.o.Conn.Up() {
-			q.replicas.bury()
+			q.replicas.dropStale()
 		}
 		for id, c := range q.calls {
 			if c.mu.Lock(); !c.until.IsZero() && time.Now().After(c.until) {

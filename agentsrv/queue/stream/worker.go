@@ -65,7 +65,7 @@ func (q *Queue) mayTake() bool {
 	s := q.local.Status()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.draining && (q.replicas.mates() > 0 || !q.alone()) {
+	if q.draining && (q.replicas.groupPeers() > 0 || !q.alone()) {
 		return false
 	}
 	if q.o.Capacity >= 0 && s.Waiting >= max(q.o.Capacity, 1) {
@@ -88,9 +88,9 @@ func (q *Queue) alone() bool {
 func (q *Queue) hint() {
 	q.mu.Lock()
 	news := q.waiting.news()
-	mates := q.replicas.mates()
+	groupPeers := q.replicas.groupPeers()
 	q.mu.Unlock()
-	if len(news) == 0 || mates == 0 {
+	if len(news) == 0 || groupPeers == 0 {
 		return
 	}
 	var b strings.Builder

@@ -14,7 +14,7 @@ import (
 // accept takes a model's text for an answer: JSON that is valid against the agent's schema, within a code fence or not.
 // The error is for the model, which gets to try again.
 func (a *Agent) accept(text string) (json.RawMessage, error) {
-	raw := []byte(unfence(text))
+	raw := []byte(stripCodeFence(text))
 	if len(raw) == 0 {
 		return nil, errors.New("the answer is empty")
 	}
@@ -49,8 +49,8 @@ func (a *Agent) wrap(text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// unfence drops a Markdown code fence around a text: models like to add one.
-func unfence(s string) string {
+// stripCodeFence drops a Markdown code fence around a text: models like to add one.
+func stripCodeFence(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "```") || !strings.HasSuffix(s, "```") || len(s) < 6 {
 		return s

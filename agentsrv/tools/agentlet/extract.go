@@ -53,7 +53,7 @@ func (r *Registry) extract(ctx context.Context, q *question) (*answer, error) {
 		x, err = r.entities(ctx, q)
 	case "summary":
 		if s := sentences(q.Prompt); len(s) > 3 {
-			x = extracted{Answer: strings.Join(salient(s, min(summarySize, (len(s)+1)/2)), " "), Confidence: 0.5, Tags: []string{"quoted from the prompt"}}
+			x = extracted{Answer: strings.Join(keySentences(s, min(summarySize, (len(s)+1)/2)), " "), Confidence: 0.5, Tags: []string{"quoted from the prompt"}}
 			break
 		}
 		x, err = r.passages(ctx, q, true)
@@ -110,7 +110,7 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 	for i, h := range hits {
 		passage := strings.TrimSpace(h.Content)
 		if summary {
-			passage = strings.Join(salient(sentences(passage), 2), " ")
+			passage = strings.Join(keySentences(sentences(passage), 2), " ")
 		}
 		fmt.Fprintf(&b, "\n\n%s [%d]", text.Clip(passage, maxQuote), i+1)
 		x.Citations = append(x.Citations, citation{h.Source, h.Title, math.Round(h.Score*1000) / 1000})
@@ -205,8 +205,8 @@ func startsUpper(w string) bool {
 	return true
 }
 
-// salient are the n sentences whose words the whole text uses most, in the order of the text.
-func salient(all []string, n int) []string {
+// keySentences are the n sentences whose words the whole text uses most, in the order of the text.
+func keySentences(all []string, n int) []string {
 	count := map[string]int{}
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

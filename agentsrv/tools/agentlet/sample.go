@@ -120,7 +120,7 @@ func (q *question) sampling(content string, why error) mcp.CreateMessageParams {
 func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, text string, why error) {
 	text = sampledText(got.Content)
 	response, why := q.agent.accept(text)
-	if why != nil && !strings.HasPrefix(unfence(text), "{") {
+	if why != nil && !strings.HasPrefix(stripCodeFence(text), "{") {
 		if words, ok := q.agent.wrap(text); ok {
 			response, why = words, nil
 		}

@@ -123,10 +123,10 @@ func stampOf(ctx context.Context, ix *index, c *cache) (s stamp, err error) {
 	return s, err
 }
 
-// doubt has the embeddings checked, since the endpoint made one of another length; at most once in a while.
-func (k *KB) doubt() {
+// checkDimensions has the embeddings checked, since the endpoint made one of another length; at most once in a while.
+func (k *KB) checkDimensions() {
 	now := time.Now().UnixNano()
-	if last := k.doubted.Load(); now-last < int64(k.doubtEvery) && last != 0 || !k.doubted.CompareAndSwap(last, now) {
+	if last := k.checkedAt.Load(); now-last < int64(k.checkEvery) && last != 0 || !k.checkedAt.CompareAndSwap(last, now) {
 		return
 	}
 	k.probe.Store(true)

@@ -53,16 +53,16 @@ type KB struct {
 	state   State
 	stopped bool
 
-	vectors atomic.Pointer[vectors] // nil until embeddings were loaded
-	stamp   stamp                   // of what they were loaded from; whoever holds embeds has it
-	embeds  chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
-	again   chan struct{}           // capacity 1: the embeddings are to be looked through
-	probe   atomic.Bool             // the endpoint may make embeddings of another length than those of the store
-	doubted atomic.Int64            // when that was last thought, in nanoseconds
-	rest    atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds
+	vectors   atomic.Pointer[vectors] // nil until embeddings were loaded
+	stamp     stamp                   // of what they were loaded from; whoever holds embeds has it
+	embeds    chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
+	again     chan struct{}           // capacity 1: the embeddings are to be looked through
+	probe     atomic.Bool             // the endpoint may make embeddings of another length than those of the store
+	checkedAt atomic.Int64            // when that was last thought, in nanoseconds
+	rest      atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds
 
 	memory                                       int // bytes that embeddings may take in memory, of those that the database could search
-	queryTime, firstPass, firstRetry, doubtEvery time.Duration
+	queryTime, firstPass, firstRetry, checkEvery time.Duration
 }
 
 // State is how far indexing is.
@@ -84,7 +84,7 @@ func New(o Options) (*KB, error) {
 	}
 	k := &KB{
 		o: o, pass: make(chan struct{}, 1), embeds: make(chan struct{}, 1), again: make(chan struct{}, 1),
-		memory: maxVectors, queryTime: queryTime, firstPass: firstPass, firstRetry: firstRetry, doubtEvery: time.Minute,
+		memory: maxVectors, queryTime: queryTime, firstPass: firstPass, firstRetry: firstRetry, checkEvery: time.Minute,
 	}
 	k.state.Ready = o.Dir == "" // the first search loads all of the corpus
 	if o.Embed != nil {

@@ -32,7 +32,7 @@ func (c *cache) extend(ctx context.Context, ix *index) error {
 		}
 	}
 	for { // those that were made before
-		rows, err := c.formless(ctx)
+		rows, err := c.withoutVector(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -45,8 +45,8 @@ func (c *cache) extend(ctx context.Context, ix *index) error {
 	}
 }
 
-// formless are some embeddings that were made without pgvector.
-func (c *cache) formless(ctx context.Context) (map[hash][]byte, error) {
+// withoutVector are some embeddings that were made without pgvector.
+func (c *cache) withoutVector(ctx context.Context) (map[hash][]byte, error) {
 	rows, err := c.db.QueryContext(ctx, `SELECT hash, vector FROM kb_vector WHERE base = ? AND model = ? AND embedding IS NULL LIMIT ?`, c.base, c.model, cacheRows)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semant
 	case err != nil:
 		return semantics{note: fmt.Sprintf("full-text only: %s %v", k.o.Embed.Name(), err)}
 	case len(got[0]) != v.dims:
-		k.doubt()
+		k.checkDimensions()
 		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.o.Embed.Name(), len(got[0]), v.dims)}
 	}
 	s := semantics{done: true}

@@ -53,8 +53,8 @@ func (s *Sandbox) start(ctx context.Context) (*child, error) {
 // give takes a worker back after a call, and sees to it that the next call finds one.
 func (s *Sandbox) give(c *child, healthy bool) {
 	s.mu.Lock()
-	tired := c.calls >= s.retires && len(s.idle) > 0 || c.calls == maxInt
-	keep := healthy && !tired && !s.closed && len(s.idle) < s.keeps
+	usedUp := c.calls >= s.retires && len(s.idle) > 0 || c.calls == maxInt
+	keep := healthy && !usedUp && !s.closed && len(s.idle) < s.maxIdle
 	if keep {
 		s.keep(c)
 	}
@@ -92,7 +92,7 @@ func (s *Sandbox) spare() {
 	c, err := s.start(s.life)
 	s.mu.Lock()
 	s.starting = false
-	keep := err == nil && !s.closed && len(s.idle) < s.keeps
+	keep := err == nil && !s.closed && len(s.idle) < s.maxIdle
 	if keep {
 		s.keep(c)
 	}

@@ -256,7 +256,7 @@ func TestManyCallsLeaveNothing(t *testing.T) {
 	}
 	eventually(t, "no more files than before", func() bool { return files(self) <= fds+4 }) // one worker more than before: three pipes and the process
 	eventually(t, "no more goroutines than before", func() bool { return runtime.NumGoroutine() <= goroutines+1 })
-	if len(workers(self)) > s.keeps {
+	if len(workers(self)) > s.maxIdle {
 		t.Errorf("workers %v", workers(self))
 	}
 	_ = s.Close()

@@ -48,7 +48,7 @@ type Options struct {
 type Sandbox struct {
 	log     *slog.Logger
 	slots   chan struct{} // one for each call that runs
-	keeps   int           // idle workers that are kept
+	maxIdle int           // idle workers that are kept
 	wait    func(context.Context, func() error) error
 	life    context.Context
 	end     context.CancelFunc
@@ -78,7 +78,7 @@ func New(o Options) *Sandbox {
 	}
 	running := min(o.Parallel, 2*runtime.GOMAXPROCS(0))
 	s := &Sandbox{
-		log: o.Logger, slots: make(chan struct{}, running), keeps: max(minIdle, running), wait: o.Wait,
+		log: o.Logger, slots: make(chan struct{}, running), maxIdle: max(minIdle, running), wait: o.Wait,
 		program: os.Executable, memory: Memory, retires: callLimit,
 	}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -160,7 +160,7 @@ func (s *Sandbox) do(ctx context.Context, q request) (Result, error) {
 		if !errors.Is(err, errStale) {
 			return res, err
 		}
-		if try > s.keeps {
+		if try > s.maxIdle {
 			return res, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: sandbox workers exit before they run anything; see the agent's log").With("phase", "starting")
 		}
 		// An idle worker had died; the code has not run.

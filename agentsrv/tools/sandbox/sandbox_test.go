@@ -245,8 +245,8 @@ func TestManyCallersShareFewWorkers(t *testing.T) {
 	if cap(s.slots) < 16 && waits.Load() == 0 {
 		t.Error("nobody was told that calls wait")
 	}
-	if one := open(t, Options{Parallel: 1}); one.keeps != 2 || cap(one.slots) != 1 {
-		t.Errorf("one call at a time: %d workers kept, %d run", one.keeps, cap(one.slots))
+	if one := open(t, Options{Parallel: 1}); one.maxIdle != 2 || cap(one.slots) != 1 {
+		t.Errorf("one call at a time: %d workers kept, %d run", one.maxIdle, cap(one.slots))
 	}
 }
 

@@ -74,7 +74,7 @@ func (t *tree) client(p *Process) (name string, pid int, orphan bool) {
 	top := p
 	for range deepest {
 		up := t.parent(top)
-		if up == nil || keeper(up) {
+		if up == nil || isReaper(up) {
 			break
 		}
 		top = up
@@ -89,7 +89,7 @@ func (t *tree) client(p *Process) (name string, pid int, orphan bool) {
 		return nameOf(first.Argv), first.PID, false
 	}
 	up := t.parent(top)
-	return "", 0, p.Pipes && (top.Parent == 1 || up != nil && keeper(up))
+	return "", 0, p.Pipes && (top.Parent == 1 || up != nil && isReaper(up))
 }
 
 // passes reports whether a process is a shell that only runs a command line.
@@ -101,8 +101,8 @@ func passes(argv []string) bool {
 	return false
 }
 
-// keeper reports whether a process only takes those over whose parents are gone.
-func keeper(p *Process) bool {
+// isReaper reports whether a process only takes those over whose parents are gone.
+func isReaper(p *Process) bool {
 	if p.PID == 1 {
 		return true
 	}

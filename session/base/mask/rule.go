@@ -136,7 +136,7 @@ func (w *walk) refers(ref string, depth int) bool {
 			return false
 		}
 	}
-	target := pointed(w.root, ref)
+	target := resolveRef(w.root, ref)
 	if target == nil { // an $anchor, or another document: better too much than too little
 		return true
 	}
@@ -145,8 +145,8 @@ func (w *walk) refers(ref string, depth int) bool {
 	return w.marked(target, depth+1)
 }
 
-// pointed is what a reference such as #/$defs/key leads to, nil if that is nothing.
-func pointed(root []byte, ref string) []byte {
+// resolveRef is what a reference such as #/$defs/key leads to, nil if that is nothing.
+func resolveRef(root []byte, ref string) []byte {
 	if ref == "#" {
 		return root
 	}

@@ -43,7 +43,7 @@ func Claim(path, who string) (release func() error, err error) {
 		case err != nil:
 			return func() error { return nil }, errors.Join(lock.Close(), unlockable(err))
 		case !got:
-			return nil, errors.Join(&Taken{Path: path, By: claimant(name)}, lock.Close())
+			return nil, errors.Join(&Taken{Path: path, By: lockOwner(name)}, lock.Close())
 		}
 		if !lockedIs(lock, name) { // whoever had it removed the file
 			_ = lock.Close()
@@ -73,8 +73,8 @@ func lockedIs(lock *flock.Flock, name string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(held, there)
 }
 
-// claimant is what the file of a lock says about who has it.
-func claimant(name string) string {
+// lockOwner is what the file of a lock says about who has it.
+func lockOwner(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
 		return ""

@@ -155,8 +155,8 @@ var loaders = []string{
 	"REQUESTS_CA_BUNDLE", "CURL_", "AWS_CA_BUNDLE",
 }
 
-// tame are those of them that decide nothing of the kind.
-var tame = []string{
+// harmlessNames are those of them that decide nothing of the kind.
+var harmlessNames = []string{
 	"NODE_ENV", "NODE_NO_WARNINGS", "NODE_DEBUG", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONWARNINGS", "UV_NO_PROGRESS", "GIT_AUTHOR_NAME",
 	"GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "DOTNET_CLI_TELEMETRY_OPTOUT", "DOTNET_NOLOGO",
 }
@@ -164,7 +164,7 @@ var tame = []string{
 // loaderWarning says of a variable that it makes a program run code from elsewhere.
 func loaderWarning(name string) string {
 	upper := strings.ToUpper(name)
-	if slices.Contains(tame, upper) || !slices.ContainsFunc(loaders, func(l string) bool {
+	if slices.Contains(harmlessNames, upper) || !slices.ContainsFunc(loaders, func(l string) bool {
 		return upper == l || strings.HasPrefix(upper, l) && (strings.HasSuffix(l, "_") || l == "PYTHON" || l == "MSBUILD" || l == "BASH_FUNC")
 	}) {
 		return ""

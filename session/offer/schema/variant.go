@@ -278,7 +278,7 @@ func (f *Field) Pick(v *Value) int {
 		if f.s.fits(x, v) {
 			return i
 		}
-		if score := f.s.nearness(x.leaf(), v); score > bestScore {
+		if score := f.s.matchScore(x.leaf(), v); score > bestScore {
 			best, bestScore = i, score
 		}
 	}
@@ -290,8 +290,8 @@ func (s *Schema) fits(x Variant, v *Value) bool {
 	return !slices.ContainsFunc(x.parts, func(p part) bool { return !s.matches(p, v) })
 }
 
-// nearness counts what a value has in common with a branch it violates.
-func (s *Schema) nearness(p part, v *Value) int {
+// matchScore counts what a value has in common with a branch it violates.
+func (s *Schema) matchScore(p part, v *Value) int {
 	n := s.peek(p).node
 	score := 0
 	if t, ok := typeSet(n.Get("type")); ok {

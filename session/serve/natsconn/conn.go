@@ -26,11 +26,11 @@ const (
 	// Oldest is the first server version that will do.
 	Oldest = "2.9"
 
-	dialTime  = 5 * time.Second        // for one server
-	apiTime   = 5 * time.Second        // for a request that has no deadline of its own
-	comeback  = 200 * time.Millisecond // between attempts to connect again
-	sayEvery  = 10 * time.Second       // between lines of the log about missing rights
-	pingEvery = 10 * time.Second       // after two without an answer the connection counts as gone
+	dialTime       = 5 * time.Second        // for one server
+	apiTime        = 5 * time.Second        // for a request that has no deadline of its own
+	reconnectDelay = 200 * time.Millisecond // between attempts to connect again
+	sayEvery       = 10 * time.Second       // between lines of the log about missing rights
+	pingEvery      = 10 * time.Second       // after two without an answer the connection counts as gone
 )
 
 // Options say which server, and as whom. URL is nats:// or tls:// with a host, a port, and a user:password if the server wants one;
@@ -109,7 +109,7 @@ func (c *Conn) settings(o Options) ([]nats.Option, error) {
 		return nil, fmt.Errorf("nats: the address is not valid: %s: %w", c.where, err)
 	}
 	s := []nats.Option{
-		nats.Name(o.Name), nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(comeback), nats.ReconnectJitter(comeback, comeback),
+		nats.Name(o.Name), nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectDelay), nats.ReconnectJitter(reconnectDelay, reconnectDelay),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1), // whoever publishes has to know that nobody hears it
 		nats.IgnoreAuthErrorAbort(),

@@ -228,7 +228,7 @@ func (j *Journal) Append(e Entry, body []byte) uint64 {
 		j.spilling = true
 	}
 	if seq := e.Seq; int64(len(body)) > j.opts.Memory/largeShare {
-		time.AfterFunc(largeWait, func() { j.expel(seq) })
+		time.AfterFunc(largeWait, func() { j.spillThrough(seq) })
 	}
 	if j.file != nil || j.spilling && j.broken == nil || len(j.dead) > 0 {
 		j.startWriter()

@@ -122,8 +122,8 @@ func (j *Journal) startWriter() {
 	}
 }
 
-// expel moves a large body and what is older to disk.
-func (j *Journal) expel(seq uint64) {
+// spillThrough moves a large body and what is older to disk.
+func (j *Journal) spillThrough(seq uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed || j.broken != nil {
