@@ -299,9 +299,10 @@ func goProxyHost(t *testing.T) string {
 	return rest[:strings.IndexAny(rest+"/", "/,|\n")]
 }
 
-// Every exported name says what it is.
+// Every exported name says what it is, and every package what it is for.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	fset := token.NewFileSet()
+	described := map[string]bool{} // by folder
 	eachFile(t, func(path string, content []byte) {
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return
@@ -311,6 +312,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 			t.Error(err)
 			return
 		}
+		described[filepath.Dir(path)] = described[filepath.Dir(path)] || f.Doc != nil
 		if f.Name.Name == "main" {
 			return
 		}
@@ -320,6 +322,11 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 			}
 		}
 	})
+	for dir, yes := range described {
+		if !yes {
+			t.Errorf("the package in %s has no comment", dir)
+		}
+	}
 }
 
 // undocumented returns the exported names of a declaration that have neither a

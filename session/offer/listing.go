@@ -1,3 +1,9 @@
+// Package offer holds what a server offers, as it was sent and as it was understood: tools, resources, templates, prompts and skills, their
+// pages and hints, results and their contents.
+//
+// Nothing here talks to a server. Package session fetches a list page by page and publishes a [Listing], a snapshot that is replaced and never
+// changed; [Compare] says what a refresh changed. An [Item] keeps the bytes that came (Raw): what is shown or printed of it are these bytes, and the
+// parsed fields only drive behaviour. An item that breaks the specification is kept and says what is wrong with it.
 package offer
 
 import (

@@ -1,3 +1,10 @@
+// Package mcpgo joins sessions and mcp-go in both directions.
+//
+// [From] makes any transport of mcp-go one that a session can be opened over: give it to session.Options.Dial, and what it carries is
+// journalled, timed out and cancelled like frames of our own transports. The session owns what From returns, and closes it.
+//
+// [Client] makes a session the transport of mcp-go's typed client, so that a program written against mcp-go has the session's
+// reconnection, logins and journal. Closing that client leaves the session open for others.
 package mcpgo
 
 import (

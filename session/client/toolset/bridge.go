@@ -1,3 +1,11 @@
+// Package toolset makes one list of the tools of several servers.
+//
+// A [Bridge] watches the servers of a session.Manager and keeps their tools in a [Registry], under names that say whose they are
+// (mcp__SERVER__TOOL, or as a [Naming] has them). CallTool resolves such a name, connects the server through a [Pool] if need be, and makes the
+// call. A name that fits several servers is an InvalidToolName error, never a guess.
+//
+// The Manager owns the connections, and outlives the bridge; the pool closes those that are idle for too long, least recently used first.
+// What is safe to call from several goroutines is all of it.
 package toolset
 
 import (

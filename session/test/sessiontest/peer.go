@@ -1,3 +1,7 @@
+// Package sessiontest has servers for tests that follow a script, in the test's own process and within its virtual time.
+//
+// [Dial] runs a function for each connection, which reads and writes frames as a [Peer]; [Open] connects a session to it. A [Server] is one
+// with tools that can be changed, told to hang, and counted; [Fleet] is a Manager of several. They end with their test.
 package sessiontest
 
 import (

@@ -1,3 +1,10 @@
+// Package rpc makes requests and answers of the frames of one connection.
+//
+// A [Mux] sits on a transport, which it starts and closes. It numbers requests, matches answers, follows progress, cancels what the caller gives up
+// (notifications/cancelled in the legacy era, the end of the stream over HTTP in the modern one), answers what the server asks through OnServe, and
+// journals every frame. When the connection ends, all that waits fails at once. It does not reconnect: a session makes a new Mux.
+//
+// Two clocks end a call, see [Patience]: one without progress, one in all. Both stand still while a person answers what the server asked.
 package rpc
 
 import (

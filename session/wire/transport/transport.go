@@ -1,3 +1,10 @@
+// Package transport carries frames to one server and back: over the pipes of a child process, Streamable HTTP, HTTP+SSE, WebSocket, or memory.
+//
+// [New] makes a [Transport] of a kind for an entry of the configuration; it lives for one connection, and once Close has returned there is no
+// goroutine, process or descriptor left of it. Frames are bytes as they came: nothing here parses more of a message than it must to deliver it, such
+// as the id that an HTTP answer belongs to. Journalling frames is the layer above's, exchanges of HTTP and stderr are written here.
+//
+// README.md says which file holds what, and in which order Streamable HTTP does things.
 package transport
 
 import (
