@@ -11,7 +11,7 @@ import (
 func (p *probe) batch() (a answer, served int, err error) {
 	var frame []byte
 	var ids []string
-	for _, one := range [][]byte{p.conn.alive(), p.conn.alive()} {
+	for _, one := range [][]byte{p.conn.harmlessRequest(), p.conn.harmlessRequest()} {
 		env, _ := jsonrpc.Scan(one) // our own
 		ids = append(ids, string(env.ID))
 		frame = append(append(frame, ','), one...)
@@ -20,20 +20,20 @@ func (p *probe) batch() (a answer, served int, err error) {
 	frame[0] = '['
 	mark := 0
 	if p.http != nil {
-		p.conn.enough = func(frames [][]byte) bool { return servedOf(frames, ids) == len(ids) }
+		p.conn.enough = func(frames [][]byte) bool { return countServed(frames, ids) == len(ids) }
 		defer func() { p.conn.enough = nil }()
 	} else if p.conn.pipe != nil {
-		mark = p.conn.pipe.mark()
+		mark = p.conn.pipe.framesSoFar()
 	}
-	if a, err = p.quietly(string(frame)); err != nil {
+	if a, err = p.exchangeUnchecked(string(frame)); err != nil {
 		return a, 0, fmt.Errorf("a batch: %w", err)
 	}
 	if p.http != nil {
-		return a, servedOf(append([][]byte{a.body, a.frame}, a.others...), ids), nil
+		return a, countServed(append([][]byte{a.body, a.frame}, a.others...), ids), nil
 	}
 	received := func() int {
-		frames, _ := p.conn.pipe.since(mark)
-		return servedOf(frames, ids)
+		frames, _ := p.conn.pipe.framesAfter(mark)
+		return countServed(frames, ids)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, settle)
 	defer cancel()
@@ -41,8 +41,8 @@ func (p *probe) batch() (a answer, served int, err error) {
 	return a, received(), nil
 }
 
-// servedOf counts the ids that frames answer with a result, each frame being a response or an array of them.
-func servedOf(frames [][]byte, ids []string) int {
+// countServed counts the ids that frames answer with a result, each frame being a response or an array of them.
+func countServed(frames [][]byte, ids []string) int {
 	served := map[string]bool{}
 	take := func(one []byte) bool {
 		if env, err := jsonrpc.Scan(one); err == nil && env.Result != nil {

@@ -59,16 +59,16 @@ func TestBatchOverPipes(t *testing.T) {
 		"nothing":        {func(*pipe, [][]byte) {}, 0, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			tr := &target{patience: time.Minute, log: newLog()}
+			tr := &target{timeout: time.Minute, log: newLog()}
 			cn := tr.connection(rev2503)
-			cn.settled, cn.pipe = true, newPipe(cn)
+			cn.handshakeDone, cn.pipe = true, newPipe(cn)
 			cn.pipe.tr = &scripted{p: cn.pipe, how: c.how}
 			p := &probe{run: &run{target: tr}, ctx: t.Context(), conn: cn}
 			_, served, err := p.batch()
 			if err != nil || served != c.served {
 				t.Errorf("%s: %d were served, want %d: %v", name, served, c.served, err)
 			}
-			var b *broken
+			var b *violation
 			if err := tryBatchServed(p); errors.As(err, &b) != (c.served < 2) {
 				t.Errorf("%s: batch-served is %v", name, err)
 			}

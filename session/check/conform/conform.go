@@ -72,7 +72,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 		return err
 	}
 	defer t.close()
-	r := &run{target: t, rec: rec, only: s.o.Rules, command: s.o.Repro}
+	r := &run{target: t, rec: rec, selected: s.o.Rules, command: s.o.Repro}
 	eras, err := t.eras(ctx)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	table := tables()
 	total := len(table) * len(eras)
 	for _, revision := range eras {
-		r.begin(revision)
+		r.beginRevision(revision)
 		for i := range table {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -89,11 +89,11 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 			r.try(ctx, &table[i])
 			r.done++
 		}
-		r.folded()
-		r.end()
+		r.reportHabits()
+		r.closeShared()
 	}
 	t.log.finish()
-	r.observations()
+	r.reportObserved()
 	if r.unknown = slices.Compact(r.unknown); len(r.unknown) > 0 {
 		rec.Figures(check.Figures{Value: map[string][]string{"unknown": r.unknown}, Notes: []string{
 			"tried without learning anything, for good requests failed, or the answer was late or an internal error: " + strings.Join(r.unknown, ", "),
@@ -110,8 +110,8 @@ func (t *target) eras(ctx context.Context) ([]string, error) {
 	var out []string
 	if t.pinned == "" || t.pinned >= modern {
 		c := t.connection(modern)
-		c.quiet.Store(true) // a server of the other era answers as it likes
-		ok, err := c.tried(ctx)
+		c.unchecked.Store(true) // a server of the other era answers as it likes
+		ok, err := c.discoverOrInitialize(ctx)
 		c.close()
 		if err != nil && t.sub.Era == session.Modern {
 			return nil, err
@@ -124,7 +124,7 @@ func (t *target) eras(ctx context.Context) ([]string, error) {
 		return out, nil
 	}
 	c := t.connection(rev2511)
-	c.quiet.Store(true)
+	c.unchecked.Store(true)
 	defer c.close()
 	if t.pinned != "" {
 		c.revision = t.pinned

@@ -34,7 +34,7 @@ func TestWhatIsLeftBehindIsWaitedForOnce(t *testing.T) {
 	target.others = 100 * time.Millisecond
 	for i, want := range []time.Duration{target.others, hardly} {
 		c := target.connection(rev2511)
-		if got := c.grace(); got.Input != time.Minute || got.Others != want {
+		if got := c.leaveGrace(); got.Input != time.Minute || got.Others != want {
 			t.Errorf("process %d has %+v, want a minute and %v for what it leaves behind", i+1, got, want)
 		}
 		if err := c.open(t.Context()); err != nil {

@@ -39,7 +39,7 @@ type log struct {
 func newLog() *log {
 	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, spoken: map[string]bool{}}
 	l.checker = live.NewChecker(func(f live.Finding) {
-		if f.By != rules.Server || !observed(f.Rule) {
+		if f.By != rules.Server || !isObserved(f.Rule) {
 			return
 		}
 		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
@@ -52,8 +52,8 @@ func newLog() *log {
 	return l
 }
 
-// observed reports whether a rule about recorded traffic is one of the section: about servers, and not tried by a rule of ours.
-func observed(r *rules.Rule) bool {
+// isObserved reports whether a rule of live.yaml belongs to the section: servers break it, and no trial is about the same.
+func isObserved(r *rules.Rule) bool {
 	switch r.ID {
 	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused", "capability-empty":
 		return false
@@ -92,7 +92,7 @@ func line(d journal.Dir, body []byte) string {
 
 // frame adds a message of either side.
 func (l *log) frame(c *conn, d journal.Dir, frame []byte) {
-	if c.quiet.Load() {
+	if c.unchecked.Load() {
 		return
 	}
 	env, err := jsonrpc.Scan(frame)
@@ -115,7 +115,7 @@ func (l *log) frame(c *conn, d journal.Dir, frame []byte) {
 
 // head adds the head of an HTTP request, or of the answer to the one with that number.
 func (l *log) head(c *conn, d journal.Dir, first string, h http.Header, env jsonrpc.Envelope, peer uint64, secret ...string) uint64 {
-	if c.quiet.Load() {
+	if c.unchecked.Load() {
 		return 0
 	}
 	e := journal.Entry{Conn: c.number, Dir: d, Kind: journal.HTTP, Method: env.Method, ID: string(env.ID), Peer: peer}

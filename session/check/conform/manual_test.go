@@ -21,7 +21,7 @@ func TestManualCountsTheRules(t *testing.T) {
 	}
 	n := 0
 	for _, r := range rules.Of("live") {
-		if observed(r) {
+		if isObserved(r) {
 			n++
 		}
 	}

@@ -134,15 +134,15 @@ func (p *pipe) lost() error {
 	return nil
 }
 
-// mark is how many frames have come.
-func (p *pipe) mark() int {
+// framesSoFar returns how many frames have arrived: a mark for framesAfter.
+func (p *pipe) framesSoFar() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.frames)
 }
 
-// since are the frames after a mark, with what is known of them.
-func (p *pipe) since(mark int) ([][]byte, []jsonrpc.Envelope) {
+// framesAfter returns the frames after a mark, with their envelopes.
+func (p *pipe) framesAfter(mark int) ([][]byte, []jsonrpc.Envelope) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.frames[mark:], p.envs[mark:]

@@ -59,8 +59,8 @@ func newPoster(cfg config.Server, a *auth.Authorizer) (*poster, error) {
 
 func (p *poster) close() { p.idle.CloseIdleConnections() }
 
-// equip adds what the configuration has for a request, and the login. secret are the headers that it may be in.
-func (p *poster) equip(req *http.Request) (secret []string, err error) {
+// addConfigured adds the headers of the configuration and the login to a request. secret are the headers to mask.
+func (p *poster) addConfigured(req *http.Request) (secret []string, err error) {
 	for name, value := range p.cfg.Headers {
 		secret = append(secret, name)
 		if strings.EqualFold(name, "Host") {
@@ -82,7 +82,7 @@ func (p *poster) equip(req *http.Request) (secret []string, err error) {
 
 // do sends a request with what the configuration adds.
 func (p *poster) do(req *http.Request) (resp *http.Response, secret []string, err error) {
-	if secret, err = p.equip(req); err != nil {
+	if secret, err = p.addConfigured(req); err != nil {
 		return nil, secret, err
 	}
 	resp, err = p.client.Do(req)
@@ -96,7 +96,7 @@ func (p *poster) do(req *http.Request) (resp *http.Response, secret []string, er
 func (c *conn) header(h http.Header, env jsonrpc.Envelope) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
-	if c.settled && c.revision >= rev2506 {
+	if c.handshakeDone && c.revision >= rev2506 {
 		h.Set("MCP-Protocol-Version", c.revision)
 	}
 	if c.session != "" {
@@ -123,8 +123,8 @@ func nameOf(env jsonrpc.Envelope) string {
 	return ""
 }
 
-// verb sends a request without a body.
-func (c *conn) verb(ctx context.Context, method string, change func(*http.Request)) (answer, error) {
+// bodiless sends an HTTP request without a body.
+func (c *conn) bodiless(ctx context.Context, method string, change func(*http.Request)) (answer, error) {
 	return c.send(ctx, method, nil, jsonrpc.Envelope{}, func(r *http.Request) {
 		r.Header.Del("Content-Type")
 		if change != nil {

@@ -27,7 +27,7 @@ func TestEquip(t *testing.T) {
 		if req.Host = c.host; c.host == "elsewhere.example" {
 			req.Header.Set("User-Agent", "mine")
 		}
-		secret, err := p.equip(req)
+		secret, err := p.addConfigured(req)
 		agent := map[bool]string{true: "mine", false: "mcphud"}[c.host == "elsewhere.example"]
 		if err != nil || req.Host != c.want || req.Header.Get("X-Key") != "k" || req.Header.Get("Host") != "" || req.Header.Get("User-Agent") != agent || !slices.Contains(secret, "X-Key") {
 			t.Errorf("%q: %s %v, %q, %v", c.host, req.Host, req.Header, secret, err)

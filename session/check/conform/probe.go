@@ -16,26 +16,26 @@ import (
 // probe is one trial of a rule.
 type probe struct {
 	*run
-	ctx    context.Context
-	rule   *rule
-	conn   *conn
-	opened []*conn
-	lines  []string  // what was sent and received, for evidence
-	repro  [2]string // method and params of the last call, for who wants to make it again
-	raw    bool      // frames were sent that no call makes
-	spoilt bool      // nothing more can be tried on the connection
+	ctx      context.Context
+	rule     *rule
+	conn     *conn
+	opened   []*conn
+	lines    []string  // what was sent and received, for evidence
+	repro    [2]string // method and params of the last call, for who wants to make it again
+	raw      bool      // frames were sent that no call makes
+	unusable bool      // nothing more can be tried on the connection
 }
 
-// another is a further connection, on which nothing was said yet.
-func (p *probe) another() *conn {
+// newConn returns a further connection, on which nothing was sent yet. It is closed when the trial ends.
+func (p *probe) newConn() *conn {
 	c := p.connection(p.revision)
 	p.opened = append(p.opened, c)
 	return c
 }
 
-// fresh is a further connection that is ready for requests.
-func (p *probe) fresh() (*conn, error) {
-	c := p.another()
+// openConn returns a further connection, with the handshake done.
+func (p *probe) openConn() (*conn, error) {
+	c := p.newConn()
 	if err := c.open(p.ctx); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (p *probe) fresh() (*conn, error) {
 // call makes a good request on the rule's connection.
 func (p *probe) call(method, params string) (answer, error) {
 	a, err := p.conn.call(p.ctx, method, params)
-	p.saw(method+" "+params, a, err)
+	p.record(method+" "+params, a, err)
 	p.repro = [2]string{method, params}
 	return a, err
 }
@@ -54,7 +54,7 @@ func (p *probe) call(method, params string) (answer, error) {
 func (p *probe) exchange(frame string, change ...func(*http.Request)) (answer, error) {
 	p.raw = true
 	a, err := p.conn.exchange(p.ctx, []byte(frame), change...)
-	p.saw(frame, a, err)
+	p.record(frame, a, err)
 	return a, err
 }
 
@@ -62,14 +62,14 @@ func (p *probe) exchange(frame string, change ...func(*http.Request)) (answer, e
 func (p *probe) deliver(frame string, change ...func(*http.Request)) (answer, error) {
 	p.raw = true
 	a, err := p.conn.deliver(p.ctx, []byte(frame), change...)
-	p.saw(frame, a, err)
+	p.record(frame, a, err)
 	return a, err
 }
 
-// quietly sends what no client should say: the answers are not held to the rules of good ones.
-func (p *probe) quietly(frame string, change ...func(*http.Request)) (answer, error) {
-	p.conn.quiet.Store(true)
-	defer p.conn.quiet.Store(false)
+// exchangeUnchecked sends a frame that no client should send: answers to it are not checked by the rules of live.yaml.
+func (p *probe) exchangeUnchecked(frame string, change ...func(*http.Request)) (answer, error) {
+	p.conn.unchecked.Store(true)
+	defer p.conn.unchecked.Store(false)
 	return p.deliver(frame, change...)
 }
 
@@ -82,16 +82,16 @@ func (p *probe) request(method, params string) string {
 	return string(p.conn.request(method, raw))
 }
 
-// again is the command that shows what the rule found, "" where no call does.
-func (p *probe) again() string {
+// reproCommand returns the command line that shows what the rule found, "" where no call of a client does.
+func (p *probe) reproCommand() string {
 	if p.raw || p.repro[0] == "" || p.command == nil {
 		return ""
 	}
 	return p.command(p.revision, p.repro[0], p.repro[1])
 }
 
-// saw keeps an exchange as evidence.
-func (p *probe) saw(sent string, a answer, err error) {
+// record keeps an exchange for the evidence of a finding.
+func (p *probe) record(sent string, a answer, err error) {
 	p.lines = append(p.lines, line(journal.Out, []byte(strings.TrimSpace(sent))))
 	for _, o := range a.others[:min(len(a.others), 5)] {
 		p.lines = append(p.lines, line(journal.In, o))
@@ -133,15 +133,15 @@ func base64Header(s string) string {
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }
 
-// offers reports whether the server declares a capability, by its path.
-func (p *probe) offers(at ...string) bool {
+// declares reports whether the server declares a capability, which is given by its path.
+func (p *probe) declares(at ...string) bool {
 	raw := jsonrpc.Get(p.conn.offered, at...)
 	return raw != nil && string(raw) != "false" && string(raw) != "null"
 }
 
-// needs skips a rule about a capability that is not declared.
-func (p *probe) needs(at ...string) error {
-	if p.offers(at...) {
+// require returns a skip where the server does not declare a capability.
+func (p *probe) require(at ...string) error {
+	if p.declares(at...) {
 		return nil
 	}
 	return skip("the server does not declare " + strings.Join(at, "."))
@@ -150,8 +150,8 @@ func (p *probe) needs(at ...string) error {
 // internal is the error of a server that could not do what it was asked, for a reason of its own.
 const internal = -32603
 
-// refused says what is wrong with an answer that should be an error with one of some codes. With another code it is less.
-func refused(a answer, what string, codes ...int64) error {
+// expectError says what is wrong with an answer that should be an error with one of some codes. With another code it is less.
+func expectError(a answer, what string, codes ...int64) error {
 	if a.env.Error == nil {
 		return violated("%s: %s, not an error", what, a.summary())
 	}
@@ -171,8 +171,8 @@ func refused(a answer, what string, codes ...int64) error {
 	return violated("%s: %s, not %s", what, a.summary(), strings.Join(words, " or "))
 }
 
-// answered says what is wrong with an answer that should be a result.
-func answered(a answer, what string) error {
+// expectResult says what is wrong with an answer that should be a result.
+func expectResult(a answer, what string) error {
 	if a.code() == internal {
 		return unknown("%s: %s, which does not say why", what, a.summary())
 	}
@@ -184,7 +184,7 @@ func answered(a answer, what string) error {
 
 // tool is the first tool that may be called and that fits, with arguments for it.
 func (p *probe) tool(fits func(offer.Item) bool) (name, arguments string, err error) {
-	if err := p.needs("tools"); err != nil {
+	if err := p.require("tools"); err != nil {
 		return "", "", err
 	}
 	for _, it := range p.sub.Tools {
@@ -207,8 +207,8 @@ func argumentsOf(it offer.Item) string {
 
 // wait waits for a frame on a pipe, at most as long as for an answer.
 func (p *probe) wait(mark int, wanted func(jsonrpc.Envelope) bool) (answer, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
 	a, err := p.conn.pipe.await(ctx, mark, wanted)
-	return a, p.conn.timed(ctx, err, "the message")
+	return a, p.conn.timeoutAsSilence(ctx, err, "the message")
 }

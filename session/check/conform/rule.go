@@ -63,7 +63,7 @@ var known = sync.OnceValue(func() (all []*check.Rule) {
 	}
 	tried := len(all)
 	for _, r := range rules.Of("live") {
-		if observed(r) {
+		if isObserved(r) {
 			own := *r
 			own.ID = Name + "/" + r.ID
 			all = append(all, &own)
@@ -80,8 +80,8 @@ var known = sync.OnceValue(func() (all []*check.Rule) {
 // sdkHabits is the rule that stands for those that an author who takes an SDK cannot keep: they say nothing of this server.
 const sdkHabits = "sdk-habits"
 
-// habit reports whether a rule is one of those.
-func habit(id string) bool {
+// isSDKHabit reports whether a rule, by its name, is one of those.
+func isSDKHabit(id string) bool {
 	switch id {
 	case "parse-error", "invalid-request", "invalid-params", "cursor-refused", "unknown-tool", "log-level-invalid":
 		return true
@@ -89,9 +89,9 @@ func habit(id string) bool {
 	return false
 }
 
-// asked reports whether a rule is tried: it was asked for, or stands behind the one that was.
-func asked(globs []string, id string) bool {
-	return matches(globs, id) || habit(id) && matches(globs, sdkHabits)
+// isSelected reports whether a rule is tried: its name matches, or it is a habit and sdk-habits matches.
+func isSelected(globs []string, id string) bool {
+	return matches(globs, id) || isSDKHabit(id) && matches(globs, sdkHabits)
 }
 
 // matches reports whether a rule was asked for: by its whole id, or by what follows the section.

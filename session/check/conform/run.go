@@ -17,26 +17,26 @@ import (
 // run is one run of the section.
 type run struct {
 	*target
-	rec      *check.Recorder
-	only     []string
-	command  func(revision, method, params string) string // nil for none
-	revision string
-	shared   *conn // nil where the next rule needs a new one
-	done     int
-	unknown  []string        // rules that were tried, and nothing was learned
-	habits   []check.Finding // of the SDK, in this revision
-	habitual []string        // the rules that they are of
-	noisy    bool            // standard output is not clean, which was reported
+	rec            *check.Recorder
+	selected       []string
+	command        func(revision, method, params string) string // nil for none
+	revision       string
+	shared         *conn // nil where the next rule needs a new one
+	done           int
+	unknown        []string        // rules that were tried, and nothing was learned
+	habits         []check.Finding // of the SDK, in this revision
+	habitual       []string        // the rules that they are of
+	stdoutReported bool            // standard output is not clean, which was reported
 }
 
-// begin goes on with another revision.
-func (r *run) begin(revision string) {
+// beginRevision sets the revision of the trials that follow.
+func (r *run) beginRevision(revision string) {
 	r.revision = revision
 	r.log.spoken[revision] = true
 }
 
-// end leaves the connection that rules share.
-func (r *run) end() {
+// closeShared closes the connection that rules share; the next rule opens another one.
+func (r *run) closeShared() {
 	if r.shared != nil {
 		r.shared.close()
 		r.shared = nil
@@ -64,7 +64,7 @@ func (t *target) reached(transport string) bool {
 
 // try tries a rule and records how it went.
 func (r *run) try(ctx context.Context, u *rule) {
-	if !u.In(r.revision) || !asked(r.only, u.name) {
+	if !u.In(r.revision) || !isSelected(r.selected, u.name) {
 		return
 	}
 	id, at := u.ID, place(r.revision)
@@ -73,13 +73,13 @@ func (r *run) try(ctx context.Context, u *rule) {
 		return
 	}
 	began := time.Now()
-	p, err := r.once(ctx, u)
+	p, err := r.tryOnce(ctx, u)
 	if ctx.Err() != nil {
 		return
 	}
 	severity := p.severity(err)
-	if breach(err) && (u.alone || severity == check.Error) {
-		p, severity, err = r.repeated(ctx, u, p, err)
+	if isViolation(err) && (u.alone || severity == check.Error) {
+		p, severity, err = r.retry(ctx, u, p, err)
 		if ctx.Err() != nil {
 			return
 		}
@@ -87,28 +87,28 @@ func (r *run) try(ctx context.Context, u *rule) {
 	switch {
 	case err == nil:
 		r.rec.Passed(id, at, time.Since(began))
-	case !breach(err):
-		why := because(err)
-		if strings.HasPrefix(why, notKnown) {
+	case !isViolation(err):
+		why := reasonOf(err)
+		if strings.HasPrefix(why, unknownPrefix) {
 			r.unknown = append(r.unknown, u.name)
 		}
 		r.rec.Skipped(id, at, why)
 	default:
 		f := check.Finding{
-			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.again(), Sure: sure(err),
+			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.reproCommand(), Sure: confidenceOf(err),
 		}
-		if habit(u.name) && severity != check.Error && matches(r.only, sdkHabits) {
+		if isSDKHabit(u.name) && severity != check.Error && matches(r.selected, sdkHabits) {
 			r.habits = append(r.habits, f)
 			r.habitual = append(r.habitual, u.name)
 			return
 		}
-		r.noisy = r.noisy || u.name == "stdout-clean"
+		r.stdoutReported = r.stdoutReported || u.name == "stdout-clean"
 		r.rec.At(severity, id, f)
 	}
 }
 
-// folded reports the habits of the SDK that were seen in a revision, in one line.
-func (r *run) folded() {
+// reportHabits reports the habits of the SDK that were seen in a revision as one finding.
+func (r *run) reportHabits() {
 	if len(r.habits) > 0 {
 		f := check.Finding{Place: place(r.revision), Message: strings.Join(r.habitual, ", ")}
 		var all []string
@@ -124,24 +124,24 @@ func (r *run) folded() {
 	r.habits, r.habitual = nil, nil
 }
 
-// once tries a rule, and ends what it opened.
-func (r *run) once(ctx context.Context, u *rule) (*probe, error) {
+// tryOnce makes the trial of a rule, and closes the connections that it opened.
+func (r *run) tryOnce(ctx context.Context, u *rule) (*probe, error) {
 	p := &probe{run: r, ctx: ctx, rule: u}
-	err := r.guarded(p)
+	err := r.tryConnected(p)
 	for _, c := range p.opened {
 		c.close()
 	}
-	if p.spoilt && r.shared != nil {
-		r.end()
+	if p.unusable && r.shared != nil {
+		r.closeShared()
 	}
 	return p, err
 }
 
-// repeated tries a rule that did not hold once more, on a connection on which nothing was said: a verdict must not depend on what was tried
+// retry repeats the trial of a rule that did not hold, on a new connection: a verdict must not depend on what was tried
 // before, nor on the moment. One of a connection of its own has had no good request before it, so that one is made now.
-func (r *run) repeated(ctx context.Context, u *rule, p *probe, err error) (*probe, check.Severity, error) {
+func (r *run) retry(ctx context.Context, u *rule, p *probe, err error) (*probe, check.Severity, error) {
 	severity := p.severity(err)
-	r.end()
+	r.closeShared()
 	if u.alone {
 		c := r.connection(r.revision)
 		refused := c.open(ctx)
@@ -153,22 +153,22 @@ func (r *run) repeated(ctx context.Context, u *rule, p *probe, err error) (*prob
 	if severity != check.Error {
 		return p, severity, err
 	}
-	again, second := r.once(ctx, u)
-	var c *uncontrolled
+	again, second := r.tryOnce(ctx, u)
+	var c *controlFailed
 	switch {
-	case breach(second):
+	case isViolation(second):
 		return again, again.severity(second), second
 	case errors.As(second, &c): // it does not even answer what it answered before
 		return p, severity, err
 	}
-	return p, check.Info, &broken{message: err.Error() + " (once: on a new connection it was not so)", once: true}
+	return p, check.Info, &violation{message: err.Error() + " (once: on a new connection it was not so)", onceOnly: true}
 }
 
-// guarded makes a connection for a rule that shares one, and tries it. Whatever happens to that connection is known afterwards.
-func (r *run) guarded(p *probe) error {
+// tryConnected makes the trial of a rule on its connection, and notes whether that can be used again.
+func (r *run) tryConnected(p *probe) error {
 	if !p.rule.alone {
 		if r.shared != nil && r.shared.lost() != nil {
-			r.end()
+			r.closeShared()
 		}
 		if r.shared == nil {
 			c := r.connection(r.revision)
@@ -180,22 +180,22 @@ func (r *run) guarded(p *probe) error {
 			p.lines = append(p.lines, c.begun...)
 		}
 		p.conn = r.shared
-		if err := p.control(); err != nil {
+		if err := p.controlRequest(); err != nil {
 			return err
 		}
 	} else {
-		p.conn = p.another()
+		p.conn = p.newConn()
 	}
 	err := p.rule.try(p)
 	var silent *silence
 	if errors.As(err, &silent) || p.conn.lost() != nil {
-		p.spoilt = true // a late answer would be taken for another's
+		p.unusable = true // a late answer would be taken for another's
 	}
 	return err
 }
 
-// observations reports what was found in all that the server sent: once for each rule, revision and method.
-func (r *run) observations() {
+// reportObserved reports the violations in all that the server sent: once for each rule, revision and method.
+func (r *run) reportObserved() {
 	l := r.log
 	found, times := map[string]bool{}, map[string]int{}
 	key := func(f live.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
@@ -205,10 +205,10 @@ func (r *run) observations() {
 	}
 	for _, f := range l.findings {
 		n := times[key(f)]
-		if r.noisy && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && l.noise[f.Seq]) {
+		if r.stdoutReported && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && l.noise[f.Seq]) {
 			continue // it is the same fault
 		}
-		if n == 0 || !matches(r.only, f.Rule.ID) {
+		if n == 0 || !matches(r.selected, f.Rule.ID) {
 			continue
 		}
 		delete(times, key(f))
@@ -222,7 +222,7 @@ func (r *run) observations() {
 		r.rec.Add(Name+"/"+f.Rule.ID, check.Finding{Place: place(f.Revision), Key: f.Method, Message: what, Evidence: f.Section() + "\n" + l.around(f.Seq)})
 	}
 	for _, u := range rules.Of("live") {
-		if !observed(u) || !matches(r.only, u.ID) {
+		if !isObserved(u) || !matches(r.selected, u.ID) {
 			continue
 		}
 		for _, v := range u.Revisions() {

@@ -135,7 +135,7 @@ func (s *Suite) revision(ctx context.Context, t *target, r *run, revision string
 				asked = append(asked, tool)
 			}
 		}
-		if lacks := t.lacks(asked); len(again) > 0 && len(lacks) > 0 {
+		if lacks := t.missingItems(asked); len(again) > 0 && len(lacks) > 0 {
 			r.rec.Skipped(Name+"/"+suiteFailed, at, "the scenario needs "+strings.Join(lacks, ", ")+", which the server does not have")
 			continue
 		}
@@ -155,8 +155,8 @@ func (s *Suite) revision(ctx context.Context, t *target, r *run, revision string
 	return nil
 }
 
-// lacks are the names of tools, prompts and resources that were asked for and are not listed.
-func (t *target) lacks(asked []string) (out []string) {
+// missingItems returns those of the names of tools, prompts and resources that the server does not list.
+func (t *target) missingItems(asked []string) (out []string) {
 	has := map[string]bool{}
 	for _, it := range slices.Concat(t.sub.Tools, t.sub.Prompts) {
 		has[it.Name] = true
@@ -219,7 +219,7 @@ func (s *Suite) play(ctx context.Context, t *target, limit time.Duration, args .
 	if len(all) == 0 {
 		return nil, nil, &failure.Error{Kind: failure.Timeout, Stage: Name, Message: "the conformance suite checked nothing", Detail: mask.Text(text.Clip(string(out), 2000)), Err: err}
 	}
-	return all, relay.names(), nil
+	return all, relay.missingNames(), nil
 }
 
 // relay passes the suite's requests on, with the credentials of the configuration, and notes what they ask for.
@@ -231,7 +231,7 @@ type relay struct {
 	asked []string
 }
 
-func (y *relay) names() []string {
+func (y *relay) missingNames() []string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return slices.Clone(y.asked)
@@ -254,7 +254,7 @@ func (y *relay) serve() (at string, end func(), err error) {
 			if r.In.Header.Get("Origin") == "http://"+y.host {
 				r.Out.Header.Set("Origin", to.Scheme+"://"+to.Host)
 			}
-			_, _ = y.t.http.equip(r.Out) // without credentials the server refuses, which the suite reports
+			_, _ = y.t.http.addConfigured(r.Out) // without credentials the server refuses, which the suite reports
 		},
 	}
 	web := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

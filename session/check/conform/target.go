@@ -23,22 +23,22 @@ import (
 
 // target is the server that is tried.
 type target struct {
-	sub      *check.Subject
-	cfg      config.Server
-	kind     string // of transport
-	pinned   string // the only revision to try, "" for all
-	patience time.Duration
-	leave    time.Duration // for a process to leave by itself
-	others   time.Duration // for what it started to leave after it
-	stays    atomic.Bool   // a process had to be ended by force: those that follow are not waited for
-	leaves   atomic.Bool   // a process left something behind: what those that follow leave is not waited for
-	log      *log
-	http     *poster // nil but over Streamable HTTP
-	conns    atomic.Uint64
+	sub     *check.Subject
+	cfg     config.Server
+	kind    string // of transport
+	pinned  string // the only revision to try, "" for all
+	timeout time.Duration
+	leave   time.Duration // for a process to leave by itself
+	others  time.Duration // for what it started to leave after it
+	stays   atomic.Bool   // a process had to be ended by force: those that follow are not waited for
+	leaves  atomic.Bool   // a process left something behind: what those that follow leave is not waited for
+	log     *log
+	http    *poster // nil but over Streamable HTTP
+	conns   atomic.Uint64
 }
 
 func newTarget(sub *check.Subject, wait, leave time.Duration) (*target, error) {
-	t := &target{sub: sub, cfg: sub.Session.Config(), kind: sub.Transport, patience: wait, leave: leave, others: leave, log: newLog()}
+	t := &target{sub: sub, cfg: sub.Session.Config(), kind: sub.Transport, timeout: wait, leave: leave, others: leave, log: newLog()}
 	t.pinned = protocol(t.cfg)
 	if t.kind == config.HTTP {
 		p, err := newPoster(t.cfg, sub.Session.Authorizer())
@@ -63,19 +63,19 @@ func (t *target) connection(revision string) *conn {
 
 // conn is one connection below the session layer: a process over stdio, a session over HTTP.
 type conn struct {
-	t        *target
-	number   uint64
-	revision string // that is spoken, or asked for
-	settled  bool   // initialize was answered, or there is none
-	session  string // over HTTP, "" for none
-	given    given  // sessions that the server opened, also by a request whose answer was not looked into
-	pipe     *pipe  // nil over HTTP, and before the first message
-	ids      int
-	leave    time.Duration              // for the process to exit by itself when its input ends; 0 is hardly any
-	begun    []string                   // the handshake, as evidence
-	offered  json.RawMessage            // capabilities of the server
-	quiet    atomic.Bool                // what is said is wrong on purpose: nobody checks the answers
-	enough   func(frames [][]byte) bool // of a stream; nil where its first response is. Set by the rule that the connection belongs to
+	t             *target
+	number        uint64
+	revision      string // that is spoken, or asked for
+	handshakeDone bool   // initialize was answered, or there is none
+	session       string // over HTTP, "" for none
+	given         given  // sessions that the server opened, also by a request whose answer was not looked into
+	pipe          *pipe  // nil over HTTP, and before the first message
+	ids           int
+	leave         time.Duration              // for the process to exit by itself when its input ends; 0 is hardly any
+	begun         []string                   // the handshake, as evidence
+	offered       json.RawMessage            // capabilities of the server
+	unchecked     atomic.Bool                // what is said is wrong on purpose: nobody checks the answers
+	enough        func(frames [][]byte) bool // of a stream; nil where its first response is. Set by the rule that the connection belongs to
 }
 
 // silence is a request that was not answered in time.
@@ -89,7 +89,7 @@ func (c *conn) isModern() bool { return c.revision >= modern }
 // open makes the handshake of the revision, where it has one.
 func (c *conn) open(ctx context.Context) error {
 	if c.isModern() {
-		_, err := c.discovers(ctx)
+		_, err := c.discover(ctx)
 		return err
 	}
 	a, err := c.initialize(ctx, c.revision)
@@ -99,78 +99,78 @@ func (c *conn) open(ctx context.Context) error {
 	if a.result() == nil {
 		return fmt.Errorf("initialize was refused: %s", a.summary())
 	}
-	return c.initialized(ctx)
+	return c.sendInitialized(ctx)
 }
 
 // initialize asks for a revision, and takes what the server answers.
 func (c *conn) initialize(ctx context.Context, revision string) (answer, error) {
-	frame := c.initializing(revision)
+	frame := c.initializeRequest(revision)
 	a, err := c.exchange(ctx, frame)
-	c.begins(frame, a)
+	c.recordHandshake(frame, a)
 	if err != nil {
 		return a, err
 	}
 	if v := jsonrpc.GetString(a.result(), "protocolVersion"); v != "" {
-		c.settled, c.revision = true, v
+		c.handshakeDone, c.revision = true, v
 		c.offered = jsonrpc.Get(a.result(), "capabilities")
 		c.session = a.header.Get("Mcp-Session-Id")
 	}
 	return a, nil
 }
 
-// initializing is the first message of a legacy connection.
-func (c *conn) initializing(revision string) []byte {
+// initializeRequest returns the first message of a connection with a handshake.
+func (c *conn) initializeRequest(revision string) []byte {
 	return jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision))
 }
 
-func (c *conn) initialized(ctx context.Context) error {
+func (c *conn) sendInitialized(ctx context.Context) error {
 	frame := jsonrpc.NewNotification("notifications/initialized", nil)
 	_, err := c.deliver(ctx, frame)
-	c.begins(frame, answer{})
+	c.recordHandshake(frame, answer{})
 	return err
 }
 
-// begins keeps a part of the handshake.
-func (c *conn) begins(frame []byte, a answer) {
+// recordHandshake keeps a part of the handshake for evidence.
+func (c *conn) recordHandshake(frame []byte, a answer) {
 	c.begun = append(c.begun, line(journal.Out, frame))
 	if a.frame != nil {
 		c.begun = append(c.begun, line(journal.In, a.frame))
 	}
 }
 
-// discovers reports whether the server answers in the modern era.
-func (c *conn) discovers(ctx context.Context) (bool, error) {
-	c.settled = true
+// discover sends server/discover, and reports whether the server answers it as one of the modern era.
+func (c *conn) discover(ctx context.Context) (bool, error) {
+	c.handshakeDone = true
 	frame := c.request("server/discover", nil)
 	a, err := c.exchange(ctx, frame)
-	c.begins(frame, a)
+	c.recordHandshake(frame, a)
 	if err != nil {
 		return false, err
 	}
-	return c.discovered(a), nil
+	return c.takeDiscovery(a), nil
 }
 
-// discovered takes what answers server/discover, and reports whether it does.
-func (c *conn) discovered(a answer) bool {
+// takeDiscovery keeps the result of server/discover, and reports whether the answer has one.
+func (c *conn) takeDiscovery(a answer) bool {
 	c.offered = jsonrpc.Get(a.result(), "capabilities")
 	return a.result() != nil && jsonrpc.Get(a.result(), "supportedVersions") != nil
 }
 
-// tried is discovers for a server of which the era is not known. One that says nothing for a while may still be starting, or not answer what
+// discoverOrInitialize is discover for a server whose era is not known. One that says nothing for a while may still be starting, or not answer what
 // it does not know: then initialize follows, and what it answers first says which.
-func (c *conn) tried(ctx context.Context) (bool, error) {
+func (c *conn) discoverOrInitialize(ctx context.Context) (bool, error) {
 	if c.t.sub.Era == session.Modern || c.t.http != nil {
-		return c.discovers(ctx)
+		return c.discover(ctx)
 	}
-	short, cancel := context.WithTimeout(ctx, min(c.t.patience, 3*time.Second))
-	ok, err := c.discovers(short)
+	short, cancel := context.WithTimeout(ctx, min(c.t.timeout, 3*time.Second))
+	ok, err := c.discover(short)
 	cancel()
 	var silent *silence
 	if !errors.As(err, &silent) || c.pipe == nil {
 		return ok, err
 	}
-	a, err := c.exchange(ctx, c.initializing(rev2511))
-	return err == nil && c.discovered(a), err
+	a, err := c.exchange(ctx, c.initializeRequest(rev2511))
+	return err == nil && c.takeDiscovery(a), err
 }
 
 // id is one that was not used before.
@@ -220,7 +220,7 @@ func (c *conn) call(ctx context.Context, method, params string) (answer, error) 
 // exchange sends a frame and waits for whatever answers it.
 func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.Request)) (answer, error) {
 	env, _ := jsonrpc.Scan(frame) // it may be wrong on purpose
-	patience := c.t.patience
+	patience := c.t.timeout
 	if c.t.http == nil && (env.Method == "initialize" || env.Method == "server/discover" && c.pipe == nil) {
 		patience = max(patience, c.t.cfg.ConnectLimit()) // the server may be starting
 	}
@@ -228,21 +228,21 @@ func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.
 	defer cancel()
 	if c.t.http != nil {
 		a, err := c.post(ctx, frame, env, change...)
-		return a, c.timed(ctx, err, env.Method)
+		return a, c.timeoutAsSilence(ctx, err, env.Method)
 	}
 	if err := c.dial(ctx); err != nil {
 		return answer{}, err
 	}
-	before := c.pipe.mark()
+	before := c.pipe.framesSoFar()
 	if err := c.write(ctx, frame, env); err != nil {
-		return answer{}, c.timed(ctx, err, env.Method)
+		return answer{}, c.timeoutAsSilence(ctx, err, env.Method)
 	}
 	a, err := c.pipe.response(ctx, before, nil)
-	return a, c.timed(ctx, err, env.Method)
+	return a, c.timeoutAsSilence(ctx, err, env.Method)
 }
 
-// timed makes the end of an exchange's own time a silence.
-func (c *conn) timed(ctx context.Context, err error, method string) error {
+// timeoutAsSilence turns the end of an exchange's timeout into a silence, and leaves other errors as they are.
+func (c *conn) timeoutAsSilence(ctx context.Context, err error, method string) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		if method == "" {
 			method = "the message"
@@ -258,26 +258,26 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 	if c.t.http != nil {
 		return c.exchange(ctx, frame, change...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.t.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.t.timeout)
 	defer cancel()
 	if err := c.dial(ctx); err != nil {
 		return answer{}, err
 	}
-	before := c.pipe.mark()
+	before := c.pipe.framesSoFar()
 	env, _ := jsonrpc.Scan(frame)
 	if err := c.write(ctx, frame, env); err != nil {
-		return answer{}, c.timed(ctx, err, env.Method)
+		return answer{}, c.timeoutAsSilence(ctx, err, env.Method)
 	}
-	if !c.settled {
+	if !c.handshakeDone {
 		return answer{}, nil // nothing can follow yet
 	}
-	fence := c.alive()
+	fence := c.harmlessRequest()
 	sent, _ := jsonrpc.Scan(fence)
 	if err := c.write(ctx, fence, sent); err != nil {
-		return answer{}, c.timed(ctx, err, sent.Method)
+		return answer{}, c.timeoutAsSilence(ctx, err, sent.Method)
 	}
 	if _, err := c.pipe.response(ctx, before, func(e jsonrpc.Envelope) bool { return jsonrpc.SameID(e.ID, sent.ID) }); err != nil {
-		return answer{}, c.timed(ctx, err, sent.Method)
+		return answer{}, c.timeoutAsSilence(ctx, err, sent.Method)
 	}
 	late, cancelLate := context.WithTimeout(ctx, settle)
 	defer cancelLate()
@@ -291,8 +291,8 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 // settle is how long an answer may come after that to a later request.
 const settle = 300 * time.Millisecond
 
-// alive is a request that every server of the revision answers.
-func (c *conn) alive() []byte {
+// harmlessRequest returns a request that every server of the revision answers: ping, or server/discover.
+func (c *conn) harmlessRequest() []byte {
 	if c.isModern() {
 		return c.request("server/discover", nil)
 	}
@@ -322,7 +322,7 @@ func (c *conn) dial(ctx context.Context) error {
 			p.exit = e
 			c.t.stays.CompareAndSwap(false, e.Forced != "")
 			c.t.leaves.CompareAndSwap(false, e.Left > 0)
-		}, GracePeriod: c.grace(),
+		}, GracePeriod: c.leaveGrace(),
 	})
 	if err == nil {
 		err = tr.Start(ctx, p)
@@ -337,10 +337,10 @@ func (c *conn) dial(ctx context.Context) error {
 // hardly is the time for what is not waited for any more.
 const hardly = time.Millisecond
 
-// grace is how long the process has to leave by itself. One that is ended by force leaves its locks and files as they are, and the next one,
+// leaveGrace is how long the process has to exit by itself. One that is ended by force leaves its locks and files as they are, and the next one,
 // which finds them, does not do what it does for clients that keep to the specification: so each has its time, until one did not leave.
 // One that leaves, and leaves something behind, keeps its time: only what it leaves behind is not waited for again.
-func (c *conn) grace() transport.GracePeriod {
+func (c *conn) leaveGrace() transport.GracePeriod {
 	g := transport.GracePeriod{Input: c.leave, Others: c.t.others}
 	if c.leave == 0 && !c.t.stays.Load() {
 		g.Input = c.t.leave
@@ -366,7 +366,7 @@ func (c *conn) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for _, c.session = range c.given.take() {
-		_, _ = c.verb(ctx, http.MethodDelete, nil) // a server may have ended it already
+		_, _ = c.bodiless(ctx, http.MethodDelete, nil) // a server may have ended it already
 	}
 	c.session = ""
 }

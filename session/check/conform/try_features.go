@@ -32,18 +32,18 @@ var features = []trial{
 const missing = "mcphud-does-not-exist"
 
 func tryUnknownTool(p *probe) error {
-	if err := p.needs("tools"); err != nil {
+	if err := p.require("tools"); err != nil {
 		return err
 	}
 	a, err := p.call("tools/call", `{"name":"`+missing+`","arguments":{}}`)
 	if err != nil {
 		return err
 	}
-	return refused(a, "tools/call of an unknown tool", -32602)
+	return expectError(a, "tools/call of an unknown tool", -32602)
 }
 
 func tryUnknownResource(p *probe) error {
-	if err := p.needs("resources"); err != nil {
+	if err := p.require("resources"); err != nil {
 		return err
 	}
 	a, err := p.call("resources/read", `{"uri":"mcphud://`+missing+`"}`)
@@ -55,16 +55,16 @@ func tryUnknownResource(p *probe) error {
 	}
 	what := "resources/read of an unknown URI"
 	if p.conn.isModern() {
-		if err := refused(a, what, -32602); err != nil {
-			return merely(check.Error, "%v", err)
+		if err := expectError(a, what, -32602); err != nil {
+			return violatedAs(check.Error, "%v", err)
 		}
 		return nil
 	}
-	return refused(a, what, -32002, -32602)
+	return expectError(a, what, -32002, -32602)
 }
 
 func tryUnknownPrompt(p *probe) error {
-	if err := p.needs("prompts"); err != nil {
+	if err := p.require("prompts"); err != nil {
 		return err
 	}
 	a, err := p.call("prompts/get", `{"name":"`+missing+`"}`)
@@ -74,11 +74,11 @@ func tryUnknownPrompt(p *probe) error {
 	if a.code() == -32601 && p.sub.Nothing(offer.Prompts) {
 		return skip("prompts/get is not implemented, and nothing is listed that could be got")
 	}
-	return refused(a, "prompts/get of an unknown prompt", -32602)
+	return expectError(a, "prompts/get of an unknown prompt", -32602)
 }
 
-// required is a prompt with an argument that has to be given.
-func (p *probe) required() (prompt offer.Item, ok bool) {
+// requiredPrompt is a prompt with an argument that has to be given.
+func (p *probe) requiredPrompt() (prompt offer.Item, ok bool) {
 	for _, it := range p.sub.Prompts {
 		for _, arg := range it.Args {
 			if arg.Required {
@@ -90,10 +90,10 @@ func (p *probe) required() (prompt offer.Item, ok bool) {
 }
 
 func tryMissingArgument(p *probe) error {
-	if err := p.needs("prompts"); err != nil {
+	if err := p.require("prompts"); err != nil {
 		return err
 	}
-	it, ok := p.required()
+	it, ok := p.requiredPrompt()
 	if !ok {
 		return skip("no prompt has a required argument")
 	}
@@ -101,14 +101,14 @@ func tryMissingArgument(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return refused(a, "prompts/get of "+it.Name+" without its arguments", -32602)
+	return expectError(a, "prompts/get of "+it.Name+" without its arguments", -32602)
 }
 
 // maxTried is how many items of one kind are tried.
 const maxTried = 20
 
 func tryPrompts(p *probe) error {
-	if err := p.needs("prompts"); err != nil {
+	if err := p.require("prompts"); err != nil {
 		return err
 	}
 	tried, failed := 0, error(nil)
@@ -140,7 +140,7 @@ func tryPrompts(p *probe) error {
 }
 
 func tryResources(p *probe) error {
-	if err := p.needs("resources"); err != nil {
+	if err := p.require("resources"); err != nil {
 		return err
 	}
 	tried, failed := 0, error(nil)
@@ -179,8 +179,8 @@ func tryTools(p *probe) error {
 		if err != nil {
 			var silent *silence
 			if errors.As(err, &silent) && p.conn.lost() == nil { // slow is not wrong; the answer must not be taken for another's
-				p.spoilt = true
-				if p.conn, err = p.fresh(); err != nil {
+				p.unusable = true
+				if p.conn, err = p.openConn(); err != nil {
 					return err
 				}
 				continue
@@ -197,8 +197,8 @@ func tryTools(p *probe) error {
 	return nil
 }
 
-// completing is the reference and argument of something that can be completed.
-func (p *probe) completing() string {
+// completionParams is the reference and argument of something that can be completed.
+func (p *probe) completionParams() string {
 	for _, it := range p.sub.Prompts {
 		if len(it.Args) > 0 {
 			return `{"ref":{"type":"ref/prompt","name":` + string(jsonrpc.Quote(it.Name)) + `},"argument":{"name":` + string(jsonrpc.Quote(it.Args[0].Name)) + `,"value":""}}`
@@ -215,10 +215,10 @@ func (p *probe) completing() string {
 }
 
 func tryCompletion(p *probe) error {
-	if err := p.needs("completions"); err != nil {
+	if err := p.require("completions"); err != nil {
 		return err
 	}
-	params := p.completing()
+	params := p.completionParams()
 	if params == "" {
 		return skip("no prompt and no template has an argument")
 	}
@@ -226,7 +226,7 @@ func tryCompletion(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "completion/complete"); err != nil {
+	if err := expectResult(a, "completion/complete"); err != nil {
 		return err
 	}
 	n := 0
@@ -242,18 +242,18 @@ func tryCompletion(p *probe) error {
 }
 
 func tryCompletionRefused(p *probe) error {
-	if err := p.needs("completions"); err != nil {
+	if err := p.require("completions"); err != nil {
 		return err
 	}
 	a, err := p.call("completion/complete", `{"ref":{"type":"ref/prompt","name":"`+missing+`"},"argument":{"name":"a","value":""}}`)
 	if err != nil {
 		return err
 	}
-	return refused(a, "completion/complete for an unknown prompt", -32602)
+	return expectError(a, "completion/complete for an unknown prompt", -32602)
 }
 
 func tryLevelSet(p *probe) error {
-	if err := p.needs("logging"); err != nil {
+	if err := p.require("logging"); err != nil {
 		return err
 	}
 	for _, level := range []string{"debug", "info", "notice", "warning", "critical", "alert", "emergency", "error"} {
@@ -261,7 +261,7 @@ func tryLevelSet(p *probe) error {
 		if err != nil {
 			return err
 		}
-		if err := answered(a, "logging/setLevel "+level); err != nil {
+		if err := expectResult(a, "logging/setLevel "+level); err != nil {
 			return err
 		}
 	}
@@ -269,18 +269,18 @@ func tryLevelSet(p *probe) error {
 }
 
 func tryLevelInvalid(p *probe) error {
-	if err := p.needs("logging"); err != nil {
+	if err := p.require("logging"); err != nil {
 		return err
 	}
 	a, err := p.call("logging/setLevel", `{"level":"mcphud"}`)
 	if err != nil {
 		return err
 	}
-	return refused(a, "logging/setLevel \"mcphud\"", -32602)
+	return expectError(a, "logging/setLevel \"mcphud\"", -32602)
 }
 
 func trySubscribe(p *probe) error {
-	if err := p.needs("resources", "subscribe"); err != nil {
+	if err := p.require("resources", "subscribe"); err != nil {
 		return err
 	}
 	if len(p.sub.Resources) == 0 {
@@ -292,7 +292,7 @@ func trySubscribe(p *probe) error {
 		if err != nil {
 			return err
 		}
-		if err := answered(a, m); err != nil {
+		if err := expectResult(a, m); err != nil {
 			return err
 		}
 	}
@@ -301,19 +301,19 @@ func trySubscribe(p *probe) error {
 
 // tryCancel cancels a list, which changes nothing. Whether it is answered is up to the server, which has to go on.
 func tryCancel(p *probe) error {
-	c, err := p.fresh()
+	c, err := p.openConn()
 	if err != nil {
 		return err
 	}
 	p.conn = c
-	frame := c.request(p.listOr("ping"), nil)
+	frame := c.request(p.firstListOr("ping"), nil)
 	env, _ := jsonrpc.Scan(frame)
 	cancel := string(jsonrpc.NewNotification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s,"reason":"mcphud tries it"}`, env.ID)))
 	if p.http == nil {
 		if err := c.write(p.ctx, frame, env); err != nil {
 			return err
 		}
-		p.saw(string(frame), answer{}, nil)
+		p.record(string(frame), answer{}, nil)
 		if _, err := c.deliver(p.ctx, []byte(cancel)); err != nil {
 			return violated("after a cancellation: %v", err)
 		}
@@ -337,11 +337,11 @@ func tryCancel(p *probe) error {
 		}
 	}
 	<-done // whatever it was
-	a, err := p.exchange(string(c.alive()))
+	a, err := p.exchange(string(c.harmlessRequest()))
 	if err != nil {
 		return violated("after a cancellation: %v", err)
 	}
-	return answered(a, "a request after a cancellation")
+	return expectResult(a, "a request after a cancellation")
 }
 
 func tryProgress(p *probe) error {
@@ -349,7 +349,7 @@ func tryProgress(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := p.good("tools/call", calling(name, args, "")); err != nil {
+	if err := p.goodRequest("tools/call", calling(name, args, "")); err != nil {
 		return err
 	}
 	c := p.conn

@@ -28,7 +28,7 @@ func initialize(c *conn, revision, capabilities string) string {
 // initialize sends it, and lets the connection know.
 func (p *probe) initialize(c *conn, revision string) (answer, error) {
 	a, err := c.initialize(p.ctx, revision)
-	p.saw(fmt.Sprintf(`initialize {"protocolVersion":%q,…}`, revision), a, err)
+	p.record(fmt.Sprintf(`initialize {"protocolVersion":%q,…}`, revision), a, err)
 	return a, err
 }
 
@@ -37,7 +37,7 @@ func tryVersionSupported(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "initialize"); err != nil {
+	if err := expectResult(a, "initialize"); err != nil {
 		return err
 	}
 	if got := jsonrpc.GetString(a.result(), "protocolVersion"); got != p.revision {
@@ -48,12 +48,12 @@ func tryVersionSupported(p *probe) error {
 
 func tryVersionUnknown(p *probe) error {
 	for _, asked := range []string{absurd, "2999-01-01"} {
-		c := p.another()
+		c := p.newConn()
 		a, err := p.initialize(c, asked)
 		if err != nil {
 			return fmt.Errorf("initialize with protocolVersion %q: %w", asked, err)
 		}
-		if err := answered(a, fmt.Sprintf("initialize with protocolVersion %q", asked)); err != nil {
+		if err := expectResult(a, fmt.Sprintf("initialize with protocolVersion %q", asked)); err != nil {
 			return err
 		}
 		if got := jsonrpc.GetString(a.result(), "protocolVersion"); got == asked || got == "" {
@@ -83,7 +83,7 @@ func tryInitializeShape(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "initialize"); err != nil {
+	if err := expectResult(a, "initialize"); err != nil {
 		return err
 	}
 	r := a.result()
@@ -107,7 +107,7 @@ func tryUnknownCapability(p *probe) error {
 		return err
 	}
 	p.conn.session = a.header.Get("Mcp-Session-Id")
-	return answered(a, "initialize with unknown capabilities")
+	return expectResult(a, "initialize with unknown capabilities")
 }
 
 func tryBeforeInitialize(p *probe) error {
@@ -115,18 +115,18 @@ func tryBeforeInitialize(p *probe) error {
 	what := "tools/list before initialize"
 	if _, err := p.exchange(string(jsonrpc.NewRequest(c.id(), "tools/list", nil))); err != nil {
 		if c.lost() != nil || p.http != nil {
-			return merely(check.Error, "%s: %v", what, err)
+			return violatedAs(check.Error, "%s: %v", what, err)
 		}
 		return violated("%s: %v", what, err)
 	}
 	if p.http != nil {
-		c = p.another()
+		c = p.newConn()
 	}
 	a, err := p.initialize(c, p.revision)
 	if err != nil {
-		return merely(check.Error, "initialize after %s: %v", what, err)
+		return violatedAs(check.Error, "initialize after %s: %v", what, err)
 	}
-	return answered(a, "initialize after "+what)
+	return expectResult(a, "initialize after "+what)
 }
 
 func tryInitializeAgain(p *probe) error {
@@ -135,7 +135,7 @@ func tryInitializeAgain(p *probe) error {
 	}
 	a, err := p.exchange(initialize(p.conn, p.revision, "{}"))
 	if err != nil {
-		return merely(check.Error, "a second initialize: %v", err)
+		return violatedAs(check.Error, "a second initialize: %v", err)
 	}
 	if p.http != nil {
 		if a.status/100 == 5 {
@@ -144,9 +144,9 @@ func tryInitializeAgain(p *probe) error {
 		return nil
 	}
 	if a, err = p.call("ping", ""); err != nil {
-		return merely(check.Error, "ping after a second initialize: %v", err)
+		return violatedAs(check.Error, "ping after a second initialize: %v", err)
 	}
-	return answered(a, "ping after a second initialize")
+	return expectResult(a, "ping after a second initialize")
 }
 
 func tryProbeSurvived(p *probe) error {
@@ -160,14 +160,14 @@ func tryProbeSurvived(p *probe) error {
 		if err != nil {
 			return violated("initialize after server/discover: %v", err)
 		}
-		if err := answered(a, "initialize after server/discover"); err != nil {
+		if err := expectResult(a, "initialize after server/discover"); err != nil {
 			return err
 		}
-		_, envs := c.pipe.since(0)
+		_, envs := c.pipe.framesAfter(0)
 		if slices.ContainsFunc(envs, func(e jsonrpc.Envelope) bool { return string(e.ID) == `"probe"` }) {
 			return nil // late, as initialize would have been
 		}
-		return merely(check.Warning, "server/discover before initialize was not answered; a client of both eras waits for it")
+		return violatedAs(check.Warning, "server/discover before initialize was not answered; a client of both eras waits for it")
 	}
 	if a.result() != nil {
 		return nil // it speaks that era as well, and the client stays there
@@ -175,5 +175,5 @@ func tryProbeSurvived(p *probe) error {
 	if a, err = p.initialize(c, p.revision); err != nil {
 		return violated("initialize after server/discover: %v", err)
 	}
-	return answered(a, "initialize after server/discover")
+	return expectResult(a, "initialize after server/discover")
 }

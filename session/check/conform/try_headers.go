@@ -13,15 +13,15 @@ var mirrored = []trial{
 	{"unbuffered", shared, tryUnbuffered},
 }
 
-// mismatch tries a request with each of some changes of its headers, all of which have to be refused.
-func (p *probe) mismatch(method, params string, changes map[string]func(*http.Request), order ...string) error {
+// tryMismatches makes a request with each of some changes of its headers, all of which have to be refused.
+func (p *probe) tryMismatches(method, params string, changes map[string]func(*http.Request), order ...string) error {
 	for _, what := range order {
 		a, err := p.exchange(p.request(method, params), changes[what])
 		if err != nil {
 			return err
 		}
 		what = method + " " + what
-		if err := refused(a, what, -32020); err != nil {
+		if err := expectError(a, what, -32020); err != nil {
 			return err
 		}
 		if err := p.badRequest(a, what); err != nil {
@@ -32,44 +32,44 @@ func (p *probe) mismatch(method, params string, changes map[string]func(*http.Re
 }
 
 func tryHeaderVersion(p *probe) error {
-	return p.mismatch(p.listOr("server/discover"), "{}", map[string]func(*http.Request){
+	return p.tryMismatches(p.firstListOr("server/discover"), "{}", map[string]func(*http.Request){
 		"with MCP-Protocol-Version 2025-11-25": set("MCP-Protocol-Version", rev2511),
 	}, "with MCP-Protocol-Version 2025-11-25")
 }
 
 func tryHeaderMethod(p *probe) error {
-	return p.mismatch(p.listOr("server/discover"), "{}", map[string]func(*http.Request){
+	return p.tryMismatches(p.firstListOr("server/discover"), "{}", map[string]func(*http.Request){
 		"with Mcp-Method prompts/get": set("Mcp-Method", "prompts/get"),
 		"without Mcp-Method":          set("Mcp-Method", ""),
 	}, "with Mcp-Method prompts/get", "without Mcp-Method")
 }
 
-// named is a request that Mcp-Name is about, and that changes nothing.
-func (p *probe) named() (method, params string, err error) {
+// namedRequest returns a read-only request that has an Mcp-Name.
+func (p *probe) namedRequest() (method, params string, err error) {
 	switch {
-	case p.offers("prompts"):
+	case p.declares("prompts"):
 		return "prompts/get", `{"name":"` + missing + `"}`, nil
-	case p.offers("resources"):
+	case p.declares("resources"):
 		return "resources/read", `{"uri":"mcphud://` + missing + `"}`, nil
-	case p.offers("tools"):
+	case p.declares("tools"):
 		return "tools/call", `{"name":"` + missing + `","arguments":{}}`, nil
 	}
 	return "", "", skip("the server declares neither tools, resources nor prompts")
 }
 
 func tryHeaderName(p *probe) error {
-	method, params, err := p.named()
+	method, params, err := p.namedRequest()
 	if err != nil {
 		return err
 	}
-	return p.mismatch(method, params, map[string]func(*http.Request){
+	return p.tryMismatches(method, params, map[string]func(*http.Request){
 		"with another Mcp-Name": set("Mcp-Name", "mcphud-other"),
 		"without Mcp-Name":      set("Mcp-Name", ""),
 	}, "with another Mcp-Name", "without Mcp-Name")
 }
 
 func tryHeaderEncoded(p *probe) error {
-	method, params, err := p.named()
+	method, params, err := p.namedRequest()
 	if err != nil {
 		return err
 	}
@@ -86,11 +86,11 @@ func tryHeaderEncoded(p *probe) error {
 }
 
 func tryUnbuffered(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()))
+	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
 		return err
 	}
-	ack, err := p.subscribed()
+	ack, err := p.subscriptionHead()
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func tryUnbuffered(p *probe) error {
 	return skip("the server answers without a stream")
 }
 
-// subscribed is the head of the answer to a subscription, whose stream is left at once.
-func (p *probe) subscribed() (http.Header, error) {
+// subscriptionHead opens a subscription, and returns the head of its answer. The stream is closed.
+func (p *probe) subscriptionHead() (http.Header, error) {
 	resp, _, err := p.conn.start(p.ctx, http.MethodPost, p.conn.request("subscriptions/listen", []byte(`{"notifications":{"toolsListChanged":true}}`)), nil)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ var streamable = []trial{
 }
 
 func tryOrigin(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), set("Origin", "http://mcphud-elsewhere.example"))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Origin", "http://mcphud-elsewhere.example"))
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func tryOrigin(p *probe) error {
 	case a.status == http.StatusForbidden:
 		return nil
 	case a.status/100 == 4:
-		return merely(check.Warning, "a request with a foreign Origin: %s, not status 403", a.summary())
+		return violatedAs(check.Warning, "a request with a foreign Origin: %s, not status 403", a.summary())
 	}
 	return violated("a request with Origin http://mcphud-elsewhere.example: %s", a.summary())
 }
@@ -54,7 +54,7 @@ func tryHost(p *probe) error {
 	if listen.ReachOf(p.http.url) != listen.Machine {
 		return skip("the server is not on this machine")
 	}
-	a, err := p.exchange(string(p.conn.alive()), func(r *http.Request) { r.Host = "mcphud-elsewhere.example" })
+	a, err := p.exchange(string(p.conn.harmlessRequest()), func(r *http.Request) { r.Host = "mcphud-elsewhere.example" })
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func tryHost(p *probe) error {
 }
 
 func tryCORS(p *probe) error {
-	a, err := p.conn.verb(p.ctx, http.MethodOptions, func(r *http.Request) {
+	a, err := p.conn.bodiless(p.ctx, http.MethodOptions, func(r *http.Request) {
 		r.Header.Set("Origin", "http://mcphud-elsewhere.example")
 		r.Header.Set("Access-Control-Request-Method", "POST")
 		r.Header.Set("Access-Control-Request-Headers", "content-type,mcp-protocol-version")
 	})
-	p.saw("OPTIONS with Origin http://mcphud-elsewhere.example", a, err)
+	p.record("OPTIONS with Origin http://mcphud-elsewhere.example", a, err)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func tryCORS(p *probe) error {
 	case allowed == "":
 		return nil
 	case a.header.Get("Access-Control-Allow-Credentials") == "true" && strings.Contains(allowed, "mcphud-elsewhere"):
-		return merely(check.Error, "Access-Control-Allow-Origin repeats a foreign origin, and credentials are allowed")
+		return violatedAs(check.Error, "Access-Control-Allow-Origin repeats a foreign origin, and credentials are allowed")
 	case allowed == "*" || strings.Contains(allowed, "mcphud-elsewhere"):
 		return violated("Access-Control-Allow-Origin: %s", allowed)
 	}
@@ -86,14 +86,14 @@ func tryCORS(p *probe) error {
 }
 
 func tryAnswerType(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()))
+	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
 		return err
 	}
 	if a.media != "application/json" && a.media != "text/event-stream" {
 		return violated("the answer to a request has Content-Type %q", a.header.Get("Content-Type"))
 	}
-	return answered(a, "a request")
+	return expectResult(a, "a request")
 }
 
 func tryAccepted(p *probe) error {
@@ -117,7 +117,7 @@ func tryAccepted(p *probe) error {
 }
 
 func tryContentType(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), set("Content-Type", "text/plain"))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Content-Type", "text/plain"))
 	if err != nil {
 		return err
 	}
@@ -129,11 +129,11 @@ func tryContentType(p *probe) error {
 
 func tryCharset(p *probe) error {
 	for _, v := range []string{"application/json; charset=utf-8", "Application/JSON"} {
-		a, err := p.exchange(string(p.conn.alive()), set("Content-Type", v))
+		a, err := p.exchange(string(p.conn.harmlessRequest()), set("Content-Type", v))
 		if err != nil {
 			return err
 		}
-		if err := answered(a, "a POST of "+v); err != nil {
+		if err := expectResult(a, "a POST of "+v); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func tryCharset(p *probe) error {
 }
 
 func tryAccept(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), set("Accept", "text/html"))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Accept", "text/html"))
 	if err != nil {
 		return err
 	}
@@ -153,11 +153,11 @@ func tryAccept(p *probe) error {
 
 func tryAcceptOrder(p *probe) error {
 	for _, v := range [][]string{{"text/event-stream, application/json"}, {"application/json;q=0.9,text/event-stream;q=1.0, */*;q=0.1"}} {
-		a, err := p.exchange(string(p.conn.alive()), func(r *http.Request) { r.Header["Accept"] = v })
+		a, err := p.exchange(string(p.conn.harmlessRequest()), func(r *http.Request) { r.Header["Accept"] = v })
 		if err != nil {
 			return err
 		}
-		if err := answered(a, "a POST with Accept: "+v[0]); err != nil {
+		if err := expectResult(a, "a POST with Accept: "+v[0]); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func tryAcceptOrder(p *probe) error {
 }
 
 func tryHeaderCase(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), func(r *http.Request) {
+	a, err := p.exchange(string(p.conn.harmlessRequest()), func(r *http.Request) {
 		lower := http.Header{}
 		for name, v := range r.Header {
 			lower[strings.ToLower(name)] = v
@@ -175,23 +175,23 @@ func tryHeaderCase(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return answered(a, "a POST with names of headers in lower case")
+	return expectResult(a, "a POST with names of headers in lower case")
 }
 
 // settled is how long a stream may take to end.
 const settled = 2 * time.Second
 
 func tryStreamEnds(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()))
+	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
 		return err
 	}
 	if a.media != "text/event-stream" {
 		return skip("the server answers without a stream")
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
-	resp, _, err := p.conn.start(ctx, http.MethodPost, p.conn.alive(), nil)
+	resp, _, err := p.conn.start(ctx, http.MethodPost, p.conn.harmlessRequest(), nil)
 	if err != nil {
 		return err
 	}
@@ -239,26 +239,26 @@ func (c *conn) start(ctx context.Context, method string, frame []byte, change fu
 	return resp, env, nil
 }
 
-// first is the first message that answers a request, whose stream is left then.
-func (p *probe) first(frame []byte, env jsonrpc.Envelope) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+// firstMessage sends a request, and returns the first message that answers it. The stream is closed.
+func (p *probe) firstMessage(frame []byte, env jsonrpc.Envelope) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodPost, frame, nil)
 	if err != nil {
-		return nil, p.conn.timed(ctx, err, env.Method)
+		return nil, p.conn.timeoutAsSilence(ctx, err, env.Method)
 	}
 	defer resp.Body.Close()
 	if media(resp) != "text/event-stream" {
 		b, err := io.ReadAll(io.LimitReader(resp.Body, maxPlain))
 		if err != nil {
-			return nil, p.conn.timed(ctx, err, env.Method)
+			return nil, p.conn.timeoutAsSilence(ctx, err, env.Method)
 		}
 		p.conn.t.log.frame(p.conn, journal.In, b)
 		return b, nil
 	}
 	e, err := sse.NewReader(resp.Body, maxBody, maxBody).Next()
 	if err != nil {
-		return nil, p.conn.timed(ctx, fmt.Errorf("%s: the stream ended: %w", env.Method, err), env.Method)
+		return nil, p.conn.timeoutAsSilence(ctx, fmt.Errorf("%s: the stream ended: %w", env.Method, err), env.Method)
 	}
 	p.conn.t.log.frame(p.conn, journal.In, e.Data)
 	return e.Data, nil
@@ -270,11 +270,11 @@ func media(resp *http.Response) string {
 }
 
 func tryGet(p *probe) error {
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodGet, nil, nil)
 	if err != nil {
-		return p.conn.timed(ctx, err, "GET")
+		return p.conn.timeoutAsSilence(ctx, err, "GET")
 	}
 	defer resp.Body.Close()
 	p.lines = append(p.lines, "> GET", fmt.Sprintf("< %s, Content-Type %q", resp.Status, resp.Header.Get("Content-Type")))
@@ -284,13 +284,13 @@ func tryGet(p *probe) error {
 	case resp.StatusCode == http.StatusOK && media(resp) == "text/event-stream":
 		return nil
 	case p.conn.isModern():
-		return merely(check.Warning, "GET: %s, not 405", resp.Status)
+		return violatedAs(check.Warning, "GET: %s, not 405", resp.Status)
 	}
 	return violated("GET: %s with Content-Type %q", resp.Status, resp.Header.Get("Content-Type"))
 }
 
 func tryVersionHeader(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), set("MCP-Protocol-Version", absurd))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("MCP-Protocol-Version", absurd))
 	if err != nil {
 		return err
 	}
@@ -298,15 +298,15 @@ func tryVersionHeader(p *probe) error {
 	case a.status == http.StatusBadRequest:
 		return nil
 	case a.status/100 == 4:
-		return merely(check.Warning, "a request with MCP-Protocol-Version %s: %s, not status 400", absurd, a.summary())
+		return violatedAs(check.Warning, "a request with MCP-Protocol-Version %s: %s, not status 400", absurd, a.summary())
 	}
 	return violated("a request with MCP-Protocol-Version %s: %s", absurd, a.summary())
 }
 
-// streamed are two answers with ids of events.
-func (p *probe) streamed() (first, second answer, err error) {
-	if first, err = p.exchange(string(p.conn.alive())); err == nil {
-		second, err = p.exchange(string(p.conn.alive()))
+// eventIDAnswers returns two answers whose events have ids.
+func (p *probe) eventIDAnswers() (first, second answer, err error) {
+	if first, err = p.exchange(string(p.conn.harmlessRequest())); err == nil {
+		second, err = p.exchange(string(p.conn.harmlessRequest()))
 	}
 	if err != nil {
 		return first, second, err
@@ -319,7 +319,7 @@ func (p *probe) streamed() (first, second answer, err error) {
 }
 
 func tryEventIDs(p *probe) error {
-	first, second, err := p.streamed()
+	first, second, err := p.eventIDAnswers()
 	if err != nil {
 		return err
 	}
@@ -334,16 +334,16 @@ func tryEventIDs(p *probe) error {
 }
 
 func tryResumption(p *probe) error {
-	first, second, err := p.streamed()
+	first, second, err := p.eventIDAnswers()
 	if err != nil {
 		return err
 	}
 	last := first.events[len(first.events)-1]
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodGet, nil, set("Last-Event-ID", last))
 	if err != nil {
-		return violated("GET with Last-Event-ID %q: %v", last, p.conn.timed(ctx, err, "GET"))
+		return violated("GET with Last-Event-ID %q: %v", last, p.conn.timeoutAsSilence(ctx, err, "GET"))
 	}
 	defer resp.Body.Close()
 	p.lines = append(p.lines, "> GET with Last-Event-ID "+last, "< "+resp.Status)

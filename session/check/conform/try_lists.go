@@ -29,27 +29,27 @@ var families = []struct{ capability, method, member string }{
 	{"resources", "resources/templates/list", "resourceTemplates"},
 }
 
-// declares are the methods of the lists that the server declares.
-func (p *probe) declares() (out []string) {
+// declaredLists returns the methods of the lists that the server declares.
+func (p *probe) declaredLists() (out []string) {
 	for _, f := range families {
-		if p.offers(f.capability) {
+		if p.declares(f.capability) {
 			out = append(out, f.method)
 		}
 	}
 	return out
 }
 
-// lists are those of them that are answered as they should, so that what is varied then is the only difference. The error is of a server
+// workingLists are those of them that are answered as they should, so that what is varied then is the only difference. The error is of a server
 // that has none.
-func (p *probe) lists() (out []string, err error) {
-	all := p.declares()
+func (p *probe) workingLists() (out []string, err error) {
+	all := p.declaredLists()
 	if len(all) == 0 {
 		return nil, noList
 	}
 	for _, m := range all {
-		if bad := p.good(m, "{}"); bad == nil {
+		if bad := p.goodRequest(m, "{}"); bad == nil {
 			out = append(out, m)
-		} else if breach(bad) || p.spoilt {
+		} else if isViolation(bad) || p.unusable {
 			return nil, bad
 		} else if err == nil {
 			err = bad
@@ -61,13 +61,13 @@ func (p *probe) lists() (out []string, err error) {
 	return out, nil
 }
 
-// listOr is the first list that is answered as it should, or what is said for none.
-func (p *probe) listOr(other string) string {
-	for _, m := range p.declares() {
-		if p.good(m, "{}") == nil {
+// firstListOr returns the method of the first list that works, or other.
+func (p *probe) firstListOr(other string) string {
+	for _, m := range p.declaredLists() {
+		if p.goodRequest(m, "{}") == nil {
 			return m
 		}
-		if p.spoilt {
+		if p.unusable {
 			break
 		}
 	}
@@ -80,7 +80,7 @@ func tryDeclared(p *probe) error {
 	any := false
 	var without []string
 	for _, f := range families {
-		if !p.offers(f.capability) {
+		if !p.declares(f.capability) {
 			continue
 		}
 		any = true
@@ -95,7 +95,7 @@ func tryDeclared(p *probe) error {
 			without = append(without, f.method+": "+a.summary()+", not a result")
 			continue
 		}
-		if err := answered(a, f.method); err != nil {
+		if err := expectResult(a, f.method); err != nil {
 			return err
 		}
 		if l := jsonrpc.Get(a.result(), f.member); len(l) == 0 || l[0] != '[' {
@@ -106,7 +106,7 @@ func tryDeclared(p *probe) error {
 	case !any:
 		return noList
 	case len(without) > 0:
-		return merely(rules.Find("live", "capability-empty").Severity, "%s", strings.Join(without, "; "))
+		return violatedAs(rules.Find("live", "capability-empty").Severity, "%s", strings.Join(without, "; "))
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func tryUndeclared(p *probe) error {
 	var empty []string
 	any := false
 	for _, f := range families {
-		if p.offers(f.capability) {
+		if p.declares(f.capability) {
 			continue
 		}
 		any = true
@@ -133,7 +133,7 @@ func tryUndeclared(p *probe) error {
 		}
 		empty = append(empty, f.method)
 	}
-	if !p.offers("completions") && p.revision >= rev2503 {
+	if !p.declares("completions") && p.revision >= rev2503 {
 		any = true
 		a, err := p.call("completion/complete", `{"ref":{"type":"ref/prompt","name":"mcphud"},"argument":{"name":"a","value":""}}`)
 		if err != nil {
@@ -147,13 +147,13 @@ func tryUndeclared(p *probe) error {
 	case !any:
 		return skip("the server declares everything")
 	case len(empty) > 0:
-		return merely(check.Info, "%s answers an empty list, and is not declared", empty[0])
+		return violatedAs(check.Info, "%s answers an empty list, and is not declared", empty[0])
 	}
 	return nil
 }
 
 func tryParamsAbsent(p *probe) error {
-	all, err := p.lists()
+	all, err := p.workingLists()
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func tryParamsAbsent(p *probe) error {
 		if a.code() == -32601 {
 			continue
 		}
-		if err := answered(a, m+" without params"); err != nil {
+		if err := expectResult(a, m+" without params"); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func tryParamsAbsent(p *probe) error {
 }
 
 func tryCursorRefused(p *probe) error {
-	all, err := p.lists()
+	all, err := p.workingLists()
 	if err != nil {
 		return err
 	}
@@ -185,16 +185,16 @@ func tryCursorRefused(p *probe) error {
 		if a.code() == -32601 {
 			continue
 		}
-		if err := refused(a, m+" with a cursor that was never given", -32602); err != nil {
+		if err := expectError(a, m+" with a cursor that was never given", -32602); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// paged is a list that has more than one page, with the cursor of the second; "" for none.
-func (p *probe) paged() (method, cursor string, err error) {
-	all, err := p.lists()
+// pagedList returns the method of a list with more than one page, and the cursor of the second; "" for none.
+func (p *probe) pagedList() (method, cursor string, err error) {
+	all, err := p.workingLists()
 	if err != nil {
 		return "", "", err
 	}
@@ -211,7 +211,7 @@ func (p *probe) paged() (method, cursor string, err error) {
 }
 
 func tryCursorStable(p *probe) error {
-	method, cursor, err := p.paged()
+	method, cursor, err := p.pagedList()
 	if err != nil {
 		return err
 	}
@@ -221,10 +221,10 @@ func tryCursorStable(p *probe) error {
 		if err != nil {
 			return err
 		}
-		if err := answered(a, fmt.Sprintf("%s with the cursor of its second page, time %d", method, i+1)); err != nil {
+		if err := expectResult(a, fmt.Sprintf("%s with the cursor of its second page, time %d", method, i+1)); err != nil {
 			return err
 		}
-		names := bytes.Join(p.names(method, a.result()), []byte(","))
+		names := bytes.Join(p.itemNames(method, a.result()), []byte(","))
 		if i > 0 && !bytes.Equal(before, names) {
 			return violated("%s answers the cursor of its second page with other items the second time", method)
 		}
@@ -233,8 +233,8 @@ func tryCursorStable(p *probe) error {
 	return nil
 }
 
-// names are what tells the items of a page apart.
-func (p *probe) names(method string, result []byte) (out [][]byte) {
+// itemNames returns the names, or URIs, of the items of a page.
+func (p *probe) itemNames(method string, result []byte) (out [][]byte) {
 	for _, f := range families {
 		if f.method != method {
 			continue
@@ -260,10 +260,10 @@ const (
 )
 
 func tryPagesEnd(p *probe) error {
-	if _, _, err := p.paged(); err != nil {
+	if _, _, err := p.pagedList(); err != nil {
 		return err
 	}
-	for _, m := range p.declares() {
+	for _, m := range p.declaredLists() {
 		seen, items := map[string]bool{}, map[string]bool{}
 		params, repeated := "{}", ""
 		for pages := 1; ; pages++ {
@@ -274,10 +274,10 @@ func tryPagesEnd(p *probe) error {
 			if a.result() == nil && pages == 1 {
 				break // it is another rule that it has none
 			}
-			if err := answered(a, fmt.Sprintf("page %d of %s", pages, m)); err != nil {
+			if err := expectResult(a, fmt.Sprintf("page %d of %s", pages, m)); err != nil {
 				return err
 			}
-			for _, n := range p.names(m, a.result()) {
+			for _, n := range p.itemNames(m, a.result()) {
 				if items[string(n)] {
 					repeated = string(n)
 				}
@@ -294,14 +294,14 @@ func tryPagesEnd(p *probe) error {
 			params = `{"cursor":` + string(next) + `}`
 		}
 		if repeated != "" {
-			return merely(check.Warning, "%s has %s twice", m, repeated)
+			return violatedAs(check.Warning, "%s has %s twice", m, repeated)
 		}
 	}
 	return nil
 }
 
 func tryOrder(p *probe) error {
-	if err := p.needs("tools"); err != nil {
+	if err := p.require("tools"); err != nil {
 		return err
 	}
 	var before [][]byte
@@ -313,7 +313,7 @@ func tryOrder(p *probe) error {
 		if a.result() == nil {
 			return skip("tools/list is not answered, which is another rule: " + a.summary())
 		}
-		names := p.names("tools/list", a.result())
+		names := p.itemNames("tools/list", a.result())
 		if before != nil && !bytes.Equal(bytes.Join(before, []byte(",")), bytes.Join(names, []byte(","))) {
 			if len(before) != len(names) {
 				return skip("the list of tools changes by itself")

@@ -32,7 +32,7 @@ func tryPing(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "ping"); err != nil {
+	if err := expectResult(a, "ping"); err != nil {
 		return err
 	}
 	empty := true
@@ -41,7 +41,7 @@ func tryPing(p *probe) error {
 		return true
 	})
 	if !empty {
-		return merely(check.Warning, "the result of ping is not empty")
+		return violatedAs(check.Warning, "the result of ping is not empty")
 	}
 	return nil
 }
@@ -54,9 +54,9 @@ func tryUnknownMethod(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := refused(a, nobody, -32601); err != nil {
+	if err := expectError(a, nobody, -32601); err != nil {
 		if a.env.Error != nil {
-			return merely(check.Warning, "%v", err)
+			return violatedAs(check.Warning, "%v", err)
 		}
 		return err
 	}
@@ -69,11 +69,11 @@ func tryUnknownMethod(p *probe) error {
 func tryInvalidParams(p *probe) error {
 	method, params := "", ""
 	switch {
-	case p.offers("tools"):
+	case p.declares("tools"):
 		method, params = "tools/call", `{"name":5}`
-	case p.offers("prompts"):
+	case p.declares("prompts"):
 		method, params = "prompts/get", `{"name":5}`
-	case p.offers("resources"):
+	case p.declares("resources"):
 		method, params = "resources/read", `{"uri":5}`
 	default:
 		return skip("the server declares nothing that has params")
@@ -82,12 +82,12 @@ func tryInvalidParams(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return refused(a, method+" "+params, -32602)
+	return expectError(a, method+" "+params, -32602)
 }
 
-// malformed sends something else than a message. A server may well ignore it; it must go on. Over HTTP it has to say so.
-func (p *probe) malformed(frame, what string, codes ...int64) error {
-	a, err := p.quietly(frame)
+// tryMalformed sends something that is not a message. A server may well ignore it; it must go on. Over HTTP it has to say so.
+func (p *probe) tryMalformed(frame, what string, codes ...int64) error {
+	a, err := p.exchangeUnchecked(frame)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -100,20 +100,20 @@ func (p *probe) malformed(frame, what string, codes ...int64) error {
 	if p.http != nil && a.frame == nil {
 		return nil // an error status says enough
 	}
-	return refused(a, what, codes...)
+	return expectError(a, what, codes...)
 }
 
 func tryParseError(p *probe) error {
-	return p.malformed(`{"jsonrpc":"2.0","id":1,"method":"ping"`, "a message that is cut off", -32700)
+	return p.tryMalformed(`{"jsonrpc":"2.0","id":1,"method":"ping"`, "a message that is cut off", -32700)
 }
 
 func tryInvalidRequest(p *probe) error {
-	return p.malformed(`{"jsonrpc":"2.0","id":"mcphud-invalid","nothing":true}`, "an object without a method", -32600)
+	return p.tryMalformed(`{"jsonrpc":"2.0","id":"mcphud-invalid","nothing":true}`, "an object without a method", -32600)
 }
 
 func tryOtherVersion(p *probe) error {
-	frame := strings.Replace(string(p.conn.alive()), `"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`, 1)
-	a, err := p.quietly(frame)
+	frame := strings.Replace(string(p.conn.harmlessRequest()), `"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`, 1)
+	a, err := p.exchangeUnchecked(frame)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func tryOtherVersion(p *probe) error {
 
 // withID is a good request with an id of its own.
 func (p *probe) withID(id string) string {
-	frame := p.conn.alive()
+	frame := p.conn.harmlessRequest()
 	with, err := jsonrpc.Update(frame, jsonrpc.Set([]byte(id), "id"))
 	if err != nil { // it is valid
 		return string(frame)
@@ -133,12 +133,12 @@ func (p *probe) withID(id string) string {
 	return string(with)
 }
 
-func tryStrings(p *probe) error { return p.echoes(`"a"`, `"7"`, `""`, `"ü ✓ 😀"`, `"0e0"`) }
-func tryNumbers(p *probe) error { return p.echoes(`0`, `-1`, `4294967296`) }
-func tryLarge(p *probe) error   { return p.echoes(`9007199254740991`) }
+func tryStrings(p *probe) error { return p.tryIDs(`"a"`, `"7"`, `""`, `"ü ✓ 😀"`, `"0e0"`) }
+func tryNumbers(p *probe) error { return p.tryIDs(`0`, `-1`, `4294967296`) }
+func tryLarge(p *probe) error   { return p.tryIDs(`9007199254740991`) }
 
-// echoes tries ids, each of which has to come back.
-func (p *probe) echoes(ids ...string) error {
+// tryIDs makes requests with ids, each of which has to be that of its answer.
+func (p *probe) tryIDs(ids ...string) error {
 	for _, id := range ids {
 		a, err := p.exchange(p.withID(id))
 		if err != nil {
@@ -152,7 +152,7 @@ func (p *probe) echoes(ids ...string) error {
 }
 
 func tryNullID(p *probe) error {
-	a, err := p.quietly(p.withID("null"))
+	a, err := p.exchangeUnchecked(p.withID("null"))
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func tryNotifications(p *probe) error {
 		frames = []string{strings.Join(frames, "\n")}
 	}
 	for _, f := range frames {
-		a, err := p.quietly(f)
+		a, err := p.exchangeUnchecked(f)
 		switch {
 		case err != nil:
 			return fmt.Errorf("after a notification: %w", err)
@@ -187,19 +187,19 @@ func tryExtraMembers(p *probe) error {
 	if !p.conn.isModern() {
 		method = "ping"
 	}
-	method = p.listOr(method)
+	method = p.firstListOr(method)
 	a, err := p.call(method, `{"_meta":{"com.example/mcphud":{"a":[1]}}}`)
 	if err != nil {
 		return err
 	}
-	if err := answered(a, method+" with an unknown member of _meta"); err != nil {
+	if err := expectResult(a, method+" with an unknown member of _meta"); err != nil {
 		return err
 	}
 	if a, err = p.call(method, `{"mcphudUnknown":{"a":[1]}}`); err != nil {
 		return err
 	}
-	if err := answered(a, method+" with an unknown member of params"); err != nil {
-		return merely(check.Warning, "%v", err)
+	if err := expectResult(a, method+" with an unknown member of params"); err != nil {
+		return violatedAs(check.Warning, "%v", err)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func tryConcurrent(p *probe) error {
 		}
 		all := make(chan outcome, many)
 		for range many {
-			frame := p.conn.alive()
+			frame := p.conn.harmlessRequest()
 			env, _ := jsonrpc.Scan(frame)
 			go func() {
 				a, err := p.conn.exchange(p.ctx, frame)
@@ -234,9 +234,9 @@ func tryConcurrent(p *probe) error {
 		}
 		return bad
 	}
-	mark, want := p.conn.pipe.mark(), map[string]bool{}
+	mark, want := p.conn.pipe.framesSoFar(), map[string]bool{}
 	for range many {
-		frame := p.conn.alive()
+		frame := p.conn.harmlessRequest()
 		env, _ := jsonrpc.Scan(frame)
 		want[string(env.ID)] = true
 		if err := p.conn.write(p.ctx, frame, env); err != nil {
@@ -248,7 +248,7 @@ func tryConcurrent(p *probe) error {
 		if err != nil {
 			return fmt.Errorf("of %d requests at a time, %d were not answered: %w", many, len(want), err)
 		}
-		_, envs := p.conn.pipe.since(mark)
+		_, envs := p.conn.pipe.framesAfter(mark)
 		for _, e := range envs {
 			if e.Result != nil {
 				delete(want, string(e.ID))

@@ -27,7 +27,7 @@ func tryDiscover(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "server/discover"); err != nil {
+	if err := expectResult(a, "server/discover"); err != nil {
 		return err
 	}
 	found := false
@@ -59,13 +59,13 @@ func (p *probe) asking(method, meta string) string {
 }
 
 func tryVersionRefused(p *probe) error {
-	method := p.listOr("server/discover")
+	method := p.firstListOr("server/discover")
 	what := method + " with protocolVersion " + absurd
 	a, err := p.exchange(p.asking(method, metaOf(absurd, "{}")), set("MCP-Protocol-Version", absurd))
 	if err != nil {
 		return err
 	}
-	if err := refused(a, what, -32022); err != nil {
+	if err := expectError(a, what, -32022); err != nil {
 		return err
 	}
 	supported := 0
@@ -80,14 +80,14 @@ func tryVersionRefused(p *probe) error {
 }
 
 func tryMetaRequired(p *probe) error {
-	method := p.listOr("server/discover")
+	method := p.firstListOr("server/discover")
 	without := `"io.modelcontextprotocol/protocolVersion":"` + p.revision + `"`
 	what := method + " without clientCapabilities in _meta"
 	a, err := p.exchange(p.asking(method, without))
 	if err != nil {
 		return err
 	}
-	if err := refused(a, what, -32602); err != nil {
+	if err := expectError(a, what, -32602); err != nil {
 		return err
 	}
 	if err := p.badRequest(a, what); err != nil {
@@ -101,16 +101,16 @@ func tryMetaRequired(p *probe) error {
 	if a, err = p.exchange(p.asking(method, without)); err != nil {
 		return err
 	}
-	if err := refused(a, what, -32602, -32020); err != nil {
+	if err := expectError(a, what, -32602, -32020); err != nil {
 		return err
 	}
 	return p.badRequest(a, what)
 }
 
 func tryStateless(p *probe) error {
-	p.conn.settled, p.conn.offered = true, p.sub.Capabilities
+	p.conn.handshakeDone, p.conn.offered = true, p.sub.Capabilities
 	method := "server/discover"
-	if all := p.declares(); len(all) > 0 {
+	if all := p.declaredLists(); len(all) > 0 {
 		method = all[0]
 	}
 	a, err := p.call(method, "")
@@ -118,22 +118,22 @@ func tryStateless(p *probe) error {
 		return err
 	}
 	first := p.conn
-	if p.conn, err = p.fresh(); err != nil {
+	if p.conn, err = p.openConn(); err != nil {
 		return err
 	}
-	if err := p.good(method, ""); err != nil { // also with an earlier request
+	if err := p.goodRequest(method, ""); err != nil { // also with an earlier request
 		return err
 	}
 	p.conn = first
-	return answered(a, method+" as the first message")
+	return expectResult(a, method+" as the first message")
 }
 
 func tryRemoved(p *probe) error {
 	for _, m := range []string{"ping", "logging/setLevel", "resources/subscribe"} {
 		params := map[string]string{"logging/setLevel": `{"level":"error"}`, "resources/subscribe": `{"uri":"mcphud://none"}`}[m]
-		p.conn.quiet.Store(true) // the revision has no rules for them
+		p.conn.unchecked.Store(true) // the revision has no rules for them
 		a, err := p.call(m, params)
-		p.conn.quiet.Store(false)
+		p.conn.unchecked.Store(false)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func tryRemoved(p *probe) error {
 }
 
 func tryServerInfo(p *probe) error {
-	method := p.listOr("server/discover")
+	method := p.firstListOr("server/discover")
 	a, err := p.call(method, "")
 	if err != nil {
 		return err
@@ -160,15 +160,15 @@ func tryServerInfo(p *probe) error {
 }
 
 func tryModernLevel(p *probe) error {
-	if err := p.needs("logging"); err != nil {
+	if err := p.require("logging"); err != nil {
 		return err
 	}
-	method := p.listOr("server/discover")
+	method := p.firstListOr("server/discover")
 	a, err := p.call(method, `{"_meta":{"io.modelcontextprotocol/logLevel":"mcphud"}}`)
 	if err != nil {
 		return err
 	}
-	return refused(a, method+" with logLevel \"mcphud\"", -32602)
+	return expectError(a, method+" with logLevel \"mcphud\"", -32602)
 }
 
 // listen opens a subscription and returns the first message of it, and ends it.
@@ -178,12 +178,12 @@ func (p *probe) listen(filter string) (first []byte, err error) {
 	env, _ := jsonrpc.Scan(frame)
 	sent := string(frame)
 	defer func() {
-		p.saw(sent, answer{frame: first}, err)
+		p.record(sent, answer{frame: first}, err)
 	}()
 	if p.http != nil {
-		return p.first(frame, env)
+		return p.firstMessage(frame, env)
 	}
-	mark := c.pipe.mark()
+	mark := c.pipe.framesSoFar()
 	if err := c.write(p.ctx, frame, env); err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func (p *probe) listen(filter string) (first []byte, err error) {
 	return a.frame, err
 }
 
-// acknowledged reads the first message of a subscription.
-func (p *probe) acknowledged(filter string) (params []byte, err error) {
+// readAcknowledgement opens a subscription, and returns the params of its first message, which has to be the acknowledgement.
+func (p *probe) readAcknowledgement(filter string) (params []byte, err error) {
 	a, err := p.call("server/discover", "")
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (p *probe) acknowledged(filter string) (params []byte, err error) {
 }
 
 func trySubscription(p *probe) error {
-	params, err := p.acknowledged(`{"toolsListChanged":true}`)
+	params, err := p.readAcknowledgement(`{"toolsListChanged":true}`)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func trySubscription(p *probe) error {
 }
 
 func trySubscriptionFilter(p *probe) error {
-	params, err := p.acknowledged(`{"promptsListChanged":true}`)
+	params, err := p.readAcknowledgement(`{"promptsListChanged":true}`)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func trySessionID(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
 	}
-	c, err := p.fresh()
+	c, err := p.openConn()
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func trySessionID(p *probe) error {
 		return violated("two clients were given the same session id")
 	}
 	if len(c.session) < 16 {
-		return merely(check.Warning, "the session id has %d characters, which can be guessed", len(c.session))
+		return violatedAs(check.Warning, "the session id has %d characters, which can be guessed", len(c.session))
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func trySessionAbsent(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
 	}
-	a, err := p.exchange(string(p.conn.request(p.listOr("ping"), nil)), set("Mcp-Session-Id", ""))
+	a, err := p.exchange(string(p.conn.request(p.firstListOr("ping"), nil)), set("Mcp-Session-Id", ""))
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func trySessionAbsent(p *probe) error {
 	case a.status/100 == 2 && a.result() != nil:
 		return violated("a request without Mcp-Session-Id: %s", a.summary())
 	case a.status != http.StatusBadRequest:
-		return merely(check.Warning, "a request without Mcp-Session-Id: %s, not status 400", a.summary())
+		return violatedAs(check.Warning, "a request without Mcp-Session-Id: %s, not status 400", a.summary())
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func trySessionUnknown(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
 	}
-	a, err := p.exchange(string(p.conn.alive()), set("Mcp-Session-Id", jsonrpc.UUID()))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Mcp-Session-Id", jsonrpc.UUID()))
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func trySessionUnknown(p *probe) error {
 	case a.status == http.StatusNotFound:
 		return nil
 	case a.status/100 == 4:
-		return merely(check.Warning, "a request with an unknown Mcp-Session-Id: %s, not status 404", a.summary())
+		return violatedAs(check.Warning, "a request with an unknown Mcp-Session-Id: %s, not status 404", a.summary())
 	}
 	return violated("a request with an unknown Mcp-Session-Id: %s", a.summary())
 }
@@ -78,13 +78,13 @@ func trySessionDelete(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
 	}
-	c, err := p.fresh()
+	c, err := p.openConn()
 	if err != nil {
 		return err
 	}
 	p.conn = c
-	a, err := c.verb(p.ctx, http.MethodDelete, nil)
-	p.saw("DELETE", a, err)
+	a, err := c.bodiless(p.ctx, http.MethodDelete, nil)
+	p.record("DELETE", a, err)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func trySessionDelete(p *probe) error {
 	case a.status/100 != 2:
 		return violated("DELETE: %s", a.summary())
 	}
-	if a, err = p.exchange(string(c.alive())); err != nil {
+	if a, err = p.exchange(string(c.harmlessRequest())); err != nil {
 		return err
 	}
 	c.session = ""
 	if a.status != http.StatusNotFound {
 		if a.status/100 == 4 {
-			return merely(check.Warning, "a request in a session that was ended: %s, not status 404", a.summary())
+			return violatedAs(check.Warning, "a request in a session that was ended: %s, not status 404", a.summary())
 		}
 		return violated("a request in a session that was ended: %s", a.summary())
 	}
@@ -108,11 +108,11 @@ func trySessionDelete(p *probe) error {
 }
 
 func trySessionNone(p *probe) error {
-	a, err := p.exchange(string(p.conn.alive()), set("Mcp-Session-Id", jsonrpc.UUID()))
+	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Mcp-Session-Id", jsonrpc.UUID()))
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "a request with an Mcp-Session-Id"); err != nil {
+	if err := expectResult(a, "a request with an Mcp-Session-Id"); err != nil {
 		return err
 	}
 	if a.header.Get("Mcp-Session-Id") != "" {

@@ -25,11 +25,11 @@ func tryOnlySSE(p *probe) error {
 		if beside != "" {
 			post.url.Path, post.url.RawPath = path.Join("/", path.Dir(post.url.Path), beside), ""
 		}
-		t := &target{sub: p.sub, cfg: p.cfg, kind: config.HTTP, patience: p.patience, leave: p.leave, log: newLog(), http: post}
+		t := &target{sub: p.sub, cfg: p.cfg, kind: config.HTTP, timeout: p.timeout, leave: p.leave, log: newLog(), http: post}
 		c := t.connection(rev2511)
-		c.quiet.Store(true) // whoever has only the old transport answers as it likes
+		c.unchecked.Store(true) // whoever has only the old transport answers as it likes
 		a, err := c.initialize(p.ctx, rev2511)
-		p.saw("POST "+post.url.String()+" initialize", a, err)
+		p.record("POST "+post.url.String()+" initialize", a, err)
 		c.close()
 		t.close()
 		if err == nil && a.result() != nil {

@@ -40,12 +40,12 @@ func tryStdout(p *probe) error {
 	if err := c.open(p.ctx); err != nil {
 		return err
 	}
-	for _, m := range append(p.declares(), nobody) {
+	for _, m := range append(p.declaredLists(), nobody) {
 		if _, err := p.call(m, "{}"); err != nil {
 			return err
 		}
 	}
-	frames, envs := c.pipe.since(0)
+	frames, envs := c.pipe.framesAfter(0)
 	for i, e := range envs {
 		if e.Kind == jsonrpc.Invalid && len(strings.TrimSpace(string(frames[i]))) > 0 && check.NoMessage(frames[i]) {
 			p.lines = append(p.lines, line(journal.In, frames[i]))
@@ -60,8 +60,8 @@ func tryStdout(p *probe) error {
 
 func tryOneLine(p *probe) error {
 	// A message over several lines arrives as lines that are not messages, the first of which begins one.
-	_, err := p.call(p.listOr(nobody), "{}")
-	frames, _ := p.conn.pipe.since(0)
+	_, err := p.call(p.firstListOr(nobody), "{}")
+	frames, _ := p.conn.pipe.framesAfter(0)
 	for _, f := range frames {
 		if s := strings.TrimSpace(string(f)); s == "{" || strings.HasPrefix(s, "{") && jsonrpc.Valid(f) != nil {
 			return violated("a message begins with the line %.60q", f)

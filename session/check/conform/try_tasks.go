@@ -25,16 +25,16 @@ var tasks = []trial{
 // withTasks is what a client of the modern era declares that knows the extension.
 const withTasks = `{"extensions":{"` + ext.Extension + `":{}}}`
 
-// declared skips a rule about tasks where the server has none.
-func (p *probe) declared() error {
+// requireTasks returns a skip where the server does not declare tasks.
+func (p *probe) requireTasks() error {
 	if p.conn.isModern() {
-		return p.needs("extensions", ext.Extension)
+		return p.require("extensions", ext.Extension)
 	}
-	return p.needs("tasks")
+	return p.require("tasks")
 }
 
-// task makes a request about tasks, with what a client has to declare for it.
-func (p *probe) task(method, params string) (answer, error) {
+// taskRequest makes a request about tasks, with the capability that a client has to declare for it.
+func (p *probe) taskRequest(method, params string) (answer, error) {
 	if !p.conn.isModern() {
 		return p.call(method, params)
 	}
@@ -46,24 +46,24 @@ func (p *probe) task(method, params string) (answer, error) {
 }
 
 func tryTaskUnknown(p *probe) error {
-	if err := p.declared(); err != nil {
+	if err := p.requireTasks(); err != nil {
 		return err
 	}
 	methods := []string{"tasks/get", "tasks/cancel"}
 	if !p.conn.isModern() {
 		methods = []string{"tasks/get", "tasks/result"}
-		if p.offers("tasks", "cancel") {
+		if p.declares("tasks", "cancel") {
 			methods = append(methods, "tasks/cancel")
 		}
 	}
 	for _, m := range methods {
-		a, err := p.task(m, `{"taskId":"`+jsonrpc.UUID()+`"}`)
+		a, err := p.taskRequest(m, `{"taskId":"`+jsonrpc.UUID()+`"}`)
 		if err != nil {
 			return err
 		}
-		if err := refused(a, m+" of an unknown task", -32602); err != nil {
+		if err := expectError(a, m+" of an unknown task", -32602); err != nil {
 			if p.conn.isModern() && m != "tasks/get" {
-				return merely(check.Warning, "%v", err)
+				return violatedAs(check.Warning, "%v", err)
 			}
 			return err
 		}
@@ -72,10 +72,10 @@ func tryTaskUnknown(p *probe) error {
 }
 
 func tryTaskUndeclared(p *probe) error {
-	if p.declared() == nil {
+	if p.requireTasks() == nil {
 		return skip("the server declares tasks")
 	}
-	a, err := p.task("tasks/get", `{"taskId":"`+jsonrpc.UUID()+`"}`)
+	a, err := p.taskRequest("tasks/get", `{"taskId":"`+jsonrpc.UUID()+`"}`)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,14 @@ func tryTaskUndeclared(p *probe) error {
 }
 
 func tryTaskList(p *probe) error {
-	if err := p.needs("tasks", "list"); err != nil {
+	if err := p.require("tasks", "list"); err != nil {
 		return err
 	}
 	a, err := p.call("tasks/list", "{}")
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "tasks/list"); err != nil {
+	if err := expectResult(a, "tasks/list"); err != nil {
 		return err
 	}
 	if l := jsonrpc.Get(a.result(), "tasks"); len(l) == 0 || l[0] != '[' {
@@ -102,11 +102,11 @@ func tryTaskList(p *probe) error {
 	if a, err = p.call("tasks/list", `{"cursor":"mcphud-never-given"}`); err != nil {
 		return err
 	}
-	return refused(a, "tasks/list with a cursor that was never given", -32602)
+	return expectError(a, "tasks/list with a cursor that was never given", -32602)
 }
 
-// support is what tools say about tasks in this revision; those that say nothing are not in it.
-func (p *probe) support() (map[string]string, error) {
+// taskSupport returns the taskSupport of tools by their names, without those that do not say.
+func (p *probe) taskSupport() (map[string]string, error) {
 	all, params := map[string]string{}, "{}"
 	for range maxPages {
 		a, err := p.call("tools/list", params)
@@ -134,16 +134,16 @@ func calling(name, args, more string) string {
 }
 
 func tryTaskLife(p *probe) error {
-	if err := p.declared(); err != nil {
+	if err := p.requireTasks(); err != nil {
 		return err
 	}
 	if p.conn.isModern() {
-		return p.modernTask()
+		return p.findTaskTool()
 	}
-	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+	if err := p.require("tasks", "requests", "tools", "call"); err != nil {
 		return err
 	}
-	says, err := p.support()
+	says, err := p.taskSupport()
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func tryTaskLife(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(a, "tools/call of "+name+" as a task"); err != nil {
+	if err := expectResult(a, "tools/call of "+name+" as a task"); err != nil {
 		return err
 	}
 	t := jsonrpc.Get(a.result(), "task")
@@ -171,7 +171,7 @@ func tryTaskLife(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := answered(got, "tasks/get"); err != nil {
+	if err := expectResult(got, "tasks/get"); err != nil {
 		return err
 	}
 	for _, at := range []string{"createdAt", "lastUpdatedAt"} {
@@ -182,12 +182,12 @@ func tryTaskLife(p *probe) error {
 	if jsonrpc.Get(got.result(), "ttl") == nil {
 		return violated("tasks/get: there is no ttl")
 	}
-	if p.offers("tasks", "list") {
-		if err := p.listed(id); err != nil {
+	if p.declares("tasks", "list") {
+		if err := p.findInTaskList(id); err != nil {
 			return err
 		}
 	}
-	status, err := p.ended(about, "pollInterval")
+	status, err := p.waitForTask(about, "pollInterval")
 	if err != nil {
 		return err
 	}
@@ -201,18 +201,18 @@ func tryTaskLife(p *probe) error {
 	if r.result() != nil && jsonrpc.GetString(r.result(), "_meta", "io.modelcontextprotocol/related-task", "taskId") != id {
 		return violated("tasks/result has no related-task with the task's id in _meta")
 	}
-	if p.offers("tasks", "cancel") {
+	if p.declares("tasks", "cancel") {
 		c, err := p.call("tasks/cancel", about)
 		if err != nil {
 			return err
 		}
-		return refused(c, "tasks/cancel of a task that is over", -32602)
+		return expectError(c, "tasks/cancel of a task that is over", -32602)
 	}
 	return nil
 }
 
-// listed looks for a task in the list.
-func (p *probe) listed(id string) error {
+// findInTaskList reports as an error that the list of tasks does not have one.
+func (p *probe) findInTaskList(id string) error {
 	params := "{}"
 	for range maxPages {
 		a, err := p.call("tasks/list", params)
@@ -236,15 +236,15 @@ func (p *probe) listed(id string) error {
 	return nil
 }
 
-// ended polls a task until it is over, as often as the server asks for, and returns its last status.
-func (p *probe) ended(about, interval string) (status string, err error) {
-	deadline := time.Now().Add(p.patience)
+// waitForTask polls a task, as often as the server asks for, until it ended, and returns its last status.
+func (p *probe) waitForTask(about, interval string) (status string, err error) {
+	deadline := time.Now().Add(p.timeout)
 	for {
-		a, err := p.task("tasks/get", about)
+		a, err := p.taskRequest("tasks/get", about)
 		if err != nil {
 			return "", err
 		}
-		if err := answered(a, "tasks/get"); err != nil {
+		if err := expectResult(a, "tasks/get"); err != nil {
 			return "", err
 		}
 		switch status = jsonrpc.GetString(a.result(), "status"); status {
@@ -279,15 +279,15 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// modernTask finds a tool that becomes a task.
-func (p *probe) modernTask() error {
+// findTaskTool calls tools until one becomes a task.
+func (p *probe) findTaskTool() error {
 	tried := 0
 	for _, it := range p.sub.Tools {
 		if it.Barred != nil || !p.sub.May(it) || tried == maxTried {
 			continue
 		}
 		tried++
-		a, err := p.task("tools/call", calling(it.Name, argumentsOf(it), ""))
+		a, err := p.taskRequest("tools/call", calling(it.Name, argumentsOf(it), ""))
 		if err != nil {
 			return err
 		}
@@ -299,11 +299,11 @@ func (p *probe) modernTask() error {
 			return violated("the task of %s has no taskId", it.Name)
 		}
 		about := `{"taskId":` + string(jsonrpc.Quote(id)) + `}`
-		status, err := p.ended(about, "pollIntervalMs")
+		status, err := p.waitForTask(about, "pollIntervalMs")
 		if err != nil {
 			return err
 		}
-		got, err := p.task("tasks/get", about)
+		got, err := p.taskRequest("tasks/get", about)
 		if err != nil {
 			return err
 		}
@@ -321,10 +321,10 @@ func (p *probe) modernTask() error {
 }
 
 func tryTaskForbidden(p *probe) error {
-	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+	if err := p.require("tasks", "requests", "tools", "call"); err != nil {
 		return err
 	}
-	says, err := p.support()
+	says, err := p.taskSupport()
 	if err != nil {
 		return err
 	}
@@ -332,20 +332,20 @@ func tryTaskForbidden(p *probe) error {
 	if err != nil {
 		return err
 	}
-	p.conn.quiet.Store(true) // that it is refused says nothing of the arguments
+	p.conn.unchecked.Store(true) // that it is refused says nothing of the arguments
 	a, err := p.call("tools/call", calling(name, args, `,"task":{"ttl":60000}`))
-	p.conn.quiet.Store(false)
+	p.conn.unchecked.Store(false)
 	if err != nil {
 		return err
 	}
-	return refused(a, "tools/call of "+name+" as a task", -32601)
+	return expectError(a, "tools/call of "+name+" as a task", -32601)
 }
 
 func tryTaskRequired(p *probe) error {
-	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+	if err := p.require("tasks", "requests", "tools", "call"); err != nil {
 		return err
 	}
-	says, err := p.support()
+	says, err := p.taskSupport()
 	if err != nil {
 		return err
 	}
@@ -357,11 +357,11 @@ func tryTaskRequired(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return refused(a, "tools/call of "+name+" without a task", -32601, -32600)
+	return expectError(a, "tools/call of "+name+" without a task", -32601, -32600)
 }
 
 func tryTaskCapability(p *probe) error {
-	if err := p.declared(); err != nil {
+	if err := p.requireTasks(); err != nil {
 		return err
 	}
 	a, err := p.call("tasks/get", `{"taskId":"`+jsonrpc.UUID()+`"}`)
@@ -369,7 +369,7 @@ func tryTaskCapability(p *probe) error {
 		return err
 	}
 	what := "tasks/get without the extension"
-	if err := refused(a, what, -32021); err != nil {
+	if err := expectError(a, what, -32021); err != nil {
 		return err
 	}
 	if c := jsonrpc.Get(a.env.Error, "data", "requiredCapabilities"); len(c) == 0 || c[0] != '{' {

@@ -10,81 +10,81 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// skip is why a rule cannot be tried, or why nothing was learned from it.
+// skip is why a rule was not tried, or why its trial says nothing about the server.
 type skip string
 
 func (s skip) Error() string { return string(s) }
 
-// notKnown begins what is said of a rule that was tried, and nothing was learned.
-const notKnown = "unknown: "
+// unknownPrefix begins the skip of a rule whose trial says nothing about the server.
+const unknownPrefix = "unknown: "
 
-// unknown says why nothing was learned: the answer says nothing of what was tried.
+// unknown returns a skip of a trial whose answer says nothing about what was tried.
 func unknown(format string, args ...any) error {
-	return skip(notKnown + fmt.Sprintf(format, args...))
+	return skip(unknownPrefix + fmt.Sprintf(format, args...))
 }
 
-// uncontrolled is a good request that failed before anything about it was varied.
-type uncontrolled struct{ skip }
+// controlFailed is a correct request that failed before anything about it was varied.
+type controlFailed struct{ skip }
 
-func (u *uncontrolled) Unwrap() error { return u.skip }
+func (u *controlFailed) Unwrap() error { return u.skip }
 
-// broken is a rule that does not hold.
-type broken struct {
-	severity check.Severity // where it is not the rule's
-	own      bool
-	once     bool // and it did the second time
-	message  string
+// violation says that a rule does not hold.
+type violation struct {
+	severity    check.Severity // where it is not the rule's
+	ownSeverity bool
+	onceOnly    bool // and it did the second time
+	message     string
 }
 
-func (b *broken) Error() string { return b.message }
+func (b *violation) Error() string { return b.message }
 
-// violated says how a rule does not hold. One that is told why nothing was learned says that.
+// violated returns a violation. If one of args is an error that says that nothing was learned, it returns that instead.
 func violated(format string, args ...any) error {
 	if err := inconclusive(args); err != nil {
 		return err
 	}
-	return &broken{message: fmt.Sprintf(format, args...)}
+	return &violation{message: fmt.Sprintf(format, args...)}
 }
 
-// merely is violated with a severity of its own.
-func merely(s check.Severity, format string, args ...any) error {
+// violatedAs is violated with another severity than the rule's.
+func violatedAs(s check.Severity, format string, args ...any) error {
 	if err := inconclusive(args); err != nil {
 		return err
 	}
-	return &broken{severity: s, own: true, message: fmt.Sprintf(format, args...)}
+	return &violation{severity: s, ownSeverity: true, message: fmt.Sprintf(format, args...)}
 }
 
-// inconclusive is the first of some values that says that nothing was learned.
+// inconclusive returns the first error of args that says that nothing was learned, nil for none.
 func inconclusive(args []any) error {
 	for _, a := range args {
-		if err, ok := a.(error); ok && !breach(err) {
+		if err, ok := a.(error); ok && !isViolation(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// breach reports whether err says that a rule does not hold. That nothing came in time may be the machine, and says nothing.
-func breach(err error) bool {
+// isViolation reports whether err says that a rule does not hold. A timeout may be the machine's fault, and is none.
+func isViolation(err error) bool {
 	var why skip
 	var silent *silence
 	return err != nil && !errors.As(err, &why) && !errors.As(err, &silent)
 }
 
-// because is why nothing was learned.
-func because(err error) string {
+// reasonOf returns why nothing was learned.
+func reasonOf(err error) string {
 	var why skip
 	if errors.As(err, &why) {
 		return string(why)
 	}
-	return notKnown + err.Error()
+	return unknownPrefix + err.Error()
 }
 
-// severity is that of a rule that does not hold: where the server died, whatever the rule is about, it is an error.
+// severity returns that of a violation; any other error, such as that the server died, is check.Error whatever the rule is about.
 func (p *probe) severity(err error) check.Severity {
-	var b *broken
+	var b *violation
 	switch {
-	case errors.As(err, &b) && b.own:
+	case errors.As(err, &b) && b.ownSeverity:
 		return b.severity
 	case errors.As(err, &b):
 		return p.rule.Severity
@@ -92,36 +92,36 @@ func (p *probe) severity(err error) check.Severity {
 	return check.Error
 }
 
-func sure(err error) check.Confidence {
-	var b *broken
-	if errors.As(err, &b) && b.once {
+func confidenceOf(err error) check.Confidence {
+	var b *violation
+	if errors.As(err, &b) && b.onceOnly {
 		return check.Possible
 	}
 	return check.Certain
 }
 
-// control makes a good request on the rule's connection: what fails by itself cannot be blamed on what is varied then.
-func (p *probe) control() error {
+// controlRequest makes a correct request on the rule's connection first: what fails by itself cannot be blamed on what is varied then.
+func (p *probe) controlRequest() error {
 	if slices.Contains([]string{"ping", "discovery"}, p.rule.name) {
 		return nil // it is what they try
 	}
-	method := jsonrpc.GetString(p.conn.alive(), "method")
-	return p.good(method, "")
+	method := jsonrpc.GetString(p.conn.harmlessRequest(), "method")
+	return p.goodRequest(method, "")
 }
 
-// good makes a request that nothing is wrong with; it is an error where that has no result.
-func (p *probe) good(method, params string) error {
+// goodRequest makes a correct request. The error is controlFailed where it has no result.
+func (p *probe) goodRequest(method, params string) error {
 	a, err := p.conn.call(p.ctx, method, params)
-	p.saw(strings.TrimSpace(method+" "+params), a, err)
+	p.record(strings.TrimSpace(method+" "+params), a, err)
 	var silent *silence
 	switch {
 	case errors.As(err, &silent):
-		p.spoilt = true
-		return &uncontrolled{skip(notKnown + "a good " + err.Error())}
+		p.unusable = true
+		return &controlFailed{skip(unknownPrefix + "a good " + err.Error())}
 	case err != nil:
 		return err
 	case a.result() == nil:
-		return &uncontrolled{skip(notKnown + "a good " + method + " fails as well: " + a.summary())}
+		return &controlFailed{skip(unknownPrefix + "a good " + method + " fails as well: " + a.summary())}
 	}
 	return nil
 }

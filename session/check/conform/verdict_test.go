@@ -45,7 +45,7 @@ func TestFailuresOfTheirOwn(t *testing.T) {
 			if len(got) != want || want == 1 && !got[Name+"/declared-lists"] {
 				t.Errorf("%s, %d: %v", protocol, code, got)
 			}
-			if protocol == rev2511 && !strings.HasPrefix(why(r, "cursor-refused"), notKnown) {
+			if protocol == rev2511 && !strings.HasPrefix(why(r, "cursor-refused"), unknownPrefix) {
 				t.Errorf("%s, %d: %q", protocol, code, why(r, "cursor-refused"))
 			}
 		}
@@ -72,7 +72,7 @@ func TestUnknown(t *testing.T) {
 		"get":                           func(x *turn) bool { return x.r.Method == "GET" && slow(x) },
 	} {
 		r := triedWithin(t, agent, how, rev2511, 300*time.Millisecond, id)
-		if len(r.Findings) > 0 || !strings.HasPrefix(why(r, id), notKnown) || !strings.Contains(strings.Join(r.Sections[1].Notes, "\n"), id) {
+		if len(r.Findings) > 0 || !strings.HasPrefix(why(r, id), unknownPrefix) || !strings.Contains(strings.Join(r.Sections[1].Notes, "\n"), id) {
 			t.Errorf("%s: %+v %+v", id, r.Findings, r.Sections[1])
 		}
 	}
