@@ -1,11 +1,8 @@
 // Package trace makes trees of what a journal knows of traces: the exchanges of clients, and the spans that routers and agents
 // recorded of the same requests. It aligns clocks that differ, and says which time nobody accounts for.
 //
-// All of it is text of other processes: ids may be missing, equal or circular, times may be anything.
-//
-// A call that became a task has one line, which lasts until its last answer: the request that was answered with the task, and the polls from then on.
-// The agent's line is below it and may end later. What no hop accounts for is named by its place: network, decoding, client or router.
-// Parts that together are less than 2 % of the whole have no line.
+// All of it is text of other processes: ids may be missing, equal or circular, times may be anything. A call that became a task has one line, which
+// lasts until its last answer; time that no hop accounts for is named by its place, unless all of it is less than 2 % of the whole.
 package trace
 
 import (
