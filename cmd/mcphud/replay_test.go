@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
-	verbtraffic "github.com/mcphud/mcphud/cmd/verb/traffic"
+	"github.com/mcphud/mcphud/cmd/cli/runner"
 )
 
 // recordedCalls is a file of what calls of the bundled agent said.
@@ -27,7 +27,7 @@ func TestReplay(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	file := recordedCalls(t, url, []string{"echo", "message=hi"}, []string{"random_bytes", "n=16"}, []string{"reset_counter"})
 	o := mcphud(t, "journal", "replay", file, "--format", "json", "--url", agent(t, agentsrv.Options{}))
-	var all verbtraffic.ReplayedAll
+	var all runner.ReplayedAll
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitOK {
 		t.Fatal(o.code, err, o.out, o.stderr)
 	}
@@ -39,9 +39,16 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	o = mcphud(t, "journal", "replay", file, "--all-tools", "--filter", "tool:reset_counter", "--format", "text", url)
-	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
-		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
+	for _, verb := range [][]string{{"journal", "replay"}, {"run"}} {
+		o = mcphud(t, append(verb, file, "--all-tools", "--filter", "tool:reset_counter", "--format", "text", url)...)
+		if o.code != cli.ExitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
+			t.Errorf("%q: %d %s%s", verb, o.code, o.out, o.stderr)
+		}
+	}
+	for says, words := range map[string][]string{"names none": {}, "sent alone": {"x", url}, "--update is for": {"--update", url}} {
+		if o := mcphud(t, append([]string{"run", file}, words...)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
+			t.Errorf("%q: %d %s", words, o.code, o.stderr)
+		}
 	}
 }
 
@@ -65,7 +72,7 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
 	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "jsonl", url)
-	var c verbtraffic.Replayed
+	var c runner.Replayed
 	if err := json.Unmarshal([]byte(o.out[strings.LastIndex(strings.TrimSpace(o.out), "\n")+1:]), &c); err != nil || c.Same || c.Real != 1 || len(c.Differences) != 1 {
 		t.Errorf("%v %s", err, o.out)
 	}
@@ -85,7 +92,7 @@ func TestReplaySendsNoPlaceholder(t *testing.T) {
 	file := recordedCalls(t, url, []string{"echo", "message=ann@example.com"}, []string{"echo", "message=mail to bob@example.com"}, []string{"echo", "message=[2026-11-24] plain"})
 	mcphud(t, "journal", "redact", "--in-place", file, "--pattern", `[a-z]+@example\.com`).ok(t)
 	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "json", url)
-	var all verbtraffic.ReplayedAll
+	var all runner.ReplayedAll
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || all.Skipped != 2 || all.Same != 1 {
 		t.Errorf("%v %d %s%s", err, o.code, o.out, o.stderr)
 	}
@@ -95,10 +102,10 @@ func TestReplaySendsNoPlaceholder(t *testing.T) {
 func TestReplayNeverGuesses(t *testing.T) {
 	one, other := lookalikes(t)
 	file := recordedCalls(t, one, []string{"sum"}, []string{"book"})
-	replay := func(tool string, words ...string) (outcome, verbtraffic.Replayed) {
+	replay := func(tool string, words ...string) (outcome, runner.Replayed) {
 		t.Helper()
 		o := mcphud(t, append([]string{"journal", "replay", file, "--all-tools", "--filter", "tool:" + tool, "--format", "json", "--url", other}, words...)...)
-		var all verbtraffic.ReplayedAll
+		var all runner.ReplayedAll
 		if err := json.Unmarshal([]byte(o.out), &all); err != nil || len(all.Calls) != 1 {
 			t.Fatalf("%v: %s%s", err, o.out, o.stderr)
 		}

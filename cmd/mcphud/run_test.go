@@ -63,7 +63,28 @@ func TestHistoryRun(t *testing.T) {
 	if out := mcphud(t, fake(t, behave.Good, "history", "run", "4")...).ok(t); !strings.Contains(out, "x") {
 		t.Errorf("%s", out)
 	}
-	if calls := callsOf(t, "--limit", "1"); calls[0].ID != 9 || calls[0].Target != "echo" {
+	// Run says the same.
+	if out := mcphud(t, "run", "1", "text=three").ok(t); !strings.Contains(out, "three") || !strings.Contains(out, "from the environment") {
+		t.Errorf("%s", out)
+	}
+	if o := mcphud(t, "run", "4"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "not all kept") {
+		t.Errorf("exit %d %s", o.code, o.stderr)
+	}
+	if o := mcphud(t, "run", "2", "3", "--format", "jsonl"); strings.Count(o.ok(t), "\n") != 2 || !strings.Contains(o.out, `"name":"3"`) {
+		t.Errorf("%s", o.out)
+	}
+	if o := mcphud(t, "run", "2", "--compare", "protocol:2025-11-25"); !strings.Contains(o.out, `"same":true`) {
+		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
+	}
+	if o := mcphud(t, "run", "1", "--batch", batchFile(t, "{\"text\":\"a\"}\n{}\n")); strings.Count(o.ok(t), "from the environment") < 2 || !strings.Contains(o.out, "one") {
+		t.Errorf("%s", o.out)
+	}
+	for says, words := range map[string][]string{"for a single call": {"1", "2", "--compare", "x"}, "--filter is for": {"1", "--filter", "tool:x"}, "there is no call": {"99"}} {
+		if o := mcphud(t, append([]string{"run"}, words...)...); o.code == cli.ExitOK || !strings.Contains(o.stderr, says) {
+			t.Errorf("%q: exit %d %s", words, o.code, o.stderr)
+		}
+	}
+	if calls := callsOf(t, "--limit", "20"); calls[len(calls)-9].ID != 9 || calls[len(calls)-9].Target != "echo" {
 		t.Errorf("%+v", calls)
 	}
 }

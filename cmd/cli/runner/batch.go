@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/offer"
@@ -45,9 +46,14 @@ type Batching struct {
 
 // Register gives a command the flags.
 func (b *Batching) Register(c *cobra.Command) {
+	b.RegisterFile(c)
+	c.Flags().IntVar(&b.concurrency, "concurrency", 1, "with --batch, `N` calls at a time")
+}
+
+// RegisterFile gives the flag for the file to a command that has --concurrency already.
+func (b *Batching) RegisterFile(c *cobra.Command) {
 	b.cmd = c
 	c.Flags().StringVar(&b.file, "batch", "", "call the tool once for each object of arguments in `FILE`: JSON lines, or an array; - for stdin")
-	c.Flags().IntVar(&b.concurrency, "concurrency", 1, "with --batch, `N` calls at a time")
 }
 
 // Asked reports whether there are many calls, and refuses flags that do not fit.
@@ -82,18 +88,37 @@ type BatchCall struct {
 	unseen bool
 }
 
-// Batch calls a tool once for each object of a file, and prints the outcomes in the order of the file.
-func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batching) error {
-	it, err := FindTool(ctx, l, own[0])
+// Batch makes the call of a tool once for each object of a file, whose members are put in the place of the call's arguments, and prints the outcomes in the
+// order of the file.
+func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batching) error {
+	if c.Method != calls.ToolsCall {
+		return failure.UsageError("--batch is for calls of tools, and this is "+c.Method, "leave it out")
+	}
+	maker := Of(l)
+	maker.Options, maker.Server = session.CallOptions{}, l.Name() // how far each is, is not reported
+	if err := maker.Fill(ctx, &c); err != nil {
+		return err
+	}
+	it, err := FindTool(ctx, l, c.Target)
 	if err != nil {
 		return err
 	}
 	arguments := func(raw json.RawMessage) (json.RawMessage, error) {
+		if len(c.Arguments) > 0 {
+			var set []jsonrpc.Change
+			err := jsonrpc.Members(raw, func(name string, value []byte) bool { set = append(set, jsonrpc.Set(value, name)); return true })
+			if err != nil {
+				return nil, err
+			}
+			if raw, err = jsonrpc.Update(c.Arguments, set...); err != nil {
+				return nil, err
+			}
+		}
 		base, err := schema.ParseValue(raw)
 		if err != nil {
 			return nil, err
 		}
-		return calls.Arguments(l.Name(), it, base, own[1:])
+		return calls.Arguments(l.Name(), it, base, c.Given)
 	}
 	n, err := countObjects(ctx, a, b.file, arguments)
 	if err != nil {
@@ -107,7 +132,7 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, own []string, b *Batchi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	printed := b.printed // before a login: those are not made again
-	r := &batchRun{l: l, b: b, maker: batchMaker(l), total: n, next: printed, cancel: cancel, done: map[int]*BatchCall{}, slots: make(chan struct{}, 2*b.concurrency)}
+	r := &batchRun{l: l, b: b, maker: maker, total: n, next: printed, cancel: cancel, done: map[int]*BatchCall{}, slots: make(chan struct{}, 2*b.concurrency)}
 	var running sync.WaitGroup
 	work := make(chan func())
 	for range b.concurrency {
@@ -180,13 +205,6 @@ func countObjects(ctx context.Context, a *cli.App, file string, arguments func(j
 		return err
 	})
 	return n, err
-}
-
-// batchMaker makes calls that are judged by what flags expect, and does not report how far each is.
-func batchMaker(l *cli.Link) *calls.Runner {
-	r := Of(l)
-	r.Options, r.Server = session.CallOptions{}, l.Name()
-	return r
 }
 
 // allowAll is allow for n calls; n is -1 where it is not known.

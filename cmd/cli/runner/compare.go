@@ -22,7 +22,7 @@ type Comparing struct {
 	Cmd    *cobra.Command
 	Target string
 	twice  bool
-	ignore cli.Ignoring
+	Ignore cli.Ignoring
 }
 
 // ComparingHelp explains --compare in the help of verbs that have it.
@@ -35,15 +35,15 @@ func (c *Comparing) Register(cmd *cobra.Command) {
 	c.Cmd = cmd
 	cmd.Flags().StringVar(&c.Target, "compare", "", "ask `TARGET` the same, and print how its answer differs: a URL, NAME, agent:NAME, protocol:VERSION or a command line")
 	cmd.Flags().BoolVar(&c.twice, "twice", false, "with --compare, ask twice to learn what varies, also where that may do something twice")
-	c.ignore.Register(cmd.Flags(), "with --compare, ignore")
+	c.Ignore.Register(cmd.Flags(), "with --compare, ignore")
 }
 
 // Asked reports whether there is a second target.
 func (c *Comparing) Asked() (bool, error) {
-	if c.Target == "" && (c.twice || len(c.ignore.Places) > 0 || c.Cmd.Flags().Changed("compare")) {
+	if c.Target == "" && (c.twice || len(c.Ignore.Places) > 0 || c.Cmd.Flags().Changed("compare")) {
 		return false, failure.UsageError("no second target was named", "name one with --compare TARGET")
 	}
-	return c.Target != "", c.ignore.Parse()
+	return c.Target != "", c.Ignore.Parse()
 }
 
 // Second is the configuration of the second target.
@@ -131,6 +131,15 @@ type ComparedTargets struct {
 	More        int                  `json:"more,omitempty"` // that are not listed
 }
 
+// Against makes a call that was prepared at both targets, and prints how the answers differ.
+func Against(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, second *Comparing) error {
+	req, err := c.Request(l.Name())
+	if err != nil {
+		return err
+	}
+	return Compared(ctx, a, l, req, second)
+}
+
 // Compared asks both targets the same, and prints how the answers differ.
 func Compared(ctx context.Context, a *cli.App, l *cli.Link, req calls.Request, c *Comparing) error {
 	cfg, err := Second(a, l.Config(), c)
@@ -182,7 +191,7 @@ func both(ctx context.Context, first, second *calls.Runner, req calls.Request, c
 	if err != nil {
 		return out, nil, r, err
 	}
-	r, twice, err := c.ignore.Compared(ctx, before, after, c.twice, first.Learns(ctx, req, before, c.twice))
+	r, twice, err := c.Ignore.Compared(ctx, before, after, c.twice, first.Learns(ctx, req, before, c.twice))
 	if err != nil {
 		return out, nil, r, err
 	}

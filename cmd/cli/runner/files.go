@@ -212,7 +212,16 @@ func (r *Run) Single(ctx context.Context) error {
 	c.Given = r.given
 	judged := c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0
 	return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error {
-		if !judged {
+		switch {
+		case r.O.Batch.file != "":
+			return Batch(ctx, r.a, l, c, &r.O.Batch)
+		case r.O.Second.Target != "":
+			c, err := Of(l).Prepare(ctx, c)
+			if err != nil {
+				return err
+			}
+			return Against(ctx, r.a, l, c, &r.O.Second)
+		case !judged:
 			return One(ctx, l, c)
 		}
 		maker := Of(l)

@@ -26,6 +26,8 @@ type Flags struct {
 	Update      bool
 	Trust       bool // what the files describe is started without a question
 	Reports     report.Flags
+	Batch       Batching  // of a single call
+	Second      Comparing // likewise
 }
 
 // UsualFiles is how many files of calls run at a time where nothing says otherwise; maxFiles is the most.
@@ -34,6 +36,21 @@ const UsualFiles, maxFiles = 4, 256
 // Register gives a command the flags.
 func (o *Flags) Register(c *cobra.Command) {
 	c.Flags().IntVar(&o.Concurrency, "concurrency", UsualFiles, "run `N` files of calls at a time")
+}
+
+// Special reports whether the flags are about a single call, and refuses those that do not fit.
+func (o *Flags) Special() (bool, error) {
+	second, err := o.Second.Asked()
+	if err != nil {
+		return false, err
+	}
+	if o.Batch.concurrency = 1; o.Batch.cmd.Flags().Changed("concurrency") {
+		o.Batch.concurrency = o.Concurrency
+	}
+	if !o.Batch.cmd.Flags().Changed("batch") {
+		return second, nil
+	}
+	return o.Batch.Asked("", false, second)
 }
 
 // Check says what is wrong with the flags, nil for nothing.
@@ -147,10 +164,17 @@ func readCalls(a *cli.App, files ...string) (all []calls.File, err error) {
 	return all, nil
 }
 
-// serverOf is the server that a file names or describes. trust says that the latter is trusted without a question.
+// serverOf is the server that a call names or describes. trust says that one that a file describes is trusted without a question.
 func serverOf(ctx context.Context, a *cli.App, c calls.Call, trust bool) (config.Server, error) {
-	if c.Server.Name != "" {
+	if !c.Server.Unnamed && c.Server.Name != "" {
 		return a.Options.Configured(c.Server.Name)
+	}
+	if c.File == "" { // whoever made it once has trusted it
+		s, ok := c.Server.Config()
+		if !ok {
+			return s, failure.UsageError("what "+c.Server.Where()+" was called with is not all kept: variables, headers and secrets are not", cli.NameTarget)
+		}
+		return s, nil
 	}
 	s, ok := c.Config()
 	if !ok {

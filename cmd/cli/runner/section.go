@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -24,8 +25,13 @@ func (r *Run) Section(run func(context.Context, func(int, []calls.Outcome) error
 		root = report.RepositoryOf(wd)
 	}
 	return &cases.Section{
-		File:  func(file string) string { return report.ShortPath(root, file) },
-		Repro: func(file string) string { return "mcphud run " + safe.Quote(file) },
+		File: func(file string) string {
+			if file == "" { // of the history
+				return ""
+			}
+			return report.ShortPath(root, file)
+		},
+		Repro: func(o calls.Outcome) string { return "mcphud run " + safe.Quote(cmp.Or(o.File, o.Name)) },
 		Make: func(ctx context.Context, each func(calls.Outcome, int, int)) error {
 			done := 0
 			return run(ctx, func(_ int, ran []calls.Outcome) error {

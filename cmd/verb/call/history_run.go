@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -8,54 +9,52 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
-// historyRun makes a call of the history again.
+// historyRun makes a call of the history again: run, for one of its words.
 func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, target, err := runner.OwnTarget(a.App, cmd, args, nil)
 	if err != nil {
 		return err
 	}
+	file, err := a.remembered(ctx, own[0], own[1:])
+	if err != nil {
+		return err
+	}
+	r, err := runner.PrepareRun(ctx, a.App, []calls.File{file}, target, own[1:], runner.Flags{})
+	if err != nil {
+		return err
+	}
+	return r.Single(ctx)
+}
+
+// remembered is a call of the history as one that can be made: what of it is not kept, it asks for, or given says.
+func (a *app) remembered(ctx context.Context, word string, given []string) (f calls.File, err error) {
 	h := a.KnownCalls()
-	c, err := h.Find(ctx, own[0])
+	c, err := h.Find(ctx, word)
 	if err = errors.Join(err, h.Close()); err != nil {
 		if errors.Is(err, calls.ErrNone) {
 			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
 		}
-		return err
+		return f, err
 	}
-	s, err := target(func() (config.Server, error) {
-		if !c.Server.Unnamed {
-			return a.Options.Configured(c.Server.Name)
-		}
-		s, ok := c.Server.Config()
-		if !ok {
-			return s, failure.UsageError("what "+c.Server.Where()+" was called with is not all kept: variables, headers and secrets are not", cli.NameTarget)
-		}
-		return s, nil
-	})
-	if err != nil {
-		return err
-	}
-	c.Given = own[1:]
 	for _, p := range c.Secrets {
 		below, ok := strings.CutPrefix(p, "/arguments")
 		switch {
 		case p == "/uri":
-			return failure.UsageError("the URI of call "+own[0]+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
-		case ok && below == "" && len(own) == 1:
-			return failure.UsageError("the arguments of call "+own[0]+" are not kept", "give them as KEY=VALUE")
+			return f, failure.UsageError("the URI of call "+word+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
+		case ok && below == "" && len(given) == 0:
+			return f, failure.UsageError("the arguments of call "+word+" are not kept", "give them as KEY=VALUE")
 		case !ok:
 			a.Note("mcphud: warning: " + strings.TrimPrefix(p, "/meta/") + " of _meta was secret and is not sent; --meta gives it")
 		}
 	}
-	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return runner.One(ctx, l, c) })
+	c.Name = cmp.Or(c.Name, word)
+	return calls.File{Name: c.Name, Calls: []calls.Call{c}}, nil
 }
 
 // historySave writes a call to a file of the project.

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -81,7 +82,7 @@ func (a *app) toolsCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case batch:
-				return runner.Batch(ctx, a.App, l, own, &many)
+				return runner.Batch(ctx, a.App, l, calls.Call{Method: calls.ToolsCall, Target: own[0], Given: own[1:]}, &many)
 			}
 			return a.toolsCall(ctx, l, own, args, task, &second)
 		}),
@@ -154,11 +155,7 @@ func (a *app) toolsCall(ctx context.Context, l *cli.Link, own []string, whole st
 		if task {
 			return failure.UsageError("--task and --compare do not go together", "leave one of them out")
 		}
-		req, err := c.Request(l.Name())
-		if err != nil {
-			return err
-		}
-		return runner.Compared(ctx, a.App, l, req, second)
+		return runner.Against(ctx, a.App, l, c, second)
 	}
 	if task {
 		maker.Options.Task, maker.Options.OnTask = true, printTask(l.Side, l.Out.Format)

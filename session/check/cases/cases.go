@@ -16,9 +16,9 @@ import (
 // Section is the section "cases": it makes the named calls of a project, and reports what their files do not expect.
 type Section struct {
 	// Make makes all calls and gives what came of each, in the order of the files. total is how many there are.
-	Make func(ctx context.Context, each func(o calls.Outcome, done, total int)) error
-	// File is a file as a report names it, Repro a command line that makes its calls again.
-	File, Repro func(file string) string
+	Make  func(ctx context.Context, each func(o calls.Outcome, done, total int)) error
+	File  func(file string) string     // as a report names it
+	Repro func(o calls.Outcome) string // a command line that makes the call again; its file is as a report names it
 }
 
 // Name is "cases".
@@ -61,7 +61,7 @@ func (s *Section) Run(ctx context.Context, _ *check.Subject, r *check.Recorder) 
 			r.Passed(ofCall, place, c.Reply.Took)
 		default:
 			fig.Failed++
-			report(r, place, c, s.Repro(c.File))
+			report(r, place, c, s.Repro(c))
 		}
 		r.Step(done, total, c.Name)
 	})

@@ -28,7 +28,7 @@ func TestRules(t *testing.T) {
 		want = append(want, id+" "+assertion)
 	}
 	same := func(file string) string { return file }
-	s := &Section{File: same, Repro: same, Make: func(_ context.Context, each func(calls.Outcome, int, int)) error {
+	s := &Section{File: same, Repro: func(o calls.Outcome) string { return o.File }, Make: func(_ context.Context, each func(calls.Outcome, int, int)) error {
 		for i, c := range all {
 			each(c, i+1, len(all))
 		}

@@ -58,8 +58,11 @@ func parts(s string) (out []part) {
 	}
 }
 
-// Uses are the captures that a call needs.
+// Uses are the captures that a call of a file needs.
 func (c Call) Uses() (names []string) {
+	if c.File == "" {
+		return nil
+	}
 	for _, p := range append(parts(c.Target), parts(string(c.Arguments))...) {
 		if p.name != "" && !slices.Contains(names, p.name) {
 			names = append(names, p.name)
@@ -70,7 +73,7 @@ func (c Call) Uses() (names []string) {
 
 // Filled is the call with what was captured in it. A text that is nothing but ${capture.NAME} becomes the value itself, whatever its type.
 func (c Call) Filled(captured func(name string) (json.RawMessage, bool)) (Call, error) {
-	if !strings.Contains(c.Target, opening) && !bytes.Contains(c.Arguments, []byte(opening)) {
+	if c.File == "" || !strings.Contains(c.Target, opening) && !bytes.Contains(c.Arguments, []byte(opening)) {
 		return c, nil
 	}
 	size := 0

@@ -18,7 +18,7 @@ import (
 // wants them; and agreed to.
 func (r *Runner) Prepare(ctx context.Context, c Call) (Call, error) {
 	c.Meta = c.UnmaskedMeta()
-	if err := r.alone(func() error { return r.fill(ctx, &c) }); err != nil {
+	if err := r.alone(func() error { return r.Fill(ctx, &c) }); err != nil {
 		return c, err
 	}
 	switch c.Method {
@@ -181,8 +181,8 @@ func (c Call) key(pointer string) string {
 	return b.String()
 }
 
-// fill gets the secrets of a call that nobody gave: from the environment, or from somebody who can be asked.
-func (r *Runner) fill(ctx context.Context, c *Call) error {
+// Fill gets the secrets of a call that nobody gave: from the environment, or from somebody who can be asked.
+func (r *Runner) Fill(ctx context.Context, c *Call) error {
 	given := slices.Clone(c.Given)
 	for _, p := range c.Secrets {
 		if !strings.HasPrefix(p, inArguments+"/") {
