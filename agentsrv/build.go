@@ -184,7 +184,7 @@ func (a *Agent) profile(p *parts) error {
 		if err != nil {
 			return err
 		}
-		features := everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp, Key: key})
+		features := everything.New(everything.Options{Registry: a.engine, Updated: a.notifyUpdated, HangUp: hangUp, Key: key})
 		a.skills = features.SkillsMiddleware
 		p.add(features)
 		return a.calls(p)
@@ -198,8 +198,8 @@ func (a *Agent) profile(p *parts) error {
 	return nil
 }
 
-// updated tells subscribers that a resource changed.
-func (a *Agent) updated(uri string) { a.front.ResourceUpdated(uri) }
+// notifyUpdated tells subscribers that a resource changed.
+func (a *Agent) notifyUpdated(uri string) { a.front.ResourceUpdated(uri) }
 
 // hangUp ends the connection of the request that ctx belongs to, for the client to resume its stream.
 func hangUp(ctx context.Context, retry time.Duration) bool {

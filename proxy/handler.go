@@ -30,7 +30,7 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	if r.leaving.Load() { // whoever comes again gets another router
 		w.Header()["Connection"] = []string{"close"}
 	}
-	if r.linked(w, req, path) {
+	if r.serveLinks(w, req, path) {
 		return
 	}
 	if agent, task, ok := agentIn(path); ok {
@@ -174,7 +174,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			c.Refuse(notFound(c.Agent).With("reason", "disabled"))
 			return
 		}
-		if c.R.Method == http.MethodPost || c.Task || allowed(c) {
+		if c.R.Method == http.MethodPost || c.Task || checkMethod(c) {
 			next(c)
 		}
 	}
@@ -214,8 +214,8 @@ func read(c *flow.Call, limits ingress.Limits) bool {
 	return true
 }
 
-// allowed refuses the HTTP methods that a route does not have.
-func allowed(c *flow.Call) bool {
+// checkMethod refuses the HTTP methods that a route does not have.
+func checkMethod(c *flow.Call) bool {
 	modern := ingress.Modern(c.R)
 	allow, body := "POST, DELETE", `{"error":"method_not_allowed"}`
 	switch {

@@ -16,7 +16,7 @@ import (
 // newLinks makes what serves clients that have a connection of their own. Each of their messages passes the router like any other.
 func (r *Router) newLinks() *duplex.Server {
 	return duplex.New(duplex.Options{
-		Handler: http.HandlerFunc(r.route), Admit: r.admit, Panicked: r.panicked,
+		Handler: http.HandlerFunc(r.route), Admit: r.admit, Panicked: r.logPanic,
 		Limit: r.o.MaxRequest, Body: r.o.BodyTimeout, Write: r.o.WriteTimeout,
 	})
 }
@@ -28,7 +28,7 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (who string, ok
 	if err == nil {
 		if agent = agentOf(pathOf(req)); agent != "" && !p.May(agent) {
 			err = jsonrpc.Errorf(jsonrpc.KindForbidden, "Agent '%s' is not authorized to access agent '%s'", p.Name, text.Clip(agent, 100))
-		} else if agent != "" && !r.routed(agent) {
+		} else if agent != "" && !r.hasRoute(agent) {
 			err = notFound(agent)
 		}
 	}
@@ -42,25 +42,25 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (who string, ok
 	return "", false
 }
 
-// routed reports whether there is an agent of that name, and it is not disabled.
-func (r *Router) routed(agent string) bool {
+// hasRoute reports whether there is an agent of that name, and it is not disabled.
+func (r *Router) hasRoute(agent string) bool {
 	route := r.Routes().Routes[agent]
 	return config.ValidName(agent) && route != nil && !route.Disabled
 }
 
-// linked serves a request of a client that wants a connection of its own, or sends a message for one. It is false for any other, and
+// serveLinks serves a request of a client that wants a connection of its own, or sends a message for one. It is false for any other, and
 // where nobody asked for such connections.
-func (r *Router) linked(w http.ResponseWriter, req *http.Request, path string) bool {
+func (r *Router) serveLinks(w http.ResponseWriter, req *http.Request, path string) bool {
 	if duplex.Carried(req.Context()) {
 		return false
 	}
-	if duplex.IsWebSocket(req) && enabled(r.o.WebSocket, r.Routes().WebSocket) {
+	if duplex.IsWebSocket(req) && isEnabled(r.o.WebSocket, r.Routes().WebSocket) {
 		if _, task, ok := agentIn(path); ok && !task || path == "/mcp" && r.merged != nil {
 			r.links.WebSocket(w, req, path)
 			return true
 		}
 	}
-	if !enabled(r.o.SSE, r.Routes().SSE) {
+	if !isEnabled(r.o.SSE, r.Routes().SSE) {
 		return false
 	}
 	base, page := "", strings.TrimPrefix(path, "/")
@@ -81,8 +81,8 @@ func (r *Router) linked(w http.ResponseWriter, req *http.Request, path string) b
 	return true
 }
 
-// enabled is a setting of the options, or else of the routes.
-func enabled(option *bool, routes bool) bool {
+// isEnabled is a setting of the options, or else of the routes.
+func isEnabled(option *bool, routes bool) bool {
 	if option != nil {
 		return *option
 	}

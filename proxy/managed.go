@@ -88,7 +88,7 @@ func (c candidate) Commit() error {
 	}
 	r.extra[route.Name] = route
 	r.install(r.file, c.t)
-	r.changed()
+	r.notifyChange()
 	return nil
 }
 
@@ -104,11 +104,11 @@ func (m managed) Remove(route *routes.Route) {
 	}
 	delete(m.extra, route.Name)
 	m.install(m.file, nil)
-	m.changed()
+	m.notifyChange()
 }
 
-// changed notifies clients of /mcp that the agents changed.
-func (r *Router) changed() {
+// notifyChange notifies clients of /mcp that the agents changed.
+func (r *Router) notifyChange() {
 	if r.merged != nil {
 		r.merged.RoutesChanged()
 	}

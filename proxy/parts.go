@@ -82,7 +82,7 @@ func (r *Router) merge() {
 		return
 	}
 	r.merged = aggregate.New(aggregate.Options{
-		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Direct: r.Serve, Refused: r.policy.refused, InternalCaller: flow.WithInternalCaller,
+		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Direct: r.Serve, Refused: r.policy.recordRefused, InternalCaller: flow.WithInternalCaller,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Limit: func(agent string) time.Duration {
 			if route := r.Routes().Routes[agent]; route != nil && route.Timeout > 0 {

@@ -82,8 +82,8 @@ func (p *policy) refuse(c *flow.Call, err error) {
 	p.record(c, func(c *flow.Call) { c.Refuse(err) })
 }
 
-// refused records a call that was answered already, though no agent was asked.
-func (p *policy) refused(c *flow.Call) { p.record(c, func(*flow.Call) {}) }
+// recordRefused records a call that was answered already, though no agent was asked.
+func (p *policy) recordRefused(c *flow.Call) { p.record(c, func(*flow.Call) {}) }
 
 func (p *policy) record(c *flow.Call, h flow.Handler) {
 	h = p.metrics.Middleware(h)

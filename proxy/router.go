@@ -111,7 +111,7 @@ func New(o Options) (*Router, error) {
 			defer r.apply.Unlock()
 			if t != r.file {
 				err = cmp.Or(err, r.put(t)) // of two reasons the file's own
-				r.changed()
+				r.notifyChange()
 			}
 			r.stale.Store(&err)
 		},

@@ -67,11 +67,11 @@ func (i inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	return duplex.RoundTrip(i.r.Handler(), in, i.r.panicked)
+	return duplex.RoundTrip(i.r.Handler(), in, i.r.logPanic)
 }
 
-// panicked logs that a handler panicked that serves a request of this process.
-func (r *Router) panicked(v any) {
+// logPanic logs that a handler panicked that serves a request of this process.
+func (r *Router) logPanic(v any) {
 	r.log.Error("request handler panicked", "panic", mask.Log(fmt.Sprint(v)), "stack", string(debug.Stack()))
 }
 

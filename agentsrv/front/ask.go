@@ -67,7 +67,7 @@ func (x *Exchange) Can(method string) bool {
 		caps := jsonrpc.Get(x.Params, "_meta", mcp.MetaKeyClientCapabilities, capability(method))
 		return len(caps) > 0 && caps[0] == '{'
 	}
-	c := x.declared()
+	c := x.clientInfo()
 	return c != nil && can(c.GetClientCapabilities(), method)
 }
 
@@ -75,7 +75,7 @@ func (x *Exchange) Can(method string) bool {
 // question is about, or on the session's own where that cannot carry it, and waits until the client answers, ctx or the
 // session ends. A client that answers with an error is a *jsonrpc.Error.
 func (x *Exchange) Ask(ctx context.Context, method string, params []byte) (result json.RawMessage, err error) {
-	if x.declared() == nil || !x.Can(method) {
+	if x.clientInfo() == nil || !x.Can(method) {
 		err := error(jsonrpc.Errorf(jsonrpc.KindToolExecution, "the client did not declare the capability %q, which this needs", capability(method)).
 			With("reason", "missing client capability"))
 		x.failure.Store(&err)
@@ -143,8 +143,8 @@ func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []
 	}
 }
 
-// answered delivers the client's response to the waiting request. A response to nothing is dropped.
-func (s *Session) answered(e jsonrpc.Envelope) {
+// deliverAnswer delivers the client's response to the waiting request. A response to nothing is dropped.
+func (s *Session) deliverAnswer(e jsonrpc.Envelope) {
 	s.mux.Lock()
 	answer := s.asks[string(e.ID)]
 	delete(s.asks, string(e.ID))

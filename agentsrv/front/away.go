@@ -44,7 +44,7 @@ type Line interface {
 // Away is x for another process.
 func (x *Exchange) Away() Away {
 	a := Away{ID: x.ID, Method: x.Method, Params: x.Params, Token: x.Token, Modern: x.Modern, Version: x.Version, Caller: x.Caller, Hops: x.Header[ingress.HeaderHops]}
-	if c := x.declared(); c != nil {
+	if c := x.clientInfo(); c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		a.Session, a.Info, a.Caps, a.Level = true, c.info, c.caps, c.level
@@ -65,8 +65,8 @@ func (a Away) Exchange(to Line) *Exchange {
 	return x
 }
 
-// declared is the client of x's session, here or in another process; nil without a session.
-func (x *Exchange) declared() *client {
+// clientInfo is the client of x's session, here or in another process; nil without a session.
+func (x *Exchange) clientInfo() *client {
 	if x.Session != nil {
 		return &x.Session.client
 	}

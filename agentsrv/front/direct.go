@@ -69,7 +69,7 @@ func plainCall(params []byte) (r mcp.CallToolRequest, plain bool) {
 func handle(ctx context.Context, h server.ToolHandlerFunc, r mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			res, err = nil, panicked(v)
+			res, err = nil, panicError(v)
 		}
 	}()
 	return h(ctx, r)

@@ -50,7 +50,7 @@ func EngineOptions() []server.ServerOption {
 // caught turns a panic into an error and remembers the error with its type, of which mcp-go keeps the text only.
 func caught(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
-		*err = panicked(v)
+		*err = panicError(v)
 	}
 	if x := From(ctx); x != nil && *err != nil {
 		x.failure.Store(err)
@@ -66,7 +66,7 @@ func Fail(ctx context.Context, err error) error {
 	return err
 }
 
-func panicked(v any) error {
+func panicError(v any) error {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
 		Err: fmt.Errorf("panic: %s\n%s", mask.Log(fmt.Sprint(v)), debug.Stack()),
@@ -137,8 +137,8 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// typed finds an error that determines what goes on the wire.
-func typed(err error) (error, bool) {
+// wireError finds an error that determines what goes on the wire.
+func wireError(err error) (error, bool) {
 	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f, true
 	}

@@ -15,7 +15,7 @@ import (
 // engineError translates mcp-go's error, for people who do not know mcp-go.
 func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 	if cause := x.failure.Load(); cause != nil {
-		if err, ok := typed(*cause); ok {
+		if err, ok := wireError(*cause); ok {
 			return err
 		}
 		if e.Code == mcp.INTERNAL_ERROR {

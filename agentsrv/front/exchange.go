@@ -136,7 +136,7 @@ func (x *Exchange) Waiting(f func()) {
 // return.
 func (x *Exchange) Then(f func()) { x.after = append(x.after, f) }
 
-func (x *Exchange) answered() {
+func (x *Exchange) markAnswered() {
 	for _, f := range x.after {
 		f()
 	}

@@ -38,8 +38,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticated serves h to callers that Authenticate accepts.
-func (s *Server) authenticated(h http.Handler) http.Handler {
+// requireAuth serves h to callers that Authenticate accepts.
+func (s *Server) requireAuth(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if caller, ok := s.authenticate(w, r); ok {
 			h.ServeHTTP(w, r.WithContext(kit.WithCaller(r.Context(), caller)))
@@ -72,7 +72,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 
 // session finds the session that a request names, in use until released, or answers the request.
 func (s *Server) session(w http.ResponseWriter, r *http.Request, caller kit.Identity) *Session {
-	c := s.named(r, caller)
+	c := s.sessionOf(r, caller)
 	if c == nil {
 		s.refuse(w, &Exchange{}, ingress.NoSession(sessionID(r) != ""))
 	}

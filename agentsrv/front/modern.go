@@ -37,7 +37,7 @@ func (s *Server) mirroredHeaders(x *Exchange) error {
 		return nil
 	}
 	t := s.o.Engine.GetTool(jsonrpc.GetString(x.Params, "name"))
-	if t == nil || !mirrored(&t.Tool) {
+	if t == nil || !mirrorsHeaders(&t.Tool) {
 		return nil
 	}
 	return ingress.HeaderError(mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
@@ -49,8 +49,8 @@ func (s *Server) mirroredHeaders(x *Exchange) error {
 	}, &t.Tool, x.Params))
 }
 
-// mirrored reports whether a tool may have parameters that travel in headers too; the schema is not decoded for those
+// mirrorsHeaders reports whether a tool may have parameters that travel in headers too; the schema is not decoded for those
 // that cannot.
-func mirrored(t *mcp.Tool) bool {
+func mirrorsHeaders(t *mcp.Tool) bool {
 	return len(t.RawInputSchema) == 0 || bytes.Contains(t.RawInputSchema, []byte(`x-mcp-header`)) || bytes.Contains(t.RawInputSchema, []byte(`\u`))
 }

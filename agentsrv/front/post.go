@@ -59,7 +59,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 		return
 	}
 	defer c.release()
-	c.answered(env)
+	c.deliverAnswer(env)
 	w.WriteHeader(http.StatusAccepted)
 }
 
@@ -76,7 +76,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	case initialize:
 		x.Session = newSession(s, x.Caller) // whatever id the client sent: an id is never adopted
 	case len(r.Header.Values(ingress.HeaderSession)) > 0:
-		if x.Session = s.named(r, x.Caller); x.Session == nil {
+		if x.Session = s.sessionOf(r, x.Caller); x.Session == nil {
 			s.refuse(w, x, ingress.NoSession(true))
 			return
 		}
@@ -91,7 +91,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	x.cancel = cancel
 	if x.ID == nil {
 		defer cancel(nil)
-		s.notified(ctx, x)
+		s.handleNotification(ctx, x)
 		if x.Session != nil {
 			x.Session.release()
 		}
@@ -112,10 +112,10 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 		defer cancel(nil)
 		a := s.run(ctx, x)
 		if initialize && a.status == http.StatusOK && a.session == "" {
-			a = s.opened(x, a)
+			a = s.openSession(x, a)
 		}
 		st.finish(a)
-		x.answered()
+		x.markAnswered()
 		if x.Session != nil && !initialize {
 			x.Session.done(x)
 			x.Session.forget()
@@ -127,25 +127,25 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	}
 }
 
-// opened registers the session of an initialize that went well.
-func (s *Server) opened(x *Exchange, a *answer) *answer {
+// openSession registers the session of an initialize that went well.
+func (s *Server) openSession(x *Exchange, a *answer) *answer {
 	if err := s.add(x.Session); err != nil {
-		return s.refused(x, err)
+		return s.errorAnswer(x, err)
 	}
 	a.session = x.Session.id
 	x.Session.release()
 	return a
 }
 
-func (s *Server) named(r *http.Request, caller kit.Identity) *Session {
+func (s *Server) sessionOf(r *http.Request, caller kit.Identity) *Session {
 	return s.use(sessionID(r), caller.Principal)
 }
 
-// notified takes a notification. Nobody waits for what comes of it.
-func (s *Server) notified(ctx context.Context, x *Exchange) {
+// handleNotification takes a notification. Nobody waits for what comes of it.
+func (s *Server) handleNotification(ctx context.Context, x *Exchange) {
 	if x.Method == string(mcp.MethodNotificationCancelled) && x.Session != nil {
 		x.Session.cancelRequest(x.Params)
 	}
 	s.run(ctx, x)
-	x.answered()
+	x.markAnswered()
 }

@@ -28,12 +28,12 @@ func (s *Server) run(ctx context.Context, x *Exchange) *answer {
 	case errors.Is(cause, errCancelled), errors.Is(cause, errClientGone), errors.Is(cause, errSessionEnded):
 		return &answer{}
 	case err != nil && errors.Is(cause, errClosing):
-		if _, ok := typed(err); !ok {
+		if _, ok := wireError(err); !ok {
 			err = jsonrpc.Errorf(jsonrpc.KindInterrupted, "the server is stopping; the request was interrupted")
 		}
 	}
 	if err != nil {
-		return s.refused(x, err)
+		return s.errorAnswer(x, err)
 	}
 	if bytes.ContainsAny(result, "\r\n") { // a frame is one line over stdio, and one field of an event
 		var b bytes.Buffer
@@ -47,7 +47,7 @@ func (s *Server) run(ctx context.Context, x *Exchange) *answer {
 func (s *Server) pass(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = panicked(v)
+			err = panicError(v)
 		}
 	}()
 	if x.Method == string(mcp.MethodInitialize) && !x.Modern {
@@ -58,7 +58,7 @@ func (s *Server) pass(ctx context.Context, x *Exchange) (result json.RawMessage,
 
 // refusal is the response to a request that has no result.
 func (s *Server) refusal(x *Exchange, err error) ingress.Refusal {
-	if t, ok := typed(err); ok {
+	if t, ok := wireError(err); ok {
 		err = t
 	}
 	r := ingress.Refuse(x.ID, x.Modern, err)
@@ -68,8 +68,8 @@ func (s *Server) refusal(x *Exchange, err error) ingress.Refusal {
 	return r
 }
 
-// refused is the same as an answer.
-func (s *Server) refused(x *Exchange, err error) *answer {
+// errorAnswer is the same as an answer.
+func (s *Server) errorAnswer(x *Exchange, err error) *answer {
 	r := s.refusal(x, err)
 	return &answer{frame: r.Frame, status: r.Status, retry: r.RetryAfter}
 }

@@ -152,7 +152,7 @@ func (s *Server) Handler() http.Handler {
 		mux.Handle(pattern, h)
 	}
 	for pattern, h := range s.o.Routes {
-		mux.Handle(pattern, s.authenticated(h))
+		mux.Handle(pattern, s.requireAuth(h))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		kit.WritePage(w, http.StatusNotFound, map[string]string{"error": "not_found", "detail": "there is nothing here; MCP is served at " + Path})
@@ -164,7 +164,7 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) endpoint() http.Handler {
 	endpoint := http.Handler(http.HandlerFunc(s.serveMCP))
 	if s.o.Wrap != nil {
-		endpoint = s.authenticated(s.o.Wrap(endpoint))
+		endpoint = s.requireAuth(s.o.Wrap(endpoint))
 	}
 	return endpoint
 }

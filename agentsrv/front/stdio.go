@@ -78,15 +78,15 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-work.Done():
 	}
 	c.session.endListening()
-	if !c.drained(patience) {
+	if !c.waitIdle(patience) {
 		cancel(errClosing)
-		c.drained(finalDrain)
+		c.waitIdle(finalDrain)
 	}
 	return err
 }
 
-// drained waits until no request runs.
-func (c *stdio) drained(limit time.Duration) bool {
+// waitIdle waits until no request runs.
+func (c *stdio) waitIdle(limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
@@ -136,7 +136,7 @@ func (c *stdio) take(frame []byte) error {
 		return c.refuse(x, err)
 	}
 	if env.Kind == jsonrpc.Response || env.Kind == jsonrpc.ErrorResponse {
-		c.session.answered(env)
+		c.session.deliverAnswer(env)
 		return nil
 	}
 	err = c.srv.inspect(x)
@@ -146,7 +146,7 @@ func (c *stdio) take(frame []byte) error {
 	}
 	if x.ID == nil {
 		if err == nil {
-			c.notified(x)
+			c.handleNotification(x)
 		}
 		return nil
 	}
@@ -174,7 +174,7 @@ func (c *stdio) take(frame []byte) error {
 				c.srv.o.Logger.Warn("cannot write an answer", "method", x.Method, "err", err)
 			}
 		}
-		x.answered()
+		x.markAnswered()
 	}
 	if x.Method == string(mcp.MethodInitialize) { // what follows depends on it
 		serve()
@@ -184,15 +184,15 @@ func (c *stdio) take(frame []byte) error {
 	return nil
 }
 
-// notified takes a notification at once, so that a cancellation overtakes what it cancels.
-func (c *stdio) notified(x *Exchange) {
+// handleNotification takes a notification at once, so that a cancellation overtakes what it cancels.
+func (c *stdio) handleNotification(x *Exchange) {
 	if x.Method == string(mcp.MethodNotificationCancelled) {
 		c.session.cancelRequest(x.Params)
 	}
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	c.srv.run(ctx, x)
-	x.answered()
+	x.markAnswered()
 }
 
 func (c *stdio) enter() bool {

@@ -117,7 +117,7 @@ func (st *stream) push(frame []byte) error {
 func (st *stream) add(frame []byte) {
 	if st.session != nil && st.id == 0 && !st.general {
 		st.session.enroll(st)
-		st.primed()
+		st.writePrime()
 	}
 	st.seq++
 	st.events = append(st.events, event{st.seq, frame})
@@ -127,8 +127,8 @@ func (st *stream) add(frame []byte) {
 	st.signal()
 }
 
-// primed puts the event without data first, by which the client knows where to resume (2025-11-25 on).
-func (st *stream) primed() {
+// writePrime puts the event without data first, by which the client knows where to resume (2025-11-25 on).
+func (st *stream) writePrime() {
 	if st.prime && st.seq == 0 {
 		st.seq = 1
 		st.events = append(st.events, event{seq: 1})
@@ -145,7 +145,7 @@ func (st *stream) hangup(retry time.Duration) bool {
 	}
 	if st.id == 0 {
 		st.session.enroll(st)
-		st.primed()
+		st.writePrime()
 	}
 	st.hang, st.retry = true, retry
 	st.signal()
@@ -269,7 +269,7 @@ func (st *stream) attach(seq int64) (conn int, lost <-chan struct{}, ok bool) {
 		return 0, nil, false
 	}
 	if st.general {
-		st.primed()
+		st.writePrime()
 	}
 	if seq >= 0 {
 		first := st.seq + 1

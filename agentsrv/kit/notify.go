@@ -33,7 +33,7 @@ func NotifierOf(ctx context.Context) Notifier {
 type viaQueue struct{}
 
 func (viaQueue) Notify(ctx context.Context, method string, params map[string]any) error {
-	return queued(ctx, method, params)
+	return sendQueued(ctx, method, params)
 }
 
 // Notify sends one notification to the client whose request ctx belongs to.
@@ -84,8 +84,8 @@ const (
 
 type queuedKey struct{}
 
-// queued sends through mcp-go's queue, which is all that its in-process transport has.
-func queued(ctx context.Context, method string, params map[string]any) error {
+// sendQueued sends through mcp-go's queue, which is all that its in-process transport has.
+func sendQueued(ctx context.Context, method string, params map[string]any) error {
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
 		return errors.New("notify: the context is not of a request")

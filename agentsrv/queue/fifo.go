@@ -59,14 +59,14 @@ func (q *Queue) free(t *tenant) bool {
 func (q *Queue) take(t *tenant) {
 	q.running++
 	t.running++
-	q.changed()
+	q.notifyChange()
 }
 
 // release gives back a slot of t, and hands out what is free.
 func (q *Queue) release(t *tenant) {
 	q.running--
 	t.running--
-	q.changed()
+	q.notifyChange()
 	q.enlist(t)
 	q.schedule()
 	if q.opts.Freed != nil && q.running < q.opts.Concurrency {
@@ -106,7 +106,7 @@ func (q *Queue) grant(w *waiter) {
 	q.unlink(w)
 	q.take(w.tenant)
 	if w.run != nil {
-		w.run.resumed()
+		w.run.resumeNow()
 	}
 	w.granted = true
 	close(w.ready)
@@ -126,7 +126,7 @@ func (q *Queue) unlink(w *waiter) {
 		q.turns.Remove(t.turn)
 		t.turn = nil
 	}
-	q.changed()
+	q.notifyChange()
 }
 
 // turn waits, without q.mu, until w has its slot. When it returns an error, w has none and waits no more.
@@ -144,7 +144,7 @@ func (q *Queue) turn(ctx context.Context, w *waiter, limit time.Duration) error 
 	case <-ctx.Done():
 		err = Cancelled(ctx)
 	case <-q.stop:
-		err = interrupted("the agent shut down before this call's turn came; call again when it is back")
+		err = errInterrupted("the agent shut down before this call's turn came; call again when it is back")
 	case <-late:
 		err = jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: still queued after %v; call again later", limit).With("phase", "queued")
 	}

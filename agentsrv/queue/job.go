@@ -94,7 +94,7 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f
 		case <-ctx.Done():
 			why = Cancelled(ctx)
 		case <-q.stop:
-			why = interrupted("the agent shut down during the call; check what it did before calling again")
+			why = errInterrupted("the agent shut down during the call; check what it did before calling again")
 		}
 	}
 	r.cancel(why)
@@ -140,7 +140,7 @@ func (r *run) end() {
 	}
 	r.state = over
 	q.forget(r.tenant)
-	q.changed()
+	q.notifyChange()
 }
 
 // abandon stops waiting for a job that does not end. Others get its slot, unless so many were abandoned before that what
@@ -163,7 +163,7 @@ func (r *run) abandon() {
 		r.state = kept
 	}
 	q.abandoned++
-	q.changed()
+	q.notifyChange()
 	q.opts.Logger.Warn("a tool ignores its cancellation and was abandoned", "tool", r.tool, "tenant", r.tenant.name,
 		"abandoned", q.abandoned, "keeps_slot", r.state == kept)
 }
@@ -180,7 +180,7 @@ func Cancelled(ctx context.Context) error {
 	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", jsonrpc.Hidden(cause))
 }
 
-func interrupted(text string) error {
+func errInterrupted(text string) error {
 	f := jsonrpc.Errorf(jsonrpc.KindInterrupted, "%s", text)
 	f.RetryAfter = time.Second
 	return f

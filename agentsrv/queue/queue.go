@@ -187,7 +187,7 @@ func (q *Queue) enter(job Job) (*tenant, *waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.draining {
-		return nil, nil, interrupted("the agent is shutting down and takes no more calls; call again when it is back")
+		return nil, nil, errInterrupted("the agent is shutting down and takes no more calls; call again when it is back")
 	}
 	t := q.tenant(job.Tenant)
 	if q.free(t) {
@@ -204,7 +204,7 @@ func (q *Queue) enter(job Job) (*tenant, *waiter, error) {
 	q.queued++
 	w.at = t.waiting.PushBack(w)
 	q.enlist(t)
-	q.changed()
+	q.notifyChange()
 	return t, w, nil
 }
 

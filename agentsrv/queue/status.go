@@ -50,8 +50,8 @@ func (q *Queue) status() Status {
 	}
 }
 
-// changed schedules a call of Options.Changed, one for many changes; q.mu is held.
-func (q *Queue) changed() {
+// notifyChange schedules a call of Options.Changed, one for many changes; q.mu is held.
+func (q *Queue) notifyChange() {
 	if q.opts.Changed == nil || q.notifying || q.draining {
 		return
 	}
@@ -77,7 +77,7 @@ func (q *Queue) report() {
 	defer q.mu.Unlock()
 	q.notifying = false
 	if q.status() != q.reported {
-		q.changed()
+		q.notifyChange()
 	}
 }
 

@@ -82,7 +82,7 @@ func (r *run) reacquire() *waiter {
 	}
 	if q.free(r.tenant) {
 		q.take(r.tenant)
-		r.resumed()
+		r.resumeNow()
 		return nil
 	}
 	now := time.Since(r.begun)
@@ -91,12 +91,12 @@ func (r *run) reacquire() *waiter {
 	w := &waiter{tenant: r.tenant, run: r, ready: make(chan struct{})}
 	w.at = q.resume.PushBack(w)
 	r.again = w
-	q.changed()
+	q.notifyChange()
 	return w
 }
 
-// resumed is the moment at which the job has its slot again; q.mu is held.
-func (r *run) resumed() {
+// resumeNow is the moment at which the job has its slot again; q.mu is held.
+func (r *run) resumeNow() {
 	now := time.Since(r.begun)
 	r.paused += now - r.since
 	r.since = now

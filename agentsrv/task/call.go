@@ -116,7 +116,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		tied()
 		cancel(nil)
 		s.unreserve(tenant)
-		return nil, interrupted()
+		return nil, errInterrupted()
 	}
 	go t.run(kit.WithHooks(life, &kit.Hooks{
 		ID: t.rec.ID, Accepted: func() { t.emit(accepted) }, Started: t.started, Waiting: t.waiting, NoQueueTimeout: true,
@@ -131,7 +131,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		cancel(err)
 		return nil, err
 	}
-	return t.created()
+	return t.createResult()
 }
 
 // decide waits until the call is a task, or ended without having become one, which is false.
@@ -176,8 +176,8 @@ func (s *Service) begin(t *task) bool {
 	return true
 }
 
-// created is the answer to a call that became a task.
-func (t *task) created() (json.RawMessage, error) {
+// createResult is the answer to a call that became a task.
+func (t *task) createResult() (json.RawMessage, error) {
 	r := t.snapshot()
 	switch {
 	case t.how.legacy:

@@ -56,7 +56,7 @@ func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 		return false, nil
 	}
 	kept := t.kept
-	if !kept && t.s.table.shared() { // keep does it, once there is a record
+	if !kept && t.s.table.isShared() { // keep does it, once there is a record
 		first := t.early == nil
 		if first {
 			t.early = how
@@ -67,7 +67,7 @@ func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 	now := t.rec
 	now.Inputs, now.Updated = nil, t.s.table.now()
 	how(&now)
-	if !kept || !t.s.table.shared() {
+	if !kept || !t.s.table.isShared() {
 		t.ends(&now)
 		t.mu.Unlock()
 		if kept {
@@ -158,12 +158,12 @@ func (s *Service) keep(t *task) error {
 	inserted, err := s.table.insert(ctx, r)
 	cancel()
 	switch {
-	case err != nil && s.table.shared():
+	case err != nil && s.table.isShared():
 		s.o.Logger.Error("cannot save a task: it is refused", "err", err)
 		s.mu.Lock()
 		s.drop(t.rec.ID, t)
 		s.mu.Unlock()
-		return unsaved(err)
+		return errNotSaved(err)
 	case err != nil:
 		s.o.Logger.Error("cannot save a task: it is in memory only", "err", err)
 	case inserted:
@@ -202,8 +202,8 @@ func (s *Service) late(t *task, how func(*record)) {
 	}
 }
 
-// unsaved refuses a task that no other replica would know of.
-func unsaved(err error) error {
+// errNotSaved refuses a task that no other replica would know of.
+func errNotSaved(err error) error {
 	f := jsonrpc.Errorf(jsonrpc.KindInternal, "cannot keep the task: its store does not answer or has no room; call again later%w", jsonrpc.Hidden(err))
 	f.RetryAfter = time.Second
 	return f
@@ -243,7 +243,7 @@ func (s *Service) settle(t *task) {
 
 // save has a shared table learn how far the task is, soon.
 func (t *task) save() {
-	if !t.s.table.shared() {
+	if !t.s.table.isShared() {
 		return
 	}
 	t.mu.Lock()

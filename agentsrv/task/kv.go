@@ -63,9 +63,9 @@ func NATS(conn *natsconn.Conn, agent string, log *slog.Logger) Table {
 	}
 }
 
-func (k *kvTable) shared() bool                { return true }
-func (k *kvTable) count(context.Context) error { return nil }
-func (k *kvTable) used() map[string]usage      { return k.index.used() }
+func (k *kvTable) isShared() bool                  { return true }
+func (k *kvTable) count(context.Context) error     { return nil }
+func (k *kvTable) usageByTenant() map[string]usage { return k.index.usageByTenant() }
 
 // reading is what the server's clock said, and when. What passed since then a clock of ours counts that nobody sets.
 type reading struct{ theirs, ours time.Time }
@@ -85,7 +85,7 @@ func (k *kvTable) open(ctx context.Context, replica string, l listener) error {
 	if err := k.connect(ctx); err != nil {
 		return err
 	}
-	if err := k.conn.Try(ctx, "use the bucket of tasks", k.present); err != nil {
+	if err := k.conn.Try(ctx, "use the bucket of tasks", k.announce); err != nil {
 		return err
 	}
 	if err := k.tidy(ctx, time.Hour); err != nil {
@@ -135,7 +135,7 @@ func (k *kvTable) connect(ctx context.Context) error {
 	}
 	ready := make(chan struct{})
 	k.over.Go(func() {
-		k.index.follow(watcher, func() { close(ready) }, func(h *header) { k.listener.settled(h.ID, h.State) }, func(key string, err error) {
+		k.index.follow(watcher, func() { close(ready) }, func(h *header) { k.listener.handleEnd(h.ID, h.State) }, func(key string, err error) {
 			k.log.Warn("tasks: a record is left alone", "key", key, "err", err)
 		})
 	})
@@ -390,7 +390,7 @@ func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool,
 		k.discard(ctx, &header{ID: r.ID, Result: next.Result, Object: next.Object})
 	}
 	k.done(r.ID)
-	return k.ended(ctx, r, logged)
+	return k.endElsewhere(ctx, r, logged)
 }
 
 // done forgets what is known of the log of a task.
@@ -400,8 +400,8 @@ func (k *kvTable) done(id string) {
 	delete(k.logs, id)
 }
 
-// ended is how a task ended that another replica settled, which does not know of its log.
-func (k *kvTable) ended(ctx context.Context, r *record, logged bool) (end *record, won bool, err error) {
+// endElsewhere is how a task ended that another replica settled, which does not know of its log.
+func (k *kvTable) endElsewhere(ctx context.Context, r *record, logged bool) (end *record, won bool, err error) {
 	h, inline, rev, err := k.head(ctx, r.ID)
 	if err != nil || h == nil {
 		return nil, false, err

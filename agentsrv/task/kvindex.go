@@ -150,7 +150,7 @@ func (x *index) all(pass func(entryAt) bool) []entryAt {
 	return out
 }
 
-func (x *index) used() map[string]usage {
+func (x *index) usageByTenant() map[string]usage {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return maps.Clone(x.kept)

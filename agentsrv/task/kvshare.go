@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// present shows that the replica is alive, and finds out what the server's clock says.
-func (k *kvTable) present(ctx context.Context) error {
+// announce shows that the replica is alive, and finds out what the server's clock says.
+func (k *kvTable) announce(ctx context.Context) error {
 	kv, _, _ := k.handles()
 	before := k.clock()
 	rev, err := kv.Put(ctx, presenceKey(k.replica), nil)
@@ -29,13 +29,13 @@ func (k *kvTable) present(ctx context.Context) error {
 
 func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record, err error) {
 	defer k.explain(&err)
-	err = k.present(ctx)
+	err = k.announce(ctx)
 	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || missing(err) {
 		k.log.Error("tasks: the bucket is gone, and with it all tasks; it is made anew", "server", k.conn.Where(), "err", err)
 		if err := k.connect(ctx); err != nil {
 			return nil, err
 		}
-		err = k.present(ctx)
+		err = k.announce(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (k *kvTable) deliver(m *nats.Msg) {
 		k.log.Warn("tasks: answers from another replica cannot be read", "err", err)
 		return
 	}
-	k.listener.answered(l.ID, l.Answers)
+	k.listener.handleAnswers(l.ID, l.Answers)
 	_ = m.Respond(nil)
 }
 

@@ -98,7 +98,7 @@ func (t *task) snapshot() *record {
 // seen is what clients are told. An end is one when the store has it: a process that is killed before that would say another one later.
 func (t *task) seen(ctx context.Context) (*record, error) {
 	r := t.snapshot()
-	if !r.State.over() || t.s.table.shared() {
+	if !r.State.over() || t.s.table.isShared() {
 		return r, nil
 	}
 	select {
@@ -252,7 +252,7 @@ func (t *task) logNotification(e jsonrpc.Envelope) {
 	}
 	t.mu.Unlock()
 	switch {
-	case t.s.table.shared():
+	case t.s.table.isShared():
 		t.save()
 	case due:
 		t.write()

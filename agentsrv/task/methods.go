@@ -81,7 +81,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	switch x.Method {
 	case "tasks/get":
 		if x.Modern {
-			return json.Marshal(r.detailed(s.o.Poll))
+			return json.Marshal(r.detailedTask(s.o.Poll))
 		}
 		return json.Marshal(r.legacy(s.o.Poll))
 	case "tasks/result":
@@ -106,7 +106,7 @@ func (s *Service) unread(ctx context.Context, err error) error {
 	return f
 }
 
-func unknown() error {
+func errUnknownTask() error {
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
 }
 
@@ -124,7 +124,7 @@ func (s *Service) find(ctx context.Context, id string) (t *task, r *record, err 
 		return nil, nil, err
 	}
 	if r == nil || !r.Owner.sees(ctx) || !s.table.now().Before(r.Expires) {
-		return nil, nil, unknown()
+		return nil, nil, errUnknownTask()
 	}
 	return t, r, nil
 }
@@ -167,7 +167,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 			return nil, s.unread(ctx, err)
 		}
 		if end == nil {
-			return nil, unknown()
+			return nil, errUnknownTask()
 		}
 		r = end
 	}
@@ -193,18 +193,18 @@ func (s *Service) update(ctx context.Context, x *front.Exchange, t *task, r *rec
 	} else if r.State == asking {
 		if err := s.table.answer(ctx, r, in.InputResponses); err != nil {
 			s.o.Logger.Error("cannot hand an answer to the replica that has the task", "task", r.ID, "replica", r.Origin, "err", err)
-			return nil, unsaved(err)
+			return nil, errNotSaved(err)
 		}
 	}
-	if s.table.shared() && r.State == asking {
-		s.noted(ctx, r, in.InputResponses)
+	if s.table.isShared() && r.State == asking {
+		s.noteAnswers(ctx, r, in.InputResponses)
 	}
 	return ack, nil
 }
 
-// noted waits until the table shows that questions of a task are answered: a client that asks the next replica must not see them again.
+// noteAnswers waits until the table shows that questions of a task are answered: a client that asks the next replica must not see them again.
 // Where nobody takes the answers, the task will end as interrupted.
-func (s *Service) noted(ctx context.Context, r *record, answers map[string]json.RawMessage) {
+func (s *Service) noteAnswers(ctx context.Context, r *record, answers map[string]json.RawMessage) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout/2)
 	defer cancel()
 	for again := time.Duration(coalesce); ; again = min(again*3/2, pause) {
@@ -263,7 +263,7 @@ func (s *Service) cancel(ctx context.Context, t *task, r *record) (end *record, 
 		}
 	}
 	if err != nil {
-		return nil, false, unsaved(err)
+		return nil, false, errNotSaved(err)
 	}
 	return end, won, nil
 }

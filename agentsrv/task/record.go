@@ -105,8 +105,8 @@ func (r *record) modern(poll time.Duration) map[string]any {
 	return r.common(status, "ttlMs", "pollIntervalMs", poll)
 }
 
-// detailed is DetailedTask of the extension.
-func (r *record) detailed(poll time.Duration) map[string]any {
+// detailedTask is DetailedTask of the extension.
+func (r *record) detailedTask(poll time.Duration) map[string]any {
 	m := r.modern(poll)
 	switch {
 	case r.State == asking:

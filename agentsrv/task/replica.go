@@ -97,7 +97,7 @@ func (s *Service) beat() error {
 	}
 	for _, id := range here {
 		if !unfinished[id] {
-			s.settled(id, "")
+			s.handleEnd(id, "")
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *Service) interrupt(ctx context.Context, r *record) error {
 		}
 	}
 	r.Updated, r.Inputs = s.table.now(), nil
-	s.outcome(r, nil, interrupted())
+	s.outcome(r, nil, errInterrupted())
 	_, won, err := s.table.settle(ctx, r)
 	if won {
 		s.o.Logger.Warn("tasks: a replica is gone, and its task is interrupted", "task", r.ID, "tool", r.Tool, "replica", r.Origin)
@@ -132,9 +132,9 @@ func (s *Service) here(id string) *task {
 	return t
 }
 
-// settled implements listener: another replica ended the task, or the table lost it. If whoever ran it said so, its answer is on
+// handleEnd implements listener: another replica ended the task, or the table lost it. If whoever ran it said so, its answer is on
 // its way, and what it reported before.
-func (s *Service) settled(id string, how state) {
+func (s *Service) handleEnd(id string, how state) {
 	t := s.here(id)
 	if t == nil {
 		return
@@ -154,12 +154,12 @@ func (s *Service) settled(id string, how state) {
 		if end, err := s.table.get(ctx, id); err != nil || end != nil && !end.State.over() {
 			return // the next beat looks again
 		}
-		_, _ = t.end(ctx, func(r *record) { s.outcome(r, nil, interrupted()) }) // or the next beat does it
+		_, _ = t.end(ctx, func(r *record) { s.outcome(r, nil, errInterrupted()) }) // or the next beat does it
 	}()
 }
 
-// answered implements listener.
-func (s *Service) answered(id string, answers map[string]json.RawMessage) {
+// handleAnswers implements listener.
+func (s *Service) handleAnswers(id string, answers map[string]json.RawMessage) {
 	if t := s.here(id); t != nil {
 		defer s.work.Done()
 		t.answer(answers)

@@ -189,5 +189,5 @@ func replicasShareTheirLimits(t *testing.T, open func() Table) {
 		t.Error("another tenant was refused")
 	}
 	total(6)
-	a.until("it knows who gave way", func() bool { return a.tasks.table.used()["greedy"].tasks == 5 })
+	a.until("it knows who gave way", func() bool { return a.tasks.table.usageByTenant()["greedy"].tasks == 5 })
 }

@@ -28,12 +28,12 @@ func (s *Service) reserve(tenant string) error {
 	for {
 		if err := s.recount(); err != nil {
 			s.o.Logger.Error("cannot count the tasks that are kept", "err", err)
-			return unsaved(err)
+			return errNotSaved(err)
 		}
 		s.mu.Lock()
 		if s.closed {
 			s.mu.Unlock()
-			return interrupted()
+			return errInterrupted()
 		}
 		used, total := s.usage()
 		from, by := s.donor(tenant, used, total)
@@ -66,7 +66,7 @@ func (s *Service) recount() error {
 
 // usage is what tasks take up by tenant, and all together; s.mu is held.
 func (s *Service) usage() (used map[string]usage, total usage) {
-	if used = s.table.used(); used == nil {
+	if used = s.table.usageByTenant(); used == nil {
 		used = map[string]usage{}
 	}
 	for tenant, u := range s.own {
@@ -122,7 +122,7 @@ func (s *Service) donor(tenant string, used map[string]usage, total usage) (most
 // mine is how many calls of a tenant this agent took and has not finished, tasks or not yet, but those that a shared table
 // counts; s.mu is held.
 func (s *Service) mine(tenant string) (n int) {
-	shared := s.table.shared()
+	shared := s.table.isShared()
 	for t := range s.runs {
 		if t.rec.Owner.Tenant == tenant && (!shared || !t.inserted) {
 			n++
@@ -146,7 +146,7 @@ func (s *Service) evict(tenant string, by time.Time) bool {
 	}
 	var first *task
 	for _, t := range s.live {
-		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && t.rec.Updated.UnixMilli() <= latest(by) && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
+		if t.rec.Owner.Tenant == tenant && !t.inserted && t.isFinished() && t.rec.Updated.UnixMilli() <= latest(by) && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
 			first = t
 		}
 	}
@@ -157,8 +157,8 @@ func (s *Service) evict(tenant string, by time.Time) bool {
 	return true
 }
 
-// finished reports that a task has ended, and that the store was asked to keep it: until then it may become the store's.
-func (t *task) finished() bool {
+// isFinished reports that a task has ended, and that the store was asked to keep it: until then it may become the store's.
+func (t *task) isFinished() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.kept && t.rec.State.over()

@@ -60,7 +60,7 @@ func (t *task) finish(result json.RawMessage, err error) {
 	t.mu.Lock()
 	if !t.claimed {
 		if errors.Is(err, kit.ErrLeft) { // its client waits here
-			err = interrupted()
+			err = errInterrupted()
 		}
 		t.ended, t.result, t.err = true, result, err
 		t.mu.Unlock()

@@ -73,7 +73,7 @@ func sharedTableIsOneForAllReplicas(t *testing.T, open func() Table) {
 		if err := b.count(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return b.used()["t"].tasks == 1 && b.used()["t"].open == 0
+		return b.usageByTenant()["t"].tasks == 1 && b.usageByTenant()["t"].open == 0
 	})
 }
 

@@ -83,11 +83,11 @@ var postgresSteps = []string{
 // unfinished is the condition for tasks that are not over.
 const unfinished = `state IN ('pending', 'running', 'input_required')`
 
-func (t *sqlTable) shared() bool   { return t.db.Dialect() == store.Postgres }
+func (t *sqlTable) isShared() bool { return t.db.Dialect() == store.Postgres }
 func (t *sqlTable) now() time.Time { return t.db.Now() }
 
 func (t *sqlTable) close() {
-	if t.shared() && t.replica != "" {
+	if t.isShared() && t.replica != "" {
 		t.leave()
 	}
 }
@@ -98,12 +98,12 @@ func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 		return err
 	}
 	t.replica, t.listener = replica, l
-	if t.shared() {
+	if t.isShared() {
 		return nil // others may run what is not over
 	}
 	now := t.now().UnixMilli()
 	for _, modern := range []int{0, 1} {
-		why := interrupted()
+		why := errInterrupted()
 		raw, err := json.Marshal(why.RPC(modern == 1))
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 }
 
 func (t *sqlTable) count(ctx context.Context) error {
-	if !t.shared() { // kept as things happen
+	if !t.isShared() { // kept as things happen
 		return nil
 	}
 	rows, err := t.db.QueryContext(ctx, `SELECT tenant, COUNT(*), CAST(SUM(size) AS BIGINT), SUM(CASE WHEN `+unfinished+` THEN 1 ELSE 0 END) FROM tasks GROUP BY tenant`)
@@ -144,7 +144,7 @@ func (t *sqlTable) count(ctx context.Context) error {
 	return err
 }
 
-func (t *sqlTable) used() map[string]usage {
+func (t *sqlTable) usageByTenant() map[string]usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.kept)
@@ -202,7 +202,7 @@ func (t *sqlTable) insert(ctx context.Context, r *record) (bool, error) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)`,
 		r.ID, legible(r.Tool), r.Owner.Principal, r.Owner.Tenant, r.Owner.Session, number(r.Modern), r.Created.UnixMilli(), r.Updated.UnixMilli(), r.Expires.UnixMilli(), string(r.State), legible(r.Message), inputs, r.Origin)
 	if err == nil {
-		t.account(r.Owner.Tenant, usage{tasks: 1, open: number(t.shared())})
+		t.account(r.Owner.Tenant, usage{tasks: 1, open: number(t.isShared())})
 	}
 	return err == nil, err
 }
@@ -252,7 +252,7 @@ func (t *sqlTable) settle(ctx context.Context, r *record) (*record, bool, error)
 	case err != nil:
 		return nil, false, err
 	case n > 0:
-		t.account(r.Owner.Tenant, usage{bytes: r.size(), open: -number(t.shared())})
+		t.account(r.Owner.Tenant, usage{bytes: r.size(), open: -number(t.isShared())})
 		return r, true, nil
 	}
 	end, err := t.get(ctx, r.ID)

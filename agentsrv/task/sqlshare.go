@@ -63,7 +63,7 @@ func (t *sqlTable) mail(ctx context.Context) error {
 		if err := json.Unmarshal(raw, &answers); err != nil {
 			return err
 		}
-		t.listener.answered(id, answers)
+		t.listener.handleAnswers(id, answers)
 	}
 	return rows.Err()
 }

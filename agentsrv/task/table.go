@@ -15,13 +15,13 @@ type Table interface {
 	open(ctx context.Context, replica string, l listener) error
 	// close says that the replica is gone.
 	close()
-	shared() bool
+	isShared() bool
 	// now is the time that all replicas go by, whatever their own clocks say.
 	now() time.Time
 	// count brings what used tells up to date.
 	count(ctx context.Context) error
-	// used is what there is of each tenant.
-	used() map[string]usage
+	// usageByTenant is what there is of each tenant.
+	usageByTenant() map[string]usage
 	// insert keeps a new task; false where nothing is kept.
 	insert(ctx context.Context, r *record) (bool, error)
 	// update keeps how far a task is; errOver if it is over.
@@ -53,10 +53,10 @@ type Table interface {
 
 // listener is a service, as its table sees it.
 type listener interface {
-	// settled says in which state a task is over that may run here; "" if it is gone.
-	settled(id string, s state)
-	// answered brings answers to questions of a task that may run here.
-	answered(id string, answers map[string]json.RawMessage)
+	// handleEnd says in which state a task is over that may run here; "" if it is gone.
+	handleEnd(id string, s state)
+	// handleAnswers brings answers to questions of a task that may run here.
+	handleAnswers(id string, answers map[string]json.RawMessage)
 }
 
 // statementTimeout bounds one statement: a store that hangs must not hang its tasks.
@@ -85,13 +85,13 @@ func (nowhere) open(context.Context, string, listener) error { return nil }
 
 func (nowhere) close() {}
 
-func (nowhere) shared() bool { return false }
+func (nowhere) isShared() bool { return false }
 
 func (nowhere) now() time.Time { return time.Now() }
 
 func (nowhere) count(context.Context) error { return nil }
 
-func (nowhere) used() map[string]usage { return nil }
+func (nowhere) usageByTenant() map[string]usage { return nil }
 
 func (nowhere) insert(context.Context, *record) (bool, error) { return false, nil }
 

@@ -85,14 +85,14 @@ type heard struct {
 	answers chan map[string]json.RawMessage
 }
 
-func (h heard) settled(id string, _ state) {
+func (h heard) handleEnd(id string, _ state) {
 	select {
 	case h.ends <- id:
 	default:
 	}
 }
 
-func (h heard) answered(_ string, answers map[string]json.RawMessage) { h.answers <- answers }
+func (h heard) handleAnswers(_ string, answers map[string]json.RawMessage) { h.answers <- answers }
 
 // ready opens a table as the replica of that name.
 func ready(t *testing.T, table Table, replica string) heard {
@@ -167,7 +167,7 @@ func tableKeepsOneEnd(t *testing.T, open func() Table) {
 	if err := a.update(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != asking || !strings.HasPrefix(got.Message, "how") || !bytes.Equal(got.Log, r.Log) || a.shared() && string(got.Inputs["a"]) != `{"m":"\u0000"}` {
+	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != asking || !strings.HasPrefix(got.Message, "how") || !bytes.Equal(got.Log, r.Log) || a.isShared() && string(got.Inputs["a"]) != `{"m":"\u0000"}` {
 		t.Errorf("%+v", got)
 	}
 	first := over(r, completed, `{"content":[]}`)
@@ -214,7 +214,7 @@ func tableKeepsLargeResults(t *testing.T, open func() Table) {
 			t.Errorf("%d bytes: the second end is %v, with %d", n, won, len(end.Result))
 		}
 	}
-	if u := a.used()["t"]; u.tasks != 5 || u.bytes < 3<<20 {
+	if u := a.usageByTenant()["t"]; u.tasks != 5 || u.bytes < 3<<20 {
 		t.Errorf("%+v", u)
 	}
 }
@@ -266,7 +266,7 @@ func tableMakesRoom(t *testing.T, open func() Table) {
 		if err := a.count(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return a.used()[tenant]
+		return a.usageByTenant()[tenant]
 	}
 	running := insert(t, a, nil)
 	old := insert(t, a, nil)
@@ -276,7 +276,7 @@ func tableMakesRoom(t *testing.T, open func() Table) {
 	last := over(old, completed, `"old"`)
 	last.Updated = last.Updated.Add(time.Second)
 	settle(t, a, last)
-	if u := count("t"); u.tasks != 3 || u.bytes != int64(len(`"young""old"`)) || a.shared() && u.open != 1 {
+	if u := count("t"); u.tasks != 3 || u.bytes != int64(len(`"young""old"`)) || a.isShared() && u.open != 1 {
 		t.Errorf("%+v", u)
 	}
 	if must[bool](t)(a.evict(t.Context(), "t", young.Updated)) {

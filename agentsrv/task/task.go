@@ -156,7 +156,7 @@ func (s *Service) Open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
-	if s.table.shared() {
+	if s.table.isShared() {
 		if err := s.beat(); err != nil {
 			return fmt.Errorf("tasks: %w", err)
 		}
@@ -184,7 +184,7 @@ func (s *Service) Close(ctx context.Context) error {
 	runs := maps.Clone(s.runs)
 	s.mu.Unlock()
 	for t := range runs {
-		t.cancel(interrupted())
+		t.cancel(errInterrupted())
 	}
 	done := make(chan struct{})
 	go func() {
@@ -207,7 +207,7 @@ func (s *Service) Close(ctx context.Context) error {
 	}
 }
 
-func interrupted() *jsonrpc.RequestError {
+func errInterrupted() *jsonrpc.RequestError {
 	return jsonrpc.Errorf(jsonrpc.KindInterrupted, "interrupted: the agent stopped before the task was done; check what it did before calling again")
 }
 

@@ -106,8 +106,8 @@ func (m *metrics) label(tool string, known func(string) bool) *label {
 // unknown is the label of tools that do not exist.
 const unknown = "unknown"
 
-// called counts one tool call.
-func (m *metrics) called(ctx context.Context, l *label, took time.Duration, failed bool) {
+// countCall counts one tool call.
+func (m *metrics) countCall(ctx context.Context, l *label, took time.Duration, failed bool) {
 	ms := float64(took) / float64(time.Millisecond)
 	m.calls.Add(ctx, 1, l.added...)
 	if failed {

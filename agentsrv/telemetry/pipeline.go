@@ -108,7 +108,7 @@ func (t *Telemetry) Queued() front.Middleware {
 				}()
 			}
 			kind := jsonrpc.KindInternal // of a panic, which passes through
-			defer func() { t.called(ctx, x, r, kind, time.Since(began)) }()
+			defer func() { t.recordCall(ctx, x, r, kind, time.Since(began)) }()
 			result, err = next(ctx, x)
 			kind = failure(result, err)
 			return result, err

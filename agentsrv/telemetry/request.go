@@ -121,7 +121,7 @@ func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kin
 		}
 	}
 	if x.Method == "tools/call" && !r.queued.Load() {
-		t.called(ctx, x, r, kind, took)
+		t.recordCall(ctx, x, r, kind, took)
 	}
 }
 
@@ -183,11 +183,11 @@ func (r *request) whose(x *front.Exchange) string {
 	return x.Caller.Tenant
 }
 
-// called counts one tool call, and writes its line.
-func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
+// recordCall counts one tool call, and writes its line.
+func (t *Telemetry) recordCall(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
 	t.tools.add(time.Since(t.started), kind != "")
 	l := t.metrics.label(r.tool, t.o.Known)
-	t.metrics.called(ctx, l, took, kind != "")
+	t.metrics.countCall(ctx, l, took, kind != "")
 	t.log(ctx, calledMessage, r.tool, l.name == r.tool, r.whose(x), x.Caller.Trace, kind, took)
 }
 

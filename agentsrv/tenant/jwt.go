@@ -167,13 +167,13 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 	}
 	for _, k := range keys {
 		if named && k.id == kid || !named && len(keys) == 1 {
-			return pinned(k, t.Method.Alg())
+			return keyFor(k, t.Method.Alg())
 		}
 	}
 	return nil, errors.New("no key for this token")
 }
 
-func pinned(k key, alg string) (crypto.PublicKey, error) {
+func keyFor(k key, alg string) (crypto.PublicKey, error) {
 	if k.alg != alg {
 		return nil, fmt.Errorf("the key %q verifies %s only", k.id, k.alg)
 	}

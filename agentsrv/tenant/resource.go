@@ -23,8 +23,8 @@ type metadata struct {
 	Name     string   `json:"resource_name,omitempty"`
 }
 
-// protected reports whether there is an authorization server to send callers to: the issuer of tokens, if it is a URL.
-func (a *Authenticator) protected() bool { return a.jwt != nil && web(a.jwt.options.Issuer) != nil }
+// hasIssuer reports whether there is an authorization server to send callers to: the issuer of tokens, if it is a URL.
+func (a *Authenticator) hasIssuer() bool { return a.jwt != nil && web(a.jwt.options.Issuer) != nil }
 
 // resource is the URL of the endpoint as tokens are made out to it: the audience, if it is a URL, else the one by which the
 // caller reached it.
@@ -50,7 +50,7 @@ func web(s string) *url.URL {
 
 // Resource is what refused callers are told; nothing where no authorization server is known.
 func (a *Authenticator) Resource(r *http.Request) ingress.Resource {
-	if !a.protected() {
+	if !a.hasIssuer() {
 		return ingress.Resource{}
 	}
 	described := ingress.Resource{Scope: strings.Join(a.jwt.options.Scopes, " ")}
@@ -64,7 +64,7 @@ func (a *Authenticator) Resource(r *http.Request) ingress.Resource {
 // audience, and at the root. There are none where no authorization server is known.
 func (a *Authenticator) Pages(name string) map[string]http.Handler {
 	pages := map[string]http.Handler{}
-	if !a.protected() {
+	if !a.hasIssuer() {
 		return pages
 	}
 	page := kit.Page(func(r *http.Request) (int, any) {

@@ -73,7 +73,7 @@ func (t *Tenants) Middleware() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 			call := x.Method == "tools/call"
-			id, bad := named(x, call)
+			id, bad := namedTenant(x, call)
 			if bad != nil {
 				if bad.Data["field"] == field && call {
 					return kit.Refuse(bad, x.Modern, x.Version, true)
@@ -155,8 +155,8 @@ func notFound() *jsonrpc.RequestError {
 	return jsonrpc.Errorf(jsonrpc.KindTenantNotFound, "Tenant not found")
 }
 
-// named is the tenant that the request itself names, "" if none: in the arguments of a tool, else in _meta.
-func named(x *front.Exchange, call bool) (string, *jsonrpc.RequestError) {
+// namedTenant is the tenant that the request itself names, "" if none: in the arguments of a tool, else in _meta.
+func namedTenant(x *front.Exchange, call bool) (string, *jsonrpc.RequestError) {
 	if x.Params == nil {
 		return "", nil
 	}

@@ -88,8 +88,8 @@ func (c *client) waiting(agent string, cause *exchange) (all []*exchange) {
 	return all
 }
 
-// answered takes the client's answer.
-func (c *client) answered(env jsonrpc.Envelope) {
+// handleAnswer takes the client's answer.
+func (c *client) handleAnswer(env jsonrpc.Envelope) {
 	c.mu.Lock()
 	answer := c.asks[string(env.ID)]
 	delete(c.asks, string(env.ID))

@@ -85,7 +85,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	case errors.Is(context.Cause(ctx), errIdle):
 		return nil, timedOut(agent, err)
 	}
-	return nil, x.translated(agentError(agent, err))
+	return nil, x.translateError(agentError(agent, err))
 }
 
 // own handles an agent's message about this call.

@@ -20,7 +20,7 @@ type delivered struct {
 
 // connect is the session with an agent, connected.
 func (c *client) connect(ctx context.Context, agent string) (*session.Session, error) {
-	sess, err := c.connected(ctx, agent)
+	sess, err := c.connectAgent(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (c *client) status(ctx context.Context, agent string) (*session.Session, se
 	}
 }
 
-// connected is the session with an agent, of the era that suits both, once it is connected.
-func (c *client) connected(ctx context.Context, agent string) (*session.Session, error) {
+// connectAgent is the session with an agent, of the era that suits both, once it is connected.
+func (c *client) connectAgent(ctx context.Context, agent string) (*session.Session, error) {
 	for try := 1; ; try++ {
 		sess, err := c.sessionWith(agent)
 		if err != nil {
@@ -130,7 +130,7 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 		}
 		return nil, err
 	}
-	sess.OnNotification(func(frame []byte) { c.received(sess, frame) })
+	sess.OnNotification(func(frame []byte) { c.receiveNotification(sess, frame) })
 	return sess, nil
 }
 

@@ -89,18 +89,18 @@ func (x *exchange) direct(ctx context.Context, sess *session.Session, st session
 		case a.done:
 			return false, errAnswered
 		case ctx.Err() != nil:
-			return false, a.interrupted(ctx)
+			return false, a.interruptCause(ctx)
 		case a.err != nil:
 			return false, a.err
 		case a.events == nil:
-			return a.status == http.StatusNotFound && !x.modern && try == 1, a.refused()
+			return a.status == http.StatusNotFound && !x.modern && try == 1, a.errorOf()
 		case a.lastID == "" || x.modern || try > resumeTries:
 			return false, a.cut()
 		}
 		select {
 		case <-time.After(a.retry):
 		case <-ctx.Done():
-			return false, a.interrupted(ctx)
+			return false, a.interruptCause(ctx)
 		}
 		// The stream goes on as the answer to another request.
 		h["Last-Event-Id"], h["Accept"] = []string{a.lastID}, []string{ingress.TypeSSE}
@@ -111,8 +111,8 @@ func (x *exchange) direct(ctx context.Context, sess *session.Session, st session
 	}
 }
 
-// interrupted is why a call ended whose context did. The agent is told; of the modern era it learns by the end of the connection.
-func (a *answer) interrupted(ctx context.Context) error {
+// interruptCause is why a call ended whose context did. The agent is told; of the modern era it learns by the end of the connection.
+func (a *answer) interruptCause(ctx context.Context) error {
 	why := context.Cause(ctx)
 	if !a.x.modern {
 		a.x.c.background(func(ctx context.Context) {
@@ -212,7 +212,7 @@ func (a *answer) WriteHeader(status int) {
 	if n, err := strconv.Atoi(a.Header().Get("Content-Length")); err == nil {
 		a.whole = n
 	}
-	a.x.s.health.answered(a.agent, status)
+	a.x.s.health.noteStatus(a.agent, status)
 	if status != http.StatusOK || !ingress.IsEvents(a.header) {
 		return
 	}
@@ -241,7 +241,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	}
 	a.held = append(a.held, p...)
 	if len(a.held) < maxHeld || a.status != http.StatusOK || a.looked {
-		return len(p), a.bounded()
+		return len(p), a.checkBound()
 	}
 	a.looked = true
 	if before, ok := a.resultBegins(); ok && a.begin() {
@@ -252,8 +252,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bounded is an error once too much is held.
-func (a *answer) bounded() error {
+// checkBound is an error once too much is held.
+func (a *answer) checkBound() error {
 	if len(a.held) > maxMessage {
 		return errors.New("the answer is too large")
 	}
@@ -383,8 +383,8 @@ func (a *answer) message(frame []byte) {
 	}
 }
 
-// refused is the error that an answer of one piece is, or says.
-func (a *answer) refused() error {
+// errorOf is the error that an answer of one piece is, or says.
+func (a *answer) errorOf() error {
 	if a.status == 0 {
 		return agentError(a.agent, &failure.Error{Kind: failure.ChannelClosed, Message: "answer ended early"})
 	}
@@ -399,7 +399,7 @@ func (a *answer) refusal(body []byte) error {
 	} else if a.status < 300 {
 		e = &failure.Error{Kind: failure.Protocol, Message: "its answer is not a JSON-RPC response to the request"}
 	}
-	return a.x.translated(agentError(a.agent, e))
+	return a.x.translateError(agentError(a.agent, e))
 }
 
 // cut is the error for an event stream that ended before the answer.

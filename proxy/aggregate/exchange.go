@@ -57,7 +57,7 @@ func (x *exchange) post(caller Caller) {
 	}
 	if x.env.Kind == jsonrpc.Response || x.env.Kind == jsonrpc.ErrorResponse {
 		if c := x.session(caller); c != nil {
-			c.answered(x.env)
+			c.handleAnswer(x.env)
 			c.release()
 			x.w.WriteHeader(http.StatusAccepted)
 		}
@@ -97,7 +97,7 @@ func (x *exchange) post(caller Caller) {
 	defer x.c.release()
 	x.c.allow(caller)
 	if x.env.Kind == jsonrpc.Notification {
-		x.c.notified(x.env)
+		x.c.handleNotification(x.env)
 		x.w.WriteHeader(http.StatusAccepted)
 		return
 	}

@@ -50,9 +50,9 @@ func timedOut(agent string, err error) error {
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "Agent '" + agent + "' did not answer in time", Status: 504, Err: err}
 }
 
-// translated is an agent's error as the caller's era numbers it: in the modern one there is no -32002, and numbers that moved for it
+// translateError is an agent's error as the caller's era numbers it: in the modern one there is no -32002, and numbers that moved for it
 // say which one they were.
-func (x *exchange) translated(err error) error {
+func (x *exchange) translateError(err error) error {
 	var rpc *jsonrpc.Error
 	switch {
 	case !errors.As(err, &rpc):

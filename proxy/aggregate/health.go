@@ -33,8 +33,8 @@ const (
 	fresh     = 5 * time.Second // an agent that answered so lately is not away because it refuses something
 )
 
-// answered takes the status of an answer to a request to an agent.
-func (h *health) answered(agent string, status int) {
+// noteStatus takes the status of an answer to a request to an agent.
+func (h *health) noteStatus(agent string, status int) {
 	up := status >= 200 && status < 300
 	h.mu.Lock()
 	if up {

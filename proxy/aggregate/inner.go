@@ -60,7 +60,7 @@ func (i innerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if r.Context().Err() == nil {
-		s.health.answered(i.agent, res.StatusCode)
+		s.health.noteStatus(i.agent, res.StatusCode)
 	}
 	res.Request, res.Body = r, cancelBody{res.Body, cancel}
 	return res, nil

@@ -88,11 +88,11 @@ func (x *exchange) log(agent string, frame []byte) bool {
 	if level == "" || slices.Index(levels, said) < slices.Index(levels, level) {
 		return true // not wanted
 	}
-	return x.send(named(agent, frame))
+	return x.send(nameLogger(agent, frame))
 }
 
-// named is a log message whose logger names the agent first.
-func named(agent string, frame []byte) []byte {
+// nameLogger is a log message whose logger names the agent first.
+func nameLogger(agent string, frame []byte) []byte {
 	if own := jsonrpc.GetString(frame, "params", "logger"); own != "" {
 		agent += "/" + own
 	}

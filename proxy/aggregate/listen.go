@@ -34,12 +34,12 @@ func (l *listener) wants(method string) bool {
 // put adds a notification.
 func (l *listener) put(frame []byte) {
 	if env, err := jsonrpc.Scan(frame); err == nil {
-		l.mail.put(l.tagged(env.Method, env.Params))
+		l.mail.put(l.tagNotification(env.Method, env.Params))
 	}
 }
 
-// tagged is a notification with the subscription's id in place of the agent's own.
-func (l *listener) tagged(method string, params []byte) []byte {
+// tagNotification is a notification with the subscription's id in place of the agent's own.
+func (l *listener) tagNotification(method string, params []byte) []byte {
 	out := []byte("{")
 	_ = jsonrpc.Members(params, func(key string, v []byte) bool { // was scanned
 		if key != "_meta" {
@@ -106,7 +106,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	if err != nil { // flags and strings always marshal
 		return nil, err
 	}
-	l.mail.Prepend(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
+	l.mail.Prepend(l.tagNotification(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
 	// Agents tell of changes to those who are connected to them.
 	for _, agent := range c.agents() {
 		c.fetch(agent, hello)

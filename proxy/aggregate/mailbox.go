@@ -27,13 +27,13 @@ func newMailbox() mailbox {
 
 // put adds a message, but not one that is too large or repeats what waits already.
 func (m mailbox) put(frame []byte) {
-	if len(frame) <= maxBytes && !(changed(frame) && m.Any(func(have []byte) bool { return bytes.Equal(have, frame) })) {
+	if len(frame) <= maxBytes && !(announcesChange(frame) && m.Any(func(have []byte) bool { return bytes.Equal(have, frame) })) {
 		m.Put(frame)
 	}
 }
 
-// changed reports that a message announces a change, which need not be repeated.
-func changed(frame []byte) bool {
+// announcesChange reports that a message announces a change, which need not be repeated.
+func announcesChange(frame []byte) bool {
 	return len(frame) < 1<<10 && bytes.Contains(frame, []byte("changed"))
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// notified takes a notification of the client.
-func (c *client) notified(env jsonrpc.Envelope) {
+// handleNotification takes a notification of the client.
+func (c *client) handleNotification(env jsonrpc.Envelope) {
 	if c.id == "" {
 		return // callers who share sessions cannot speak for each other
 	}
@@ -39,8 +39,8 @@ func (c *client) notified(env jsonrpc.Envelope) {
 	}
 }
 
-// received takes a notification of an agent that no request of this client took for its own.
-func (c *client) received(sess *session.Session, frame []byte) {
+// receiveNotification takes a notification of an agent that no request of this client took for its own.
+func (c *client) receiveNotification(sess *session.Session, frame []byte) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
 		return
@@ -64,9 +64,9 @@ func (c *client) received(sess *session.Session, frame []byte) {
 		if x := c.exchangeWith(agent, false); x != nil && x.log(agent, frame) {
 			return
 		}
-		frame = named(agent, frame)
+		frame = nameLogger(agent, frame)
 	case mcp.MethodNotificationResourceUpdated:
-		c.updated(agent, env, frame)
+		c.forwardUpdate(agent, env, frame)
 		return
 	}
 	c.notify(env.Method, frame)
@@ -110,8 +110,8 @@ func (c *client) exchangeWith(agent string, any bool) (to *exchange) {
 	return to
 }
 
-// updated passes on that a resource changed, under the URI by which the client follows it.
-func (c *client) updated(agent string, env jsonrpc.Envelope, frame []byte) {
+// forwardUpdate passes on that a resource changed, under the URI by which the client follows it.
+func (c *client) forwardUpdate(agent string, env jsonrpc.Envelope, frame []byte) {
 	uri := jsonrpc.GetString(env.Params, "uri")
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,8 +41,8 @@ func (o Omission) String() string {
 	return what + ": " + text.Clip(o.Name, 64) + " is a name of " + text.Clip(strings.Join(o.Agents, " and "), 200)
 }
 
-// explained are omissions with their messages.
-func explained(all []Omission) []Omission {
+// withMessages are omissions with their messages.
+func withMessages(all []Omission) []Omission {
 	for i := range all {
 		all[i].Message = all[i].String()
 	}
@@ -56,7 +56,7 @@ func choose(all []entry, kind offer.Kind, v view) (some []entry, left []Omission
 		all = slices.DeleteFunc(all, func(e entry) bool { return e.name == "" })
 	}
 	if kind != offer.Tools || v.MaxTools == 0 || len(all) <= v.MaxTools {
-		return all, explained(left)
+		return all, withMessages(left)
 	}
 	has, take := map[string]int{}, map[string]int{}
 	var agents []string
@@ -75,7 +75,7 @@ func choose(all []entry, kind offer.Kind, v view) (some []entry, left []Omission
 	return slices.DeleteFunc(all, func(e entry) bool {
 		take[e.agent]--
 		return take[e.agent] < 0
-	}), explained(left)
+	}), withMessages(left)
 }
 
 // maxNameless bounds how many names are told one by one.

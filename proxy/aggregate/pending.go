@@ -138,7 +138,7 @@ func (p *pendingCall) wait(ctx context.Context, x *exchange) ([]byte, error) {
 			case p.taken <- struct{}{}:
 			default:
 			}
-			return p.result, x.translated(p.err)
+			return p.result, x.translateError(p.err)
 		case <-ctx.Done(): // the caller cancelled it
 			p.cancel(context.Cause(ctx))
 			x.s.removePending(p)

@@ -30,10 +30,10 @@ func (x *exchange) open() {
 	}
 }
 
-func (x *exchange) event(frame []byte) error { return x.ended(x.out.Event(frame)) }
+func (x *exchange) event(frame []byte) error { return x.endWrites(x.out.Event(frame)) }
 
-// ended makes every later write fail after one that did; x.mu is held.
-func (x *exchange) ended(err error) error {
+// endWrites makes every later write fail after one that did; x.mu is held.
+func (x *exchange) endWrites(err error) error {
 	x.over = x.over || err != nil
 	return err
 }
@@ -49,7 +49,7 @@ func (x *exchange) pump(ctx context.Context, m mailbox) {
 	}
 	x.mu.Lock()
 	x.open()
-	err := x.ended(x.out.Flush())
+	err := x.endWrites(x.out.Flush())
 	x.mu.Unlock()
 	for err == nil && ctx.Err() == nil { // Next would go on while there are messages
 		frame, end := m.Next(ctx, sse.Heartbeat)
@@ -58,7 +58,7 @@ func (x *exchange) pump(ctx context.Context, m mailbox) {
 		case end == nil:
 			err = x.event(jsonrpc.OneLine(frame))
 		case errors.Is(end, outbox.ErrQuiet):
-			err = x.ended(x.out.Comment())
+			err = x.endWrites(x.out.Comment())
 		default:
 			err = end
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
-// advised is an error without advice for a client's user; that for the administrator of the route is about its command.
-func (b *Bridge) advised(err error) error {
+// adviseError is an error without advice for a client's user; that for the administrator of the route is about its command.
+func (b *Bridge) adviseError(err error) error {
 	e := new(failure.Error)
 	if b.o.Dial == nil || !errors.As(err, &e) {
 		return withAdvice(err)

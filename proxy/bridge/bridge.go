@@ -261,8 +261,8 @@ func (b *Bridge) discard(c *child) {
 	}
 }
 
-// died takes a process off that ended by itself.
-func (b *Bridge) died(c *child, err error) {
+// removeChild takes a process off that ended by itself.
+func (b *Bridge) removeChild(c *child, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last, b.how = err, c.exitError()

@@ -73,7 +73,7 @@ func newChild(ctx context.Context, b *Bridge, modern bool) (*child, error) {
 		if b.o.Dial != nil {
 			_ = c.t.Close() // says nothing that err does not
 		}
-		return nil, b.advised(err)
+		return nil, b.adviseError(err)
 	}
 	b.wg.Go(c.writeLoop)
 	return c, nil
@@ -144,7 +144,7 @@ func (c *child) Lost(err error) {
 		err, refused = c.b.o.Judge(err)
 	}
 	if !refused { // else its advice is for whoever logs in
-		err = c.b.advised(err)
+		err = c.b.adviseError(err)
 	}
 	brief := err
 	if e := new(failure.Error); errors.As(err, &e) { // callers see how it ended, not what it wrote to stderr
@@ -154,13 +154,13 @@ func (c *child) Lost(err error) {
 		}
 	}
 	if c.die(brief) {
-		c.b.died(c, err)
+		c.b.removeChild(c, err)
 	}
 }
 
 // Broken fails the request whose answer is too large, if that can be determined.
 func (c *child) Broken(head, _ []byte, err error) {
-	err = c.b.advised(err)
+	err = c.b.adviseError(err)
 	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid(), "err", c.b.hide(err.Error()))
 	c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
@@ -249,5 +249,5 @@ func (c *child) send(ctx context.Context, frame []byte) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		return cause
 	}
-	return c.b.advised(err)
+	return c.b.adviseError(err)
 }

@@ -264,7 +264,7 @@ func (b *Bridge) endIdle() {
 		return
 	}
 	for key, st := range b.common {
-		if st.c != nil && st.c.unused(b.o.Idle) {
+		if st.c != nil && st.c.isUnused(b.o.Idle) {
 			delete(b.common, key)
 			if _, ok := b.children[st.c]; ok {
 				b.closing(st.c)
@@ -276,7 +276,7 @@ func (b *Bridge) endIdle() {
 	}
 }
 
-func (c *child) unused(since time.Duration) bool {
+func (c *child) isUnused(since time.Duration) bool {
 	at, idle := c.idleSince()
 	return idle && time.Since(at) > since
 }

@@ -33,12 +33,12 @@ func (c *child) frame(frame []byte) {
 					_, _ = c.b.o.Judge(nil)
 				}
 			}
-			x.out.Put(message{pieces: replaced(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
+			x.out.Put(message{pieces: replaceAt(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
 		}
 	case jsonrpc.Notification:
-		c.notified(env, frame)
+		c.handleNotification(env, frame)
 	case jsonrpc.Request:
-		c.asked(env, frame)
+		c.handleRequest(env, frame)
 	default:
 		c.b.log.Warn("agent wrote a line that is not JSON-RPC; servers must log to stderr", "pid", c.pid(), "err", err)
 		c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
@@ -63,8 +63,8 @@ func status(env jsonrpc.Envelope, modern bool) int {
 	return jsonrpc.StatusOf(e.Code, modern)
 }
 
-// replaced is text in pieces, with another value where path leads; text itself if it leads nowhere.
-func replaced(text, value []byte, path ...string) [][]byte {
+// replaceAt is text in pieces, with another value where path leads; text itself if it leads nowhere.
+func replaceAt(text, value []byte, path ...string) [][]byte {
 	start, end, ok := jsonrpc.Find(text, path...)
 	if !ok {
 		return [][]byte{text}
@@ -72,10 +72,10 @@ func replaced(text, value []byte, path ...string) [][]byte {
 	return [][]byte{text[:start], value, text[end:]}
 }
 
-func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
+func (c *child) handleNotification(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodNotificationProgress) {
 		if x := c.find(jsonrpc.Get(env.Params, "progressToken")); x != nil && x.token != nil {
-			x.send(message{pieces: replaced(frame, x.token, "params", "progressToken")})
+			x.send(message{pieces: replaceAt(frame, x.token, "params", "progressToken")})
 		}
 		return
 	}
@@ -120,7 +120,7 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 func (c *child) notifiedModern(env jsonrpc.Envelope, frame []byte) {
 	if start, end, ok := jsonrpc.Find(env.Params, "_meta", mcp.MetaKeySubscriptionID); ok {
 		if x := c.find(env.Params[start:end]); x != nil && x.endless() {
-			x.send(message{pieces: replaced(frame, x.id, "params", "_meta", mcp.MetaKeySubscriptionID)})
+			x.send(message{pieces: replaceAt(frame, x.id, "params", "_meta", mcp.MetaKeySubscriptionID)})
 		}
 		return
 	}
@@ -160,9 +160,9 @@ func (c *child) each(f func(*clientSession)) {
 	}
 }
 
-// asked forwards a request of the process to the session that caused it. It is refused at once where that session
+// handleRequest forwards a request of the process to the session that caused it. It is refused at once where that session
 // cannot be determined, or its client did not declare the capability.
-func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
+func (c *child) handleRequest(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodPing) {
 		c.write(jsonrpc.NewResult(env.ID, nil))
 		return

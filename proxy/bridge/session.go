@@ -30,7 +30,7 @@ type clientSession struct {
 
 // newSession opens a session with a process. It has no use before it is registered.
 func (c *child) newSession(env jsonrpc.Envelope) (*clientSession, error) {
-	s := &clientSession{b: c.b, c: c, id: rand.Text(), capabilities: declared(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
+	s := &clientSession{b: c.b, c: c, id: rand.Text(), capabilities: capabilityNames(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
@@ -125,8 +125,8 @@ func (s *clientSession) end() {
 	s.general.Fail(errReplaced)
 }
 
-// declared is the part of a client's capabilities that is kept: they come at any length.
-func declared(caps []byte) (names []string) {
+// capabilityNames is the part of a client's capabilities that is kept: they come at any length.
+func capabilityNames(caps []byte) (names []string) {
 	for _, name := range ingress.ClientCapabilities {
 		if v := jsonrpc.Get(caps, name); v != nil && v[0] == '{' {
 			names = append(names, name)

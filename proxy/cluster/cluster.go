@@ -105,7 +105,7 @@ func Open(ctx context.Context, o natsconn.Options) (*Cluster, error) {
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.end = end
-	b := &bucket{conn, stateBucket, natsconn.BucketOptions{TTL: stateTime, Memory: true, MaxBytes: 64 << 20}, c.begin, c.entry, c.synced, c.lost}
+	b := &bucket{conn, stateBucket, natsconn.BucketOptions{TTL: stateTime, Memory: true, MaxBytes: 64 << 20}, c.begin, c.entry, c.markSynced, c.lost}
 	c.over.Go(func() { c.publish(life) })
 	if err := b.start(ctx, life, &c.over); err != nil {
 		c.Close()
@@ -286,7 +286,7 @@ func (c *Cluster) begin(kv jetstream.KeyValue) {
 	c.up = false // what comes first is how it was
 }
 
-func (c *Cluster) synced() {
+func (c *Cluster) markSynced() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {

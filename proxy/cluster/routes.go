@@ -56,7 +56,7 @@ func OpenRoutes(ctx context.Context, o natsconn.Options, name string) (*Routes, 
 	r := &Routes{conn: conn, name: name, log: o.Logger, ping: make(chan struct{}, 1), values: map[string]*value{}}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.end = end
-	b := &bucket{conn, name, natsconn.BucketOptions{MaxBytes: routes.MaxBucket}, r.begin, r.entry, r.synced, r.lost}
+	b := &bucket{conn, name, natsconn.BucketOptions{MaxBytes: routes.MaxBucket}, r.begin, r.entry, r.markSynced, r.lost}
 	r.over.Go(func() { r.expire(life) })
 	if err := b.start(ctx, life, &r.over); err != nil {
 		r.Close()
@@ -78,7 +78,7 @@ func (r *Routes) String() string { return r.conn.Where() + "/" + r.name }
 // Changed receives after each change.
 func (r *Routes) Changed() <-chan struct{} { return r.ping }
 
-func (r *Routes) changed() {
+func (r *Routes) notifyChange() {
 	select {
 	case r.ping <- struct{}{}:
 	default:
@@ -108,7 +108,7 @@ func (r *Routes) begin(kv jetstream.KeyValue) {
 	r.kv, r.next, r.beyond = kv, map[string]*value{}, 0
 }
 
-func (r *Routes) synced() {
+func (r *Routes) markSynced() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
@@ -117,7 +117,7 @@ func (r *Routes) synced() {
 	if r.next != nil {
 		r.values, r.next, r.err = r.next, nil, nil
 	}
-	r.changed()
+	r.notifyChange()
 }
 
 func (r *Routes) lost(err error) {
@@ -127,7 +127,7 @@ func (r *Routes) lost(err error) {
 		r.log.Warn("routes of the bucket may be out of date: the last known ones stay in force", "bucket", r.String(), "error", err.Error())
 	}
 	r.err = err
-	r.changed()
+	r.notifyChange()
 }
 
 func (r *Routes) entry(e jetstream.KeyValueEntry) {
@@ -140,12 +140,12 @@ func (r *Routes) entry(e jetstream.KeyValueEntry) {
 	key, old := e.Key(), into[e.Key()]
 	if e.Operation() != jetstream.KeyValuePut {
 		delete(into, key)
-		r.changed()
+		r.notifyChange()
 		return
 	}
 	if old == nil && len(into) >= maxKeys {
 		r.beyond++
-		r.changed()
+		r.notifyChange()
 		return
 	}
 	v := &value{text: e.Value(), revision: e.Revision()}
@@ -158,7 +158,7 @@ func (r *Routes) entry(e jetstream.KeyValueEntry) {
 	}
 	into[key] = v
 	if old == nil || string(old.text) != string(v.text) {
-		r.changed()
+		r.notifyChange()
 	}
 }
 
@@ -189,7 +189,7 @@ func (r *Routes) expire(ctx context.Context) {
 		if len(gone) == 0 {
 			continue
 		}
-		r.changed()
+		r.notifyChange()
 		for key, revision := range gone {
 			name, id, _ := routes.AgentOf(key)
 			r.log.Warn("agent did not refresh its registration", "agent", name, "id", id)

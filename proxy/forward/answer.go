@@ -39,7 +39,7 @@ func (x *exchange) answer(res *http.Response) {
 		return
 	}
 	if s := res.StatusCode; s < 200 || s >= 300 && s < 400 {
-		x.failed(fmt.Errorf("unexpected HTTP status %d: correct the route's URL", s))
+		x.answerFailure(fmt.Errorf("unexpected HTTP status %d: correct the route's URL", s))
 		return
 	}
 	h := x.c.W.Header()
@@ -187,12 +187,12 @@ func (x *exchange) passIntroduction(res *http.Response) {
 		return
 	}
 	if len(body) > maxAnswer {
-		x.failed(fmt.Errorf("answer to %s is larger than %s", x.c.Env.Method, text.Bytes(maxAnswer)))
+		x.answerFailure(fmt.Errorf("answer to %s is larger than %s", x.c.Env.Method, text.Bytes(maxAnswer)))
 		return
 	}
 	body, err = x.introduce(body, res.Header)
 	if err != nil {
-		x.failed(err)
+		x.answerFailure(err)
 		return
 	}
 	h := x.c.W.Header()
@@ -319,7 +319,7 @@ func (x *exchange) broken(err error) {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	x.failed(err) // silent before anything was passed on: there is a better answer than none
+	x.answerFailure(err) // silent before anything was passed on: there is a better answer than none
 }
 
 // restoring puts the caller's id back in place of an alias.

@@ -216,7 +216,7 @@ func copyPassed(to, from http.Header) {
 func (x *exchange) finish(res *http.Response, err error) {
 	defer x.over()
 	if err != nil {
-		x.failed(err)
+		x.answerFailure(err)
 		return
 	}
 	x.answer(res)
@@ -246,8 +246,8 @@ func (x *exchange) over() {
 	x.cancel(nil)
 }
 
-// failed answers a call whose request had no answer.
-func (x *exchange) failed(err error) {
+// answerFailure answers a call whose request had no answer.
+func (x *exchange) answerFailure(err error) {
 	for _, name := range returned { // of an answer that began and is not passed on
 		delete(x.c.W.Header(), name)
 	}
@@ -270,7 +270,7 @@ func (x *exchange) failed(err error) {
 // tryElsewhere has a call that could not be sent served by another upstream, if it may be and there is one; true if the call is answered.
 func (x *exchange) tryElsewhere(err error) bool {
 	again := x.c.Elsewhere
-	if again == nil || !unreached(err) || x.c.R.Context().Err() != nil {
+	if again == nil || !wasNotSent(err) || x.c.R.Context().Err() != nil {
 		return false
 	}
 	x.avoid.Store(time.Now().Add(avoided).UnixNano())
@@ -289,8 +289,8 @@ func (x *exchange) tryElsewhere(err error) bool {
 	return true
 }
 
-// unreached reports that nothing of a request was sent.
-func unreached(err error) bool {
+// wasNotSent reports that nothing of a request was sent.
+func wasNotSent(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, flow.ErrNotSent) || errors.As(err, &op) && op.Op == "dial"
 }

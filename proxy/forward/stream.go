@@ -25,7 +25,7 @@ func (x *exchange) passEvents(res *http.Response) {
 	if x.opens || x.rewrite {
 		head, err := x.readIntroduction(res)
 		if err != nil {
-			x.failed(err)
+			x.answerFailure(err)
 			return
 		}
 		first = head
@@ -225,7 +225,7 @@ func (x *exchange) passUnwrapped(res *http.Response) {
 			x.broken(err)
 			return
 		case err != nil:
-			x.failed(fmt.Errorf("event stream ended without the answer: %w", err))
+			x.answerFailure(fmt.Errorf("event stream ended without the answer: %w", err))
 			return
 		case e.Streamed && x.c.Status != 0:
 			return
@@ -239,7 +239,7 @@ func (x *exchange) passUnwrapped(res *http.Response) {
 		body, _ := jsonrpc.Update(e.Data, jsonrpc.Replace(x.c.Env.ID, "id")) // was scanned
 		if x.opens || x.rewrite {
 			if body, err = x.introduce(body, res.Header); err != nil {
-				x.failed(err)
+				x.answerFailure(err)
 				return
 			}
 		}

@@ -94,15 +94,15 @@ func (s *Server) call(ctx context.Context, o operation, in proto.Message, output
 // messageOf is a JSON object as a message.
 func messageOf(of protoreflect.MessageDescriptor, object []byte) (proto.Message, error) {
 	m := dynamicpb.NewMessage(of)
-	text, err := quoted(of, object)
+	text, err := quoteTexts(of, object)
 	if err == nil {
 		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
 	}
 	return m, err
 }
 
-// quoted makes texts of the values of an object that are texts in its message: what a server sent stays as it is.
-func quoted(of protoreflect.MessageDescriptor, object []byte) ([]byte, error) {
+// quoteTexts makes texts of the values of an object that are texts in its message: what a server sent stays as it is.
+func quoteTexts(of protoreflect.MessageDescriptor, object []byte) ([]byte, error) {
 	out, sep := []byte{'{'}, ""
 	var bad error
 	walk := jsonrpc.Members(object, func(key string, v []byte) bool {
@@ -112,7 +112,7 @@ func quoted(of protoreflect.MessageDescriptor, object []byte) ([]byte, error) {
 		case f.Message() != nil && f.IsList():
 			v, bad = quotedAll(f.Message(), v)
 		case f.Message() != nil:
-			v, bad = quoted(f.Message(), v)
+			v, bad = quoteTexts(f.Message(), v)
 		case f.Kind() == protoreflect.StringKind && !f.IsList() && v[0] != '"':
 			v = jsonrpc.Quote(string(v))
 		}
@@ -129,7 +129,7 @@ func quotedAll(of protoreflect.MessageDescriptor, list []byte) ([]byte, error) {
 	var bad error
 	walk := jsonrpc.Elements(list, func(e []byte) bool {
 		var one []byte
-		one, bad = quoted(of, e)
+		one, bad = quoteTexts(of, e)
 		all = append(all, one)
 		return bad == nil
 	})

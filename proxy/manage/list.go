@@ -76,7 +76,7 @@ func (s *Server) list(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	all := []listed{}
 	table := s.o.Router.Routes().Routes
-	gone := unreached(ctx, table)
+	gone := unreachable(ctx, table)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, v := range s.known {

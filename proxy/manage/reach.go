@@ -17,9 +17,9 @@ const (
 	reachMost = 64              // at a time
 )
 
-// unreached looks for the agents of this machine at whose ports nobody listens, with what the system says of that: a circuit breaker
+// unreachable looks for the agents of this machine at whose ports nobody listens, with what the system says of that: a circuit breaker
 // knows it after several requests only. Agents elsewhere are not tried, since there may be a proxy on the way to them.
-func unreached(ctx context.Context, table map[string]*routes.Route) map[*routes.Route]error {
+func unreachable(ctx context.Context, table map[string]*routes.Route) map[*routes.Route]error {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
 	var (

@@ -104,7 +104,7 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 		if err := s.available(table, name); err != nil {
 			return nil, err
 		}
-		tools, err := s.served(ctx, name)
+		tools, err := s.servedTools(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (s *Server) allParts(ctx context.Context, table *routes.Table) []part {
 	for i := range parts {
 		wg.Go(func() {
 			slots <- struct{}{}
-			parts[i].tools, parts[i].err = s.served(ctx, parts[i].server)
+			parts[i].tools, parts[i].err = s.servedTools(ctx, parts[i].server)
 			<-slots
 		})
 	}
@@ -181,8 +181,8 @@ type part struct {
 	err    error
 }
 
-// served gets the tools of a server in force.
-func (s *Server) served(ctx context.Context, name string) ([]offer.Item, error) {
+// servedTools gets the tools of a server in force.
+func (s *Server) servedTools(ctx context.Context, name string) ([]offer.Item, error) {
 	route, rt, release, ok := s.o.Router.Acquire(name)
 	if !ok {
 		return nil, notFound(name)

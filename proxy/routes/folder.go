@@ -40,8 +40,8 @@ func (p *piece) why() error {
 	return fmt.Errorf("%w; the last valid ones stay in force", p.err)
 }
 
-// needed is the file because of which p is of no use, "" if that is for another reason, or if it is in order.
-func (p *piece) needed() string {
+// missingFile is the file because of which p is of no use, "" if that is for another reason, or if it is in order.
+func (p *piece) missingFile() string {
 	var ca *caError
 	if errors.As(p.err, &ca) {
 		return ca.file
@@ -51,7 +51,7 @@ func (p *piece) needed() string {
 
 // fits reports whether a file is as it was when it was read.
 func (p *piece) fits(now files.Stamp) bool {
-	return now.Equal(p.stamp) && files.StampOf(p.needed()).Equal(p.needs)
+	return now.Equal(p.stamp) && files.StampOf(p.missingFile()).Equal(p.needs)
 }
 
 // read reads the file.
@@ -61,7 +61,7 @@ func (p *piece) read(foreign bool) {
 	if t, p.err = load(p.path, foreign); p.err == nil {
 		p.table = t
 	}
-	p.needs = files.StampOf(p.needed())
+	p.needs = files.StampOf(p.missingFile())
 }
 
 // folder reports whether routes are in a folder of files instead of a file.

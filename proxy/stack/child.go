@@ -84,15 +84,15 @@ func (p *proc) spawn(port int) (*child, error) {
 func (s *Stack) noteAdded(p *proc) map[string]string {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	add := p.added()
+	add := p.addedVariables()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.env = add
 	return add
 }
 
-// added returns the variables that a start adds now.
-func (p *proc) added() map[string]string {
+// addedVariables returns the variables that a start adds now.
+func (p *proc) addedVariables() map[string]string {
 	add := map[string]string{}
 	if p.stack.o.Env != nil {
 		maps.Copy(add, p.stack.o.Env(p.spec.Name))

@@ -57,11 +57,11 @@ func (f *File) Describe() (lines []string) {
 	}
 	for _, s := range f.Servers {
 		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Sandbox: s.Sandbox, Headers: texts(s.Route["headers"])}
-		d.Launch = s.supervised()
+		d.Launch = s.stackStarts()
 		if s.Command == "" {
 			d.URL = s.URL
 		}
-		reached(&d, s.Route)
+		describeReach(&d, s.Route)
 		lines = append(lines, f.line(d))
 	}
 	if f.Open {
@@ -81,7 +81,7 @@ func (f *File) Describe() (lines []string) {
 		for _, a := range list {
 			d.Args = append(d.Args, valueText(a))
 		}
-		reached(&d, r)
+		describeReach(&d, r)
 		if d.Command != "" || d.URL != "" {
 			lines = append(lines, f.line(d))
 		}
@@ -94,8 +94,8 @@ func (f *File) Describe() (lines []string) {
 	return append(lines, own(routerName, "router", f.Router.Flags, f.Router.Env))
 }
 
-// reached fills in through whom a route reaches its agent, by what trust, and with which login.
-func reached(d *config.Server, r map[string]any) {
+// describeReach fills in through whom a route reaches its agent, by what trust, and with which login.
+func describeReach(d *config.Server, r map[string]any) {
 	for key, to := range map[string]*string{"proxy": &d.Proxy, "ca": &d.CA, "clientCert": &d.ClientCert, "clientKey": &d.ClientKey} {
 		if r[key] != nil {
 			*to = valueText(r[key])

@@ -87,19 +87,19 @@ func (e *ServerEntry) listens() string {
 	return e.URL
 }
 
-// supervised reports whether the stack starts the server; the router starts or contacts the others.
-func (e *ServerEntry) supervised() bool { return e.Command != "" && e.URL != "" }
+// stackStarts reports whether the stack starts the server; the router starts or contacts the others.
+func (e *ServerEntry) stackStarts() bool { return e.Command != "" && e.URL != "" }
 
 // Routed reports whether the router serves it. One that is disabled there is only started, such as a database.
 func (e *ServerEntry) Routed() bool { return valueText(e.Route["disabled"]) != "true" }
 
-// started reports whether the router starts it, on the first request that it is for.
-func (e *ServerEntry) started() bool { return e.Command != "" && e.URL == "" && e.Routed() }
+// routerStarts reports whether the router starts it, on the first request that it is for.
+func (e *ServerEntry) routerStarts() bool { return e.Command != "" && e.URL == "" && e.Routed() }
 
 // Started names the servers that the router starts.
 func (f *File) Started() (names []string) {
 	for _, e := range f.Servers {
-		if e.started() {
+		if e.routerStarts() {
 			names = append(names, e.Name)
 		}
 	}
@@ -190,8 +190,8 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 				r.fail(n, "version is %s; this mcphud reads version 1", n.Text)
 			}
 		},
-		"agents":  func(n config.Node) { r.named(n, "agents", r.agent) },
-		"servers": func(n config.Node) { r.named(n, "servers", r.server) },
+		"agents":  func(n config.Node) { r.readNamed(n, "agents", r.agent) },
+		"servers": func(n config.Node) { r.readNamed(n, "servers", r.server) },
 		"router":  func(n config.Node) { r.within(routerName, func() { r.router(n) }) },
 		"auth":    r.auth,
 	})
@@ -266,8 +266,8 @@ func (r *reader) members(n config.Node, what string, f func(config.Member)) {
 	}
 }
 
-// named reads the entries of agents or servers, whose names are names of routes.
-func (r *reader) named(n config.Node, what string, f func(string, config.Node)) {
+// readNamed reads the entries of agents or servers, whose names are names of routes.
+func (r *reader) readNamed(n config.Node, what string, f func(string, config.Node)) {
 	r.members(n, what, func(m config.Member) {
 		at := config.Node{Line: m.Line, Col: m.Col}
 		switch {

@@ -75,7 +75,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			}
 		}
 		for _, e := range f.Servers {
-			if fixed && e.supervised() {
+			if fixed && e.stackStarts() {
 				ports.claim(e.Name, e.URL)
 			}
 		}
@@ -89,13 +89,13 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	p.Notes = append(ports.notes, f.openNotes(p.table.tokens)...)
 	var all, started []string
 	for _, e := range f.Servers {
-		if e.supervised() {
+		if e.stackStarts() {
 			started = append(started, e.Name)
 		}
 	}
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
-		s.Args, s.Drain = arguments(f.stored(a, at.State)), drainTime(a.Flags)
+		s.Args, s.Drain = arguments(f.databaseFlags(a, at.State)), drainTime(a.Flags)
 		if token := p.table.tokens[a.Of]; token != "" {
 			s.Env[tokenEnv], s.Env[anonymousEnv] = token, "true"
 		}
@@ -112,7 +112,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		if dir == "" {
 			dir = f.folder()
 		}
-		if !e.supervised() {
+		if !e.stackStarts() {
 			p.Notes = append(p.Notes, missingCommand(e, dir)...)
 			continue
 		}
@@ -201,8 +201,8 @@ func (f *File) folder() string {
 	return filepath.Dir(f.Path)
 }
 
-// stored adds to an agent's flags where its database is, unless the file configures that.
-func (f *File) stored(a AgentEntry, state string) [][2]string {
+// databaseFlags adds to an agent's flags where its database is, unless the file configures that.
+func (f *File) databaseFlags(a AgentEntry, state string) [][2]string {
 	if a.Env["AGENT_STORE"] != "" {
 		return a.Flags
 	}

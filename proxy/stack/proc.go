@@ -42,7 +42,7 @@ func (p *proc) run() {
 	p.port = p.spec.Port
 	row := 0 // failures in a row
 	for {
-		gen, ok := p.desired()
+		gen, ok := p.desiredState()
 		if !ok {
 			p.setState(Stopped, "", nil)
 			if p.isClosing() {
@@ -70,8 +70,8 @@ func (p *proc) run() {
 	}
 }
 
-// desired returns whether the process should run, and the generation of that request.
-func (p *proc) desired() (gen uint64, ok bool) {
+// desiredState returns whether the process should run, and the generation of that request.
+func (p *proc) desiredState() (gen uint64, ok bool) {
 	p.stack.mu.Lock()
 	defer p.stack.mu.Unlock()
 	return p.generation, p.enabled && !p.closing
@@ -85,7 +85,7 @@ func (p *proc) isClosing() bool {
 
 // isCurrent reports whether the process should run, and no newer start was requested.
 func (p *proc) isCurrent(gen uint64) bool {
-	now, ok := p.desired()
+	now, ok := p.desiredState()
 	return ok && now == gen
 }
 

@@ -100,7 +100,7 @@ func (s *Stack) renew(moved *proc) {
 		if p == moved {
 			continue
 		}
-		now := p.added()
+		now := p.addedVariables()
 		s.mu.Lock()
 		if p.enabled && !p.closing && p.env != nil && !maps.Equal(p.env, now) {
 			p.env, p.status.State = nil, Waiting // once, and nobody takes it for ready

@@ -27,7 +27,7 @@ func (s *Stack) Whole(ctx context.Context, names []string) map[string]string {
 	client := newClient(p.spec.Cert)
 	defer client.CloseIdleConnections()
 	for {
-		now, err := absent(ctx, client, at)
+		now, err := absentTools(ctx, client, at)
 		if err != nil && ctx.Err() == nil {
 			return nil // nobody said that we may ask
 		}
@@ -52,8 +52,8 @@ func (s *Stack) Whole(ctx context.Context, names []string) map[string]string {
 // NotInTime is in the reason of a route that did not answer before the router's list had to.
 const NotInTime = "did not answer in time"
 
-// absent lists all tools at the endpoint of a router, and returns the routes whose tools are not in the list, with the reason.
-func absent(ctx context.Context, c *http.Client, at string) (map[string]string, error) {
+// absentTools lists all tools at the endpoint of a router, and returns the routes whose tools are not in the list, with the reason.
+func absentTools(ctx context.Context, c *http.Client, at string) (map[string]string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
 		return nil, err

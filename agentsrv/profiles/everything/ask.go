@@ -90,7 +90,7 @@ func formParams(message, form string) mcp.ElicitationParams {
 // fields are there, in which case it is to be asked again.
 func answer(responses mcp.InputResponses, key, form string) *mcp.ElicitationResult {
 	a := server.ElicitationResponse(responses, key)
-	if a == nil || !decided(a) {
+	if a == nil || !isDecision(a) {
 		return nil
 	}
 	if a.Action != mcp.ElicitationResponseActionAccept {
@@ -109,8 +109,8 @@ func answer(responses mcp.InputResponses, key, form string) *mcp.ElicitationResu
 	return a
 }
 
-// decided reports whether the answer says one of the three things that one can.
-func decided(a *mcp.ElicitationResult) bool {
+// isDecision reports whether the answer says one of the three things that one can.
+func isDecision(a *mcp.ElicitationResult) bool {
 	switch a.Action {
 	case mcp.ElicitationResponseActionAccept, mcp.ElicitationResponseActionDecline, mcp.ElicitationResponseActionCancel:
 		return true
@@ -180,7 +180,7 @@ func askAfterProgress(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTool
 }
 
 func visit(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := server.ElicitationResponse(r.Params.InputResponses, "visit"); a != nil && decided(a) {
+	if a := server.ElicitationResponse(r.Params.InputResponses, "visit"); a != nil && isDecision(a) {
 		return text("Elicitation completed: action=" + string(a.Action))
 	}
 	if bad, err := require(ctx, browsing); bad != nil || err != nil {

@@ -22,9 +22,9 @@ const (
 	roots       capability = "roots"
 )
 
-// declared reports whether the client can be asked: by what the request itself says in the modern era, by what
+// hasCapability reports whether the client can be asked: by what the request itself says in the modern era, by what
 // initialize said in the legacy one.
-func declared(ctx context.Context, c capability) bool {
+func hasCapability(ctx context.Context, c capability) bool {
 	var have mcp.ClientCapabilities
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
 		if info.ClientCapabilities != nil {
@@ -52,7 +52,7 @@ func require(ctx context.Context, want ...capability) (*mcp.CallToolResult, erro
 	missing := map[string]any{}
 	var names []string
 	for _, c := range want {
-		if declared(ctx, c) {
+		if hasCapability(ctx, c) {
 			continue
 		}
 		names = append(names, string(c))

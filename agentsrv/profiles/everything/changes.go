@@ -57,7 +57,7 @@ func (f *Features) flipTool() string {
 	const name = "test_dynamic_tool"
 	return f.dynamic.flip("the tool "+name, func() {
 		f.options.Registry.AddTools(tool(name, "A tool that comes and goes", "Is there until test_trigger_tool_change is called again.",
-			fixed(mcp.NewTextContent("still here"))))
+			answerWith(mcp.NewTextContent("still here"))))
 	}, func() { f.options.Registry.DeleteTools(name) })
 }
 

@@ -160,7 +160,7 @@ func (f *Features) ask(ctx context.Context, r mcp.CallToolRequest, step int, kno
 func askAnything(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	b, missing := server.NewInputRequestBuilder(""), 0
 	want := func(c capability, answered bool, ask func()) {
-		if declared(ctx, c) && !answered {
+		if hasCapability(ctx, c) && !answered {
 			missing++
 			ask()
 		}

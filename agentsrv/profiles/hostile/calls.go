@@ -46,7 +46,7 @@ func (s *Server) call(ctx context.Context, x *front.Exchange, tool string, args 
 	switch tool {
 	case "deep_json":
 		depth := number(args, "depth", 50_000, 10_000_000)
-		return `{"content":[{"type":"text","text":"deep"}],"structuredContent":` + nested(`{"a":[`, `1`, `]}`, depth/2) + `}`, nil
+		return `{"content":[{"type":"text","text":"deep"}],"structuredContent":` + nest(`{"a":[`, `1`, `]}`, depth/2) + `}`, nil
 	case "long_line":
 		return text(strings.Repeat("0123456789", number(args, "bytes", 10<<20, mostBytes)/10)), nil
 	case "many_contents":

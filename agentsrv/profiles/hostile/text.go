@@ -41,7 +41,7 @@ func complete(result string, modern, list bool) []byte {
 	return []byte(more + strings.TrimPrefix(result, "{"))
 }
 
-// nested is opening and closing, depth times around a core.
-func nested(opening, core, closing string, depth int) string {
+// nest is opening and closing, depth times around a core.
+func nest(opening, core, closing string, depth int) string {
 	return strings.Repeat(opening, depth) + core + strings.Repeat(closing, depth)
 }

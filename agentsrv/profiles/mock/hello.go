@@ -28,7 +28,7 @@ func (m *Mock) initialize(ctx context.Context, x *front.Exchange, next front.Nex
 	}
 	version := m.o.Version
 	if version == "" {
-		version = m.rec.agreed(jsonrpc.GetString(x.Params, "protocolVersion"))
+		version = m.rec.versionFor(jsonrpc.GetString(x.Params, "protocolVersion"))
 	}
 	if version != "" {
 		if params, err := jsonrpc.Update(x.Params, jsonrpc.Set(jsonrpc.Quote(version), "protocolVersion")); err == nil {
@@ -63,8 +63,8 @@ func (m *Mock) initialize(ctx context.Context, x *front.Exchange, next front.Nex
 	return result, nil
 }
 
-// agreed is the version that was agreed upon when a client asked for this one, "" if none did.
-func (r *recording) agreed(asked string) string {
+// versionFor is the version that was agreed upon when a client asked for this one, "" if none did.
+func (r *recording) versionFor(asked string) string {
 	for _, i := range r.callsOf(group{method: string(mcp.MethodInitialize)}) {
 		c := r.calls[i]
 		if c.answer != 0 && jsonrpc.GetString(r.envelope(c.seq).Params, "protocolVersion") == asked {

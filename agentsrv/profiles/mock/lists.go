@@ -64,8 +64,8 @@ func (p *pager) end(r *recording) {
 	}
 }
 
-// joined is a listing as one page: the first one, with the items of all.
-func (r *recording) joined(method string, l listing) []byte {
+// joinPages is a listing as one page: the first one, with the items of all.
+func (r *recording) joinPages(method string, l listing) []byte {
 	first := r.envelope(l.pages[0]).Result
 	if len(l.pages) == 1 && !l.more {
 		return first
@@ -90,11 +90,11 @@ func (r *recording) joined(method string, l listing) []byte {
 	return out
 }
 
-// listed is how many items the last listing has.
-func (r *recording) listed(method string) (n int) {
+// countListed is how many items the last listing has.
+func (r *recording) countListed(method string) (n int) {
 	result := r.made(method)
 	if all := r.lists[method]; len(all) > 0 {
-		result = r.joined(method, all[len(all)-1])
+		result = r.joinPages(method, all[len(all)-1])
 	}
 	_ = jsonrpc.Elements(jsonrpc.Get(result, lists[method]), func([]byte) bool { n++; return true })
 	return n

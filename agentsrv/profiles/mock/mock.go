@@ -102,7 +102,7 @@ func New(o Options) (*Mock, error) {
 
 // Summary is what the mock serves, in a line: "everything: 13 tools, 42 calls recorded".
 func (m *Mock) Summary() string {
-	tools := m.rec.listed(string(mcp.MethodToolsList))
+	tools := m.rec.countListed(string(mcp.MethodToolsList))
 	return fmt.Sprintf("%s: %s, %s recorded", text.Clip(m.o.Server, 80), text.Count(tools, "tool"), text.Count(m.rec.answers, "call"))
 }
 

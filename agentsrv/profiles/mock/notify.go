@@ -24,7 +24,7 @@ func (m *Mock) notify(x *front.Exchange, s *state, env jsonrpc.Envelope, over bo
 		}
 		frame = jsonrpc.NewNotification(env.Method, params)
 	case mcp.MethodNotificationMessage:
-		if !m.wanted(x, s, jsonrpc.GetString(env.Params, "level")) {
+		if !m.wantsLevel(x, s, jsonrpc.GetString(env.Params, "level")) {
 			return
 		}
 	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged:
@@ -54,8 +54,8 @@ func (m *Mock) notify(x *front.Exchange, s *state, env jsonrpc.Envelope, over bo
 	}
 }
 
-// wanted reports whether the client takes log messages of a level. In the modern era it says so with each request.
-func (m *Mock) wanted(x *front.Exchange, s *state, level string) bool {
+// wantsLevel reports whether the client takes log messages of a level. In the modern era it says so with each request.
+func (m *Mock) wantsLevel(x *front.Exchange, s *state, level string) bool {
 	s.mu.Lock()
 	least := s.level
 	s.mu.Unlock()

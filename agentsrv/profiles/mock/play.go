@@ -18,7 +18,7 @@ import (
 func (m *Mock) middleware(next front.Next) front.Next {
 	return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 		if x.ID == nil {
-			return m.notified(ctx, x, next)
+			return m.handleNotification(ctx, x, next)
 		}
 		if x.Method != string(mcp.MethodInitialize) && !m.speaks(x) {
 			return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method not found: %s", clip(x.Method))
@@ -39,8 +39,8 @@ func (m *Mock) middleware(next front.Next) front.Next {
 	}
 }
 
-// notified takes a notification: what the server did upon it follows.
-func (m *Mock) notified(ctx context.Context, x *front.Exchange, next front.Next) (json.RawMessage, error) {
+// handleNotification takes a notification: what the server did upon it follows.
+func (m *Mock) handleNotification(ctx context.Context, x *front.Exchange, next front.Next) (json.RawMessage, error) {
 	result, err := next(ctx, x)
 	if calls := m.rec.callsOf(group{method: x.Method}); len(calls) > 0 && x.Session != nil {
 		s := m.stateOf(x)
@@ -94,7 +94,7 @@ func (m *Mock) list(ctx context.Context, x *front.Exchange) (json.RawMessage, er
 			return nil, err
 		}
 	}
-	return m.fit(x, x.Method, m.rec.joined(x.Method, l), m.rec.modern(first)), nil
+	return m.fit(x, x.Method, m.rec.joinPages(x.Method, l), m.rec.modern(first)), nil
 }
 
 // call answers any other request.
@@ -122,7 +122,7 @@ func (m *Mock) call(ctx context.Context, x *front.Exchange) (json.RawMessage, er
 		return m.fit(x, x.Method, []byte(`{"completion":{"values":[]}}`), false), nil
 	}
 	if !ok {
-		return nil, m.unknown(q)
+		return nil, m.errNotRecorded(q)
 	}
 	return m.give(ctx, x, s, found)
 }

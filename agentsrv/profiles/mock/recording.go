@@ -117,7 +117,7 @@ func (s *scanner) entry(e *journal.Entry) {
 			s.request(c, e)
 		}
 	case e.Dir == journal.Out && e.Kind == journal.Notification:
-		s.notified(c, e)
+		s.addNotification(c, e)
 	case e.Dir == journal.Out: // the client's answer to a question
 		if root := s.asks[e.Peer]; root != 0 {
 			s.during[root] = append(s.during[root], e.Seq)
@@ -152,8 +152,8 @@ func (s *scanner) request(c *conn, e *journal.Entry) {
 	}
 }
 
-// notified is a notification of the client.
-func (s *scanner) notified(c *conn, e *journal.Entry) {
+// addNotification is a notification of the client.
+func (s *scanner) addNotification(c *conn, e *journal.Entry) {
 	if e.Method == string(mcp.MethodNotificationCancelled) {
 		c.over(e.Root)
 		return

@@ -46,8 +46,8 @@ const (
 	maxNaming = 100
 )
 
-// unknown refuses what is not recorded, and names what is.
-func (m *Mock) unknown(q asked) error {
+// errNotRecorded refuses what is not recorded, and names what is.
+func (m *Mock) errNotRecorded(q asked) error {
 	var known []string
 	what, kind := q.method, jsonrpc.KindInvalidParams
 	v := m.rec.variantsOf(q.group)

@@ -84,7 +84,7 @@ func TestNoteThatACallBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.noted = true
-	_, _ = j.ended(nil, nil)
+	_, _ = j.end(nil, nil)
 	q.tasks.Wait()
 	if _, err := q.begun.Get(t.Context(), j.ID); err != nil {
 		t.Errorf("a call that may come again: %v", err)

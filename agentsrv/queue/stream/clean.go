@@ -79,7 +79,7 @@ func (q *Queue) cleanOne(ctx context.Context, subject string) error {
 			return err
 		}
 	}
-	if !over && (known || q.waited(m)) {
+	if !over && (known || q.hasWaiter(m)) {
 		if left, err := q.leftBefore(ctx, subject, raw.Sequence); !left || err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (q *Queue) leftBefore(ctx context.Context, subject string, seq uint64) (boo
 	return c.CachedInfo().AckFloor.Stream >= seq, nil
 }
 
-// waited reports that somebody waits for the end of a call.
-func (q *Queue) waited(m message) bool {
+// hasWaiter reports that somebody waits for the end of a call.
+func (q *Queue) hasWaiter(m message) bool {
 	if m.Origin != q.me {
 		return q.Alive(m.Origin)
 	}

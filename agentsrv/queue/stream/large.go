@@ -90,8 +90,8 @@ func (q *Queue) pack(call string, b []byte) ([]byte, error) {
 	return said(result_, outcome{Large: true}), nil
 }
 
-// fetched is how a call ended.
-func (q *Queue) fetched(c *call, raw []byte) (json.RawMessage, error) {
+// fetchResult is how a call ended.
+func (q *Queue) fetchResult(c *call, raw []byte) (json.RawMessage, error) {
 	var out outcome
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return nil, fmt.Errorf("queue: the result of the call cannot be read: %w", err)

@@ -54,8 +54,8 @@ func (l *Line) Send(b []byte) error {
 	}
 }
 
-// credited lets more frames go.
-func (l *Line) credited(n int) {
+// addCredit lets more frames go.
+func (l *Line) addCredit(n int) {
 	l.mu.Lock()
 	l.open = max(l.open-n, 0)
 	l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Line) Ask(ctx context.Context, method string, params []byte) (json.RawM
 	}
 }
 
-func (l *Line) answered(raw []byte) {
+func (l *Line) handleAnswer(raw []byte) {
 	var a asked
 	if json.Unmarshal(raw, &a) != nil {
 		return

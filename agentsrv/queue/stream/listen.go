@@ -10,7 +10,7 @@ import (
 // listen subscribes to what others say to this replica.
 func (q *Queue) listen(ctx context.Context) error {
 	for subject, f := range map[string]nats.MsgHandler{
-		q.names.to + "." + q.me + ".>": q.mailed,
+		q.names.to + "." + q.me + ".>": q.handleMail,
 		q.names.hint:                   q.hear,
 		q.names.alive:                  func(m *nats.Msg) { q.heard(m.Data) },
 	} {
@@ -45,8 +45,8 @@ func (q *Queue) hear(m *nats.Msg) {
 	q.awake()
 }
 
-// mailed takes what is said about a call, to its origin or to whoever runs it.
-func (q *Queue) mailed(m *nats.Msg) {
+// handleMail takes what is said about a call, to its origin or to whoever runs it.
+func (q *Queue) handleMail(m *nats.Msg) {
 	tokens := strings.Split(m.Subject, ".")
 	if len(tokens) < 3 || len(m.Data) == 0 {
 		return

@@ -143,7 +143,7 @@ func (q *Queue) enter(j queue.Job) (*call, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.draining {
-		return nil, interrupted("the agent is shutting down and takes no more calls; call again when it is back")
+		return nil, errInterrupted("the agent is shutting down and takes no more calls; call again when it is back")
 	}
 	if n := q.o.TenantQueued; n > 0 && q.queued[j.Tenant] >= n {
 		return nil, q.full()
@@ -232,7 +232,7 @@ func (w *wait) out() (json.RawMessage, error) {
 			if leave != nil && w.left() { // it was closed before
 				return nil, kit.ErrLeft
 			}
-			return nil, w.giveUp(interrupted("the agent shut down before this call was done; check what it did before calling again"))
+			return nil, w.giveUp(errInterrupted("the agent shut down before this call was done; check what it did before calling again"))
 		case <-leave:
 			if w.left() {
 				return nil, kit.ErrLeft
@@ -260,7 +260,7 @@ func (w *wait) take(m mail) (result json.RawMessage, err error, done bool) { //n
 		return result, err, true
 	}
 	if m.kind == lost {
-		return nil, w.giveUp(interrupted("the replica that ran the call is gone; check what it did before calling again")), true
+		return nil, w.giveUp(errInterrupted("the replica that ran the call is gone; check what it did before calling again")), true
 	}
 	w.c.mu.Lock()
 	if w.c.worker == "" { // it was thought lost, and lives
@@ -291,7 +291,7 @@ func (w *wait) take(m mail) (result json.RawMessage, err error, done bool) { //n
 		}
 	case result_:
 		w.begins()
-		result, err = w.q.fetched(w.c, m.data)
+		result, err = w.q.fetchResult(w.c, m.data)
 		return result, err, true
 	}
 	return nil, nil, false

@@ -96,7 +96,7 @@ const storeFailed = 10077
 
 // away is what a client hears when the server cannot take its call.
 func away(err error) error {
-	return interrupted("the queue's server does not take the call; call again later%w", jsonrpc.Hidden(err))
+	return errInterrupted("the queue's server does not take the call; call again later%w", jsonrpc.Hidden(err))
 }
 
 // api asks JetStream something.

@@ -78,17 +78,17 @@ func (j *job) may(ctx context.Context) bool {
 	case err == nil && string(m.Data) == string(yes):
 		return true
 	case err == nil && string(m.Data) == string(past): // it came again, since the server did not hear, or forgot, that it left the stream
-		j.q.acked(j.taken, false)
+		j.q.ackTaken(j.taken, false)
 		return false
 	case err == nil && (string(m.Data) == string(no) || j.Task == ""):
-		j.q.refused(j.taken)
+		j.q.refuseTaken(j.taken)
 		return false
 	case err == nil: // the origin let go of it
 	case j.q.Alive(j.Origin): // it will be back
 		j.q.back(j.taken, time.Second)
 		return false
 	case j.Task == "": // nobody waits for it
-		j.q.acked(j.taken, false)
+		j.q.ackTaken(j.taken, false)
 		return false
 	}
 	j.alone = true
@@ -115,7 +115,7 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 			q.back(j.taken, time.Second)
 			return nil, why
 		}
-		return j.ended(nil, why)
+		return j.end(nil, why)
 	}
 	ran := false
 	h := &kit.Hooks{
@@ -132,14 +132,14 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 	if err != nil && j.left(err, ran) {
 		return nil, kit.ErrLeft
 	}
-	return j.ended(raw, err)
+	return j.end(raw, err)
 }
 
 // attend hears of those who cancel a task, or ask who has it.
 func (q *Queue) attend(task string, cancel context.CancelCauseFunc) (*nats.Subscription, error) {
 	return q.nc.Subscribe(q.names.run+"."+token(task), func(m *nats.Msg) {
 		if len(m.Data) > 0 && kind(m.Data[0]) == stopIt {
-			cancel(stopped(m.Data[1:]))
+			cancel(stopCause(m.Data[1:]))
 		}
 		_ = m.Respond(yes) // whoever asks asks again
 	})
@@ -159,7 +159,7 @@ func (j *job) prepare(ctx context.Context) error {
 	if j.line != nil { // Do does it otherwise
 		sub, err := q.attend(j.Task, j.cancel)
 		if err != nil {
-			return interrupted("the call cannot begin: the queue's server does not answer; call again later")
+			return errInterrupted("the call cannot begin: the queue's server does not answer; call again later")
 		}
 		j.sub = sub
 	}
@@ -168,7 +168,7 @@ func (j *job) prepare(ctx context.Context) error {
 		case err != nil && !j.alone: // its origin would have said so
 			q.log.Warn("queue: cannot tell whether a task is over; it runs", "err", err)
 		case errors.Is(err, kit.ErrUnreadable):
-			return interrupted("the call cannot begin: this replica cannot read its task; call again%w", jsonrpc.Hidden(err))
+			return errInterrupted("the call cannot begin: this replica cannot read its task; call again%w", jsonrpc.Hidden(err))
 		case err != nil:
 			q.log.Warn("queue: cannot tell whether a task is over; it waits", "task", j.Task, "err", err)
 			return kit.ErrLeft
@@ -185,10 +185,10 @@ func (j *job) prepare(ctx context.Context) error {
 	})
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
-		return interrupted("the replica that ran the call is gone; check what it did before calling again")
+		return errInterrupted("the replica that ran the call is gone; check what it did before calling again")
 	case err != nil:
 		q.log.Error("queue: a call cannot begin", "task", j.Task, "err", err)
-		return interrupted("the call cannot begin: the queue's server does not answer, or does not allow it; call again later")
+		return errInterrupted("the call cannot begin: the queue's server does not answer, or does not allow it; call again later")
 	}
 	j.mu.Lock()
 	j.noted = true
@@ -217,8 +217,8 @@ func (j *job) left(err error, ran bool) bool {
 	return true
 }
 
-// ended stores how a task ended, takes the call out of the stream, and returns what it is given.
-func (j *job) ended(raw json.RawMessage, err error) (json.RawMessage, error) {
+// end stores how a task ended, takes the call out of the stream, and returns what it is given.
+func (j *job) end(raw json.RawMessage, err error) (json.RawMessage, error) {
 	if j.Task != "" && j.q.o.Settle != nil {
 		j.settle(raw, err)
 	}
@@ -249,8 +249,8 @@ func (j *job) settle(raw json.RawMessage, failure error) {
 	}
 }
 
-// stopped is why a call is to end, in what stopIt says. What does not say why is a cancellation.
-func stopped(data []byte) error {
+// stopCause is why a call is to end, in what stopIt says. What does not say why is a cancellation.
+func stopCause(data []byte) error {
 	p := &problem{Text: "the call was cancelled", Kind: jsonrpc.KindCancelled}
 	_ = json.Unmarshal(data, p)
 	return p.err()
@@ -263,7 +263,7 @@ func (j *job) out(end bool) {
 	j.acked = true
 	j.mu.Unlock()
 	if !was || unmark {
-		j.q.acked(j.taken, unmark)
+		j.q.ackTaken(j.taken, unmark)
 	}
 }
 
@@ -271,12 +271,12 @@ func (j *job) out(end bool) {
 func (j *job) handle(k kind, data []byte) {
 	switch {
 	case k == stopIt:
-		j.cancel(stopped(data))
+		j.cancel(stopCause(data))
 	case j.line == nil:
 	case k == answer:
-		j.line.answered(data)
+		j.line.handleAnswer(data)
 	case k == credit:
-		j.line.credited(number(data))
+		j.line.addCredit(number(data))
 	}
 }
 

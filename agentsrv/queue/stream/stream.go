@@ -209,7 +209,7 @@ func (q *Queue) resize(ctx context.Context) {
 	q.mu.Lock()
 	have := q.limit
 	q.mu.Unlock()
-	if want == have || want > 0 && have > 0 && want < have && !q.settled() {
+	if want == have || want > 0 && have > 0 && want < have && !q.knowsReplicas() {
 		return
 	}
 	s, err := q.js.Stream(ctx, q.names.stream)
@@ -229,8 +229,8 @@ func (q *Queue) resize(ctx context.Context) {
 	q.mu.Unlock()
 }
 
-// settled reports that the other replicas had the time to say that they are there.
-func (q *Queue) settled() bool {
+// knowsReplicas reports that the other replicas had the time to say that they are there.
+func (q *Queue) knowsReplicas() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return time.Since(q.replicas.since) > q.o.gone()

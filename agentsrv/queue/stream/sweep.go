@@ -64,7 +64,7 @@ func (q *Queue) sweep() {
 
 // find notes the lines of the subjects there are: those of this group, and of groups of which nobody is left.
 func (q *Queue) find(subjects map[string]int) {
-	settled := q.settled()
+	settled := q.knowsReplicas()
 	q.mu.Lock()
 	for subject := range subjects {
 		l, ok := q.names.lineOf(subject)

@@ -82,7 +82,7 @@ func TestRefusedTaskThatCannotBeLookedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.refused(&taken{message: message{Task: task}, line: of, ack: m.Reply()})
+		q.refuseTaken(&taken{message: message{Task: task}, line: of, ack: m.Reply()})
 	}
 	gone(t, q, "newer")
 	if there, err := q.Queued(t.Context(), "open"); !there || err != nil {

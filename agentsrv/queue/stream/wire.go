@@ -130,7 +130,7 @@ func said(k kind, v any) []byte {
 	return append([]byte{byte(k)}, raw...)
 }
 
-func interrupted(format string, args ...any) error {
+func errInterrupted(format string, args ...any) error {
 	f := jsonrpc.Errorf(jsonrpc.KindInterrupted, format, args...)
 	f.RetryAfter = time.Second
 	return f

@@ -134,12 +134,12 @@ func (q *Queue) begin(t *taken) {
 // release is the end of a call that was taken and does not begin.
 func (q *Queue) release(t *taken) {
 	q.unstart()
-	q.tasks.Go(func() { q.refused(t) })
+	q.tasks.Go(func() { q.refuseTaken(t) })
 }
 
-// refused is a call that was taken and may not begin. A task's stays in the stream until its end is stored: who is to do that may be gone
+// refuseTaken is a call that was taken and may not begin. A task's stays in the stream until its end is stored: who is to do that may be gone
 // before, and a server that is killed may forget that a call left, which then would neither wait nor run, and never end.
-func (q *Queue) refused(t *taken) {
+func (q *Queue) refuseTaken(t *taken) {
 	if t.Task != "" && q.o.Over != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), answerIn)
 		defer cancel()
@@ -151,7 +151,7 @@ func (q *Queue) refused(t *taken) {
 			return
 		}
 	}
-	q.acked(t, false)
+	q.ackTaken(t, false)
 }
 
 // unstart gives back the slot that was reserved for a call.
@@ -162,9 +162,9 @@ func (q *Queue) unstart() {
 	q.awake()
 }
 
-// acked takes a call out of the stream. Where a tenant's calls at a time are limited, another one of them may go then. The note that it began
+// ackTaken takes a call out of the stream. Where a tenant's calls at a time are limited, another one of them may go then. The note that it began
 // goes once the server says that the call did: it comes again otherwise, perhaps to somebody who hears of no origin.
-func (q *Queue) acked(t *taken, unmark bool) {
+func (q *Queue) ackTaken(t *taken, unmark bool) {
 	if q.o.TenantRunning == 0 && !unmark {
 		_ = q.nc.Publish(t.ack, []byte("+ACK")) // it comes again, and finds that it is over
 		return

@@ -30,8 +30,8 @@ type Agent struct {
 	invalid error
 }
 
-// named sets the names that follow from user and name.
-func (a *Agent) named() *Agent {
+// setNames sets the names that follow from user and name.
+func (a *Agent) setNames() *Agent {
 	a.FullName = "system/" + a.Name
 	if a.User != "" {
 		a.FullName = "user/" + a.User + "/" + a.Name

@@ -34,7 +34,7 @@ func replica(t *testing.T, url string) (r *Registry, told chan string) {
 }
 
 func someone(i int) *Agent {
-	return (&Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: []byte(`{}`)}).named()
+	return (&Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: []byte(`{}`)}).setNames()
 }
 
 func TestBackendAgentsOfOtherReplicasAppear(t *testing.T) {

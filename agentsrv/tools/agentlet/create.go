@@ -68,7 +68,7 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	if err := r.acceptable(ctx, a); err != nil {
 		return nil, err
 	}
-	switch err := r.insert(ctx, tenant, a.named()); {
+	switch err := r.insert(ctx, tenant, a.setNames()); {
 	case errors.Is(err, errTaken):
 		return nil, kit.Invalid("agent_name", fmt.Sprintf("is taken: user %s has an agent called %s already; choose another name", a.User, a.Name))
 	case errors.Is(err, errFull):

@@ -62,7 +62,7 @@ func (r *Registry) Prompts() []server.ServerPrompt {
 	}
 }
 
-func required(r mcp.GetPromptRequest, name string) (string, error) {
+func requireArgument(r mcp.GetPromptRequest, name string) (string, error) {
 	if v := r.Params.Arguments[name]; strings.TrimSpace(v) != "" {
 		return v, nil
 	}
@@ -74,7 +74,7 @@ func request(description, text string) (*mcp.GetPromptResult, error) {
 }
 
 func analyze(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	document, err := required(r, "document")
+	document, err := requireArgument(r, "document")
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ State nothing that the document does not say. %s
 }
 
 func summarize(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	documents, err := required(r, "documents")
+	documents, err := requireArgument(r, "documents")
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func reading(what string) string {
 }
 
 func extractEntities(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	text, err := required(r, "text")
+	text, err := requireArgument(r, "text")
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func loadSystem() map[string]*Agent {
 		if json.Unmarshal(raw, a) != nil {
 			continue
 		}
-		a.named()
+		a.setNames()
 		for _, name := range append([]string{a.Name}, a.Aliases...) {
 			all[name] = a
 		}
@@ -200,5 +200,5 @@ func scan(rows *sql.Rows) (*Agent, error) {
 	if err := json.Unmarshal([]byte(tools), &a.Tools); err != nil {
 		return nil, err
 	}
-	return a.named(), nil
+	return a.setNames(), nil
 }

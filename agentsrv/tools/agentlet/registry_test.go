@@ -419,7 +419,7 @@ func TestOneTenantCannotFillTheDatabase(t *testing.T) {
 	r := serve(t, "", Options{})
 	for i := range maxAgents {
 		a := &Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: json.RawMessage(`{}`)}
-		if err := r.insert(context.Background(), "t", a.named()); err != nil {
+		if err := r.insert(context.Background(), "t", a.setNames()); err != nil {
 			t.Fatal(err)
 		}
 	}

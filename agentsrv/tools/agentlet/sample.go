@@ -46,7 +46,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		given := q.req.Params.InputResponses
 		for _, try := range []string{repairRequest, firstRequest} {
 			if got := server.SamplingResponse(given, try); got != nil {
-				a, text, why := q.sampled(got)
+				a, text, why := q.readSample(got)
 				if why != nil && try == firstRequest {
 					return nil, server.NewInputRequestBuilder("").Sample(repairRequest, q.sampling(text, why)).ToolResult(), nil
 				}
@@ -76,7 +76,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		case got == nil:
 			return nil, nil, refuse("sampling", "the client answered without content")
 		}
-		if a, content, why = q.sampled(got); why == nil {
+		if a, content, why = q.readSample(got); why == nil {
 			return a, nil, nil
 		}
 	}
@@ -115,9 +115,9 @@ func (q *question) sampling(content string, why error) mcp.CreateMessageParams {
 	return p
 }
 
-// sampled takes the client's message for an answer. A person may have written words instead of JSON: where the schema
+// readSample takes the client's message for an answer. A person may have written words instead of JSON: where the schema
 // lets them stand alone, they do.
-func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, text string, why error) {
+func (q *question) readSample(got *mcp.CreateMessageResult) (a *answer, text string, why error) {
 	text = sampledText(got.Content)
 	response, why := q.agent.accept(text)
 	if why != nil && !strings.HasPrefix(stripCodeFence(text), "{") {

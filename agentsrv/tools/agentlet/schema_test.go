@@ -49,7 +49,7 @@ func TestX4_SchemasThatTakeForEverAreRefused(t *testing.T) {
 	} {
 		start := time.Now()
 		a := &Agent{Name: "x", OutputSchema: json.RawMessage(c.schema)}
-		if _, err := a.named().accept(c.answer); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := a.setNames().accept(c.answer); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if took := time.Since(start); took > 30*time.Second {
@@ -62,7 +62,7 @@ func TestX4_SchemasThatTakeForEverAreRefused(t *testing.T) {
 		"two":        `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`,
 	} {
 		a := &Agent{Name: "x", OutputSchema: json.RawMessage(s)}
-		if _, err := a.named().accept(`{"answer":"x"}`); err == nil {
+		if _, err := a.setNames().accept(`{"answer":"x"}`); err == nil {
 			t.Errorf("%s accepts an answer", name)
 		}
 	}
@@ -82,7 +82,7 @@ func TestUsualSchemasAreAccepted(t *testing.T) {
 		}
 	}
 	a := &Agent{Name: "x", OutputSchema: json.RawMessage(`{"properties":{"tree":{"type":"array","items":{"$ref":"#/properties/tree"}}}}`)}
-	if _, err := a.named().accept(`{"tree":[[],[[[]]]]}`); err != nil {
+	if _, err := a.setNames().accept(`{"tree":[[],[[[]]]]}`); err != nil {
 		t.Error(err)
 	}
 	if _, err := a.accept(`{"tree":[1]}`); err == nil {

@@ -36,17 +36,17 @@ func (q *question) began(name, arguments string) (ended func(result string, fail
 	}
 	s := step{ID: q.out.next(), Name: text.Clip(name, 100)}
 	first := s
-	first.Arguments, first.More = bounded(arguments)
+	first.Arguments, first.More = clipStep(arguments)
 	_ = q.out.notify(first)
 	start := time.Now()
 	return func(result string, failed bool) {
 		s.Done, s.Error, s.Millis = true, failed, time.Since(start).Milliseconds()
-		s.Result, s.More = bounded(result)
+		s.Result, s.More = clipStep(result)
 		_ = q.out.notify(s)
 	}
 }
 
-func bounded(s string) (head string, more int) {
+func clipStep(s string) (head string, more int) {
 	head = text.Cut(s, maxStep)
 	return strings.ToValidUTF8(head, "\uFFFD"), len(s) - len(head)
 }

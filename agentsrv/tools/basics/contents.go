@@ -49,7 +49,7 @@ func (a *Set) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolR
 		kind    string
 		content mcp.Content
 	}{
-		{"text", annotated("Plain text, over\ntwo lines.", mcp.RoleUser, 0.5)},
+		{"text", annotatedText("Plain text, over\ntwo lines.", mcp.RoleUser, 0.5)},
 		{"markdown", mcp.NewTextContent("## Markdown\n\nWith *emphasis*, `code` and a list:\n\n1. one\n2. two\n")},
 		{"json", mcp.NewTextContent(jsonText)},
 		{"image", mcp.NewImageContent(base64.StdEncoding.EncodeToString(logoPNG()), "image/png")},
@@ -70,7 +70,7 @@ func (a *Set) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolR
 	return res, nil
 }
 
-func annotated(text string, audience mcp.Role, priority float64) mcp.TextContent {
+func annotatedText(text string, audience mcp.Role, priority float64) mcp.TextContent {
 	c := mcp.NewTextContent(text)
 	c.Annotations = &mcp.Annotations{Audience: []mcp.Role{audience}, Priority: &priority}
 	return c

@@ -96,7 +96,7 @@ func randomBytes(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult,
 		return nil, err
 	}
 	if size <= Inline {
-		res.Content = append(res.Content, mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: encoded(seed, 0, size)}))
+		res.Content = append(res.Content, mcp.NewEmbeddedResource(mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: encodeChunk(seed, 0, size)}))
 		return res, nil
 	}
 	link := mcp.NewResourceLink(uri, "random bytes", fmt.Sprintf("%d bytes of seed %d, in pages", size, seed), mimeType)
@@ -130,7 +130,7 @@ func read(uri string) (mcp.BlobResourceContents, error) {
 		return none, missing
 	}
 	length = min(length, MaxPage, size-offset)
-	out := mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: encoded(uint64(seed), offset, length)}
+	out := mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: encodeChunk(uint64(seed), offset, length)}
 	out.Meta = map[string]any{"offset": offset, "size": size}
 	if next := offset + length; next < size {
 		out.Meta["next"] = fmt.Sprintf("bytes://%d/%d?offset=%d&length=%d", seed, size, next, length)
@@ -148,8 +148,8 @@ func whole(f float64, limit float64) bool {
 	return f == math.Trunc(f) && f >= 0 && f <= limit
 }
 
-// encoded is base64 of the length bytes of seed from offset on, one buffer for each.
-func encoded(seed uint64, offset, length int64) string {
+// encodeChunk is base64 of the length bytes of seed from offset on, one buffer for each.
+func encodeChunk(seed uint64, offset, length int64) string {
 	buf := make([]byte, length)
 	fill(buf, seed, offset)
 	return base64.StdEncoding.EncodeToString(buf)

@@ -113,7 +113,7 @@ func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 		return nil, context.Cause(ctx) // nobody waits for the answer; the queue says why
 	}
 	if err != nil {
-		return d.failed(err), nil
+		return d.errorResult(err), nil
 	}
 	res, err := passOn(raw)
 	if err != nil {

@@ -88,8 +88,8 @@ type reason struct {
 	Status  int             `json:"status,omitempty"` // of HTTP
 }
 
-// failed is the result for a call that had none.
-func (d *Delegate) failed(err error) *mcp.CallToolResult {
+// errorResult is the result for a call that had none.
+func (d *Delegate) errorResult(err error) *mcp.CallToolResult {
 	res := mcp.NewToolResultErrorf("%s through the router at %s: %v", Tool, d.client.Router(), err)
 	var e *failure.Error
 	if errors.As(err, &e) {

@@ -70,7 +70,7 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 		if q == "" && step.by != ByID {
 			break
 		}
-		got, err := g.scored(ctx, `SELECT e.id, e.type, e.name, e.properties, min(n.fold), 0 FROM entities e
+		got, err := g.queryCandidates(ctx, `SELECT e.id, e.type, e.name, e.properties, min(n.fold), 0 FROM entities e
 			JOIN entity_names n ON n.tenant = e.tenant AND n.type = e.type AND n.id = e.id
 			WHERE e.type = @type AND `+step.where+` AND `+visible+` GROUP BY e.tenant, e.id ORDER BY e.tenant DESC, `+step.order+` LIMIT 6`,
 			append(args, sql.Named("query", query), sql.Named("fold", q), sql.Named("end", q+string(utf8.MaxRune)))...)
@@ -141,12 +141,12 @@ func (g *Graph) byTerms(ctx context.Context, args []any, terms []string) ([]cand
 	if err != nil {
 		return nil, err
 	}
-	return g.scored(ctx, ranked(`SELECT tenant, id, count(*) AS hits FROM entity_terms
+	return g.queryCandidates(ctx, rankQuery(`SELECT tenant, id, count(*) AS hits FROM entity_terms
 			WHERE tenant IN (@tenant, '') AND type = @type AND term IN (SELECT value FROM `+g.elements("@terms")+`)`), append(slices.Clone(args), sql.Named("terms", string(list)))...)
 }
 
-// ranked are the entities that a query of tenant, id and hits has most hits for, with all their names.
-func ranked(query string) string {
+// rankQuery are the entities that a query of tenant, id and hits has most hits for, with all their names.
+func rankQuery(query string) string {
 	return `SELECT e.id, e.type, e.name, e.properties, (SELECT string_agg(n.fold, '
 ') FROM entity_names n WHERE n.tenant = e.tenant AND n.id = e.id), t.hits
 		FROM (` + query + ` GROUP BY tenant, id ORDER BY hits DESC, id LIMIT ` + fmt.Sprint(maxCandidates) + `) t
@@ -155,7 +155,7 @@ func ranked(query string) string {
 
 // elements is the table function whose column value has the texts of a JSON array.
 func (g *Graph) elements(array string) string {
-	if g.shared() {
+	if g.isShared() {
 		return "json_array_elements_text(" + array + "::json)"
 	}
 	return "json_each(" + array + ")"
@@ -172,7 +172,7 @@ func (g *Graph) similar(ctx context.Context, args []any, q string) (got []candid
 		if _, err := tx.ExecContext(ctx, similarEnough); err != nil {
 			return nil, fmt.Errorf("entity: look up: %w", err)
 		}
-		return g.candidates(ctx, tx, ranked(`SELECT tenant, id, max(greatest(similarity(fold, @fold), word_similarity(@fold, fold))) AS hits FROM entity_names
+		return g.candidates(ctx, tx, rankQuery(`SELECT tenant, id, max(greatest(similarity(fold, @fold), word_similarity(@fold, fold))) AS hits FROM entity_names
 			WHERE tenant IN (@tenant, '') AND type = @type AND (fold % @fold OR @fold <% fold)`), append(slices.Clone(args), sql.Named("fold", q))...)
 	}
 	var grams []string
@@ -186,7 +186,7 @@ func (g *Graph) similar(ctx context.Context, args []any, q string) (got []candid
 // similarEnough lets pg_trgm find more than what is similar in the end: that is measured otherwise.
 const similarEnough = `SET LOCAL pg_trgm.similarity_threshold = 0.12; SET LOCAL pg_trgm.word_similarity_threshold = 0.25`
 
-func (g *Graph) scored(ctx context.Context, query string, args ...any) ([]candidate, error) {
+func (g *Graph) queryCandidates(ctx context.Context, query string, args ...any) ([]candidate, error) {
 	return g.candidates(ctx, g.db, query, args...)
 }
 

@@ -64,14 +64,14 @@ func (g *Graph) open(ctx context.Context) error {
 	if err := g.db.Migrate(ctx, "entity", store.Steps{SQLite: []string{tables}, Postgres: []string{sharedTables}}); err != nil {
 		return fmt.Errorf("entity: %w", err)
 	}
-	if g.shared() {
+	if g.isShared() {
 		if err := g.db.QueryRowContext(ctx, `SELECT to_regclass('entity_names_trigrams') IS NOT NULL`).Scan(&g.trigrams); err != nil {
 			return fmt.Errorf("entity: look for pg_trgm: %w", err)
 		}
 	}
 	sum := sha256.Sum256(demo)
 	digest := hex.EncodeToString(sum[:])
-	have, err := seeded(ctx, g.db)
+	have, err := seedVersion(ctx, g.db)
 	if err != nil {
 		return fmt.Errorf("entity: read the version of the demonstration graph: %w", err)
 	}
@@ -89,17 +89,17 @@ func (g *Graph) Prepare(ctx context.Context) (notice string, err error) {
 	if err := g.open(ctx); err != nil {
 		return "", err
 	}
-	if g.shared() && !g.trigrams {
+	if g.isShared() && !g.trigrams {
 		return "PostgreSQL has no pg_trgm for this user: similar names are found by a table of trigrams, which is larger", nil
 	}
 	return "", nil
 }
 
-// shared reports whether other processes may write to the graphs as well.
-func (g *Graph) shared() bool { return g.db.Dialect() == store.Postgres }
+// isShared reports whether other processes may write to the graphs as well.
+func (g *Graph) isShared() bool { return g.db.Dialect() == store.Postgres }
 
-// seeded is the version of the demonstration graph that is there, "" for none.
-func seeded(ctx context.Context, q interface {
+// seedVersion is the version of the demonstration graph that is there, "" for none.
+func seedVersion(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 },
 ) (digest string, err error) {
@@ -116,7 +116,7 @@ func (g *Graph) seed(ctx context.Context, digest string) error {
 		return err
 	}
 	return g.db.Exclusive(ctx, writing, func(tx *sql.Tx) error {
-		if have, err := seeded(ctx, tx); err != nil || have == digest { // another process was faster
+		if have, err := seedVersion(ctx, tx); err != nil || have == digest { // another process was faster
 			return err
 		}
 		for _, table := range []string{"entities", "entity_names", "entity_terms", "entity_edges"} {

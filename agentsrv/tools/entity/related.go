@@ -47,7 +47,7 @@ func (g *Graph) Mentions(ctx context.Context, tenant, text string, limit int) ([
 	w = w[:min(len(w), maxMentionWords)]
 	byName := map[string][]Entity{}
 	for start := 0; start < len(w); start += mentionBatch / maxMentionName {
-		if err := g.named(ctx, tenant, phrases(w, start, min(len(w), start+mentionBatch/maxMentionName)), byName); err != nil {
+		if err := g.findByName(ctx, tenant, phrases(w, start, min(len(w), start+mentionBatch/maxMentionName)), byName); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func phrases(w []string, from, to int) []string {
 	return slices.Compact(all)
 }
 
-func (g *Graph) named(ctx context.Context, tenant string, names []string, into map[string][]Entity) error {
+func (g *Graph) findByName(ctx context.Context, tenant string, names []string, into map[string][]Entity) error {
 	list, err := json.Marshal(names)
 	if err != nil {
 		return err

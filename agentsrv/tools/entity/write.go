@@ -113,7 +113,7 @@ func (w *writer) close() {
 
 // write puts lines into a tenant's graph, in place of what it has under their ids.
 func (g *Graph) write(ctx context.Context, tx *sql.Tx, tenant string, lines []line) error {
-	w := &writer{tx: tx, batches: g.shared(), prepared: map[string]*sql.Stmt{}, waiting: map[string][][]string{}}
+	w := &writer{tx: tx, batches: g.isShared(), prepared: map[string]*sql.Stmt{}, waiting: map[string][][]string{}}
 	defer w.close()
 	for _, l := range lines {
 		for _, drop := range []statement{dropNames, dropTerms, dropEdges} {

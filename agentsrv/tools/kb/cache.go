@@ -91,9 +91,9 @@ func (c *cache) put(ctx context.Context, texts []hash, vectors [][]float32) erro
 		if v == nil {
 			continue
 		}
-		args := []any{c.base, c.model, h[:], packed(v)}
+		args := []any{c.base, c.model, h[:], packVector(v)}
 		if c.pgvector != "" {
-			args = append(args, listed(len(v), func(i int) float32 { return v[i] }))
+			args = append(args, vectorLiteral(len(v), func(i int) float32 { return v[i] }))
 		}
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
 			return err

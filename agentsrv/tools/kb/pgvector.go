@@ -38,7 +38,7 @@ func (c *cache) extend(ctx context.Context, ix *index) error {
 		}
 		for h, raw := range rows {
 			if _, err := c.db.ExecContext(ctx, `UPDATE kb_vector SET embedding = CAST(? AS `+c.pgvector+`.vector) WHERE base = ? AND model = ? AND hash = ?`,
-				listed(len(raw)/4, func(i int) float32 { return float32At(raw, i) }), c.base, c.model, h[:]); err != nil {
+				vectorLiteral(len(raw)/4, func(i int) float32 { return float32At(raw, i) }), c.base, c.model, h[:]); err != nil {
 				return err
 			}
 		}
@@ -63,8 +63,8 @@ func (c *cache) withoutVector(ctx context.Context) (map[hash][]byte, error) {
 	return out, rows.Err()
 }
 
-// listed is a vector as pgvector reads it.
-func listed(n int, at func(int) float32) string {
+// vectorLiteral is a vector as pgvector reads it.
+func vectorLiteral(n int, at func(int) float32) string {
 	b := make([]byte, 1, 12*n)
 	b[0] = '['
 	for i := range n {
@@ -79,7 +79,7 @@ func (c *cache) nearest(ctx context.Context, ix *index, q []float32, base string
 	rows, err := c.db.QueryContext(ctx, `SELECT c.id, c.hash, 1 - (v.embedding OPERATOR(`+c.pgvector+`.<=>) q.q) AS cosine
 		FROM (SELECT CAST(? AS `+c.pgvector+`.vector) AS q) q, kb_vector v JOIN kb_chunk c ON c.hash = v.hash JOIN kb_file d ON d.id = c.file
 		WHERE c.kb = ? AND v.base = ? AND v.model = ? AND (CAST(?5 AS TEXT) = '' OR d.base = ?5) ORDER BY v.embedding OPERATOR(`+c.pgvector+`.<=>) q.q LIMIT ?6`,
-		listed(len(q), func(i int) float32 { return q[i] }), ix.id, c.base, c.model, base, n)
+		vectorLiteral(len(q), func(i int) float32 { return q[i] }), ix.id, c.base, c.model, base, n)
 	if err != nil {
 		return nil, err
 	}

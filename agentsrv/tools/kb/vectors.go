@@ -123,8 +123,8 @@ func dot(a, b []int8) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// packed is a vector as the store has it.
-func packed(v []float32) []byte {
+// packVector is a vector as the store has it.
+func packVector(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))

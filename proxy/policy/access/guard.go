@@ -125,14 +125,14 @@ func (g *Guard) current() *state {
 	defer g.mu.Unlock()
 	if s = g.state.Load(); s.path != "" {
 		g.again.Store(time.Now().Add(lookEvery).UnixNano())
-		if s.changed() {
+		if s.fileChanged() {
 			_ = g.load(s.path, s.tokens) // is kept for Status
 		}
 	}
 	return g.state.Load()
 }
 
-func (s *state) changed() bool {
+func (s *state) fileChanged() bool {
 	return s.stamp.Fresh(s.read) || !s.stamp.Equal(files.StampOf(s.path))
 }
 

@@ -176,8 +176,8 @@ func (b *Breaker) apply(open time.Duration, failures int, why string) {
 	}
 }
 
-// changed tells others, if there are any; b.mu is held.
-func (b *Breaker) changed(open time.Duration) {
+// notifyOthers tells others, if there are any; b.mu is held.
+func (b *Breaker) notifyOthers(open time.Duration) {
 	if e := b.endpoint(); b.o.Changed != nil && e != "" { // a process is the router's own
 		b.o.Changed(b.route.Name, e, open, b.failures, b.why)
 	}
@@ -237,7 +237,7 @@ func (b *Breaker) leave(probe bool, why string) {
 		b.state, b.failures, b.pauses, b.why = Closed, 0, 0, ""
 		if was != Closed {
 			b.o.Logger.Info("circuit breaker closed: the agent answers again", "agent", b.route.Name)
-			b.changed(0)
+			b.notifyOthers(0)
 		}
 		return
 	}
@@ -253,7 +253,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.opened++
 	b.until = b.o.now().Add(b.pause())
 	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", text.Duration(b.pause()), "error", why)
-	b.changed(b.pause())
+	b.notifyOthers(b.pause())
 }
 
 // forget ends a request whose outcome says nothing about the agent, such as one whose client disconnected.

@@ -56,8 +56,8 @@ func (p *Store) replace(a *agentPins, tool string, d *pin) {
 	a.tools[tool] = d
 }
 
-// reached remembers what is reached under an agent's name; p.mu is held.
-func (p *Store) reached(agent, target string) {
+// rememberTarget remembers what is reached under an agent's name; p.mu is held.
+func (p *Store) rememberTarget(agent, target string) {
 	a := p.agents[agent]
 	if target == "" || a == nil || len(a.targets) >= maxTargets || slices.Contains(a.targets, target) || !p.fits(agent, targetSize) {
 		return

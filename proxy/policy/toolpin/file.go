@@ -152,7 +152,7 @@ func (p *Store) sync() error {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "\t")
-	if err := enc.Encode(p.merged(theirs)); err != nil {
+	if err := enc.Encode(p.mergeDocument(theirs)); err != nil {
 		return err
 	}
 	if out.Len() > p.max {
@@ -165,8 +165,8 @@ func (p *Store) sync() error {
 	return nil
 }
 
-// merged merges what another router wrote, and returns a copy of all pins.
-func (p *Store) merged(theirs document) document {
+// mergeDocument merges what another router wrote, and returns a copy of all pins.
+func (p *Store) mergeDocument(theirs document) document {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.merge(theirs)
@@ -196,7 +196,7 @@ func (p *Store) merge(theirs document) {
 			continue
 		}
 		for _, t := range theirs.Targets[agent] {
-			p.reached(agent, t)
+			p.rememberTarget(agent, t)
 		}
 		for tool, d := range tools {
 			text := d.Definition

@@ -138,7 +138,7 @@ func (p *Store) Check(agent string, result []byte, targets ...string) {
 	defer p.mu.Unlock()
 	known.beyond, known.unchecked = 0, ""
 	for _, t := range targets {
-		p.reached(agent, t)
+		p.rememberTarget(agent, t)
 	}
 	for i, s := range all {
 		p.compare(agent, known, s.name, sums[i], s.raw)
@@ -196,8 +196,8 @@ func (p *Store) update(agent string, a *agentPins, tool string, d *pin, sum stri
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// skipped records that an agent's list was not checked.
-func (p *Store) skipped(agent, why string) {
+// recordSkipped records that an agent's list was not checked.
+func (p *Store) recordSkipped(agent, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a := p.agent(agent); a != nil && a.unchecked != why {

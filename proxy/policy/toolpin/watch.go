@@ -53,7 +53,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	if enc := res.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		w.store.skipped(w.agent, "the tool list has a Content-Encoding")
+		w.store.recordSkipped(w.agent, "the tool list has a Content-Encoding")
 		return res, nil
 	}
 	res.Body = &reading{ReadCloser: res.Body, w: w, events: ingress.IsEvents(res.Header)}
@@ -120,7 +120,7 @@ func (r *reading) Close() error {
 	r.closed = true
 	p := r.w.store
 	if r.large {
-		p.skipped(r.w.agent, "the tool list is larger than "+text.Bytes(maxList)+", or too many large lists arrived at once")
+		p.recordSkipped(r.w.agent, "the tool list is larger than "+text.Bytes(maxList)+", or too many large lists arrived at once")
 		return err
 	}
 	size := int64(r.kept.Len())

@@ -19,7 +19,7 @@ const ticks = 100
 
 // Processes lists the processes of this user; all of them for root.
 func Processes() ([]Process, error) {
-	boot, err := booted()
+	boot, err := bootTime()
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func Processes() ([]Process, error) {
 	return out, nil
 }
 
-// booted is when the system started.
-func booted() (time.Time, error) {
+// bootTime is when the system started.
+func bootTime() (time.Time, error) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("cannot list processes: %w", err)
@@ -89,12 +89,12 @@ func read(dir string, boot time.Time) (p Process, ok bool) {
 	p.Started = boot.Add(time.Duration(at) * time.Second / ticks)
 	pages, _ := strconv.ParseInt(f[resident], 10, 64)
 	p.Memory = pages * int64(os.Getpagesize())
-	p.Pipes = piped(dir, "0") && piped(dir, "1")
+	p.Pipes = isPipe(dir, "0") && isPipe(dir, "1")
 	return p, true
 }
 
-// piped reports whether a file descriptor is a pipe or a socket.
-func piped(dir, fd string) bool {
+// isPipe reports whether a file descriptor is a pipe or a socket.
+func isPipe(dir, fd string) bool {
 	to, err := os.Readlink(filepath.Join(dir, "fd", fd))
 	return err == nil && (strings.HasPrefix(to, "pipe:") || strings.HasPrefix(to, "socket:"))
 }

@@ -24,14 +24,14 @@ func newInput(f *os.File) *input {
 
 // Read returns io.EOF at the end and after cancel.
 func (in *input) Read(b []byte) (int, error) {
-	if in.wait != nil && in.cancelled() {
+	if in.wait != nil && in.waitReadable() {
 		return 0, io.EOF
 	}
 	return in.f.Read(b)
 }
 
-// cancelled blocks until f is readable or cancel was called, and reports the latter.
-func (in *input) cancelled() bool {
+// waitReadable blocks until f is readable or cancel was called, and reports the latter.
+func (in *input) waitReadable() bool {
 	fd, err := descriptor(in.f)
 	stop, err2 := descriptor(in.wait)
 	if err != nil || err2 != nil {
