@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // privateWords are words that only the authors of a program understand, with what the field says instead. They are not part of
@@ -152,13 +153,20 @@ func TestPrivateWords(t *testing.T) {
 	})
 }
 
-var nameWord = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
-
-// nameWords are the words of an identifier, in lower case.
-func nameWords(name string) []string {
-	parts := nameWord.FindAllString(name, -1)
-	for i, p := range parts {
-		parts[i] = strings.ToLower(p)
+// nameWords are the words of an identifier, in lower case and without digits: of HTTPClient2 http and client.
+func nameWords(name string) (words []string) {
+	r := []rune(name)
+	from := 0
+	for i := 1; i <= len(r); i++ {
+		within := i < len(r) && r[i] != '_' && unicode.IsDigit(r[i]) == unicode.IsDigit(r[i-1]) &&
+			(!unicode.IsUpper(r[i]) || unicode.IsUpper(r[i-1]) && (i+1 == len(r) || !unicode.IsLower(r[i+1])))
+		if within {
+			continue
+		}
+		if w := strings.ToLower(strings.Trim(string(r[from:i]), "_0123456789")); w != "" {
+			words = append(words, w)
+		}
+		from = i
 	}
-	return parts
+	return words
 }

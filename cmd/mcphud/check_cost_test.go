@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/peertest"
 )
 
-// checkReport is a report with the figures of the section cost.
+// checkCost is a report with the figures of the section cost.
 func checkCost(t *testing.T, args ...string) (o outcome, r check.Report, f cost.Figures) {
 	t.Helper()
 	o = mcphud(t, args...)

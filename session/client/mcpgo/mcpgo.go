@@ -206,7 +206,7 @@ func (a *fromMCPGo) Close() error {
 
 // Client is the session as a transport for mcp-go's typed client, which needs no handshake over it:
 //
-//	c := client.NewClient(ToMCPGo(s), client.WithSession())
+//	c := client.NewClient(mcpgo.Client(s), client.WithSession())
 //	err := c.Start(ctx) // connects the session, and counts it as in use until c.Close
 //
 // Requests go through the session, with its reconnecting, timeouts, journal and the members that the server's era wants;
