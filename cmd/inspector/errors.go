@@ -12,7 +12,6 @@ const (
 	ExitAuth        = 3
 	ExitUnreachable = 4
 	ExitTool        = 5 // a result with isError, or there is no such tool
-	ExitStrict      = 6 // --strict found an error
 )
 
 // Error ends a command: its exit code, and what the line on stderr says.

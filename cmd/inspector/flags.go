@@ -11,62 +11,6 @@ import (
 	"time"
 )
 
-// Pair is one KEY=VALUE, its value as it goes onto the wire.
-type Pair struct {
-	Key   string
-	Value json.RawMessage
-}
-
-// Pairs are what an option that may be given several times collected. A key that is given again keeps its place.
-type Pairs []Pair
-
-// Set gives a key its value.
-func (p *Pairs) Set(key string, value json.RawMessage) {
-	if i := slices.IndexFunc(*p, func(q Pair) bool { return q.Key == key }); i >= 0 {
-		(*p)[i].Value = value
-		return
-	}
-	*p = append(*p, Pair{key, value})
-}
-
-func (p Pairs) get(key string) json.RawMessage {
-	for _, q := range p {
-		if q.Key == key {
-			return q.Value
-		}
-	}
-	return nil
-}
-
-// JSON is the object of the pairs, nil where there are none.
-func (p Pairs) JSON() json.RawMessage {
-	if len(p) == 0 {
-		return nil
-	}
-	b := []byte{'{'}
-	for i, q := range p {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, quote(q.Key)...), ':'), q.Value...)
-	}
-	return append(b, '}')
-}
-
-// text are the pairs of an option whose values are text, as a map.
-func (p Pairs) text() map[string]string {
-	if len(p) == 0 {
-		return nil
-	}
-	m := map[string]string{}
-	for _, q := range p {
-		var s string
-		_ = json.Unmarshal(q.Value, &s) // Set was given a string
-		m[q.Key] = s
-	}
-	return m
-}
-
 // Request is a parsed command line.
 type Request struct {
 	Help, Version bool
@@ -75,7 +19,7 @@ type Request struct {
 	Catalog, Config, Server                string
 	Transport, ServerURL, Cwd, Era         string
 	Method, ToolName, URI, Prompt          string
-	Cursor, ToolArgsJSON, Rename           *string
+	Cursor, ToolArgsJSON                   *string
 	LogLevel, Format, Output, OutputFormat string
 	ClientID, ClientSecret, ClientMetadata string
 	ClientConfig, CallbackURL, Completion  string
@@ -83,16 +27,11 @@ type Request struct {
 	Env, Header                              Pairs // values are JSON strings
 	ToolArgs, PromptArgs, Metadata, ToolMeta Pairs
 
-	AppInfo, AdvertiseApps, Strict, Quiet, Verify, RequireDigests bool
-	ConnectTimeout                                                *time.Duration
-	Load                                                          Loading
+	AppInfo, AdvertiseApps, Quiet bool
+	UseStoredAuth, StoredAuthOnly bool
+	ConnectTimeout                *time.Duration
 
-	UseStoredAuth, StoredAuthOnly, ListStoredAuth, PrintHandoff bool
-	Relogin, NoRevoke                                           bool
-	WaitForAuth                                                 float64 // seconds; 0 if it is not given
-
-	outputGiven         bool
-	maxSkills, maxBytes int64 // 0 where they are not given
+	outputGiven bool
 }
 
 // JSON says whether the result is to be one line with an envelope.
@@ -140,10 +79,9 @@ func options() []option {
 		{names: []string{"-V", "--version"}, about: "print the version", set: turn(func(r *Request) *bool { return &r.Version })},
 		{names: []string{"-h", "--help"}, about: "print this list", set: turn(func(r *Request) *bool { return &r.Help })},
 		{names: []string{"--cli"}, about: "ignored after the first", set: func(*Request, string) error { return nil }},
-		{names: []string{"--catalog"}, value: "<path>", about: "file of servers, made if it is missing; MCP_CATALOG_PATH, or ~/.mcp-inspector/mcp.json", set: text(func(r *Request) *string { return &r.Catalog })},
-		{names: []string{"--config"}, value: "<path>", about: "file of servers, only read", set: text(func(r *Request) *string { return &r.Config })},
+		{names: []string{"--catalog"}, value: "<path>", about: "file of servers; MCP_CATALOG_PATH, or ~/.mcp-inspector/mcp.json", set: text(func(r *Request) *string { return &r.Catalog })},
+		{names: []string{"--config"}, value: "<path>", about: "another file of servers", set: text(func(r *Request) *string { return &r.Config })},
 		{names: []string{"--server"}, value: "<name>", about: "the server of that file", set: text(func(r *Request) *string { return &r.Server })},
-		{names: []string{"--rename"}, value: "<name>", about: "the new name of an entry, for servers/edit", set: given(func(r *Request) **string { return &r.Rename })},
 		{names: []string{"-e"}, value: "<env>", about: "KEY=VALUE for the environment of a stdio server", set: func(r *Request, v string) error { return pair(&r.Env, v, false) }},
 		{names: []string{"--method"}, value: "<method>", choices: Methods(), about: "what to do: " + strings.Join(Methods(), ", "), set: text(func(r *Request) *string { return &r.Method })},
 		{names: []string{"--tool-name"}, value: "<toolName>", about: "the tool of tools/call", set: text(func(r *Request) *string { return &r.ToolName })},
@@ -162,16 +100,6 @@ func options() []option {
 		{names: []string{"--tool-metadata"}, value: "<pairs...>", variadic: true, about: "KEY=VALUE for _meta of tools/call", set: func(r *Request, v string) error { return pair(&r.ToolMeta, v, true) }},
 		{names: []string{"--app-info"}, about: "say what app a tool has instead of calling it; exit code 2 for none", set: turn(func(r *Request) *bool { return &r.AppInfo })},
 		{names: []string{"--advertise-apps"}, about: "declare that apps can be shown", set: turn(func(r *Request) *bool { return &r.AdvertiseApps })},
-		{names: []string{"--strict"}, about: "report what other clients may refuse of the schemas of tools/list; exit code 6", set: turn(func(r *Request) *bool { return &r.Strict })},
-		{names: []string{"--verify"}, about: "verify the skills of skills/list or skills/get, one report a line; exit code 7 where one is wrong, 8 where one is too large to be read", set: turn(func(r *Request) *bool { return &r.Verify })},
-		{names: []string{"--require-digests"}, about: "with --verify: exit code 9 where a skill has no digests", set: turn(func(r *Request) *bool { return &r.RequireDigests })},
-		{names: []string{"--skill-catalog-max-skills"}, value: "<n>", about: "with --verify: the most skills to read, 256", set: limit(func(r *Request) *int64 { return &r.maxSkills }, "--skill-catalog-max-skills")},
-		{names: []string{"--skill-catalog-max-bytes"}, value: "<n>", about: "with --verify: the most bytes to read, 67108864", set: limit(func(r *Request) *int64 { return &r.maxBytes }, "--skill-catalog-max-bytes")},
-		{names: []string{"--load"}, about: "call the tool many times at once, and summarise how long that took", set: turn(func(r *Request) *bool { return &r.Load.On })},
-		{names: []string{"--load-concurrency"}, value: "<n>", about: "calls at a time, 10", set: positiveInteger(func(l *Loading) *int { return &l.Concurrency }, "--load-concurrency")},
-		{names: []string{"--load-duration"}, value: "<sec>", about: "seconds until no call begins any more, 10 without --load-requests", set: positive(func(l *Loading) *float64 { return &l.Duration }, "--load-duration")},
-		{names: []string{"--load-requests"}, value: "<n>", about: "calls in all", set: positiveInteger(func(l *Loading) *int { return &l.Requests }, "--load-requests")},
-		{names: []string{"--load-rate"}, value: "<n>", about: "calls that begin in a second", set: positive(func(l *Loading) *float64 { return &l.Rate }, "--load-rate")},
 		{names: []string{"--connect-timeout"}, value: "<ms>", about: "15000 for a target, 0 for no limit", set: milliseconds},
 		choice("--protocol-era", "<era>", "legacy, auto or modern", func(r *Request) *string { return &r.Era }, "Invalid protocol era: %s. Valid eras are: legacy, auto, modern", "legacy", "auto", "modern"),
 		choice("--format", "<format>", "text: indented JSON of the result; json: one line {\"result\":…}", func(r *Request) *string { return &r.Format }, "--format must be 'text' or 'json'.", "text", "json"),
@@ -185,11 +113,6 @@ func options() []option {
 		{names: []string{"--callback-url"}, value: "<url>", about: "where the browser comes back to, on this machine; MCP_OAUTH_CALLBACK_URL, or " + defaultCallback, set: text(func(r *Request) *string { return &r.CallbackURL })},
 		{names: []string{"--use-stored-auth"}, about: "use the stored login of --server-url, and fail where there is none", set: turn(func(r *Request) *bool { return &r.UseStoredAuth })},
 		{names: []string{"--stored-auth-only"}, about: "never ask anybody to log in", set: turn(func(r *Request) *bool { return &r.StoredAuthOnly })},
-		{names: []string{"--wait-for-auth"}, value: "<sec>", about: "wait until there is a stored login of --server-url, and use it", set: seconds},
-		{names: []string{"--relogin"}, about: "forget the stored login of the server first", set: turn(func(r *Request) *bool { return &r.Relogin })},
-		{names: []string{"--no-revoke"}, about: "with --relogin: do not tell the authorization server", set: turn(func(r *Request) *bool { return &r.NoRevoke })},
-		{names: []string{"--list-stored-auth"}, about: "print the URLs of servers with a stored login", set: turn(func(r *Request) *bool { return &r.ListStoredAuth })},
-		{names: []string{"--print-handoff"}, about: "print how somebody else can log in to --server-url", set: turn(func(r *Request) *bool { return &r.PrintHandoff })},
 		choice("--completion", "<shell>", "print a script for completion in bash, zsh or fish", func(r *Request) *string { return &r.Completion }, "Invalid shell: %s. Supported shells are: bash, zsh, fish", "bash", "zsh", "fish"),
 	}
 }
@@ -251,28 +174,6 @@ func milliseconds(r *Request, v string) error {
 	return nil
 }
 
-func seconds(r *Request, v string) error {
-	n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-	if err != nil || !(n > 0) || math.IsInf(n, 0) {
-		return fail("--wait-for-auth must be a positive number of seconds.")
-	}
-	r.WaitForAuth = n
-	return nil
-}
-
-var digits = regexp.MustCompile(`^\d+$`)
-
-func limit(at func(*Request) *int64, flag string) func(*Request, string) error {
-	return func(r *Request, v string) error {
-		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		if err != nil || n < 1 || n > maxSafeInteger || !digits.MatchString(strings.TrimSpace(v)) {
-			return fail(fmt.Sprintf("Invalid %s: %s. Expected a positive integer written as plain decimal digits, at most %d.", flag, v, maxSafeInteger))
-		}
-		*at(r) = n
-		return nil
-	}
-}
-
 var negative = regexp.MustCompile(`^-(\d+|\d*\.\d+)([eE][+-]?\d+)?$`)
 
 func looksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
@@ -331,6 +232,11 @@ func (r *Request) take(args []string) ([]string, error) {
 			continue
 		}
 		open = nil
+		if looksLikeOption(arg) {
+			if err := pointed(arg); err != nil {
+				return nil, err
+			}
+		}
 		o, value, ok, inline := find(known, arg)
 		switch {
 		case ok && o.value != "" && !inline:

@@ -1,7 +1,7 @@
 package inspector
 
 import (
-	"slices"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -66,16 +66,35 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 	}
 }
 
-func TestLint(t *testing.T) {
-	all := Lint([]byte(`[{"name":"a","inputSchema":{"type":"object","properties":{"x":true,"y":{},"z":{"type":["string","null"]},"odd name":{"not":{}},"w":{"$ref":"https://x"}},"additionalProperties":false}},{"name":"b","inputSchema":{"type":"object"}}]`))
-	var got []string
-	for _, l := range all {
-		for _, f := range l.Findings {
-			got = append(got, l.Tool+" "+f.Severity+" "+f.Rule+" "+f.Path)
+// What is not taken is refused as soon as it is read, also with a value; a word of a target that looks like it is not.
+func TestElsewhere(t *testing.T) {
+	for line, verb := range map[string]string{
+		"node s.js --method tools/call --load --load-rate 5": "mcphud bench",
+		"--method tools/list --strict node":                  "mcphud check lint",
+		"--wait-for-auth=5 --method tools/list":              "mcphud auth login",
+		"--method servers/add --server x node":               "mcphud servers add",
+		"--method tools/list -- node --load":                 "",
+		"--method tools/list node servers/add":               "",
+	} {
+		r, err := Parse(strings.Fields(line))
+		if err == nil {
+			err = r.Check()
+		}
+		if verb == "" {
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			continue
+		}
+		if e := (*Error)(nil); !errors.As(err, &e) || e.Exit != ExitUsage || !strings.Contains(e.Message, "use "+verb) || strings.Contains(e.Message, "\n") {
+			t.Errorf("%s: %v", line, err)
 		}
 	}
-	want := []string{"a error boolean-schema properties.x", "a warning untyped-schema properties.y", "a warning type-union properties.z", "a warning remote-ref properties.w"}
-	if text, errors := Summary(all); !slices.Equal(got, want) || errors != 1 || text != "1 error, 3 warnings across 1 tool" {
-		t.Errorf("%q, %s", got, text)
+	for _, o := range options() {
+		for _, n := range o.names {
+			if Elsewhere(n) != "" {
+				t.Errorf("%s is taken, and is not", n)
+			}
+		}
 	}
 }

@@ -1,84 +1,40 @@
 // Package inspector reads the command line of the official Inspector (npm: @modelcontextprotocol/inspector, --cli), and
 // writes what that writes: its flags, its files of servers, its exit codes and its error line. Who calls servers is the
-// session layer, as for every other command.
+// session layer, as for every other command. What it does beside reading, listing and calling is done by mcphud's own commands, to which it points.
 package inspector
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// The methods that need no server.
-const (
-	ServersList = "servers/list"
-	ServersShow = "servers/show"
-)
-
-var calling = []string{
+var methods = []string{
 	"initialize", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list", "prompts/list", "prompts/get",
 	"logging/setLevel", "skills/list", "skills/get", "resources/directory/read",
 }
 
 // Methods are what --method takes.
-func Methods() []string {
-	return append(append(slices.Clone(calling), ServersList, ServersShow), writing...)
-}
+func Methods() []string { return slices.Clone(methods) }
 
 // Check refuses what does not go together, in the order in which the Inspector looks at it.
 func (r *Request) Check() error {
-	if err := r.checkLogin(); err != nil {
-		return err
-	}
 	if r.outputGiven || r.OutputFormat != "" {
 		if err := r.checkOutput(); err != nil {
 			return err
 		}
 	}
-	if r.Strict {
-		if r.Method != "tools/list" {
-			return fail("--strict requires --method tools/list.")
-		}
-		if r.AppInfo {
-			return fail("--strict cannot be combined with --app-info; run tools/list twice, once for each.")
-		}
+	if r.Method == "" {
+		return fail("Method is required. Use --method to specify the method to invoke.")
 	}
-	switch {
-	case r.Verify && r.Method != "skills/list" && r.Method != "skills/get":
-		return fail("--verify requires --method skills/list or --method skills/get.")
-	case r.RequireDigests && !r.Verify:
-		return fail("--require-digests requires --verify.")
-	case r.maxSkills > 0 && !r.Verify:
-		return fail("--skill-catalog-max-skills requires --verify.")
-	case r.maxBytes > 0 && !r.Verify:
-		return fail("--skill-catalog-max-bytes requires --verify.")
-	}
-	if err := r.Load.check(r); err != nil {
+	if err := pointed(r.Method); err != nil {
 		return err
 	}
-	if r.AdvertiseApps && (r.aboutLogins() || r.aboutServers()) {
-		return fail("--advertise-apps requires a command that connects to a server; it has no effect with --list-stored-auth, --print-handoff, or a --method servers/* catalog command.")
-	}
-	if r.aboutLogins() {
-		return nil
-	}
-	switch {
-	case r.Method == "":
-		return fail("Method is required. Use --method to specify the method to invoke.")
-	case !slices.Contains(Methods(), r.Method):
-		return fail("Unsupported method: " + r.Method + ". Supported --cli methods: " + strings.Join(Methods(), ", ") + ".")
-	case r.Rename != nil && r.Method != serversEdit:
-		return fail("--rename is only valid with --method servers/edit.")
-	}
-	if r.Method == ServersShow && strings.TrimSpace(r.Server) == "" {
-		return fail("servers/show requires --server <name> to select a catalog entry.")
+	if !slices.Contains(methods, r.Method) {
+		return fail("Unsupported method: " + r.Method + ". Supported --cli methods: " + strings.Join(methods, ", ") + ".")
 	}
 	return nil
-}
-
-// aboutServers says whether the method is about files of servers, and needs no server.
-func (r *Request) aboutServers() bool {
-	return r.Method == ServersList || r.Method == ServersShow || r.Writes()
 }
 
 func (r *Request) checkOutput() error {
@@ -87,9 +43,7 @@ func (r *Request) checkOutput() error {
 		return fail("--output-format requires --output <path>.")
 	case strings.TrimSpace(r.Output) == "":
 		return fail("--output requires a non-empty file path.")
-	case r.aboutLogins() || r.Method == ServersList || r.Method == ServersShow:
-		return fail("--output requires a method that calls a server; it has no effect with --list-stored-auth, --print-handoff, or --method servers/list / servers/show.")
-	case r.AppInfo || r.Verify:
+	case r.AppInfo:
 		return fail("--output cannot be combined with --app-info or --verify, which emit a report rather than a result.")
 	case r.OutputFormat == "raw" && r.Method != "tools/call" && r.Method != "resources/read":
 		return fail("--output-format raw requires --method tools/call or resources/read; use --output-format json for other methods.")
@@ -99,9 +53,6 @@ func (r *Request) checkOutput() error {
 
 // Needs refuses a method without what it is about. The Inspector looks at that once it is connected.
 func (r *Request) Needs() error {
-	if r.Load.On && r.ToolName == "" {
-		return fail("--load requires --tool-name.")
-	}
 	for _, n := range []struct{ method, value, message string }{
 		{"tools/call", r.ToolName, "Tool name is required for tools/call method. Use --tool-name to specify the tool name."},
 		{"resources/read", r.URI, "URI is required for resources/read method. Use --uri to specify the resource URI."},
@@ -142,9 +93,6 @@ func (r *Request) NoSkills() error {
 	return &Error{Exit: ExitUsage, Code: "skills_unsupported", Message: "Server does not declare the " + skillsExtension + " extension, so " + r.Method + " is not available."}
 }
 
-// NoEntry is the error of an answer without a skill.
-func (r *Request) NoEntry() error { return fail("The answer to " + r.Method + " has no skill.") }
-
 // NoDirectories is the error of a server whose folders cannot be read.
 func (r *Request) NoDirectories() error {
 	return fail("Server did not declare directoryRead in " + skillsExtension + "; resources/directory/read must not be called.")
@@ -168,12 +116,16 @@ func (r *Request) WrongStructure(why string) error {
 	return fail(`Tool "` + r.ToolName + `": structured content: ` + why)
 }
 
-// Usage lists the options.
+// Usage lists the options, and what does the work of those that are not taken.
 func Usage() string {
 	var b strings.Builder
 	b.WriteString("Usage: mcphud --cli [target...] --method METHOD [options]\n\nThe target is a URL, or a command with its arguments. mcphud help inspector explains it.\n\n")
 	for _, o := range options() {
 		b.WriteString("  " + strings.TrimSpace(strings.Join(o.names, ", ")+" "+o.value) + "\n      " + o.about + "\n")
+	}
+	b.WriteString("\nOf the Inspector, but not taken here:\n\n")
+	for _, word := range slices.Sorted(maps.Keys(elsewhere)) {
+		b.WriteString("  " + word + "\n      " + elsewhere[word] + "\n")
 	}
 	return b.String()
 }

@@ -15,10 +15,7 @@ import (
 type Answer struct {
 	Result json.RawMessage // an object
 	Apps   []App           // of the tool that was called, or of every listed tool where apps were asked for
-	Lint   []Linted        // of tools/list
 	File   *File           // that the result was written to, nil for none
-	Skills []SkillReport   // of --verify, instead of a result
-	Lost   []string        // what could not be kept of a file that was changed
 }
 
 // File is a result that was written to a file.
@@ -35,11 +32,6 @@ func (f *File) String() string {
 // Lines are what goes to stdout, without their line ends.
 func (r *Request) Lines(a Answer) (lines [][]byte) {
 	switch {
-	case r.Verify:
-		for _, report := range a.Skills {
-			lines = append(lines, marshal(report))
-		}
-		return lines
 	case r.AppInfo:
 		for _, app := range a.Apps {
 			line := marshal(app)
@@ -60,9 +52,6 @@ func (r *Request) Lines(a Answer) (lines [][]byte) {
 	}
 	if len(a.Apps) > 0 && a.Apps[0].Has {
 		out.Set("appInfo", marshal(a.Apps[0]))
-	}
-	if r.Strict && len(a.Lint) > 0 {
-		out.Set("schemaFindings", marshal(a.Lint))
 	}
 	return [][]byte{oneLine(out.JSON())}
 }
@@ -85,28 +74,14 @@ func oneLine(raw []byte) []byte {
 
 // Said is what goes to stderr beside that.
 func (r *Request) Said(a Answer) string {
-	said := ""
 	if a.File != nil && !r.JSON() && !r.Quiet {
-		said = a.File.String() + "\n"
+		return a.File.String() + "\n"
 	}
-	text, _ := Summary(a.Lint)
-	switch {
-	case r.Verify && !r.Quiet:
-		said += tallyOf(a.Skills).String() + "\n"
-	case len(a.Lint) == 0:
-	case r.Strict:
-		said += Report(a.Lint)
-	case !r.Quiet:
-		said += "Schema portability: " + text + ". Re-run with --strict for details.\n"
-	}
-	return said
+	return ""
 }
 
 // Verdict is the error that a call's answer amounts to, nil for none.
 func (r *Request) Verdict(a Answer) error {
-	if r.Verify {
-		return tallyOf(a.Skills).verdict(r.RequireDigests)
-	}
 	if r.AppInfo {
 		if r.Method == "tools/call" && !a.Apps[0].Has {
 			return &Error{Exit: ExitNoApp, Code: "no_app", Message: "Tool '" + r.ToolName + "' has no MCP App UI resource (_meta.ui.resourceUri)."}
@@ -115,9 +90,6 @@ func (r *Request) Verdict(a Answer) error {
 	}
 	if string(jsonrpc.Get(a.Result, "isError")) == "true" {
 		return &Error{Exit: ExitTool, Code: "tool_is_error", Message: "Tool '" + r.ToolName + "' returned isError:true."}
-	}
-	if _, errors := Summary(a.Lint); r.Strict && errors > 0 {
-		return &Error{Exit: ExitStrict, Code: "schema_unportable", Message: count(errors, "tool schema portability error") + " found (--strict)."}
 	}
 	return nil
 }

@@ -2,10 +2,10 @@ package inspector
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -24,27 +23,13 @@ const (
 	fileTimeout  = 30 * time.Second
 )
 
-// entry is one server: how it is reached, and what the Inspector keeps beside that; as in the file, with the command line's
-// changes.
+// entry is one server, as a file of the Inspector has it, with the command line's changes.
 type entry struct {
-	file     string // "" for the command line
-	name     string
-	config   Pairs
-	settings Pairs // nil for none
+	name string
+	Pairs
 }
 
-func (e entry) text(member string) string { return str(e.config.get(member)) }
-
-func str(raw json.RawMessage) string { s, _ := jsonrpc.String(raw); return s }
-
-// members are those of an object in their order, nil for what is none.
-func members(raw json.RawMessage) (p Pairs) {
-	_ = jsonrpc.Members(raw, func(key string, value []byte) bool { // what is not an object has none
-		p.Set(key, value)
-		return true
-	})
-	return p
-}
+func (e entry) text(member string) string { return str(e.get(member)) }
 
 // adHoc says whether the command line names a server itself.
 func (r *Request) adHoc() bool {
@@ -98,8 +83,9 @@ func (r *Request) named() (entry, error) {
 		if err != nil {
 			return e, err
 		}
-		e.config = Pairs{{"type", quote(kind)}, {"url", quote(at)}}
-		e.settings = r.over(nil)
+		e.Set("type", quote(kind))
+		e.Set("url", quote(at))
+		r.over(&e)
 		return e, nil
 	}
 	if first == "" {
@@ -108,12 +94,10 @@ func (r *Request) named() (entry, error) {
 	if r.Transport != "" && r.Transport != "stdio" {
 		return e, fail("Only stdio transport can be used with local commands.")
 	}
-	e.config = Pairs{{"type", quote("stdio")}, {"command", quote(first)}}
-	if args := r.Target[1:]; len(args) > 0 {
-		e.config.Set("args", marshal(args))
-	}
-	r.overCommand(&e)
-	e.settings = r.over(nil)
+	e.Set("type", quote("stdio"))
+	e.Set("command", quote(first))
+	e.Set("args", marshal(r.Target[1:]))
+	r.over(&e)
 	return e, nil
 }
 
@@ -142,13 +126,7 @@ func (r *Request) kind(at string) (string, error) {
 	return "", fail("Transport type not specified and could not be determined from URL: " + at + ".")
 }
 
-// settingNames are the members of an entry that say nothing of how its server is reached.
-var settingNames = []string{
-	"headers", "metadata", "protocolEra", "elicitCapability", "modernLogLevel", "connectionTimeout", "requestTimeout", "taskTtl", "autoRefreshOnListChanged",
-	"paginatedLists", "suppressNotificationStream", "advertisedExtensions", "maxFetchRequests", "skillCatalogMaxSkills", "skillCatalogMaxBytes", "oauth", "roots",
-}
-
-// read reads a file of servers. A missing one is made where it is the user's own list.
+// read reads a file of servers. The user's own list may be missing, and has none then.
 func (r *Request) read(file string, own bool) ([]entry, error) {
 	bad := func(why string) error {
 		return &Error{Exit: ExitUsage, Code: "error", Message: "Error loading configuration: " + why, Cause: why}
@@ -159,15 +137,11 @@ func (r *Request) read(file string, own bool) ([]entry, error) {
 	}
 	b, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !own:
-		return nil, bad("Config file not found: " + path)
+	case errors.Is(err, fs.ErrNotExist) && own:
+		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		b = []byte("{\n  \"mcpServers\": {}\n}\n")
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = os.WriteFile(path, b, 0o600)
-		}
-	}
-	if err != nil {
+		return nil, bad("Config file not found: " + path)
+	case err != nil:
 		return nil, bad(err.Error())
 	}
 	var top struct {
@@ -181,26 +155,9 @@ func (r *Request) read(file string, own bool) ([]entry, error) {
 	}
 	var all []entry
 	for _, m := range members(top.Servers) {
-		e := entry{file: path, name: m.Key}
-		var own Pairs
-		for _, q := range members(m.Value) {
-			if slices.Contains(settingNames, q.Key) {
-				own.Set(q.Key, q.Value)
-			} else {
-				e.config.Set(q.Key, q.Value)
-			}
-		}
-		kind := kindOf(e.text("type"))
-		e.config.Set("type", quote(kind))
-		if kind == "stdio" {
-			for _, name := range []string{"env", "cwd"} {
-				if v := e.config.get(name); v != nil {
-					own.Set(name, v)
-				}
-			}
-			r.overCommand(&e)
-		}
-		e.settings = r.over(settingsOf(own))
+		e := entry{m.Key, members(m.Value)}
+		e.Set("type", quote(kindOf(e.text("type"))))
+		r.over(&e)
 		all = append(all, e)
 	}
 	return all, nil
@@ -217,108 +174,26 @@ func kindOf(t string) string {
 	return "stdio"
 }
 
-// overCommand applies -e and --cwd.
-func (r *Request) overCommand(e *entry) {
-	if len(r.Env) > 0 {
-		env := members(e.config.get("env"))
-		for _, p := range r.Env {
-			env.Set(p.Key, p.Value)
-		}
-		e.config.Set("env", env.JSON())
-	}
-	if dir := strings.TrimSpace(r.Cwd); dir != "" {
-		e.config.Set("cwd", quote(dir))
-	}
-}
-
-// listed is an object as a list of its members.
-func listed(raw json.RawMessage) json.RawMessage {
-	out := []json.RawMessage{}
-	for _, p := range members(raw) {
-		out = append(out, Pairs{{"key", quote(p.Key)}, {"value", p.Value}}.JSON())
-	}
-	return marshal(out)
-}
-
-// settingsOf are what the Inspector makes of the settings of an entry: those that are missing have their defaults.
-func settingsOf(own Pairs) Pairs {
-	if len(own) == 0 {
-		return nil
-	}
-	set := Pairs{{"headers", listed(own.get("headers"))}, {"env", listed(own.get("env"))}, {"metadata", json.RawMessage("{}")}}
-	switch m := own.get("metadata"); {
-	case strings.HasPrefix(string(m), "{"):
-		set.Set("metadata", m)
-	case strings.HasPrefix(string(m), "["): // as older versions wrote it
-		var pairs Pairs
-		_ = jsonrpc.Elements(m, func(p []byte) bool {
-			if k := jsonrpc.GetString(p, "key"); k != "" {
-				pairs.Set(k, jsonrpc.Get(p, "value"))
+// over applies the options that change an entry.
+func (r *Request) over(e *entry) {
+	if e.text("type") == "stdio" {
+		if len(r.Env) > 0 {
+			env := members(e.get("env"))
+			for _, p := range r.Env {
+				env.Set(p.Key, p.Value)
 			}
-			return true
-		})
-		set.Set("metadata", object(pairs))
-	}
-	for _, d := range []struct{ name, value string }{
-		{"connectionTimeout", "30000"},
-		{"requestTimeout", "0"},
-		{"taskTtl", "60000"},
-		{"autoRefreshOnListChanged", "false"},
-		{"paginatedLists", "false"},
-		{"maxFetchRequests", "1000"},
-		{"roots", "[]"},
-	} {
-		v := own.get(d.name)
-		if len(v) == 0 || string(v) == "null" {
-			v = json.RawMessage(d.value)
+			e.Set("env", env.JSON())
 		}
-		set.Set(d.name, v)
-	}
-	for _, name := range []string{"skillCatalogMaxSkills", "skillCatalogMaxBytes", "suppressNotificationStream", "protocolEra", "elicitCapability", "modernLogLevel", "advertisedExtensions"} {
-		if v := own.get(name); v != nil && string(v) != "false" && string(v) != "{}" {
-			set.Set(name, v)
+		if dir := strings.TrimSpace(r.Cwd); dir != "" {
+			e.Set("cwd", quote(dir))
 		}
-	}
-	oauth := members(own.get("oauth"))
-	for _, m := range []struct{ from, to string }{
-		{"clientId", "oauthClientId"},
-		{"clientSecret", "oauthClientSecret"},
-		{"scopes", "oauthScopes"},
-		{"authorizationUrl", "oauthAuthorizationUrl"},
-		{"tokenUrl", "oauthTokenUrl"},
-		{"onInsufficientScope", "oauthOnInsufficientScope"},
-	} {
-		if v := oauth.get(m.from); len(v) > 2 {
-			set.Set(m.to, v)
-		}
-	}
-	for _, m := range []struct{ from, to, only string }{
-		{"enterpriseManaged", "enterpriseManaged", "true"},
-		{"requestRefreshToken", "oauthRequestRefreshToken", "false"},
-		{"revokeOnClear", "oauthRevokeOnClear", "false"},
-	} {
-		if v := oauth.get(m.from); string(v) == m.only {
-			set.Set(m.to, v)
-		}
-	}
-	if v := own.get("cwd"); len(v) > 2 {
-		set.Set("cwd", v)
-	}
-	return set
-}
-
-// over applies --header and --protocol-era to settings, which may be nil.
-func (r *Request) over(set Pairs) Pairs {
-	if set == nil && (len(r.Header) > 0 || r.Era != "") {
-		set = settingsOf(Pairs{{"roots", json.RawMessage("[]")}})
 	}
 	if len(r.Header) > 0 {
-		set.Set("headers", listed(r.Header.JSON()))
+		e.Set("headers", r.Header.JSON())
 	}
 	if r.Era != "" {
-		set.Set("protocolEra", quote(r.Era))
+		e.Set("protocolEra", quote(r.Era))
 	}
-	return set
 }
 
 // selected is the one server that is meant.
@@ -345,37 +220,26 @@ func (r *Request) selected() (entry, error) {
 	return all[0], nil
 }
 
-// Selection is the server to connect to, and what is wanted of it.
-type Selection struct {
-	Server    config.Server
-	Meta      json.RawMessage // for every request; nil for none
-	Budget    Budget          // of --verify
-	KeepGrant bool            // a login that is forgotten is not revoked
+// Selected is the server that the command line means, and what every request to it has as _meta; nil for nothing.
+func (r *Request) Selected() (s config.Server, meta json.RawMessage, err error) {
+	e, err := r.selected()
+	if err != nil {
+		return s, nil, err
+	}
+	s, err = r.server(e)
+	return s, e.meta(), err
 }
 
-// Selected is the server that the command line means, with the values of its environment that are kept.
-func (r *Request) Selected(ctx context.Context, kept credstore.Inputs) (sel Selection, err error) {
-	e, err := r.selected()
-	if err == nil {
-		err = e.fill(ctx, kept)
-	}
-	if err != nil {
-		return sel, err
-	}
-	sel.Server, err = r.server(e)
-	if sel.Meta = e.settings.get("metadata"); len(members(sel.Meta)) == 0 {
-		sel.Meta = nil
-	}
-	bound := func(flag int64, setting string, normal int64) int64 {
-		var n int64
-		if json.Unmarshal(e.settings.get(setting), &n) != nil || n < 1 || n > maxSafeInteger {
-			n = normal
+// meta is the metadata of an entry, also as older versions wrote it: a list of keys and values.
+func (e entry) meta() json.RawMessage {
+	all := members(e.get("metadata"))
+	_ = jsonrpc.Elements(e.get("metadata"), func(p []byte) bool { // what is not a list has none
+		if k := jsonrpc.GetString(p, "key"); k != "" {
+			all.Set(k, jsonrpc.Get(p, "value"))
 		}
-		return cmp.Or(flag, n)
-	}
-	sel.Budget = Budget{bound(r.maxSkills, "skillCatalogMaxSkills", catalogSkills), bound(r.maxBytes, "skillCatalogMaxBytes", catalogBytes)}
-	sel.KeepGrant = r.NoRevoke || string(e.settings.get("oauthRevokeOnClear")) == "false"
-	return sel, err
+		return true
+	})
+	return all.JSON()
 }
 
 // server is how an entry is reached.
@@ -383,41 +247,33 @@ func (r *Request) server(e entry) (s config.Server, err error) {
 	switch e.text("type") {
 	case "stdio":
 		var args []string
-		if raw := e.config.get("args"); raw != nil {
+		if raw := e.get("args"); raw != nil {
 			if err := json.Unmarshal(raw, &args); err != nil {
 				return s, fail("Error loading configuration: args of " + e.name + ": " + err.Error())
 			}
 		}
 		s = config.OfCommand(e.text("command"), args...)
-		s.Env, s.Cwd = members(e.config.get("env")).text(), e.text("cwd")
+		s.Env, s.Cwd = members(e.get("env")).text(), e.text("cwd")
 	case "sse":
 		s = config.Server{Transport: config.SSE, URL: e.text("url")}
 	default:
 		s = config.Server{Transport: config.HTTP, URL: e.text("url")}
 	}
 	s.Name, s.Unnamed = e.name, e.name == "default"
-	_ = jsonrpc.Elements(e.settings.get("headers"), func(h []byte) bool {
-		if name := jsonrpc.GetString(h, "key"); strings.TrimSpace(name) != "" {
-			if s.Headers == nil {
-				s.Headers = map[string]string{}
-			}
-			s.Headers[name] = jsonrpc.GetString(h, "value")
-		}
-		return true
-	})
-	_ = jsonrpc.Elements(e.settings.get("roots"), func(root []byte) bool {
+	s.Headers = members(e.get("headers")).text()
+	maps.DeleteFunc(s.Headers, func(name, _ string) bool { return strings.TrimSpace(name) == "" })
+	_ = jsonrpc.Elements(e.get("roots"), func(root []byte) bool {
 		if uri := strings.TrimSpace(jsonrpc.GetString(root, "uri")); uri != "" {
 			s.Roots = append(s.Roots, uri)
 		}
 		return true
 	})
-	s.Protocol = map[string]string{"modern": "2026-07-28", "auto": "auto"}[str(e.settings.get("protocolEra"))]
-	s.Protocol = cmp.Or(s.Protocol, "2025-11-25")
+	s.Protocol = cmp.Or(map[string]string{"modern": "2026-07-28", "auto": "auto"}[e.text("protocolEra")], "2025-11-25")
 	s.ConnectTimeout, s.Timeout = fileTimeout, time.Minute
-	if ms, ok := number(e.settings.get("connectionTimeout")); ok {
+	if ms, ok := number(e.get("connectionTimeout")); ok {
 		s.ConnectTimeout = ms
 	}
-	if ms, ok := number(e.settings.get("requestTimeout")); ok && ms > 0 {
+	if ms, ok := number(e.get("requestTimeout")); ok && ms > 0 {
 		s.Timeout = ms
 	}
 	if r.adHoc() {
@@ -430,12 +286,12 @@ func (r *Request) server(e entry) (s config.Server, err error) {
 		s.ConnectTimeout = 24 * time.Hour // no limit
 	}
 	if s.URL != "" {
-		text := func(setting string) string { return str(e.settings.get(setting)) }
+		o := entry{Pairs: members(e.get("oauth"))}
 		s.OAuth = &config.OAuth{
-			ClientID: cmp.Or(r.ClientID, text("oauthClientId")), ClientSecret: cmp.Or(r.ClientSecret, text("oauthClientSecret")), Scopes: strings.Fields(text("oauthScopes")),
-			AuthURL: text("oauthAuthorizationUrl"), TokenURL: text("oauthTokenUrl"),
+			ClientID: cmp.Or(r.ClientID, o.text("clientId")), ClientSecret: cmp.Or(r.ClientSecret, o.text("clientSecret")), Scopes: strings.Fields(o.text("scopes")),
+			AuthURL: o.text("authorizationUrl"), TokenURL: o.text("tokenUrl"),
 		}
-		if string(e.settings.get("enterpriseManaged")) == "true" {
+		if string(o.get("enterpriseManaged")) == "true" {
 			return s, r.manage(s.OAuth)
 		}
 	}
@@ -444,53 +300,8 @@ func (r *Request) server(e entry) (s config.Server, err error) {
 
 func number(raw json.RawMessage) (time.Duration, bool) {
 	var ms float64
-	if len(raw) == 0 || json.Unmarshal(raw, &ms) != nil || ms < 0 || ms > 1e12 {
+	if len(raw) == 0 || json.Unmarshal(raw, &ms) != nil || string(raw) == "null" || ms < 0 || ms > 1e12 {
 		return 0, false
 	}
 	return time.Duration(ms * float64(time.Millisecond)), true
-}
-
-// Listed is the result of servers/list: names, transports and commands or URLs.
-func (r *Request) Listed() (json.RawMessage, error) {
-	all, err := r.entries()
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(all, func(a, b entry) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)), -strings.Compare(a.name, b.name))
-	})
-	out := []json.RawMessage{}
-	for _, e := range all {
-		out = append(out, Pairs{{"name", quote(e.name)}, {"type", e.config.get("type")}, {"detail", quote(e.detail())}}.JSON())
-	}
-	return Pairs{{"servers", marshal(out)}}.JSON(), nil
-}
-
-// detail is the command line, or the URL.
-func (e entry) detail() string {
-	if e.text("type") != "stdio" {
-		return e.text("url")
-	}
-	var args []string
-	_ = json.Unmarshal(e.config.get("args"), &args) // what is not a list of strings is not shown
-	return strings.Join(append([]string{e.text("command")}, args...), " ")
-}
-
-// Shown is the result of servers/show: an entry with its secrets redacted.
-func (r *Request) Shown() (json.RawMessage, error) {
-	named := *r
-	named.Server = strings.TrimSpace(r.Server)
-	e, err := named.selected()
-	if err != nil {
-		return nil, err
-	}
-	config := slices.Clone(e.config)
-	if env := config.get("env"); strings.HasPrefix(string(env), "{") {
-		config.Set("env", redactAll(env))
-	}
-	out := Pairs{{"name", quote(e.name)}, {"type", e.config.get("type")}, {"detail", quote(e.detail())}, {"config", config.JSON()}}
-	if e.settings != nil {
-		out.Set("settings", redactSettings(e.settings).JSON())
-	}
-	return out.JSON(), nil
 }

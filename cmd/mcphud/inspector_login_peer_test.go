@@ -10,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,18 +21,10 @@ import (
 )
 
 // loginGuard is a server that wants the token "good", beside the endpoints of the authorization server that gives it for a refresh token.
-type loginGuard struct {
-	http.Handler
-	mu      sync.Mutex
-	revoked []string
-}
+type loginGuard struct{ http.Handler }
 
 func (g *loginGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case r.URL.Path == "/revoke":
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.revoked = append(g.revoked, r.FormValue("token"))
 	case r.URL.Path == "/.well-known/oauth-authorization-server":
 		w.Header().Set("Content-Type", "application/json")
 		as := "http://" + r.Host
@@ -59,15 +49,6 @@ func (g *loginGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.Handler.ServeHTTP(w, r)
 	}
-}
-
-// takes are the tokens that were revoked since it was asked last.
-func (g *loginGuard) takes() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	was := g.revoked
-	g.revoked = nil
-	return was
 }
 
 // keep puts a login for a server into the stores of both programs below a home.
@@ -106,58 +87,41 @@ func TestPeerInspectorStoredLogins(t *testing.T) {
 	call := []string{"--method", "tools/list"}
 	use := append([]string{"--use-stored-auth"}, call...)
 	for name, c := range map[string]struct {
-		args    []string
-		token   auth.Token // none where it is zero
-		code    int
-		revoked int
-		gone    bool // the login is forgotten
+		args  []string
+		token auth.Token // none where it is zero
+		code  int
 	}{
-		"list":             {args: []string{"--list-stored-auth"}, token: auth.Token{Access: "good"}},
-		"list nothing":     {args: []string{"--list-stored-auth"}},
-		"list without":     {args: []string{"--list-stored-auth", "--format", "json"}, token: auth.Token{Refresh: "again"}},
 		"use":              {args: use, token: auth.Token{Access: "good"}},
 		"use over header":  {args: append(use, "--header", "Authorization: Bearer wrong", "X-Other: 1"), token: auth.Token{Access: "good"}},
 		"use refreshed":    {args: use, token: auth.Token{Access: "old", Refresh: "again", Expires: time.Now().Add(-time.Minute)}},
 		"use stale":        {args: append([]string{"--stored-auth-only"}, use...), token: auth.Token{Access: "old", Refresh: "spent", Expires: time.Now().Add(-time.Minute)}, code: cli.ExitAuth},
 		"use nothing":      {args: use, code: cli.ExitAuth},
-		"wait":             {args: append([]string{"--wait-for-auth", "20"}, call...), token: auth.Token{Access: "good"}},
-		"wait in vain":     {args: append([]string{"--wait-for-auth", "0.3"}, call...), code: cli.ExitAuth},
 		"stored only":      {args: append([]string{"--stored-auth-only"}, call...), token: auth.Token{Access: "good"}},
 		"stored only none": {args: append([]string{"--stored-auth-only"}, call...), code: cli.ExitAuth},
 		"unasked":          {args: call, token: auth.Token{Access: "good"}},
-		"relogin":          {args: append([]string{"--relogin"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: cli.ExitAuth, revoked: 1, gone: true},
-		"no revocation":    {args: append([]string{"--relogin", "--no-revoke"}, call...), token: auth.Token{Access: "good", Refresh: "again"}, code: cli.ExitAuth, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := &loginGuard{Handler: wrongSkills()}
-			s := httptest.NewServer(g)
+			s := httptest.NewServer(&loginGuard{Handler: library{}})
 			t.Cleanup(s.Close)
 			home := t.TempDir()
-			run := func(cmd *exec.Cmd) (o outcome, revoked []string) {
+			run := func(cmd *exec.Cmd) outcome {
 				if c.token.Access+c.token.Refresh != "" {
 					keep(t, home, s.URL, s.URL+"/mcp", c.token)
 				}
 				cmd.Dir = home
 				cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "NO_COLOR=1", "CI=1",
 					"MCP_INSPECTOR_SECRET_STORE=file")
-				o = finish(t, cmd)
-				return o, g.takes()
+				return finish(t, cmd)
 			}
 			args := append([]string{"--server-url", s.URL + "/mcp"}, c.args...)
-			theirs, want := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
-			ours, got := run(command(t, append([]string{verbinspect.Inspecting}, args...)...))
+			theirs := run(exec.Command(program[0], append(program[1:len(program):len(program)], args...)...))
+			ours := run(command(t, append([]string{verbinspect.Inspecting}, args...)...))
 			if theirs.code != c.code || ours.code != c.code || codeOf(t, ours) != codeOf(t, theirs) {
 				t.Errorf("%q: exit %d, %s\nthe Inspector: exit %d, %s\nwant %d", args, ours.code, ours.stderr, theirs.code, theirs.stderr, c.code)
 			}
-			if len(want) > 0 != (c.revoked > 0) || len(got) > 0 != (len(want) > 0) {
-				t.Errorf("%q revoked %q, the Inspector %q", args, got, want)
-			}
-			if a, b := withoutPlace(t, ours.out), withoutPlace(t, theirs.out); !reflect.DeepEqual(a, b) {
+			if !reflect.DeepEqual(jsonValues(t, ours.out), jsonValues(t, theirs.out)) {
 				t.Errorf("%q printed\n%s\nthe Inspector\n%s", args, ours.out, theirs.out)
-			}
-			if kept := contents(filepath.Join(home, ".state", "mcphud", "credentials.json")); c.gone && strings.Contains(kept, s.URL) {
-				t.Errorf("%q kept %s", args, kept)
 			}
 		})
 	}
@@ -174,34 +138,4 @@ func codeOf(t *testing.T, o outcome) string {
 		t.Fatalf("%v in %s", err, o.stderr)
 	}
 	return line.Error.Code + " " + line.Error.URL
-}
-
-func withoutPlace(t *testing.T, out string) []any {
-	t.Helper()
-	all := jsonValues(t, out)
-	for _, v := range all {
-		if top, ok := v.(map[string]any); ok {
-			delete(top, "oauthStatePath")
-		}
-	}
-	return all
-}
-
-// A login that comes while it is waited for is used.
-func TestPeerInspectorWaitsForALogin(t *testing.T) {
-	t.Parallel()
-	program := peertest.Inspector(t)
-	s := httptest.NewServer(&loginGuard{Handler: wrongSkills()})
-	t.Cleanup(s.Close)
-	args := []string{"--server-url", s.URL + "/mcp", "--wait-for-auth", "60", "--method", "tools/list"}
-	for name, cmd := range map[string]*exec.Cmd{"the Inspector": exec.Command(program[0], append(program[1:len(program):len(program)], args...)...), "mcphud": command(t, append([]string{verbinspect.Inspecting}, args...)...)} {
-		home := t.TempDir()
-		cmd.Dir = home
-		cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "MCPHUD_CREDENTIALS=file", "CI=1", "MCP_INSPECTOR_SECRET_STORE=file")
-		later := time.AfterFunc(1500*time.Millisecond, func() { keep(t, home, s.URL, s.URL+"/mcp", auth.Token{Access: "good"}) })
-		if o := finish(t, cmd); o.code != cli.ExitOK || !strings.Contains(o.out, `"tools"`) {
-			t.Errorf("%s: exit %d, %s%s", name, o.code, o.out, o.stderr)
-		}
-		later.Stop()
-	}
 }

@@ -3,11 +3,9 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/offer"
@@ -38,53 +36,20 @@ func (p *inspection) call(ctx context.Context) (inspector.Answer, error) {
 			return inspector.Answer{}, p.r.NoSkills()
 		}
 		items, err := p.items(ctx, l.kind, l.capability)
-		if err == nil && p.r.Verify {
-			return p.verify(ctx, items)
-		}
 		a := inspector.Answer{Result: inspector.Pairs{{Key: l.member, Value: items}}.JSON()}
-		if err != nil || l.kind != offer.Tools {
-			return a, err
-		}
-		if p.r.AppInfo {
+		if err == nil && l.kind == offer.Tools && p.r.AppInfo {
 			_ = jsonrpc.Elements(items, func(tool []byte) bool { // a list of ours
 				a.Apps = append(a.Apps, p.app(ctx, tool))
 				return true
 			})
-			return a, nil
 		}
-		a.Lint = inspector.Lint(items)
-		return a, nil
+		return a, err
 	}
 	if err := p.r.Needs(); err != nil {
 		return inspector.Answer{}, err
 	}
 	r, err := p.single(ctx)
-	if err == nil && p.r.Verify {
-		return p.verify(ctx, slices.Concat([]byte{'['}, jsonrpc.Get(r, "skill"), []byte{']'}))
-	}
 	return inspector.Answer{Result: r}, err
-}
-
-// verify verifies skills by their entries.
-func (p *inspection) verify(ctx context.Context, list json.RawMessage) (a inspector.Answer, err error) {
-	var entries []json.RawMessage
-	if err := jsonrpc.Elements(list, func(entry []byte) bool {
-		entries = append(entries, entry)
-		return true
-	}); err != nil {
-		return a, p.r.NoEntry()
-	}
-	a.Skills, err = inspector.Verify(ctx, entries, p.budget, func(ctx context.Context, uri string) (json.RawMessage, bool, error) {
-		r, err := p.ReadResource(ctx, uri, session.CallOptions{Meta: p.r.Meta(p.meta, false)})
-		switch {
-		case err == nil:
-			return r.Result, false, nil
-		case ctx.Err() != nil || failure.KindOf(err) == failure.OAuth:
-			return nil, true, err
-		}
-		return nil, false, inspectorError(err)
-	})
-	return a, err
 }
 
 // single makes a call with one answer.
@@ -176,7 +141,7 @@ func (p *inspection) tool(ctx context.Context) (a inspector.Answer, err error) {
 	if tool == nil {
 		return a, p.r.NoTool()
 	}
-	if p.r.AppInfo || p.r.JSON() && !p.r.Load.On {
+	if p.r.AppInfo || p.r.JSON() {
 		a.Apps = []inspector.App{p.app(ctx, tool)}
 	}
 	if p.r.AppInfo {
@@ -187,16 +152,6 @@ func (p *inspection) tool(ctx context.Context) (a inspector.Answer, err error) {
 		return a, err
 	}
 	o := session.CallOptions{Meta: p.r.Meta(p.meta, true), Task: jsonrpc.GetString(tool, "execution", "taskSupport") == "required"}
-	if p.r.Load.On {
-		a.Result, err = p.r.Load.Run(ctx, p.r.ToolName, func(ctx context.Context) (failed bool, err error) {
-			r, err := p.CallTool(ctx, p.r.ToolName, args, o)
-			if err == nil {
-				err = p.structured(tool, r.Result)
-			}
-			return string(jsonrpc.Get(r.Result, "isError")) == "true", err
-		})
-		return a, err
-	}
 	r, err := p.CallTool(ctx, p.r.ToolName, args, o)
 	if err != nil {
 		return a, err

@@ -14,7 +14,6 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/inspector"
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -62,40 +61,7 @@ func (a *app) inspectWith(ctx context.Context, r *inspector.Request) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	if r.ListStoredAuth || r.PrintHandoff {
-		return a.inspectLogins(ctx, r)
-	}
-	var answer inspector.Answer
-	var err error
-	switch r.Method {
-	case inspector.ServersList:
-		answer.Result, err = r.Listed()
-	case inspector.ServersShow:
-		answer.Result, err = r.Shown()
-	default:
-		if !r.Writes() {
-			return a.inspectServer(ctx, r)
-		}
-		var kept credstore.Inputs
-		if kept, err = enteredValues(); err == nil {
-			answer, err = r.Written(ctx, kept)
-		}
-		a.WarnOf(answer.Lost)
-		if err == nil && len(r.Env) > 0 && !r.Quiet {
-			a.Note("mcphud: values of -e are kept in " + kept.Store.Where())
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return a.inspected(r, answer)
-}
-
-// enteredValues is where the values of -e are kept that an entry of a file has: as the Inspector does, without a keychain in plain
-// text. Who gives them on a command line to be saved is not asked.
-func enteredValues() (credstore.Inputs, error) {
-	s, err := cli.Credentials()
-	return credstore.Inputs{Store: s}, err
+	return a.inspectServer(ctx, r)
 }
 
 // inspected prints an answer. Some are errors as well.
@@ -120,23 +86,18 @@ func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
 	if err != nil {
 		return err
 	}
-	kept, err := enteredValues()
-	if err != nil {
-		return err
-	}
-	sel, err := r.Selected(ctx, kept)
+	cfg, meta, err := r.Selected()
 	if err != nil {
 		return err
 	}
 	if err := r.CheckCall(); err != nil {
 		return err
 	}
-	cfg := &sel.Server
 	cfg.MaxTimeout, cfg.MaxFrame = max(cfg.Timeout, config.DefaultMaxTimeout), config.DefaultMaxFrame
 	if stored {
 		maps.DeleteFunc(cfg.Headers, func(name, _ string) bool { return strings.EqualFold(name, "Authorization") })
 	}
-	if err := a.inspectorLogin(ctx, r, sel); err != nil {
+	if err := a.prepareLogin(r, cfg); err != nil {
 		return err
 	}
 	a.Options.Client = &session.Client{Capabilities: r.Capabilities()}
@@ -145,17 +106,17 @@ func (a *app) inspectServer(ctx context.Context, r *inspector.Request) error {
 		defer a.quiet(cfg.Name)()
 	}
 	var answer inspector.Answer
-	err = a.Connected(ctx, *cfg, func(ctx context.Context, l *cli.Link) error {
-		if err := l.SetMeta(r.Meta(sel.Meta, false)); err != nil {
+	err = a.Connected(ctx, cfg, func(ctx context.Context, l *cli.Link) error {
+		if err := l.SetMeta(r.Meta(meta, false)); err != nil {
 			return err
 		}
-		answer, err = (&inspection{Link: l, r: r, meta: sel.Meta, budget: sel.Budget}).call(ctx)
+		answer, err = (&inspection{Link: l, r: r, meta: meta}).call(ctx)
 		return err
 	})
 	if err != nil {
 		var own *inspector.Error
 		if !errors.As(err, &own) {
-			err = &unanswered{*cfg, err}
+			err = &unanswered{cfg, err}
 		}
 		return err
 	}
@@ -199,7 +160,6 @@ func (u *unanswered) Unwrap() error { return u.error }
 // inspection is one call on a connected server.
 type inspection struct {
 	*cli.Link
-	r      *inspector.Request
-	meta   json.RawMessage // of the server's file
-	budget inspector.Budget
+	r    *inspector.Request
+	meta json.RawMessage // of the server's file
 }
