@@ -307,18 +307,6 @@ func TestForgetRevokes(t *testing.T) {
 	}
 }
 
-// A login that is discarded is gone here, and nobody is told.
-func TestDiscardTellsNobody(t *testing.T) {
-	store := auth.NewMemory()
-	r := at(t, authtest.Memory(t, authtest.Knobs{}), auth.Options{Store: store}, nil).open()
-	if err := r.s.Authorizer().Discard(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 || r.s.Authorizer().Status().LoggedIn || len(r.Issuer.Calls("/revoke")) > 0 {
-		t.Errorf("%+v, %v, revoked by %+v", found, err, r.Issuer.Calls("/revoke"))
-	}
-}
-
 // Who is logged out by another program stays it: nothing refreshes the login back into the store.
 func TestForgottenElsewhere(t *testing.T) {
 	for name, end := range map[string]func(r *rig){

@@ -35,13 +35,6 @@ func (a *Authorizer) Forget(ctx context.Context) error {
 	return err
 }
 
-// Discard removes the credentials from memory and from the store, and tells nobody: the tokens are good until they expire.
-func (a *Authorizer) Discard(ctx context.Context) error {
-	_, err := a.drop(ctx)
-	a.change()
-	return err
-}
-
 // drop removes the credentials, and returns them. Nobody renews them meanwhile.
 func (a *Authorizer) drop(ctx context.Context) (found []Credentials, err error) {
 	select {

@@ -27,7 +27,7 @@ const saveTries = 5
 // nothing to a file that is read-only; the error is an *[EditError], or that of the file system. Links, mode and owner stay; a new file
 // can be read by its owner only.
 func (c *Change) Save() (backup string, err error) {
-	unlock, err := c.Lock(context.Background())
+	unlock, err := c.lock()
 	if err != nil {
 		return "", err
 	}
@@ -36,16 +36,18 @@ func (c *Change) Save() (backup string, err error) {
 		if err := c.renew(); err != nil {
 			return "", err
 		}
-		if backup, err = c.Replace(); !errors.Is(err, files.ErrChanged) {
+		if c.Before != nil && bytes.Equal(c.Before, c.After) {
+			return "", nil
+		}
+		if backup, err = c.write(); !errors.Is(err, files.ErrChanged) {
 			return backup, err
 		}
 	}
 	return "", c.changed()
 }
 
-// Lock keeps other programs out that change files by this package, for who makes the change anew of what is there then, and calls Replace. The
-// folder of the file is made where it is missing.
-func (c *Change) Lock(ctx context.Context) (unlock func(), err error) {
+// lock keeps other programs out that change files by this package. The folder of the file is made where it is missing.
+func (c *Change) lock() (unlock func(), err error) {
 	if c.Before == nil {
 		if info, err := os.Lstat(c.File); err == nil && info.Mode()&os.ModeSymlink != 0 {
 			to, _ := os.Readlink(c.File) // where it cannot be read, the message is shorter
@@ -55,20 +57,11 @@ func (c *Change) Lock(ctx context.Context) (unlock func(), err error) {
 			return nil, fmt.Errorf("cannot write %s: %w", c.File, err)
 		}
 	}
-	unlock, err = files.Lock(ctx, c.File)
+	unlock, err = files.Lock(context.Background(), c.File)
 	if err != nil {
 		return nil, &EditError{File: c.File, Message: "cannot be changed now: " + err.Error(), Next: "try again"}
 	}
 	return unlock, nil
-}
-
-// Replace is Save for who holds the Lock: where the file is not what the change was made of, it writes nothing, and the error is
-// [files.ErrChanged].
-func (c *Change) Replace() (backup string, err error) {
-	if c.Before != nil && bytes.Equal(c.Before, c.After) {
-		return "", nil
-	}
-	return c.write()
 }
 
 // renew makes the change again where the file is not what it was made of. What somebody else did to the entry is not undone.
