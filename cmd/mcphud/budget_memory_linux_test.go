@@ -10,7 +10,7 @@ import (
 )
 
 // listMemory is what a program that lists a few tools may take of memory of its own.
-const listMemory = 28 << 20
+const listMemory = 14 << 20
 
 // peak is the most memory of its own that a run of a program has, the largest of five.
 func peak(t *testing.T, prepare func() *exec.Cmd) (most int64) {

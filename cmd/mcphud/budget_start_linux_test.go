@@ -63,7 +63,7 @@ func TestBudgetPeerInspector(t *testing.T) {
 	}
 	got, base := budget.Pair(measure(ours), measure(theirs))
 	budget.Ratio(t, "the Inspector's tools/list over HTTP, against the Inspector", got, base, 1./3)
-	budget.Size(t, "the Inspector's tools/list, peak memory, against the Inspector", peak(t, ours), peak(t, theirs), 0.25)
+	budget.Size(t, "the Inspector's tools/list, peak memory, against the Inspector", peak(t, ours), peak(t, theirs), 0.2)
 }
 
 func must(t *testing.T, cmd *exec.Cmd) []byte {
