@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -86,6 +87,12 @@ func TestHistoryRun(t *testing.T) {
 	}
 	if calls := callsOf(t, "--limit", "20"); calls[len(calls)-9].ID != 9 || calls[len(calls)-9].Target != "echo" {
 		t.Errorf("%+v", calls)
+	}
+	if err := os.WriteFile(file, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := mcphud(t, "run", "nix"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no call") {
+		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
 }
 

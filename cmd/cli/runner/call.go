@@ -1,4 +1,5 @@
-// Package runner makes calls for verbs: one, a batch, at two servers, or those that files have.
+// Package runner makes calls for verbs: one, a batch, at two servers, those that files have, and recorded ones. It asks the person at the terminal, and
+// prints; [calls.Runner] does the rest.
 package runner
 
 import (

@@ -136,7 +136,8 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, own []string, ta
 	for _, w := range words {
 		found, err := runner.FindCalls(a.App, w)
 		if failure.KindOf(err) == failure.NotFound {
-			if kept, missing := a.remembered(ctx, w, given); failure.KindOf(missing) != failure.NotFound {
+			// A history that cannot be read does not hide that there is no such file.
+			if kept, missing := a.remembered(ctx, w, given); missing == nil || failure.KindOf(missing) == failure.Usage {
 				found, err = []calls.File{kept}, missing
 			}
 		}
