@@ -58,15 +58,15 @@ func dialectOf(path string) *Dialect {
 	return generic
 }
 
-// named is an owns for files that have one of these names, in whatever case.
-func named(names ...string) func(string) bool {
+// ownsNames is an owns for files that have one of these names, in whatever case.
+func ownsNames(names ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(names, strings.ToLower(filepath.Base(path))) }
 }
 
 // namedIn is named for files in a folder of one of these names.
 func namedIn(folders []string, names ...string) func(string) bool {
 	return func(path string) bool {
-		return named(names...)(path) && slices.Contains(folders, strings.ToLower(filepath.Base(filepath.Dir(path))))
+		return ownsNames(names...)(path) && slices.Contains(folders, strings.ToLower(filepath.Base(filepath.Dir(path))))
 	}
 }
 

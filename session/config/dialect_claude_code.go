@@ -10,7 +10,7 @@ var claudeCode = &Dialect{
 	Files:   "`~/.claude.json` (the working folder's member of `projects`, then the top level); `.mcp.json` in the working folder",
 	user:    func(o Options) []string { return []string{under(o.Home, ".claude.json")} },
 	project: []string{".mcp.json"},
-	owns:    named(".mcp.json", ".claude.json"),
+	owns:    ownsNames(".mcp.json", ".claude.json"),
 	client: func(o Options) []clientFile { // local, project, user
 		user := under(o.Home, ".claude.json")
 		return []clientFile{

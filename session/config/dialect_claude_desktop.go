@@ -7,7 +7,7 @@ var claudeDesktop = &Dialect{
 	Restart: "quit and start Claude Desktop",
 	Files:   "`claude_desktop_config.json` in the folder of Claude Desktop",
 	user:    func(o Options) []string { return []string{under(appFolder(o), "Claude", "claude_desktop_config.json")} },
-	owns:    named("claude_desktop_config.json"),
+	owns:    ownsNames("claude_desktop_config.json"),
 	lists:   usualLists,
 	fields:  displayFields,
 	http:    HTTP,

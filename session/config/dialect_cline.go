@@ -18,7 +18,7 @@ var cline = &Dialect{
 		}
 		return files
 	},
-	owns:  named("cline_mcp_settings.json"),
+	owns:  ownsNames("cline_mcp_settings.json"),
 	lists: [][]string{{"mcpServers"}},
 	fields: map[string]string{
 		"autoApprove": "", "alwaysAllow": "", "disabledTools": "", "description": "", "name": "", "icon": "", "remoteConfigured": "", "metadata": "", "watchPaths": "",

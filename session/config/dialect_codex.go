@@ -51,7 +51,7 @@ var codex = &Dialect{
 
 // ownCodex writes variables where Codex has members that name them.
 func ownCodex(s *Server, t *translation) (o rewrite.Object) {
-	names := s.inherited(t)
+	names := s.takeInherited(t)
 	headers := rewrite.Object{}
 	for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
 		bearer, isBearer := strings.CutPrefix(s.Headers[k], "Bearer ")

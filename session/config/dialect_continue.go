@@ -48,13 +48,13 @@ var continueDialect = &Dialect{
 					e.field("timeout", m.value)
 				case "caBundlePath", "proxy", "verifySsl", "extraBodyProperties", "noProxy", "clientCertificate":
 				default:
-					e.unknown(m, "requestOptions")
+					e.warnUnknown(m, "requestOptions")
 				}
 			}
 		},
 		"apiKey": func(e *entry, n node) {
 			if key := e.string("apiKey", n); key != "" {
-				e.Headers = merged(e.Headers, map[string]string{"Authorization": "Bearer " + key})
+				e.Headers = mergeInto(e.Headers, map[string]string{"Authorization": "Bearer " + key})
 			}
 		},
 	},

@@ -61,8 +61,8 @@ func expandGemini(x *expander, field, s string) string {
 	})
 }
 
-// shut reports whether the file says apart from the entries that this one is not connected.
-func (r *reader) shut(name string) bool {
+// isExcluded reports whether the file says apart from the entries that this one is not connected.
+func (r *reader) isExcluded(name string) bool {
 	return slices.Contains(r.excluded, name) || len(r.allowed) > 0 && !slices.Contains(r.allowed, name)
 }
 

@@ -23,7 +23,7 @@ var goose = &Dialect{
 		return []string{under(o.xdg("XDG_CONFIG_HOME", ".config"), "goose", "config.yaml")}
 	},
 	owns: func(path string) bool {
-		return named("config.yaml")(path) && strings.Contains(strings.ToLower(path), "goose")
+		return ownsNames("config.yaml")(path) && strings.Contains(strings.ToLower(path), "goose")
 	},
 	lists: [][]string{{"extensions"}},
 	skip: func(n node) bool {
@@ -91,12 +91,12 @@ func (x *expander) secret(field, name string, set func(string)) {
 // ownGoose writes the variables that are passed on by their names.
 func ownGoose(s *Server, t *translation) (o rewrite.Object) {
 	o = rewrite.Object{{Key: "name", Value: s.Name}}
-	if names := s.inherited(t); len(names) > 0 {
+	if names := s.takeInherited(t); len(names) > 0 {
 		o = append(o, rewrite.Member{Key: "env_keys", Value: names})
 	}
 	for _, f := range [][2]string{{"command", s.Command}, {"args", strings.Join(s.Args, " ")}, {"env", strings.Join(slices.Collect(maps.Values(s.Env)), " ")}} {
 		if t.from != literalText && references[t.from]().MatchString(f[1]) {
-			t.lose(f[0], "Goose takes it as it is written: write the values of its variables")
+			t.noteLost(f[0], "Goose takes it as it is written: write the values of its variables")
 		}
 	}
 	if s.Timeout == 0 {

@@ -18,7 +18,7 @@ var opencode = &Dialect{
 		return []string{under(folder, "opencode.json"), under(folder, "opencode.jsonc")}
 	},
 	project: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"},
-	owns:    named("opencode.json", "opencode.jsonc"),
+	owns:    ownsNames("opencode.json", "opencode.jsonc"),
 	lists:   [][]string{{"mcp", "servers"}, {"mcp"}},
 	skip:    func(n node) bool { return n.kind() != object || !n.has("type", "command", "url") }, // settings of all servers, or of a default
 	fields:  map[string]string{"environment": "env", "codemode": "", "description": ""},

@@ -25,7 +25,7 @@ var vscode = &Dialect{
 	project: []string{".vscode/mcp.json"},
 	owns: func(path string) bool {
 		profiles := filepath.Base(filepath.Dir(filepath.Dir(path)))
-		return namedIn([]string{".vscode", "user"}, "mcp.json")(path) || named("mcp.json")(path) && profiles == "profiles"
+		return namedIn([]string{".vscode", "user"}, "mcp.json")(path) || ownsNames("mcp.json")(path) && profiles == "profiles"
 	},
 	lists:  [][]string{{"servers"}, {"mcpServers"}},
 	strict: true,

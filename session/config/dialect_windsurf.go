@@ -9,7 +9,7 @@ var windsurf = &Dialect{
 	Restart: "refresh the servers in Windsurf's settings",
 	Files:   "`~/.codeium/windsurf/mcp_config.json`",
 	user:    func(o Options) []string { return []string{under(o.Home, ".codeium", "windsurf", "mcp_config.json")} },
-	owns:    named("mcp_config.json"),
+	owns:    ownsNames("mcp_config.json"),
 	lists:   [][]string{{"mcpServers"}},
 	fields:  windsurfFields(),
 	http:    Auto,

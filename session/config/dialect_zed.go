@@ -32,7 +32,7 @@ var zed = &Dialect{
 				case "args", "env":
 					e.field(m.key, m.value)
 				default:
-					e.unknown(m, "command")
+					e.warnUnknown(m, "command")
 				}
 			}
 		},

@@ -201,7 +201,7 @@ func (p *Place) Prefix(argv ...string) {
 	for _, a := range argv {
 		list = append(list, a)
 	}
-	p.do(func(p *Place) { p.set(append(slices.Clip(list), p.spelled(0, len(p.Argv))...)) })
+	p.do(func(p *Place) { p.set(append(slices.Clip(list), p.argvValues(0, len(p.Argv))...)) })
 }
 
 // do makes an edit, which Save makes again where the file changed meanwhile.
@@ -212,14 +212,14 @@ func (p *Place) do(edit func(*Place)) {
 
 // SetCommand makes the entry run another program with the same arguments.
 func (p *Place) SetCommand(name string) {
-	p.do(func(p *Place) { p.set(append([]any{name}, p.spelled(1, len(p.Argv))...)) })
+	p.do(func(p *Place) { p.set(append([]any{name}, p.argvValues(1, len(p.Argv))...)) })
 }
 
 // Strip takes away the command and n-1 of its arguments: what Prefix put in front.
-func (p *Place) Strip(n int) { p.do(func(p *Place) { p.set(p.spelled(n, len(p.Argv))) }) }
+func (p *Place) Strip(n int) { p.do(func(p *Place) { p.set(p.argvValues(n, len(p.Argv))) }) }
 
-// spelled are words of Argv as the file spells them.
-func (p *Place) spelled(from, to int) (out []any) {
+// argvValues are words of Argv as the file spells them.
+func (p *Place) argvValues(from, to int) (out []any) {
 	for i := from; i < to; i++ {
 		switch {
 		case p.joined:
@@ -277,7 +277,7 @@ func (p *Place) change() (*Change, error) {
 		return nil, &EditError{File: p.File, Message: firstLine(p.err.Error()), Next: "change the entry by hand"}
 	}
 	c := &Change{File: p.File, Before: p.before, After: p.doc.Bytes(), entry: p.entry}
-	c.apart()
+	c.noteOtherNames()
 	return c, nil
 }
 

@@ -177,7 +177,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 	}
 	if s.Launch && y.names != nil { // with both it would start something that says nothing to it, or ask which is meant
 		s.Launch, s.Command, s.Args, s.Env, s.EnvFile, s.Cwd, s.Sandbox = false, "", nil, nil, "", "", nil
-		t.lose("command", "%s does not start servers that serve a URL: start it yourself", d.program())
+		t.noteLost("command", "%s does not start servers that serve a URL: start it yourself", d.program())
 	}
 	if y.own != nil {
 		s = s.clone()
@@ -186,7 +186,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 	kind, known := y.types[s.Transport]
 	switch {
 	case !known && y.names != nil:
-		t.lose("transport", "%s has no %s", d.program(), s.Transport)
+		t.noteLost("transport", "%s has no %s", d.program(), s.Transport)
 	case kind != "":
 		o = append(o, rewrite.Member{Key: cmp.Or(y.typeKey, "type"), Value: kind})
 	}
@@ -196,7 +196,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 			name, ok = f.field, true
 		}
 		if !ok {
-			t.lose(f.field, "%s has no such setting", d.program())
+			t.noteLost(f.field, "%s has no such setting", d.program())
 			continue
 		}
 		if v, ok := y.value(t, name, f.field, f.value); ok {
@@ -206,7 +206,7 @@ func (d *Dialect) entry(s Server) (o rewrite.Object, lost []string) {
 	if s.Disabled && y.off.Key != "" {
 		o = append(o, y.off)
 	} else if s.Disabled {
-		t.lose("disabled", "%s has no such setting", d.program())
+		t.noteLost("disabled", "%s has no such setting", d.program())
 	} else if y.on.Key != "" {
 		o = append(o, y.on)
 	}
@@ -239,21 +239,21 @@ func (y *style) value(t *translation, name, field string, v any) (any, bool) {
 	case *confine.Rules:
 		return encodedSandbox(v, t), true
 	case *OAuth:
-		o := v.encoded(y, t)
+		o := v.encodeFor(y, t)
 		return o, len(o) > 0
 	}
 	return v, true
 }
 
-// encoded is an oauth block as a dialect writes it.
-func (a *OAuth) encoded(y *style, t *translation) (o rewrite.Object) {
+// encodeFor is an oauth block as a dialect writes it.
+func (a *OAuth) encodeFor(y *style, t *translation) (o rewrite.Object) {
 	put := func(key string, value any) {
 		name, ok := y.oauth[key]
 		if y.oauth == nil {
 			name, ok = key, true
 		}
 		if !ok {
-			t.lose("oauth."+key, "%s has no such setting", t.program)
+			t.noteLost("oauth."+key, "%s has no such setting", t.program)
 			return
 		}
 		o = append(o, rewrite.Member{Key: name, Value: value})
@@ -292,7 +292,7 @@ type translation struct {
 	lost     []string
 }
 
-func (t *translation) lose(field, format string, args ...any) {
+func (t *translation) noteLost(field, format string, args ...any) {
 	t.lost = append(t.lost, field+": "+fmt.Sprintf(format, args...))
 }
 
@@ -300,7 +300,7 @@ func (t *translation) lose(field, format string, args ...any) {
 func (t *translation) text(field, s string) string {
 	if t.from == t.to || !strings.Contains(s, "{") || t.from == literalText {
 		if t.from == literalText && t.to != literalText && references[t.to]().MatchString(s) {
-			t.lose(field, "%s "+takenForVariable, t.program)
+			t.noteLost(field, "%s "+takenForVariable, t.program)
 		}
 		return s
 	}
@@ -312,11 +312,11 @@ func (t *translation) text(field, s string) string {
 		if own == "userHome" {
 			name = "HOME"
 		} else if own != "" {
-			t.lose(field, "%s knows no %s", t.program, clip(m[0]))
+			t.noteLost(field, "%s knows no %s", t.program, clip(m[0]))
 			return m[0]
 		}
 		if def != "" && t.to != inShell && t.to != literalText {
-			t.lose(field, "%s has no default values: that of %s is gone", t.program, clip(name))
+			t.noteLost(field, "%s has no default values: that of %s is gone", t.program, clip(name))
 		}
 		switch t.to {
 		case inShell:
@@ -328,7 +328,7 @@ func (t *translation) text(field, s string) string {
 		case inSecrets:
 			return "${{ secrets." + name + " }}"
 		}
-		t.lose(field, "%s takes values as they are written: write the value of %s in its place", t.program, clip(name))
+		t.noteLost(field, "%s takes values as they are written: write the value of %s in its place", t.program, clip(name))
 		return m[0]
 	})
 }

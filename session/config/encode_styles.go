@@ -24,11 +24,11 @@ const (
 
 // references are what variables look like. A file of ours, and one of unknown origin, is taken to mean an editor's as well.
 var references = map[variables]func() *regexp.Regexp{
-	inShell:   lazily(`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?)\}`),
-	inEditor:  lazily(`\$\{(?:env:([^}]+)|((?:input|config|command|workspaceFolder):[^}]+|userHome|workspaceFolder|workspaceFolderBasename|cwd|pathSeparator|/))\}`),
-	inEnv:     lazily(`\$\{env:([^}]+)\}`),
-	inBraces:  lazily(`\{env:([^}]+)\}`),
-	inSecrets: lazily(`\$\{\{\s*secrets\.([^}\s]+)\s*\}\}`),
+	inShell:   lazyPattern(`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?)\}`),
+	inEditor:  lazyPattern(`\$\{(?:env:([^}]+)|((?:input|config|command|workspaceFolder):[^}]+|userHome|workspaceFolder|workspaceFolderBasename|cwd|pathSeparator|/))\}`),
+	inEnv:     lazyPattern(`\$\{env:([^}]+)\}`),
+	inBraces:  lazyPattern(`\{env:([^}]+)\}`),
+	inSecrets: lazyPattern(`\$\{\{\s*secrets\.([^}\s]+)\s*\}\}`),
 }
 
 // reference takes a match of references apart: a variable and ":-" with its default, or a name of the editor's own.
@@ -90,8 +90,8 @@ func (d *Dialect) style() *style {
 	return d.writes()
 }
 
-// inherited takes the variables from s.Env that the server is to get as they are, and returns their names.
-func (s *Server) inherited(t *translation) (names []string) {
+// takeInherited takes the variables from s.Env that the server is to get as they are, and returns their names.
+func (s *Server) takeInherited(t *translation) (names []string) {
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 		if name, ok := t.variable(s.Env[k]); ok && name == k {
 			names = append(names, k)

@@ -105,7 +105,7 @@ func (e *entry) field(key string, n node) {
 	case "url":
 		e.URL = e.string(key, n)
 	case "headers":
-		e.Headers = merged(e.Headers, e.pairs(key, n))
+		e.Headers = mergeInto(e.Headers, e.pairs(key, n))
 	case "headersHelper":
 		e.headersHelper(n)
 	case "oauth":
@@ -143,8 +143,8 @@ func (e *entry) field(key string, n node) {
 	}
 }
 
-// merged adds to what another field of the entry gave.
-func merged(have, more map[string]string) map[string]string {
+// mergeInto adds to what another field of the entry gave.
+func mergeInto(have, more map[string]string) map[string]string {
 	if have == nil {
 		return more
 	}
@@ -156,7 +156,7 @@ func (e *entry) transport(n node) {
 	known := set("type", "command", "args", "url", "launch", "headers", "cwd", "env", "sandbox", "proxy", "ca", "client_cert", "client_key", "insecure")
 	for _, m := range n.members() {
 		if !known[m.key] {
-			e.unknown(m, "transport")
+			e.warnUnknown(m, "transport")
 			continue
 		}
 		if m.key == "type" && m.value.kind() == object {
@@ -167,8 +167,8 @@ func (e *entry) transport(n node) {
 	}
 }
 
-// unknown warns of a member of one of the entry's objects.
-func (e *entry) unknown(m member, of string) {
+// warnUnknown warns of a member of one of the entry's objects.
+func (e *entry) warnUnknown(m member, of string) {
 	e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of %s is ignored", clip(e.Name), clip(m.key), of)
 }
 
@@ -291,7 +291,7 @@ func (e *entry) refer(field string) {
 // header sets a header to the variable that n names.
 func (e *entry) header(field, name, format string, n node) {
 	if v := e.reference(field, format, n); v != "" {
-		e.Headers = merged(e.Headers, map[string]string{name: v})
+		e.Headers = mergeInto(e.Headers, map[string]string{name: v})
 		e.at["headers."+name] = e.at[field]
 		e.refer("headers." + name)
 	}
@@ -349,19 +349,19 @@ func ParseSize(s string) (int64, error) {
 func (e *entry) finish() Server {
 	e.check()
 	if e.Cwd != "" {
-		e.Cwd = e.below(e.Cwd)
+		e.Cwd = e.absPath(e.Cwd)
 	}
 	if e.Sandbox != nil {
 		e.Sandbox.Resolve(e.base, e.home)
 	}
 	for _, file := range []*string{&e.CA, &e.ClientCert, &e.ClientKey} {
 		if *file != "" {
-			*file = e.below(*file)
+			*file = e.absPath(*file)
 		}
 	}
 	for i, r := range e.Roots {
 		if !filepath.IsAbs(r) && !strings.Contains(r, "://") {
-			e.Roots[i] = e.below(r)
+			e.Roots[i] = e.absPath(r)
 		}
 	}
 	if len(e.problems) > 0 {
@@ -370,8 +370,8 @@ func (e *entry) finish() Server {
 	return e.Server
 }
 
-// below is a path of the entry, absolute.
-func (e *entry) below(path string) string {
+// absPath is a path of the entry, absolute.
+func (e *entry) absPath(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

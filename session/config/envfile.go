@@ -10,7 +10,7 @@ func (e *entry) readEnvFile(o Options) {
 	if e.envFile == "" {
 		return
 	}
-	path := e.below(e.expander(o).expand("envFile", e.envFile))
+	path := e.absPath(e.expander(o).expand("envFile", e.envFile))
 	b, err := readFile(path, maxEnvFile)
 	if err != nil {
 		e.problem("envFile", "cannot be read: %v", err)

@@ -31,7 +31,7 @@ func (s Server) Fill(v setup.Values) Server {
 	out := s
 	out.Inputs, out.pending, out.Problem, out.secrets, out.variables = is.Inputs, is.pending, is.Problem, is.secrets, is.variables
 	out.Args, out.HeadersHelper = is.Args, is.HeadersHelper
-	out.Env, out.Headers = filled(s.Env, was.Env, is.Env), filled(s.Headers, was.Headers, is.Headers)
+	out.Env, out.Headers = fillChanged(s.Env, was.Env, is.Env), fillChanged(s.Headers, was.Headers, is.Headers)
 	for _, f := range [][3]*string{
 		{&out.Command, &was.Command, &is.Command},
 		{&out.URL, &was.URL, &is.URL},
@@ -60,8 +60,8 @@ func (s Server) Fill(v setup.Values) Server {
 	return out
 }
 
-// filled is have with the values that differ between was and is, where have does not differ from was.
-func filled(have, was, is map[string]string) map[string]string {
+// fillChanged is have with the values that differ between was and is, where have does not differ from was.
+func fillChanged(have, was, is map[string]string) map[string]string {
 	out := maps.Clone(have)
 	for k, v := range is {
 		if have[k] == was[k] {
@@ -77,7 +77,7 @@ func filled(have, was, is map[string]string) map[string]string {
 // InputScope is what secrets among the inputs belong to where they are kept: the entry, and in a file of the working folder exactly
 // this content of it, so that a changed entry is not given what another one was told.
 func (s Server) InputScope() string {
-	scope := s.Source.File + "#" + s.given()
+	scope := s.Source.File + "#" + s.givenName()
 	if s.Source.Project {
 		scope += "@" + s.Fingerprint()
 	}

@@ -83,7 +83,7 @@ func (s *Set) add(e Server, seen map[string][]int) {
 	// By the values that count: one text means different things in two dialects.
 	print := e.fingerprint()
 	for _, i := range seen[print] {
-		if have := &s.Servers[i]; have.given() == e.Name && have.sameOptions(e) {
+		if have := &s.Servers[i]; have.givenName() == e.Name && have.sameOptions(e) {
 			have.Also = append(have.Also, e.Source)
 			return
 		}
@@ -102,7 +102,7 @@ func (s *Set) add(e Server, seen map[string][]int) {
 	s.Servers = append(s.Servers, e)
 }
 
-func (s Server) given() string {
+func (s Server) givenName() string {
 	if s.Given != "" {
 		return s.Given
 	}
@@ -221,7 +221,7 @@ func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
 		}
 	}
 	if !r.found && c.required {
-		d.warnAt(0, 0, "has no servers: none of %s is there", c.dialect.expected())
+		d.warnAt(0, 0, "has no servers: none of %s is there", c.dialect.listNames())
 	}
 	return r.entries, r.settings, nil
 }
@@ -255,8 +255,8 @@ func (r *reader) servers(n node) {
 	}
 }
 
-// expected names the lists of servers that a file can have.
-func (d *Dialect) expected() string {
+// listNames names the lists of servers that a file can have.
+func (d *Dialect) listNames() string {
 	var names []string
 	for _, l := range d.lists {
 		names = append(names, strings.Join(l, "."))
@@ -322,7 +322,7 @@ func (r *reader) entry(name string, line, col int, n node) {
 	src := r.src
 	src.Line = line
 	e := r.readEntry(name, n, src)
-	e.Disabled = e.Disabled || r.shut(name)
+	e.Disabled = e.Disabled || r.isExcluded(name)
 	for i, have := range r.entries {
 		if have.Name == name && !r.dialect.repeats {
 			r.doc.warnAt(line, col, "server %q is given twice, first on line %d; this one counts", clip(name), have.Source.Line)

@@ -17,7 +17,7 @@ func (s Server) Masked() Server {
 	s.URL = s.hide(mask.URL(s.URL))
 	s.Proxy = s.hide(mask.URL(s.Proxy))
 	if s.OAuth != nil {
-		s.OAuth = s.OAuth.masked(s.hide)
+		s.OAuth = s.OAuth.maskCopy(s.hide)
 	}
 	s.secrets, s.token = nil, ""
 	sent.origin.show(sent, &s)

@@ -149,8 +149,8 @@ func (a *OAuth) expand(x *expander) {
 	}
 }
 
-// masked is a copy that may be shown; hide hides secrets that were expanded into something.
-func (a OAuth) masked(hide func(string) string) *OAuth {
+// maskCopy is a copy that may be shown; hide hides secrets that were expanded into something.
+func (a OAuth) maskCopy(hide func(string) string) *OAuth {
 	for _, t := range a.texts() {
 		switch t.is {
 		case textSecret:
@@ -229,7 +229,7 @@ func (e *entry) oauth(n node) {
 				a.Grant = GrantEnterprise
 			}
 		default:
-			e.unknown(m, "oauth")
+			e.warnUnknown(m, "oauth")
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (s Server) TokenVariables() (names []string) {
 	if len(names) > 0 {
 		return names
 	}
-	name := strings.ToUpper(notInNames.ReplaceAllString(s.given(), "_")) + "_TOKEN"
+	name := strings.ToUpper(notInNames.ReplaceAllString(s.givenName(), "_")) + "_TOKEN"
 	if name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}

@@ -84,7 +84,7 @@ func pastedJSON(s string, o Options) ([]Server, error) {
 	path := o.abs("pasted.json")
 	d, err := parse(path, []byte(s))
 	if err != nil {
-		return nil, unfiled(err)
+		return nil, withoutPath(err)
 	}
 	has := func(keys ...string) bool {
 		return slices.ContainsFunc(keys, func(k string) bool { _, ok := d.root.get(k); return ok })
@@ -99,7 +99,7 @@ func pastedJSON(s string, o Options) ([]Server, error) {
 	}
 	list, _, d, err := loadBytes(o, candidate{path: path, dialect: generic, required: true}, []byte(s))
 	if err != nil {
-		return nil, unfiled(err)
+		return nil, withoutPath(err)
 	}
 	for i := range list {
 		one := &list[i]
@@ -119,15 +119,15 @@ func pastedJSON(s string, o Options) ([]Server, error) {
 	}
 	if len(list) == 0 {
 		if len(d.warnings) > 0 {
-			return nil, unfiled(d.warnings[0])
+			return nil, withoutPath(d.warnings[0])
 		}
 		return nil, errors.New("the JSON has no servers; paste an object with mcpServers")
 	}
 	return list, nil
 }
 
-// unfiled is a warning about pasted text, without the path that its reader needed.
-func unfiled(err error) error {
+// withoutPath is a warning about pasted text, without the path that its reader needed.
+func withoutPath(err error) error {
 	var w Warning
 	if !errors.As(err, &w) {
 		return err

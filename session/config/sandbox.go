@@ -10,7 +10,7 @@ const sandboxMembers = "write true, false, or an object with read, write (lists 
 
 // sandbox reads what the process may do. Whatever is not understood is a problem of the entry: it would not be enforced.
 func (e *entry) sandbox(n node) {
-	if e.dialect != mcphudDialect && e.dialect != generic && !ours(n) {
+	if e.dialect != mcphudDialect && e.dialect != generic && !isSandbox(n) {
 		line, col := n.pos()
 		e.doc.warnAt(line, col, "server %q: sandbox is written as %s has it, and is not enforced here; %s", clip(e.Name), e.dialect.program(), sandboxMembers)
 		return
@@ -45,8 +45,8 @@ func (e *entry) sandbox(n node) {
 	e.Sandbox = r
 }
 
-// ours reports whether a sandbox has the form that is enforced here. Other programs have sandboxes of their own.
-func ours(n node) bool {
+// isSandbox reports whether a sandbox has the form that is enforced here. Other programs have sandboxes of their own.
+func isSandbox(n node) bool {
 	if n.kind() != object {
 		return n.text() == "true" || n.text() == "false"
 	}

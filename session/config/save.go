@@ -43,7 +43,7 @@ func (c *Change) Save() (backup string, err error) {
 			return backup, err
 		}
 	}
-	return "", c.changed()
+	return "", c.errChanged()
 }
 
 // lock keeps other programs out that change files by this package. The folder of the file is made where it is missing.
@@ -71,14 +71,14 @@ func (c *Change) renew() error {
 		return nil
 	}
 	if c.plan == nil {
-		return c.changed()
+		return c.errChanged()
 	}
 	now, err := c.plan()
 	if err != nil {
 		return err
 	}
 	if now.File != c.File || !reflect.DeepEqual(now.entry, c.entry) {
-		return c.changed()
+		return c.errChanged()
 	}
 	now.plan = c.plan
 	*c = *now
@@ -116,14 +116,14 @@ func (c *Change) write() (backup string, err error) {
 	return backup, nil
 }
 
-// apart says before the file is replaced what becomes of its other names.
-func (c *Change) apart() {
+// noteOtherNames says before the file is replaced what becomes of its other names.
+func (c *Change) noteOtherNames() {
 	if said := files.Apart(c.File); said != "" {
 		c.Lost = []string{said}
 	}
 }
 
-func (c *Change) changed() error {
+func (c *Change) errChanged() error {
 	return &EditError{File: c.File, Message: "changed while it was edited; it was left as it is", Next: "look at it, and try again"}
 }
 
@@ -166,8 +166,8 @@ const (
 )
 
 var (
-	backupName = lazily(`^\.(\d{8}-\d{6})(-\d{1,2})?\.bak$`)
-	draftName  = lazily(`^\.\d+$`)
+	backupName = lazyPattern(`^\.(\d{8}-\d{6})(-\d{1,2})?\.bak$`)
+	draftName  = lazyPattern(`^\.\d+$`)
 )
 
 // tidy removes older copies of the file, and what killed programs left of it. It is a convenience: what cannot be removed stays.

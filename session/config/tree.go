@@ -79,14 +79,14 @@ func (n node) tree(depth int) Node {
 	case Text, Scalar:
 		out.Text = n.text()
 	case Object:
-		if n.deep(depth) {
+		if n.tooDeep(depth) {
 			return out
 		}
 		for _, m := range n.members() {
 			out.Members = append(out.Members, Member{m.key, m.line, m.col, m.value.tree(depth + 1)})
 		}
 	case List:
-		if n.deep(depth) {
+		if n.tooDeep(depth) {
 			return out
 		}
 		for _, e := range n.elems() {
@@ -96,7 +96,7 @@ func (n node) tree(depth int) Node {
 	return out
 }
 
-func (n node) deep(depth int) bool {
+func (n node) tooDeep(depth int) bool {
 	if depth >= mostLevels {
 		line, col := n.pos()
 		n.doc.warnAt(line, col, "values nested more than %d levels deep are ignored", mostLevels)

@@ -81,7 +81,7 @@ type permission struct {
 
 // path pins the entry to its file as well: a relative command means something else in another folder.
 func (t *Trust) path(s Server) string {
-	sum := sha256.Sum256([]byte(s.Source.File + "\x00" + s.given() + "\x00" + s.Fingerprint()))
+	sum := sha256.Sum256([]byte(s.Source.File + "\x00" + s.givenName() + "\x00" + s.Fingerprint()))
 	return filepath.Join(t.dir, hex.EncodeToString(sum[:])+".json")
 }
 
@@ -119,7 +119,7 @@ func (t *Trust) Trust(s Server) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return fail(err)
 	}
-	b, err := json.MarshalIndent(permission{s.given(), s.Source.File, s.Fingerprint(), time.Now().UTC()}, "", "  ")
+	b, err := json.MarshalIndent(permission{s.givenName(), s.Source.File, s.Fingerprint(), time.Now().UTC()}, "", "  ")
 	if err != nil {
 		return fail(err)
 	}

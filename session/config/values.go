@@ -71,7 +71,7 @@ func (n Node) JSON() json.RawMessage {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(append(append(b, quoted(m.Key)...), ':'), m.Value.JSON()...)
+			b = append(append(append(b, quoteJSON(m.Key)...), ':'), m.Value.JSON()...)
 		}
 		return append(b, '}')
 	case List:
@@ -87,14 +87,14 @@ func (n Node) JSON() json.RawMessage {
 		if json.Valid([]byte(n.Text)) {
 			return json.RawMessage(n.Text)
 		}
-		return quoted(n.Text)
+		return quoteJSON(n.Text)
 	case Text:
-		return quoted(n.Text)
+		return quoteJSON(n.Text)
 	}
 	return json.RawMessage("null")
 }
 
-func quoted(s string) json.RawMessage {
+func quoteJSON(s string) json.RawMessage {
 	b, _ := json.Marshal(s) // a string always has one
 	return b
 }

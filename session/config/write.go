@@ -103,8 +103,8 @@ type written struct {
 	value any
 }
 
-// planned makes a change, which Save makes again where another program has written the file meanwhile.
-func planned(plan func() (*Change, error)) (*Change, error) {
+// withPlan makes a change, which Save makes again where another program has written the file meanwhile.
+func withPlan(plan func() (*Change, error)) (*Change, error) {
 	c, err := plan()
 	if c != nil {
 		c.plan = plan
@@ -123,7 +123,7 @@ func (o Options) Entry(src Source, name string) (Server, error) {
 
 // AddEntry puts a server into a file. The values of s are as for [Encode].
 func (o Options) AddEntry(to Destination, s Server) (*Change, error) {
-	return planned(func() (*Change, error) { return o.addEntry(to, s) })
+	return withPlan(func() (*Change, error) { return o.addEntry(to, s) })
 }
 
 func (o Options) addEntry(to Destination, s Server) (*Change, error) {
@@ -148,7 +148,7 @@ func (o Options) addEntry(to Destination, s Server) (*Change, error) {
 // EditEntry makes an entry say what s says: what both say stays as it is written, and what is not about the connection. The values
 // of s are as for [Encode]; its name is not looked at.
 func (o Options) EditEntry(src Source, name string, s Server) (*Change, error) {
-	return planned(func() (*Change, error) { return o.editEntry(src, name, s) })
+	return withPlan(func() (*Change, error) { return o.editEntry(src, name, s) })
 }
 
 func (o Options) editEntry(src Source, name string, s Server) (*Change, error) {
@@ -163,7 +163,7 @@ func (o Options) editEntry(src Source, name string, s Server) (*Change, error) {
 
 // EditText is EditEntry by a text: a file in the same dialect that has just this entry, as [Encode] writes it.
 func (o Options) EditText(src Source, name string, b []byte) (*Change, error) {
-	return planned(func() (*Change, error) { return o.editText(src, name, b) })
+	return withPlan(func() (*Change, error) { return o.editText(src, name, b) })
 }
 
 func (o Options) editText(src Source, name string, b []byte) (*Change, error) {
@@ -210,7 +210,7 @@ func check(s Server) error {
 
 // RemoveEntry takes an entry out of its file.
 func (o Options) RemoveEntry(src Source, name string) (*Change, error) {
-	return planned(func() (*Change, error) { return o.removeEntry(src, name) })
+	return withPlan(func() (*Change, error) { return o.removeEntry(src, name) })
 }
 
 func (o Options) removeEntry(src Source, name string) (*Change, error) {
@@ -231,7 +231,7 @@ func (o Options) removeEntry(src Source, name string) (*Change, error) {
 
 // RenameEntry gives an entry another name.
 func (o Options) RenameEntry(src Source, name, to string) (*Change, error) {
-	return planned(func() (*Change, error) { return o.renameEntry(src, name, to) })
+	return withPlan(func() (*Change, error) { return o.renameEntry(src, name, to) })
 }
 
 func (o Options) renameEntry(src Source, name, to string) (*Change, error) {
@@ -247,7 +247,7 @@ func (o Options) renameEntry(src Source, name, to string) (*Change, error) {
 
 // DuplicateEntry writes an entry once more, under another name, with what only its program knows of it.
 func (o Options) DuplicateEntry(src Source, name, to string) (*Change, error) {
-	return planned(func() (*Change, error) { return o.duplicateEntry(src, name, to) })
+	return withPlan(func() (*Change, error) { return o.duplicateEntry(src, name, to) })
 }
 
 func (o Options) duplicateEntry(src Source, name, to string) (*Change, error) {
@@ -318,7 +318,7 @@ func (f *opened) rename(at *Server, to string) (err error) {
 // EnableEntry says in an entry that its server may be used, or that it must not. Where the file's program has no way to say so,
 // it is refused.
 func (o Options) EnableEntry(src Source, name string, on bool) (*Change, error) {
-	return planned(func() (*Change, error) { return o.enableEntry(src, name, on) })
+	return withPlan(func() (*Change, error) { return o.enableEntry(src, name, on) })
 }
 
 func (o Options) enableEntry(src Source, name string, on bool) (*Change, error) {

@@ -180,7 +180,7 @@ func (f *opened) change(server string, lost []string, err error, done func(now [
 		return nil, &EditError{File: f.path, Message: firstLine(err.Error()), Next: "change the file by hand"}
 	}
 	c := &Change{File: f.path, Server: server, Before: f.before, After: f.doc.Bytes(), Next: f.dialect.Restart, entry: f.entry}
-	c.apart()
+	c.noteOtherNames()
 	for _, l := range lost {
 		c.Notes = append(c.Notes, "left out "+l)
 	}

@@ -20,7 +20,7 @@ const (
 
 // Diff is the change as a unified diff, secrets masked. "" where nothing changes.
 func (c *Change) Diff() string {
-	before, after := c.masked(c.Before), c.masked(c.After)
+	before, after := c.maskFile(c.Before), c.maskFile(c.After)
 	skipped := 0
 	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	for len(a) > around && len(b) > around && slices.Equal(a[:around+1], b[:around+1]) {
@@ -40,22 +40,22 @@ func (c *Change) Diff() string {
 	out := "--- " + from + "\n+++ " + c.File + "\n"
 	for line := range strings.Lines(hunks) {
 		if m := hunkHead().FindStringSubmatch(line); m != nil {
-			line = "@@ -" + moved(m[1], skipped) + m[2] + " +" + moved(m[3], skipped) + m[4] + " @@\n"
+			line = "@@ -" + shiftLine(m[1], skipped) + m[2] + " +" + shiftLine(m[3], skipped) + m[4] + " @@\n"
 		}
 		out += text.Clip(strings.TrimSuffix(line, "\n"), maxLine) + "\n"
 	}
 	return out
 }
 
-var hunkHead = lazily(`^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@`)
+var hunkHead = lazyPattern(`^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@`)
 
-func moved(line string, by int) string {
+func shiftLine(line string, by int) string {
 	n, _ := strconv.Atoi(line) // digits
 	return strconv.Itoa(n + by)
 }
 
 // pairInFile is a name and its value as JSON, YAML and TOML have them.
-var pairInFile = lazily(`(["']?)([A-Za-z_][\w.-]*)(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',{}\[\]#][^\n,}\]#]*)`)
+var pairInFile = lazyPattern(`(["']?)([A-Za-z_][\w.-]*)(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',{}\[\]#][^\n,}\]#]*)`)
 
 // MaskFile is a file with the entries of servers as it may be shown.
 func MaskFile(b []byte, servers []Server) string {
@@ -63,11 +63,11 @@ func MaskFile(b []byte, servers []Server) string {
 	for _, s := range servers {
 		c.secrets = append(c.secrets, s.literalSecrets()...)
 	}
-	return c.masked(b)
+	return c.maskFile(b)
 }
 
-// masked is a file as it may be shown.
-func (c *Change) masked(b []byte) string {
+// maskFile is a file as it may be shown.
+func (c *Change) maskFile(b []byte) string {
 	s := string(b)
 	for _, secret := range c.secrets {
 		s = strings.ReplaceAll(s, secret, mask.Hidden)
@@ -86,13 +86,13 @@ func (c *Change) masked(b []byte) string {
 	return mask.Text(s)
 }
 
-// lazily compiles a pattern when it is used: most runs of the program change no file.
-func lazily(pattern string) func() *regexp.Regexp {
+// lazyPattern compiles a pattern when it is used: most runs of the program change no file.
+func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // anyVariable is a reference to a variable in any dialect.
-var anyVariable = lazily(`\$?\{+[^{}]*\}+`)
+var anyVariable = lazyPattern(`\$?\{+[^{}]*\}+`)
 
 // secretText reports whether a value under that name has a secret that is written there, and not in a variable.
 func secretText(name, value string) bool {

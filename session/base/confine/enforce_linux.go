@@ -24,7 +24,7 @@ const (
 
 // Supported is why this system cannot shut a process in, nil if it can.
 func Supported() error {
-	if err := enough(landlock()); err != nil {
+	if err := checkLandlock(landlock()); err != nil {
 		return err
 	}
 	// A filter at no address is refused as such where filters are known.
@@ -34,8 +34,8 @@ func Supported() error {
 	return nil
 }
 
-// enough is why a kernel with this version of Landlock, or none for this reason, does not do.
-func enough(v int, errno syscall.Errno) error {
+// checkLandlock is why a kernel with this version of Landlock, or none for this reason, does not do.
+func checkLandlock(v int, errno syscall.Errno) error {
 	switch {
 	case errno == unix.ENOSYS:
 		return &UnsupportedError{"this kernel has no Landlock, which Linux has from 5.13 on"}
@@ -71,13 +71,13 @@ func init() {
 	if len(os.Args) < 5 || os.Args[1] != marker {
 		return
 	}
-	err := become(os.Args[2], os.Args[3], os.Args[4:])
+	err := restrictAndExec(os.Args[2], os.Args[3], os.Args[4:])
 	_, _ = os.Stderr.WriteString("mcphud: the server was not started: its sandbox: " + err.Error() + "\n")
 	os.Exit(126)
 }
 
-// become gives up what the orders do not allow and executes a program. It returns only if something failed.
-func become(text, path string, argv []string) error {
+// restrictAndExec gives up what the orders do not allow and executes a program. It returns only if something failed.
+func restrictAndExec(text, path string, argv []string) error {
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err

@@ -66,7 +66,7 @@ func program(path, home string) (paths []string) {
 	for range 40 {
 		paths = append(paths, path)
 		if dir := filepath.Dir(path); filepath.Base(dir) == "bin" {
-			if root := filepath.Dir(dir); own(root, home) && isDir(filepath.Join(root, "lib")) {
+			if root := filepath.Dir(dir); isOwnFolder(root, home) && isDir(filepath.Join(root, "lib")) {
 				paths = append(paths, root)
 			}
 		}
@@ -92,7 +92,7 @@ func script(path, home string) []string {
 	if before, _, ok := strings.Cut(real, "/node_modules/"); ok {
 		return append(paths, before+"/node_modules")
 	}
-	for dir := filepath.Dir(real); own(dir, home); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(real); isOwnFolder(dir, home); dir = filepath.Dir(dir) {
 		for _, manifest := range []string{"package.json", "pyproject.toml", "setup.py", "manifest.json"} {
 			if _, err := os.Stat(filepath.Join(dir, manifest)); err == nil {
 				return append(paths, dir)
@@ -102,9 +102,9 @@ func script(path, home string) []string {
 	return paths
 }
 
-// own reports whether a folder can belong to one program: it is not the home folder, nor above it, nor where all programs of a user keep
+// isOwnFolder reports whether a folder can belong to one program: it is not the home folder, nor above it, nor where all programs of a user keep
 // what they have, nor one of the first level.
-func own(dir, home string) bool {
+func isOwnFolder(dir, home string) bool {
 	if dir == "/" || filepath.Dir(dir) == "/" || dir == os.TempDir() {
 		return false
 	}

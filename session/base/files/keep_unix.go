@@ -44,5 +44,5 @@ func syncFolder(dir string) {
 	}
 }
 
-// busy reports whether a file could not be replaced for a reason that passes by itself: never, where open files can be replaced.
-func busy(error, string) bool { return false }
+// isBusy reports whether a file could not be replaced for a reason that passes by itself: never, where open files can be replaced.
+func isBusy(error, string) bool { return false }

@@ -19,9 +19,9 @@ func syncFolder(string) {}
 // sharingViolation is that of a file that another program has open.
 const sharingViolation = syscall.Errno(32)
 
-// busy reports whether a file could not be replaced for a reason that passes by itself: another program has it open, such as a scanner for
+// isBusy reports whether a file could not be replaced for a reason that passes by itself: another program has it open, such as a scanner for
 // viruses or a backup. A folder, or a file that is read-only, stays one.
-func busy(err error, to string) bool {
+func isBusy(err error, to string) bool {
 	if !errors.Is(err, sharingViolation) && !errors.Is(err, syscall.ERROR_ACCESS_DENIED) {
 		return false
 	}

@@ -11,11 +11,11 @@ const renameTries, renamePause = 100, 10 * time.Millisecond
 // Rename gives a file the name of another one, which it replaces. On Windows that fails while somebody has that one open, for which it waits up
 // to a second.
 func Rename(from, to string) error {
-	return patiently(func() error { return os.Rename(from, to) }, func(err error) bool { return busy(err, to) })
+	return retryWhile(func() error { return os.Rename(from, to) }, func(err error) bool { return isBusy(err, to) })
 }
 
-// patiently tries until it works, fails for a reason that does not pass, or was tried often enough.
-func patiently(try func() error, passes func(error) bool) (err error) {
+// retryWhile tries until it works, fails for a reason that does not pass, or was tried often enough.
+func retryWhile(try func() error, passes func(error) bool) (err error) {
 	for i := range renameTries {
 		if i > 0 {
 			time.Sleep(renamePause)

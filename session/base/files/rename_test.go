@@ -27,7 +27,7 @@ func TestRenameIsPatient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, tries := time.Now(), 0
-				err := patiently(func() error {
+				err := retryWhile(func() error {
 					if tries++; tries <= c.fails {
 						return c.err
 					}

@@ -39,7 +39,7 @@ func Rewrite(path string, before, data []byte) (lost []string, err error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = unchanged(target, before)
+		err = checkUnchanged(target, before)
 	}
 	if err == nil {
 		err = Rename(f.Name(), target)
@@ -100,8 +100,8 @@ func Target(path string) (string, os.FileInfo, error) {
 	return target, info, nil
 }
 
-// unchanged is nil while a file has these bytes, or is not there for nil.
-func unchanged(path string, before []byte) error {
+// checkUnchanged is nil while a file has these bytes, or is not there for nil.
+func checkUnchanged(path string, before []byte) error {
 	if before == nil {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(ErrChanged, err)

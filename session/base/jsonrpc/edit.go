@@ -33,7 +33,7 @@ func Find(obj []byte, path ...string) (start, end int, ok bool) {
 		found := false
 		base := start
 		_, _ = members(obj[base:end], func(key []byte, from, to int) bool { // what is not an object has no members
-			if found = named(key, name); found {
+			if found = isName(key, name); found {
 				start, end = base+from, base+to
 			}
 			return !found

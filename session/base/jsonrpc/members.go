@@ -172,8 +172,8 @@ func name(quoted []byte) string {
 	return unquote(quoted)
 }
 
-// named reports whether a quoted member name stands for name, in most cases without decoding it.
-func named(quoted []byte, name string) bool {
+// isName reports whether a quoted member name stands for name, in most cases without decoding it.
+func isName(quoted []byte, name string) bool {
 	body := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(body, '\\') < 0 && utf8.Valid(body) {
 		return string(body) == name

@@ -42,9 +42,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// odd flags, by its high bit, the lowest byte of x that is a quote, a backslash or a control character. Bytes above the
+// specialBits flags, by its high bit, the lowest byte of x that is a quote, a backslash or a control character. Bytes above the
 // lowest that is flagged may be flagged in error, since a subtraction borrows from them.
-func odd(x uint64) uint64 {
+func specialBits(x uint64) uint64 {
 	return ((x ^ ones*'"' - ones) | (x ^ ones*'\\' - ones) | (x - ones*0x20)) &^ x & highs
 }
 
@@ -53,20 +53,20 @@ func odd(x uint64) uint64 {
 // so that the first eight bytes are looked at alone.
 func plain(b []byte, i int) int {
 	if i+8 <= len(b) {
-		if m := odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+		if m := specialBits(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 		i += 8
 	}
 	for ; i+32 <= len(b); i += 32 {
 		w := (*[32]byte)(b[i:])
-		if odd(binary.LittleEndian.Uint64(w[0:]))|odd(binary.LittleEndian.Uint64(w[8:]))|
-			odd(binary.LittleEndian.Uint64(w[16:]))|odd(binary.LittleEndian.Uint64(w[24:])) != 0 {
+		if specialBits(binary.LittleEndian.Uint64(w[0:]))|specialBits(binary.LittleEndian.Uint64(w[8:]))|
+			specialBits(binary.LittleEndian.Uint64(w[16:]))|specialBits(binary.LittleEndian.Uint64(w[24:])) != 0 {
 			break
 		}
 	}
 	for ; i+8 <= len(b); i += 8 {
-		if m := odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+		if m := specialBits(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}

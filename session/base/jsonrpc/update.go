@@ -90,7 +90,7 @@ func (u *updater) object(from, to int, changes []Change, depth int) error {
 		var name string
 		matches, deleted := false, false
 		for i, c := range changes {
-			if named(key, c.path[depth]) {
+			if isName(key, c.path[depth]) {
 				name, matches, found[i] = c.path[depth], true, true
 				deleted = deleted || len(c.path) == depth+1 && c.value == nil && c.when != absent
 			}
@@ -132,7 +132,7 @@ func (u *updater) member(name string, start, end int, changes []Change, depth in
 			return nil
 		}
 	}
-	inside := below(changes, name, depth)
+	inside := changesInside(changes, name, depth)
 	if u.text[start] == '{' {
 		return u.object(start, end, inside, depth+1)
 	}
@@ -166,13 +166,13 @@ func appendMembers(dst []byte, comma bool, changes []Change, found []bool, depth
 			dst = append(dst, c.value...)
 			continue
 		}
-		dst = append(appendMembers(append(dst, '{'), false, below(changes, name, depth), nil, depth+1), '}')
+		dst = append(appendMembers(append(dst, '{'), false, changesInside(changes, name, depth), nil, depth+1), '}')
 	}
 	return dst
 }
 
-// below are the changes of what is inside a member.
-func below(changes []Change, name string, depth int) (inside []Change) {
+// changesInside are the changes of what is inside a member.
+func changesInside(changes []Change, name string, depth int) (inside []Change) {
 	for _, c := range changes {
 		if c.path[depth] == name && len(c.path) > depth+1 {
 			inside = append(inside, c)

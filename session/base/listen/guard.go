@@ -17,7 +17,7 @@ import (
 // {"error":"forbidden","detail":…}. A host of "*" allows any name, and any Origin equal to Host.
 func Guard(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if why := refused(r, hosts); why != "" {
+		if why := refusalReason(r, hosts); why != "" {
 			forbid(w, why)
 			return
 		}
@@ -25,7 +25,7 @@ func Guard(next http.Handler, hosts ...string) http.Handler {
 	})
 }
 
-func refused(r *http.Request, hosts []string) string {
+func refusalReason(r *http.Request, hosts []string) string {
 	if len(r.Header.Values("Host")) > 0 { // net/http moves the one Host header into r.Host
 		return "the Host header is given twice"
 	}

@@ -45,8 +45,8 @@ func Extra(text []byte) []byte {
 	return []byte(r.text(string(text)))
 }
 
-// named reports whether somebody hides what has that name.
-func (r *rules) named(name string) bool {
+// matchesName reports whether somebody hides what has that name.
+func (r *rules) matchesName(name string) bool {
 	return r != nil && r.names != nil && r.names.MatchString(name)
 }
 

@@ -37,7 +37,7 @@ func (r Rule) hide(value []byte) (_ []byte, places []string, err error) {
 		kind, secret := in.PeekKind(), false
 		if k, n := in.StackIndex(in.StackDepth()); k == '{' && n%2 == 1 && kind != '}' { // the value of a member
 			pointer := in.StackPointer()
-			secret = r.named(pointer.LastToken())
+			secret = r.isSecretName(pointer.LastToken())
 		}
 		switch {
 		case secret && (kind == '{' || kind == '[' || kind == '"' || kind == '0'):

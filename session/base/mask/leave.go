@@ -13,10 +13,10 @@ func (r Rule) Without(value []byte) (out []byte, ok bool) {
 	if r.whole {
 		return nil, false
 	}
-	return r.without(value, 0)
+	return r.removeSecrets(value, 0)
 }
 
-func (r Rule) without(value []byte, depth int) (out []byte, ok bool) {
+func (r Rule) removeSecrets(value []byte, depth int) (out []byte, ok bool) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || depth > maxDepth {
 		return nil, false
@@ -29,7 +29,7 @@ func (r Rule) without(value []byte, depth int) (out []byte, ok bool) {
 	case '{':
 		out = append(out, '{')
 		err := jsonrpc.Members(value, func(name string, member []byte) bool {
-			if clean, ok := r.without(member, depth+1); ok && !r.named(name) {
+			if clean, ok := r.removeSecrets(member, depth+1); ok && !r.isSecretName(name) {
 				if len(out) > 1 {
 					out = append(out, ',')
 				}
@@ -43,7 +43,7 @@ func (r Rule) without(value []byte, depth int) (out []byte, ok bool) {
 		out = append(out, '[')
 		err := jsonrpc.Elements(value, func(item []byte) bool {
 			var clean []byte
-			if clean, ok = r.without(item, depth+1); ok {
+			if clean, ok = r.removeSecrets(item, depth+1); ok {
 				if len(out) > 1 {
 					out = append(out, ',')
 				}

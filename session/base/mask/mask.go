@@ -21,13 +21,13 @@ const Hidden = "***"
 // a query parameter) usually holds a secret. An error is none: KeyError: 'GITHUB_TOKEN' names what is missing.
 func Secret(name string) bool {
 	if n := len(name); n > 5 && strings.EqualFold(name[n-5:], "error") || n > 9 && strings.EqualFold(name[n-9:], "exception") {
-		return extra.Load().named(name)
+		return extra.Load().matchesName(name)
 	}
 	var before bool // the word before was max or min
 	var room [32]byte
 	for rest, word := name, []byte(nil); ; {
 		if word, rest = nextWord(room[:0], rest); len(word) == 0 {
-			return extra.Load().named(name)
+			return extra.Load().matchesName(name)
 		}
 		switch string(word) {
 		case "key", "keys", "auth", "authorization", "cookie", "pat", "pwd", "pass", "sig", "signature", "jwt", "bearer", "creds", "dsn", "assertion", "verifier":

@@ -62,7 +62,7 @@ func RuleOf(schema []byte) Rule {
 		return r
 	}
 	w := walk{rule: &r, root: schema}
-	if w.marked(schema, 0) || w.over {
+	if w.collectMarked(schema, 0) || w.over {
 		r.whole = true
 	}
 	return r
@@ -79,15 +79,15 @@ type walk struct {
 
 const maxSchemas = 20_000
 
-// marked reports whether a schema says of its own value, not of a property in it, that it is secret. Properties that it says so of
+// collectMarked reports whether a schema says of its own value, not of a property in it, that it is secret. Properties that it says so of
 // are added to the rule.
-func (w *walk) marked(schema []byte, depth int) (secret bool) {
+func (w *walk) collectMarked(schema []byte, depth int) (secret bool) {
 	if w.schemas++; depth > maxDepth || w.schemas > maxSchemas {
 		w.over = true
 		return false
 	}
 	each := func(value []byte) {
-		if w.marked(value, depth+1) {
+		if w.collectMarked(value, depth+1) {
 			secret = true
 		}
 	}
@@ -100,7 +100,7 @@ func (w *walk) marked(schema []byte, depth int) (secret bool) {
 			secret = secret || string(value) == "true"
 		case "properties", "patternProperties", "dependentSchemas":
 			_ = jsonrpc.Members(value, func(name string, property []byte) bool {
-				if w.marked(property, depth+1) {
+				if w.collectMarked(property, depth+1) {
 					switch key {
 					case "properties":
 						w.rule.names[name] = true
@@ -129,7 +129,7 @@ func (w *walk) marked(schema []byte, depth int) (secret bool) {
 	return secret
 }
 
-// refers is marked for what a $ref within the schema leads to.
+// refers is collectMarked for what a $ref within the schema leads to.
 func (w *walk) refers(ref string, depth int) bool {
 	for _, r := range w.refs {
 		if r == ref {
@@ -142,7 +142,7 @@ func (w *walk) refers(ref string, depth int) bool {
 	}
 	w.refs = append(w.refs, ref)
 	defer func() { w.refs = w.refs[:len(w.refs)-1] }()
-	return w.marked(target, depth+1)
+	return w.collectMarked(target, depth+1)
 }
 
 // resolveRef is what a reference such as #/$defs/key leads to, nil if that is nothing.
@@ -164,8 +164,8 @@ func resolveRef(root []byte, ref string) []byte {
 	return at
 }
 
-// named reports whether what has that name is secret.
-func (r Rule) named(name string) bool { return r.names[name] || Secret(name) }
+// isSecretName reports whether what has that name is secret.
+func (r Rule) isSecretName(name string) bool { return r.names[name] || Secret(name) }
 
 // member matches the name of a member in text that need not be JSON.
 var member = regexp.MustCompile(`["']?([\w.-]{1,200})["']?\s*[:=]`)
@@ -176,7 +176,7 @@ func (r Rule) Text(s string) bool {
 		return true
 	}
 	for _, m := range member.FindAllStringSubmatch(s, -1) {
-		if r.named(m[1]) {
+		if r.isSecretName(m[1]) {
 			return true
 		}
 	}
@@ -197,7 +197,7 @@ func (r Rule) secrets(value []byte, all bool, depth int) (out []string) {
 	switch value[0] {
 	case '{':
 		_ = jsonrpc.Members(value, func(name string, member []byte) bool {
-			out = append(out, r.secrets(member, all || r.named(name), depth+1)...)
+			out = append(out, r.secrets(member, all || r.isSecretName(name), depth+1)...)
 			return true
 		})
 	case '[':

@@ -45,8 +45,8 @@ type conn struct {
 
 type patientKey struct{}
 
-// patient lets the statements of ctx wait for so long.
-func patient(ctx context.Context, wait time.Duration) context.Context {
+// withPatience lets the statements of ctx wait for so long.
+func withPatience(ctx context.Context, wait time.Duration) context.Context {
 	return context.WithValue(ctx, patientKey{}, wait)
 }
 
@@ -65,8 +65,8 @@ func (c *conn) limit(ctx context.Context) (context.Context, context.CancelFunc) 
 // errSilent is a server that did not answer, not even that a statement takes too long.
 var errSilent = errors.New("no answer")
 
-// failed is why a statement failed. What never reached the server database/sql runs again, over another connection.
-func (c *conn) failed(ctx context.Context, err error) error {
+// wrapError is why a statement failed. What never reached the server database/sql runs again, over another connection.
+func (c *conn) wrapError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -85,7 +85,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if len(args) == 0 {
 		results, err := c.Exec(ctx, query).ReadAll()
 		if err != nil || len(results) == 0 {
-			return driver.RowsAffected(0), c.failed(ctx, err)
+			return driver.RowsAffected(0), c.wrapError(ctx, err)
 		}
 		return driver.RowsAffected(results[len(results)-1].CommandTag.RowsAffected()), nil
 	}
@@ -94,11 +94,11 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 		return nil, err
 	}
 	tag, err := got.Close()
-	return driver.RowsAffected(tag.RowsAffected()), c.failed(ctx, err)
+	return driver.RowsAffected(tag.RowsAffected()), c.wrapError(ctx, err)
 }
 
 func (c *conn) run(ctx context.Context, query string, args []driver.NamedValue) (*pgconn.ResultReader, error) {
-	query, args = numbered(query, args)
+	query, args = numberPlaceholders(query, args)
 	values := make([][]byte, len(args))
 	formats := make([]int16, len(args))
 	for i, a := range args {
@@ -123,7 +123,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 		r.over = true
 		defer cancel()
 		if _, err := got.Close(); err != nil {
-			return nil, c.failed(ctx, err)
+			return nil, c.wrapError(ctx, err)
 		}
 	}
 	return r, nil
@@ -174,7 +174,7 @@ func (r *rows) Close() error {
 	r.over = true
 	defer r.cancel()
 	_, err := r.got.Close()
-	return r.of.failed(r.ctx, err)
+	return r.of.wrapError(r.ctx, err)
 }
 
 // Prepare keeps a statement.
@@ -219,7 +219,7 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) (err error) {
 func (c *conn) Ping(ctx context.Context) error {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	return c.failed(ctx, c.PgConn.Ping(ctx))
+	return c.wrapError(ctx, c.PgConn.Ping(ctx))
 }
 
 // probed is after how long without use a connection is tried before it is used: it may have broken meanwhile.
@@ -291,7 +291,7 @@ func (t *tx) Commit() error {
 	defer cancel()
 	done, err := t.of.Exec(ctx, "COMMIT").ReadAll()
 	if err != nil {
-		return t.of.failed(ctx, err)
+		return t.of.wrapError(ctx, err)
 	}
 	t.of.begun = false
 	if len(done) == 0 || done[0].CommandTag.String() != "COMMIT" {
@@ -309,7 +309,7 @@ func (t *tx) Rollback() error {
 	defer cancel()
 	if _, err := t.of.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
 		_ = t.of.Close()
-		return t.of.failed(ctx, err)
+		return t.of.wrapError(ctx, err)
 	}
 	t.of.begun = false
 	return nil

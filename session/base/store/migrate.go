@@ -31,7 +31,7 @@ func (db *DB) Migrate(ctx context.Context, name string, all Steps) error {
 			return fmt.Errorf("store: %s cannot be kept in PostgreSQL", name)
 		}
 		prepare = ""
-		ctx = patient(ctx, migrateTime)
+		ctx = withPatience(ctx, migrateTime)
 	}
 	if prepare != "" {
 		if _, err := db.ExecContext(ctx, prepare); err != nil {

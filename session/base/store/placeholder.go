@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// numbered is a query with PostgreSQL's $1 for the ?, ?1 and @name of SQLite, but in what is quoted or a comment, and the arguments in
+// numberPlaceholders is a query with PostgreSQL's $1 for the ?, ?1 and @name of SQLite, but in what is quoted or a comment, and the arguments in
 // that order: those that have names may be more than the query asks for. A bare ? is one more than the highest before it. A name that no
 // argument has stays, since PostgreSQL has operators that begin like one.
-func numbered(query string, args []driver.NamedValue) (string, []driver.NamedValue) {
+func numberPlaceholders(query string, args []driver.NamedValue) (string, []driver.NamedValue) {
 	if !strings.ContainsAny(query, "?@") {
 		return query, args
 	}
@@ -20,7 +20,7 @@ func numbered(query string, args []driver.NamedValue) (string, []driver.NamedVal
 	}
 	var out strings.Builder
 	for i := 0; i < len(query); {
-		if n := quoted(query, i); n > 0 {
+		if n := opaqueLen(query, i); n > 0 {
 			out.WriteString(query[i : i+n])
 			i += n
 			continue
@@ -93,19 +93,19 @@ func (n *numbering) use(is func(driver.NamedValue) bool, otherwise int) int {
 	return len(n.used)
 }
 
-// quoted is how many bytes of s at i are a string, a quoted name or a comment, 0 if none begins there. One that does not end takes all.
-func quoted(s string, i int) int {
+// opaqueLen is how many bytes of s at i are a string, a quoted name or a comment, 0 if none begins there. One that does not end takes all.
+func opaqueLen(s string, i int) int {
 	rest := s[i:]
 	switch {
 	case rest[0] == '\'':
 		escapes := i > 0 && (s[i-1] == 'E' || s[i-1] == 'e') && (i == 1 || !word(s[i-2]))
-		return until(rest, '\'', escapes)
+		return quoteLen(rest, '\'', escapes)
 	case rest[0] == '"':
-		return until(rest, '"', false)
+		return quoteLen(rest, '"', false)
 	case strings.HasPrefix(rest, "--"):
 		return end(rest, 0, "\n")
 	case strings.HasPrefix(rest, "/*"):
-		return comment(rest)
+		return commentLen(rest)
 	case rest[0] == '$' && (i == 0 || !word(s[i-1])):
 		tag := 1
 		for tag < len(rest) && word(rest[tag]) {
@@ -119,8 +119,8 @@ func quoted(s string, i int) int {
 	return 0
 }
 
-// until is the length of a quotation that s begins with. A doubled quote looks like the end of one and the beginning of the next.
-func until(s string, quote byte, escapes bool) int {
+// quoteLen is the length of a quotation that s begins with. A doubled quote looks like the end of one and the beginning of the next.
+func quoteLen(s string, quote byte, escapes bool) int {
 	for i := 1; i < len(s); i++ {
 		switch {
 		case escapes && s[i] == '\\':
@@ -132,8 +132,8 @@ func until(s string, quote byte, escapes bool) int {
 	return len(s)
 }
 
-// comment is the length of the one that s begins with; PostgreSQL nests them.
-func comment(s string) int {
+// commentLen is the length of the one that s begins with; PostgreSQL nests them.
+func commentLen(s string) int {
 	depth := 0
 	for i := 0; i+1 < len(s); i++ {
 		switch s[i : i+2] {

@@ -30,7 +30,7 @@ func TestPlaceholders(t *testing.T) {
 		`a = ? $$ no end ?`:                            `a = $1 $$ no end ?`,
 		`é? = ? AND "ü?"`:                              `é$1 = $2 AND "ü?"`,
 	} {
-		if got, _ := numbered(query, plain); got != want {
+		if got, _ := numberPlaceholders(query, plain); got != want {
 			t.Errorf("%s\n got %s\nwant %s", query, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestNamedArguments(t *testing.T) {
 		`a = @tenants AND 'me@type' AND b = "@type" = ?`: `a = @tenants AND 'me@type' AND b = "@type" = $1 n`,
 		`a @> b AND a @@ c AND a @@tenants AND @other`:   `a @> b AND a @@ c AND a @@tenants AND @other `,
 	} {
-		got, args := numbered(query, named)
+		got, args := numberPlaceholders(query, named)
 		got += " "
 		for _, a := range args {
 			got += a.Value.(string)

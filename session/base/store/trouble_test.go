@@ -255,7 +255,7 @@ func TestBackendSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := patient(t.Context(), 100*time.Millisecond)
+	ctx := withPatience(t.Context(), 100*time.Millisecond)
 	silent.Lock()
 	_, err = db.ExecContext(ctx, `SELECT 1`)
 	says(t, err, true, "does not answer", "check its load and the network")

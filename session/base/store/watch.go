@@ -38,7 +38,7 @@ func (db *DB) Watch(ctx context.Context, name string, look func(context.Context)
 		pg, err := db.server.listen(ctx, name)
 		look(ctx)
 		for err == nil && ctx.Err() == nil {
-			err = db.server.notified(ctx, pg)
+			err = db.server.waitNotification(ctx, pg)
 			look(ctx)
 		}
 		if pg != nil {
@@ -63,8 +63,8 @@ func (s *server) listen(ctx context.Context, name string) (*pgconn.PgConn, error
 	return pg, nil
 }
 
-// notified waits for a notification, or until it is time to look; an error is a connection that broke.
-func (s *server) notified(ctx context.Context, pg *pgconn.PgConn) error {
+// waitNotification waits for a notification, or until it is time to look; an error is a connection that broke.
+func (s *server) waitNotification(ctx context.Context, pg *pgconn.PgConn) error {
 	wait, cancel := context.WithTimeout(ctx, pollTime)
 	defer cancel()
 	if err := pg.WaitForNotification(wait); err == nil || wait.Err() == nil || ctx.Err() != nil {

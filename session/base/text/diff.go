@@ -12,8 +12,8 @@ const maxDiff = 128 << 10
 // Diff is what changed from one text to another, as the hunks of a unified diff with three lines around each change, and how many
 // lines were added and removed. Of texts longer than 128 KiB the beginnings are compared. "" where these are equal.
 func Diff(before, after string) (hunks string, added, removed int) {
-	before = ended(before)
-	out, err := udiff.ToUnified("", "", before, udiff.Lines(before, ended(after)), 3)
+	before = clipForDiff(before)
+	out, err := udiff.ToUnified("", "", before, udiff.Lines(before, clipForDiff(after)), 3)
 	if err != nil { // the edits are of this text
 		return "", 0, 0
 	}
@@ -31,8 +31,8 @@ func Diff(before, after string) (hunks string, added, removed int) {
 	return out, added, removed
 }
 
-// ended is the beginning of a text, whose last line ends.
-func ended(s string) string {
+// clipForDiff is the beginning of a text, whose last line ends.
+func clipForDiff(s string) string {
 	if s = Cut(s, maxDiff); s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"
 	}

@@ -75,13 +75,13 @@ func (d *Doc) unit() string {
 	return "  "
 }
 
-// spaced reports whether commas and colons have a blank behind them.
-func (d *Doc) spaced() bool {
+// isSpaced reports whether commas and colons have a blank behind them.
+func (d *Doc) isSpaced() bool {
 	return len(bytes.TrimSpace(d.b)) <= 2 || bytes.ContainsAny(d.b, " \n\t")
 }
 
 func (d *Doc) separator() string {
-	if d.spaced() {
+	if d.isSpaced() {
 		return ", "
 	}
 	return ","
@@ -90,7 +90,7 @@ func (d *Doc) separator() string {
 // flowText is v in brackets. indent is that of the line it begins on; lines puts the members of objects on lines of their own.
 func (d *Doc) flowText(v any, indent string, lines bool) string {
 	colon, unit := d.syntax.colon(), d.unit()
-	if !d.spaced() {
+	if !d.isSpaced() {
 		colon = strings.TrimSpace(colon)
 	}
 	switch v := v.(type) {
@@ -138,7 +138,7 @@ func (d *Doc) item(at *value, key string, v any) string {
 		return text
 	}
 	colon := d.syntax.colon()
-	if !d.spaced() {
+	if !d.isSpaced() {
 		colon = strings.TrimSpace(colon)
 	}
 	return d.syntax.key(key) + colon + text

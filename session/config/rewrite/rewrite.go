@@ -149,10 +149,10 @@ func (d *Doc) Rename(path []string, name string) error {
 func (d *Doc) change(path []string, expect func(plain any) any, do func() error) error {
 	b, root := d.b, d.root
 	want := expect(root.plain())
-	err := guarded(do)
+	err := catchPanic(do)
 	now := d.root.plain()
 	if d.syntax == (tomlSyntax{}) { // a table that only led to what was deleted goes with it
-		want, now = pruned(want), pruned(now)
+		want, now = pruneEmpty(want), pruneEmpty(now)
 	}
 	if err == nil && !reflect.DeepEqual(want, now) {
 		err = ErrLossy
@@ -164,8 +164,8 @@ func (d *Doc) change(path []string, expect func(plain any) any, do func() error)
 	return nil
 }
 
-// guarded is do: where things are in a file is what a parser says, and what it says wrong must not end the program.
-func guarded(do func() error) (err error) {
+// catchPanic is do: where things are in a file is what a parser says, and what it says wrong must not end the program.
+func catchPanic(do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: %v", ErrLossy, r)
@@ -179,7 +179,7 @@ func (d *Doc) apply(edits []edit, err error) error {
 	if err != nil {
 		return err
 	}
-	b, err := edited(d.b, edits)
+	b, err := applyEdits(d.b, edits)
 	if err != nil {
 		return err
 	}
@@ -369,11 +369,11 @@ func (d *Doc) Value(path []string) any {
 	if n < len(path) {
 		return nil
 	}
-	return d.again(at)
+	return d.copyValue(at)
 }
 
-// again is a value to be written once more.
-func (d *Doc) again(at *value) any {
+// copyValue is a value to be written once more.
+func (d *Doc) copyValue(at *value) any {
 	switch at.kind {
 	case null:
 		return nil
@@ -382,7 +382,7 @@ func (d *Doc) again(at *value) any {
 	case object:
 		o := Object{}
 		for _, it := range slices.Concat(at.merged, at.items) {
-			v := d.again(it.value)
+			v := d.copyValue(it.value)
 			if i := slices.IndexFunc(o, func(m Member) bool { return m.Key == it.key }); i >= 0 {
 				o[i].Value = v
 				continue
@@ -393,7 +393,7 @@ func (d *Doc) again(at *value) any {
 	case array:
 		list := make([]any, len(at.items))
 		for i, it := range at.items {
-			list[i] = d.again(it.value)
+			list[i] = d.copyValue(it.value)
 		}
 		return list
 	}

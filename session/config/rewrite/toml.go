@@ -228,7 +228,7 @@ func (tomlSyntax) scalar(v any) string {
 	return fmt.Sprint(v)
 }
 
-var bareKey = lazily(`^[A-Za-z0-9_-]+$`)
+var bareKey = lazyPattern(`^[A-Za-z0-9_-]+$`)
 
 func (s tomlSyntax) key(k string) string {
 	if bareKey().MatchString(k) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-func (e expression) below(path []string) bool {
+func (e expression) isBelow(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
@@ -36,7 +36,7 @@ func (s tomlSyntax) insert(d *Doc, at *value, key string, v any) ([]edit, error)
 	last := -1 // the last expression of the table and what is below it
 	dotted := false
 	for i, e := range t.file.all {
-		if e.below(t.path) {
+		if e.isBelow(t.path) {
 			last = i
 			dotted = dotted || !has && !e.header && len(e.path)-len(e.parts) < len(t.path)
 		}
@@ -119,7 +119,7 @@ func (s tomlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
 	var edits []edit
 	for i := 0; i < len(all); i++ {
 		e := all[i]
-		if !e.below(path) {
+		if !e.isBelow(path) {
 			continue
 		}
 		from, to := e.from, e.to
@@ -157,7 +157,7 @@ func (s tomlSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, e
 	path := append(slices.Clone(t.path), it.key)
 	var edits []edit
 	for _, e := range t.file.all {
-		if !e.below(path) {
+		if !e.isBelow(path) {
 			continue
 		}
 		written := len(e.path) - len(path) // parts behind the name; what a list's index shifts is refused later

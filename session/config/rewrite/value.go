@@ -227,15 +227,15 @@ func deletePlain(plain any, path []string) any {
 	return plain
 }
 
-// pruned is what plain returned, without empty objects.
-func pruned(plain any) any {
+// pruneEmpty is what plain returned, without empty objects.
+func pruneEmpty(plain any) any {
 	m, ok := plain.(map[string]any)
 	if !ok {
 		return plain
 	}
 	out := make(map[string]any, len(m))
 	for k, v := range m {
-		v = pruned(v)
+		v = pruneEmpty(v)
 		if in, ok := v.(map[string]any); !ok || len(in) > 0 {
 			out[k] = v
 		}
@@ -249,8 +249,8 @@ type edit struct {
 	text     string
 }
 
-// edited is b with the edits.
-func edited(b []byte, edits []edit) ([]byte, error) {
+// applyEdits is b with the edits.
+func applyEdits(b []byte, edits []edit) ([]byte, error) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
 	at := 0

@@ -10,12 +10,12 @@ import (
 
 // plainYAML is text that is a string of YAML without quotes, in brackets too; notString is what is something else.
 var (
-	plainYAML = lazily(`^(?:[A-Za-z0-9_./]|-+[A-Za-z0-9_])(?:[A-Za-z0-9_./@+=~-]|:[A-Za-z0-9_./])*$`)
-	notString = lazily(`(?i)^(?:true|false|yes|no|on|off|y|n|null|nan|[-+]?\.?(?:inf|nan)|[-+.]*[0-9][0-9a-fox_.:eTtZz+-]*)$`)
+	plainYAML = lazyPattern(`^(?:[A-Za-z0-9_./]|-+[A-Za-z0-9_])(?:[A-Za-z0-9_./@+=~-]|:[A-Za-z0-9_./])*$`)
+	notString = lazyPattern(`(?i)^(?:true|false|yes|no|on|off|y|n|null|nan|[-+]?\.?(?:inf|nan)|[-+.]*[0-9][0-9a-fox_.:eTtZz+-]*)$`)
 )
 
-// lazily compiles a pattern when it is used: most runs of the program change no file.
-func lazily(pattern string) func() *regexp.Regexp {
+// lazyPattern compiles a pattern when it is used: most runs of the program change no file.
+func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 

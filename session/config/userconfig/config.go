@@ -170,12 +170,12 @@ func (c *Config) object(prefix string, n config.Node) {
 		case prefix == "" && m.Key == "$schema": // for editors
 		case m.Value.Shape == config.Null: // not given
 			if s == nil && !block(key) {
-				c.unknown(prefix, m)
+				c.warnUnknown(prefix, m)
 			}
 		case s != nil:
 			c.setting(s, m)
 		case !block(key):
-			c.unknown(prefix, m)
+			c.warnUnknown(prefix, m)
 		case m.Value.Shape != config.Object:
 			c.Warn(m.Value.Line, m.Value.Col, "%s is %s, and must be an object such as %s: {%s: …}; it is ignored", key, m.Value.Shape, key, names(key + ".")[0])
 		default:
@@ -184,7 +184,7 @@ func (c *Config) object(prefix string, n config.Node) {
 	}
 }
 
-func (c *Config) unknown(prefix string, m config.Member) {
+func (c *Config) warnUnknown(prefix string, m config.Member) {
 	all := names(prefix)
 	msg := fmt.Sprintf("unknown key %.80q is ignored", prefix+m.Key)
 	if like := text.Nearest(m.Key, all); like != "" {
@@ -197,7 +197,7 @@ func (c *Config) unknown(prefix string, m config.Member) {
 			return
 		}
 	}
-	c.Warn(m.Line, m.Col, "%s; the keys are %s", msg, joined(all))
+	c.Warn(m.Line, m.Col, "%s; the keys are %s", msg, joinOr(all))
 }
 
 // setting takes over one value.

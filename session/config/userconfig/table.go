@@ -171,7 +171,7 @@ func (s *Setting) instead() string {
 func (s *Setting) Expected() string {
 	switch s.Kind {
 	case Choice:
-		return "one of " + joined(s.choices)
+		return "one of " + joinOr(s.choices)
 	case Word:
 		return "a word"
 	case Command:
@@ -216,7 +216,7 @@ func (s *Setting) set(c *Config, texts []string) error {
 		return setList(s.into(c), texts)
 	}
 	if len(texts) != 1 {
-		return errors.New(joined(texts))
+		return errors.New(joinOr(texts))
 	}
 	t := texts[0]
 	wrong := errors.New(t)
@@ -319,7 +319,7 @@ func names(prefix string) (all []string) {
 	return all
 }
 
-func joined(words []string) string {
+func joinOr(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

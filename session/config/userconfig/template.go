@@ -36,7 +36,7 @@ func Template() []byte {
 		}
 		fmt.Fprintf(&b, "%s%s (%s)\n", comment, plainText(s.Help), about)
 		if s.Kind == Choice {
-			fmt.Fprintf(&b, "%sOne of %s.\n", comment, joined(s.choices))
+			fmt.Fprintf(&b, "%sOne of %s.\n", comment, joinOr(s.choices))
 		}
 		fmt.Fprintf(&b, "#%s%s: %s\n", indent, s.name(), value)
 	}

@@ -11,24 +11,24 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 )
 
-// lazy compiles a pattern when it is first used: a server that starts needs none of them.
-func lazy(pattern string) func() *regexp.Regexp {
+// lazyPattern compiles a pattern when it is first used: a server that starts needs none of them.
+func lazyPattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 var (
-	frameJS    = lazy(`^at .*:\d+(:\d+)?\)?( \{)?$`) // of a stack trace, which says less than what stands above it
-	npxFolder  = lazy(`[/\\]_npx[/\\][0-9a-f]{8,64}`)
-	noModule   = lazy(`MODULE_NOT_FOUND|Cannot find (module|package) `)
-	demands    = lazy(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror|no [\w ]{1,40} (was |were )?(provided|given|found|set|configured)|no (api[ _-]?|access )?(key|token)|not authenticated)\b`)
-	without    = lazy(`(?i)\bkeyless\b|\boptional\b`) // it goes on without it
-	credential = lazy(`(?i)\b(tokens?|keys?|apikey|secrets?|passwords?|credentials?|auth\w*|env|environment)\b`)
-	secretName = lazy(`TOKEN|KEY|SECRET|PASS|AUTH|CRED|PAT$|URL|HOST|ENDPOINT|USER|EMAIL|_ID$`)
-	variable   = lazy(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
-	anyName    = lazy(`\b[A-Z][A-Z0-9]{2,63}\b`)
-	inEnv      = lazy(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
-	painted    = lazy("\x1b\\[[0-9;:?]*[A-Za-z]")
-	errorCodes = lazy(`^(ERR|ERROR|E[A-Z]{3,})_|_(NOT_FOUND|ERROR|FAILED)$`)
+	frameJS    = lazyPattern(`^at .*:\d+(:\d+)?\)?( \{)?$`) // of a stack trace, which says less than what stands above it
+	npxFolder  = lazyPattern(`[/\\]_npx[/\\][0-9a-f]{8,64}`)
+	noModule   = lazyPattern(`MODULE_NOT_FOUND|Cannot find (module|package) `)
+	demands    = lazyPattern(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror|no [\w ]{1,40} (was |were )?(provided|given|found|set|configured)|no (api[ _-]?|access )?(key|token)|not authenticated)\b`)
+	without    = lazyPattern(`(?i)\bkeyless\b|\boptional\b`) // it goes on without it
+	credential = lazyPattern(`(?i)\b(tokens?|keys?|apikey|secrets?|passwords?|credentials?|auth\w*|env|environment)\b`)
+	secretName = lazyPattern(`TOKEN|KEY|SECRET|PASS|AUTH|CRED|PAT$|URL|HOST|ENDPOINT|USER|EMAIL|_ID$`)
+	variable   = lazyPattern(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
+	anyName    = lazyPattern(`\b[A-Z][A-Z0-9]{2,63}\b`)
+	inEnv      = lazyPattern(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
+	painted    = lazyPattern("\x1b\\[[0-9;:?]*[A-Za-z]")
+	errorCodes = lazyPattern(`^(ERR|ERROR|E[A-Z]{3,})_|_(NOT_FOUND|ERROR|FAILED)$`)
 )
 
 // StackFrame reports whether a line is one of a stack trace of JavaScript.
@@ -72,7 +72,7 @@ func Of(lines []string, set func(variable string) bool) Cause {
 			}
 		}
 	}
-	if c := named(lines); c.What != "" {
+	if c := findCause(lines); c.What != "" {
 		return c
 	}
 	return other

@@ -117,21 +117,21 @@ func readable(lines []string) (out []string) {
 }
 
 var (
-	bad = lazy(`(?i)\b(errors?|fatal|panic|missing|required|requires|not found|cannot|can't|could not|couldn't|unable to|failed|failure|invalid|denied|refused|rejected|` +
+	bad = lazyPattern(`(?i)\b(errors?|fatal|panic|missing|required|requires|not found|cannot|can't|could not|couldn't|unable to|failed|failure|invalid|denied|refused|rejected|` +
 		`no such|must (be|provide|set|have|specify)|not (set|defined|provided|configured|supported|exist)|no .{1,40} (was |were )?(provided|configured|given|found|set)|unauthorized|exception|` +
 		`unsupported|unrecognized|please (set|provide|specify))\b|[a-z](Error|Exception)\b`)
-	mild  = lazy(`(?i)^\W*(\S+ )?(warn(ing)?|info|debug|trace|notice|hint)\b|\b(experimental)?warning:|\bdeprecat|"level":\s*("(info|debug|warn|trace)"|[1-4]0\b)|[\[ (](INFO|DEBUG|WARN|WARNING|TRACE)[\]): ]`)
-	none  = lazy(`(?i)\b(no|0|without( any)?) (errors?|failures?|warnings?)\b|\berrors?: 0\b|unhandled errors in a TaskGroup|complete log of this run`)
-	frame = lazy(`^(\| )*(File ".*", line \d+|node:[\w/]+:\d+$|Traceback \(most recent call last\)|Node\.js v\d|Require stack:|requireStack:|triggerUncaughtException|(code|errno|syscall|type|address|port|url): \S+$|- (/|[A-Z]:)\S+$|npm notice|` +
+	mild  = lazyPattern(`(?i)^\W*(\S+ )?(warn(ing)?|info|debug|trace|notice|hint)\b|\b(experimental)?warning:|\bdeprecat|"level":\s*("(info|debug|warn|trace)"|[1-4]0\b)|[\[ (](INFO|DEBUG|WARN|WARNING|TRACE)[\]): ]`)
+	none  = lazyPattern(`(?i)\b(no|0|without( any)?) (errors?|failures?|warnings?)\b|\berrors?: 0\b|unhandled errors in a TaskGroup|complete log of this run`)
+	frame = lazyPattern(`^(\| )*(File ".*", line \d+|node:[\w/]+:\d+$|Traceback \(most recent call last\)|Node\.js v\d|Require stack:|requireStack:|triggerUncaughtException|(code|errno|syscall|type|address|port|url): \S+$|- (/|[A-Z]:)\S+$|npm notice|` +
 		`npm err(or|!)?( \w+)?$|npm err(or|!) at |.*complete log of this run|(During handling of|The above exception was)|[{}\[\](),;^~| +-]*$)|^/?\S+\.[cm]?[jt]s:\d+$|^file://\S+:\d+$`)
-	beneath = lazy(`^(?:\[cause\]|Caused by|caused by): ?(.*)$`)
+	beneath = lazyPattern(`^(?:\[cause\]|Caused by|caused by): ?(.*)$`)
 
-	numbered = lazy(`^\d+: \S`)
+	numbered = lazyPattern(`^\d+: \S`)
 
-	python  = lazy(`^(\| )*File ".*", line \d+`)
-	raised  = lazy(`^(\| )*[\w.]*(Error|Exception|Exit|Interrupt|Group)\b`)
-	carets  = lazy(`^[\^~]+$`)
-	thrower = lazy(`^(throw|raise) `)
+	python  = lazyPattern(`^(\| )*File ".*", line \d+`)
+	raised  = lazyPattern(`^(\| )*[\w.]*(Error|Exception|Exit|Interrupt|Group)\b`)
+	carets  = lazyPattern(`^[\^~]+$`)
+	thrower = lazyPattern(`^(throw|raise) `)
 )
 
 // complains reports whether a line says that something is wrong.

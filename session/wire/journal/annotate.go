@@ -75,8 +75,8 @@ func (j *Journal) annotate(e *Entry) {
 // maxAway is how many entries before its place an annotated entry of a file is looked for: lines may have been added.
 const maxAway = 20_000
 
-// annotated is the entry that an annotation of the file is about, 0 if it is not there. Called with the journal's lock held.
-func (l *loader) annotated(e *Entry) uint64 {
+// findAnnotated is the entry that an annotation of the file is about, 0 if it is not there. Called with the journal's lock held.
+func (l *loader) findAnnotated(e *Entry) uint64 {
 	if e.Peer == 0 || e.Peer >= e.Seq {
 		return 0
 	}

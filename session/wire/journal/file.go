@@ -82,12 +82,12 @@ func (w *writer) file() bool {
 // Masked is an entry and its body with secrets hidden, as they may leave the process. A frame that is valid JSON stays as
 // it was sent, but for what somebody set to be a secret; of anything else the text is masked, and what is not UTF-8 stays.
 func Masked(e Entry, body []byte) (Entry, []byte) {
-	e, body, _ = masked(e, body)
+	e, body, _ = maskEntry(e, body)
 	return e, body
 }
 
-// masked also says whether the body is a frame that is valid JSON.
-func masked(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
+// maskEntry also says whether the body is a frame that is valid JSON.
+func maskEntry(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
 	e.Tool, e.Note = mask.Text(e.Tool), mask.Text(e.Note)
 	switch {
 	case len(body) == 0:
@@ -108,7 +108,7 @@ func masked(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
 // that is valid JSON is there as raw JSON under "frame", anything else under "text", or under "base64" when it is not
 // UTF-8.
 func AppendLine(b []byte, e Entry, body []byte) []byte {
-	e, body, frame := masked(e, body)
+	e, body, frame := maskEntry(e, body)
 	b = fmt.Appendf(b, `{"seq":%d,"time":"%s"`, e.Seq, e.Time.UTC().Format(time.RFC3339Nano))
 	b = appendText(b, "server", e.Server)
 	if e.Conn != 0 {

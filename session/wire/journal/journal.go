@@ -234,7 +234,7 @@ func (j *Journal) Append(e Entry, body []byte) uint64 {
 		j.startWriter()
 	}
 	j.mu.Unlock()
-	j.changed()
+	j.notifyChange()
 	return e.Seq
 }
 
@@ -253,8 +253,8 @@ func (j *Journal) add(e *Entry, f facts, body []byte) *record {
 	return &b.recs[i]
 }
 
-// changed calls what OnChange was given.
-func (j *Journal) changed() {
+// notifyChange calls what OnChange was given.
+func (j *Journal) notifyChange() {
 	if fs := j.onChange.Load(); fs != nil {
 		for _, f := range *fs {
 			f()

@@ -48,8 +48,8 @@ func newLinks() links {
 	return links{pending: map[key]open{}, heads: map[key]uint64{}, recent: map[key]uint64{}}
 }
 
-// answered remembers that the request with this key is over.
-func (l *links) answered(k key, seq uint64) {
+// rememberAnswered remembers that the request with this key is over.
+func (l *links) rememberAnswered(k key, seq uint64) {
 	if len(l.ring) < maxRecent {
 		l.ring = append(l.ring, k)
 	} else {
@@ -236,7 +236,7 @@ func (j *Journal) answer(e *Entry) {
 		return
 	}
 	if running {
-		j.over(k, o)
+		j.forgetAnswered(k, o)
 	}
 	e.Peer, q.peer = o.seq, e.Seq
 	j.join(e, o.seq)
@@ -248,14 +248,14 @@ func (j *Journal) answer(e *Entry) {
 	}
 }
 
-// over forgets a request that was answered, but for what may still be said about it.
-func (j *Journal) over(k key, o open) {
+// forgetAnswered forgets a request that was answered, but for what may still be said about it.
+func (j *Journal) forgetAnswered(k key, o open) {
 	delete(j.links.pending, k)
-	j.links.answered(k, o.seq)
+	j.links.rememberAnswered(k, o.seq)
 	if o.token != "" {
 		k.id, k.token = o.token, true
 		delete(j.links.pending, k)
-		j.links.answered(k, o.seq)
+		j.links.rememberAnswered(k, o.seq)
 	}
 }
 

@@ -115,7 +115,7 @@ func (l *loader) close() {
 	l.seg.close()
 }
 
-func (l *loader) stopped() bool {
+func (l *loader) isStopped() bool {
 	select {
 	case <-l.j.stop:
 		return true
@@ -135,7 +135,7 @@ func (l *loader) run() {
 	if err != nil && l.good > 0 {
 		l.j.Append(Entry{Kind: State, Note: err.Error()}, nil)
 	}
-	l.j.changed()
+	l.j.notifyChange()
 }
 
 // firstLines is how many entries are there before Open returns; tooBroken is how many broken lines a file may begin with.
@@ -154,7 +154,7 @@ func (l *loader) read() error {
 		}
 	}
 	for n := 0; ; n++ {
-		if n%1024 == 1023 && l.stopped() {
+		if n%1024 == 1023 && l.isStopped() {
 			return nil
 		}
 		text, size, err := l.next(off)
@@ -272,7 +272,7 @@ func (l *loader) flush(off int64) {
 	l.mu.Lock()
 	l.Read = off
 	l.mu.Unlock()
-	j.changed()
+	j.notifyChange()
 }
 
 // add adds one entry, with the journal's lock held.
@@ -326,7 +326,7 @@ func (l *loader) entry(f *found) Entry {
 	}
 	e.Size = max(e.Size, 0)
 	if _, ok := e.Annotation(); ok {
-		e.Peer = l.annotated(&e)
+		e.Peer = l.findAnnotated(&e)
 	} else if e.Kind == HTTP && e.Peer != 0 && e.Peer < e.Seq {
 		e.Peer = l.j.store.last() + 1 - (e.Seq - e.Peer)
 		if r := l.j.store.rec(e.Peer); r == nil || r.kind != HTTP || r.dir != Out { // a file from which lines were taken
@@ -358,7 +358,7 @@ func (l *loader) end(off int64) {
 	l.Read, l.Done = off, true
 	l.Total = max(l.Total, off)
 	l.mu.Unlock()
-	l.j.changed()
+	l.j.notifyChange()
 }
 
 // wait returns true when the file has grown beyond an offset, at which reading goes on, and false when the journal is closed.

@@ -143,7 +143,7 @@ func (j *Journal) writer(done chan struct{}) {
 			for w.file() || w.spill() {
 			}
 			if j.Err() != before {
-				j.changed() // whoever shows the journal shows that
+				j.notifyChange() // whoever shows the journal shows that
 			}
 			j.closeDead()
 		case <-j.stop:

@@ -17,8 +17,8 @@ type detached []held
 
 type held struct{ pid, fd int }
 
-// there reports whether it still has its number.
-func (h held) there() bool { return unix.PidfdSendSignal(h.fd, 0, nil, 0) == nil }
+// isAlive reports whether it still has its number.
+func (h held) isAlive() bool { return unix.PidfdSendSignal(h.fd, 0, nil, 0) == nil }
 
 // maxDetached bounds them, each of which takes a descriptor.
 const maxDetached = 256
@@ -29,7 +29,7 @@ func (d *detached) note(child int) {
 	all := processes()
 	ours := map[int]bool{child: true}
 	for _, h := range *d {
-		if h.there() {
+		if h.isAlive() {
 			ours[h.pid] = true
 		}
 	}
@@ -73,7 +73,7 @@ func (d detached) has(pid int) bool {
 // count is how many of them still run.
 func (d detached) count() (n int) {
 	for _, h := range d {
-		if p, ok := processOf(h.pid); ok && !p.dead && h.there() {
+		if p, ok := processOf(h.pid); ok && !p.dead && h.isAlive() {
 			n++
 		}
 	}
@@ -87,8 +87,8 @@ func (d detached) kill() {
 	}
 }
 
-// gone waits up to 25 ms for killed ones to end, as groupGone does for a group.
-func (d detached) gone() {
+// waitGone waits up to 25 ms for killed ones to end, as groupGone does for a group.
+func (d detached) waitGone() {
 	end := time.Now().Add(25 * time.Millisecond)
 	for _, h := range d {
 		fds := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}}
@@ -139,8 +139,8 @@ func processes() (all []running) {
 	return all
 }
 
-// others counts the processes of a child's group besides the child itself, those that have ended left out.
-func others(child int) (n int) {
+// countOthers counts the processes of a child's group besides the child itself, those that have ended left out.
+func countOthers(child int) (n int) {
 	for _, p := range processes() {
 		if p.group == child && p.pid != child && !p.dead {
 			n++

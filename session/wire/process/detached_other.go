@@ -8,7 +8,7 @@ type detached struct{}
 func (detached) note(int)   {}
 func (detached) count() int { return 0 }
 func (detached) kill()      {}
-func (detached) gone()      {}
+func (detached) waitGone()  {}
 func (detached) release()   {}
 
-func others(int) int { return 0 }
+func countOthers(int) int { return 0 }

@@ -163,7 +163,7 @@ func (p *Process) Others() int {
 	if p.gone {
 		return 0
 	}
-	return others(p.pid) + p.left.count()
+	return countOthers(p.pid) + p.left.count()
 }
 
 // Forward forwards a signal that this process received: signals of a terminal to the whole group, others to the child alone.
@@ -178,7 +178,7 @@ func (p *Process) Forward(s os.Signal) (ends bool) {
 func (p *Process) Continue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running() && stopped(p.pid) {
+	if p.running() && isStopped(p.pid) {
 		resume(p.pid)
 	}
 }
@@ -205,7 +205,7 @@ func (p *Process) Reap() string {
 	}
 	p.mu.Lock()
 	if p.killed {
-		p.left.gone()
+		p.left.waitGone()
 	}
 	p.left.release()
 	p.mu.Unlock()

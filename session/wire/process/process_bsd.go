@@ -15,7 +15,7 @@ func childAttr(bool) *syscall.SysProcAttr { return groupAttr() }
 
 func awaitExit(int) {}
 
-func stopped(int) bool { return false }
+func isStopped(int) bool { return false }
 
 // GrowPipe does nothing on this system.
 func GrowPipe(*os.File) {}

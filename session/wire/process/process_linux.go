@@ -27,8 +27,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// stopped reports whether the child is stopped now.
-func stopped(pid int) bool {
+// isStopped reports whether the child is stopped now.
+func isStopped(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo != 0

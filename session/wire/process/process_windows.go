@@ -55,7 +55,7 @@ func forward(int, os.Signal) (ends bool) { return false }
 
 func resume(int) {}
 
-func stopped(int) bool { return false }
+func isStopped(int) bool { return false }
 
 func exitCode(st *os.ProcessState) int { return st.ExitCode() }
 

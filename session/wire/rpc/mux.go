@@ -183,7 +183,7 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	m.changed()
+	m.notifyChange()
 	p.seq = m.tap.Append(journal.Entry{
 		Dir: journal.Out, Kind: journal.Request, Method: s.Method, ID: strconv.FormatUint(p.id, 10), Tool: s.Target,
 	}, frame)
@@ -193,7 +193,7 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 		defer stop()
 		env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: strconv.AppendUint(nil, p.id, 10), Method: s.Method, Params: p.params}
 		if err := m.t.Send(sendCtx, transport.Message{Frame: frame, Env: env, Header: s.Header}); err != nil {
-			m.refused(p.id, err)
+			m.failRefused(p.id, err)
 		}
 	}()
 	a := m.wait(ctx, p)
@@ -203,7 +203,7 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 	} else {
 		stop()
 	}
-	m.changed()
+	m.notifyChange()
 	return m.reply(p, a)
 }
 
@@ -319,8 +319,8 @@ func (m *Mux) NotifyFrame(ctx context.Context, frame []byte, env jsonrpc.Envelop
 	return m.t.Send(ctx, transport.Message{Frame: frame, Header: h, Env: env})
 }
 
-// refused ends a request that could not be sent, or whose exchange ended without an answer.
-func (m *Mux) refused(id uint64, err error) {
+// failRefused ends a request that could not be sent, or whose exchange ended without an answer.
+func (m *Mux) failRefused(id uint64, err error) {
 	var h *transport.HTTPError
 	switch {
 	case errors.Is(err, transport.ErrSessionLost) && errors.As(err, &h):
@@ -337,7 +337,7 @@ func (m *Mux) refused(id uint64, err error) {
 			// 400 and 404 carry the modern era's errors; some servers leave the id out.
 			a := answer{env: env, frame: h.Body, status: h.Status, url: h.URL}
 			if _, ok := parseID(env.ID); ok || env.ID == nil || env.ID[0] == 'n' {
-				m.answered(id, a, journal.ErrorResponse)
+				m.deliverAnswer(id, a, journal.ErrorResponse)
 				return
 			}
 		}
@@ -405,7 +405,7 @@ func (m *Mux) Received() uint64 {
 	return m.frames
 }
 
-func (m *Mux) changed() {
+func (m *Mux) notifyChange() {
 	if m.OnChange != nil {
 		m.OnChange()
 	}

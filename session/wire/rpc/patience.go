@@ -26,12 +26,12 @@ func (p *Patience) Start(limit, max time.Duration, end func(inAll bool)) {
 	p.limit, p.max, p.started = limit, max, time.Now()
 	p.from = p.started
 	if limit > 0 || max > 0 {
-		p.timer = time.AfterFunc(p.left(p.started), func() { p.expire(end) })
+		p.timer = time.AfterFunc(p.timeLeft(p.started), func() { p.expire(end) })
 	}
 }
 
-// left is how long there is until one of the limits; p.mu is held.
-func (p *Patience) left(now time.Time) time.Duration {
+// timeLeft is how long there is until one of the limits; p.mu is held.
+func (p *Patience) timeLeft(now time.Time) time.Duration {
 	d := time.Duration(1<<63 - 1)
 	if p.limit > 0 {
 		d = p.limit - now.Sub(p.from)
@@ -49,7 +49,7 @@ func (p *Patience) expire(end func(bool)) {
 		return
 	}
 	now := time.Now()
-	if d := p.left(now); d > 0 {
+	if d := p.timeLeft(now); d > 0 {
 		p.timer.Reset(d)
 		p.mu.Unlock()
 		return
@@ -99,7 +99,7 @@ func (p *Patience) Asking() (done func()) {
 			p.from = now
 		}
 		if p.timer != nil {
-			p.timer.Reset(p.left(now))
+			p.timer.Reset(p.timeLeft(now))
 		}
 	}
 }

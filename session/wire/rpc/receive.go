@@ -60,7 +60,7 @@ func (m *Mux) frame(frame []byte, of uint64, tag any) {
 	m.frames++
 	m.mu.Unlock()
 	if err != nil {
-		m.malformed(env, frame, err)
+		m.handleMalformed(env, frame, err)
 		return
 	}
 	switch env.Kind {
@@ -75,8 +75,8 @@ func (m *Mux) frame(frame []byte, of uint64, tag any) {
 	}
 }
 
-// malformed journals what is not a message. The request that it was meant to answer fails at once rather than by timeout.
-func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
+// handleMalformed journals what is not a message. The request that it was meant to answer fails at once rather than by timeout.
+func (m *Mux) handleMalformed(env jsonrpc.Envelope, frame []byte, err error) {
 	note := err.Error()
 	var syntax *jsonrpc.SyntaxError
 	if first := bytes.TrimLeft(frame, " \t"); errors.As(err, &syntax) && (len(first) == 0 || first[0] != '{') {
@@ -87,7 +87,7 @@ func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 		defer m.rescue(frame[i:])
 	}
 	if request := env.Method != "" && env.ID != nil && strings.IndexByte("\"-0123456789", env.ID[0]) >= 0; request && syntax == nil {
-		m.decline(env.ID, misformed(env, err))
+		m.decline(env.ID, requestError(env, err))
 	}
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
 		m.fail(id, &failure.Error{
@@ -121,7 +121,7 @@ func parseID(raw []byte) (uint64, bool) {
 
 func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 	id, ok := parseID(env.ID)
-	if ok && m.answered(id, answer{env: env, frame: frame}, kind) {
+	if ok && m.deliverAnswer(id, answer{env: env, frame: frame}, kind) {
 		return
 	}
 	note := "ignored: no request has this id"
@@ -142,8 +142,8 @@ func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: kind, ID: string(env.ID), Note: note}, frame)
 }
 
-// answered delivers the answer to a pending request; false if there is none.
-func (m *Mux) answered(id uint64, a answer, kind journal.Kind) bool {
+// deliverAnswer delivers the answer to a pending request; false if there is none.
+func (m *Mux) deliverAnswer(id uint64, a answer, kind journal.Kind) bool {
 	m.mu.Lock()
 	p := m.take(id, "answered")
 	m.mu.Unlock()
@@ -162,7 +162,7 @@ func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	var owner *pending
 	switch env.Method {
 	case "notifications/progress":
-		if owner = m.progressed(env.Params); owner == nil {
+		if owner = m.handleProgress(env.Params); owner == nil {
 			e.Note = m.lateProgress(env.Params)
 		} else {
 			e.Tool = owner.spec.Target
@@ -213,8 +213,8 @@ func (m *Mux) lateProgress(params []byte) string {
 	return "no pending request has this progress token"
 }
 
-// progressed counts a progress notification for the request with its token.
-func (m *Mux) progressed(params []byte) *pending {
+// handleProgress counts a progress notification for the request with its token.
+func (m *Mux) handleProgress(params []byte) *pending {
 	var token []byte
 	var g Progress
 	w := jsonrpc.Walk(params)
@@ -245,7 +245,7 @@ func (m *Mux) progressed(params []byte) *pending {
 		case p.woken <- struct{}{}:
 		default: // the caller has not looked at the one before; it will see this one
 		}
-		m.changed()
+		m.notifyChange()
 	}
 	return p
 }

@@ -70,7 +70,7 @@ func (m *Mux) release(id uint64) {
 // request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
 func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
-	if fault := misformed(env, nil); fault != nil {
+	if fault := requestError(env, nil); fault != nil {
 		m.decline(env.ID, fault)
 		return
 	}
@@ -172,8 +172,8 @@ func (m *Mux) decline(id []byte, fault *jsonrpc.Error) {
 	})
 }
 
-// misformed is the error that a request of the server gets which is wrong in itself, nil where it is not.
-func misformed(env jsonrpc.Envelope, err error) *jsonrpc.Error {
+// requestError is the error that a request of the server gets which is wrong in itself, nil where it is not.
+func requestError(env jsonrpc.Envelope, err error) *jsonrpc.Error {
 	switch {
 	case env.Params != nil && env.Params[0] != '{': // of MCP, unlike those of JSON-RPC
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params must be an object"}

@@ -131,7 +131,7 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 		}
 	}()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return t.refused(x, m, resp, session)
+		return t.handleRefusal(x, m, resp, session)
 	}
 	if m.Env.Method == "initialize" {
 		if err := t.adopt(resp.Header.Get("Mcp-Session-Id")); err != nil {
@@ -139,7 +139,7 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 		}
 	}
 	if m.Env.Kind != jsonrpc.Request {
-		t.accepted(x, resp)
+		t.handleAccepted(x, resp)
 		if m.Env.Method == "notifications/initialized" {
 			t.listen()
 		}
@@ -190,8 +190,8 @@ func mediaType(resp *http.Response) string {
 	return mt
 }
 
-// refused handles any status that is not a success.
-func (t *streamable) refused(x *exchange, m Message, resp *http.Response, session string) error {
+// handleRefusal handles any status that is not a success.
+func (t *streamable) handleRefusal(x *exchange, m Message, resp *http.Response, session string) error {
 	h, body := t.readRefusal(resp)
 	if err := x.caller.Err(); err != nil {
 		return err
@@ -241,8 +241,8 @@ func answeredBy(frame []byte, m Message) bool {
 	return err == nil && answers(env, m)
 }
 
-// accepted reads what came for a message that has no answer. There should be nothing; a message is delivered.
-func (t *streamable) accepted(x *exchange, resp *http.Response) {
+// handleAccepted reads what came for a message that has no answer. There should be nothing; a message is delivered.
+func (t *streamable) handleAccepted(x *exchange, resp *http.Response) {
 	timer := time.AfterFunc(errorBodyGrace, x.cancel)
 	defer timer.Stop()
 	if mediaType(resp) == "text/event-stream" {
@@ -349,7 +349,7 @@ func edges(b []byte) (head, tail []byte) {
 
 // Close aborts what runs, tells the server that the session is over, and closes the connections.
 func (t *streamable) Close() error {
-	if t.httpClient == nil || !t.shut() {
+	if t.httpClient == nil || !t.shutdown() {
 		return nil
 	}
 	if t.SessionID() != "" {

@@ -127,8 +127,8 @@ func (c *httpClient) begin() bool {
 	return true
 }
 
-// shut ends everything that runs and waits for it; false if that was done before.
-func (c *httpClient) shut() bool {
+// shutdown ends everything that runs and waits for it; false if that was done before.
+func (c *httpClient) shutdown() bool {
 	c.mu.Lock()
 	again := c.closed
 	c.closed = true

@@ -112,7 +112,7 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 		case errors.As(err, &bad): // too large: the server would only send it again
 			return false, bad
 		}
-		cut := t.cut(err)
+		cut := t.errCut(err)
 		if lastID == "" || !resumable {
 			return false, cut
 		}
@@ -125,8 +125,8 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 	}
 }
 
-// cut says how a response stream ended before the answer.
-func (t *streamable) cut(err error) *failure.Error {
+// errCut says how a response stream ended before the answer.
+func (t *streamable) errCut(err error) *failure.Error {
 	e := &failure.Error{
 		Kind: failure.ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the response stream without answering",
 		Next: "look at the server's own log, then try again",

@@ -142,8 +142,10 @@ func (n *Network) Proxy(to *url.URL) (*url.URL, error) {
 // into reports whether requests to a URL go into the server's Unix socket.
 func (n *Network) into(to *url.URL) bool { return n.socket != "" && sameOrigin(to, n.url) }
 
-// own reports whether a URL is of the server's host.
-func (n *Network) own(to *url.URL) bool { return strings.EqualFold(to.Hostname(), n.url.Hostname()) }
+// isServerHost reports whether a URL is of the server's host.
+func (n *Network) isServerHost(to *url.URL) bool {
+	return strings.EqualFold(to.Hostname(), n.url.Hostname())
+}
 
 // Private is what of the network is for the server alone, so that requests to it do not follow others elsewhere; "" for nothing.
 func (n *Network) Private() string {
@@ -180,7 +182,7 @@ func (n *Network) Transport(to *url.URL, dial Dial) *http.Transport {
 	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if host := n.secure(addr); err == nil && host != "" {
-			return n.secured(ctx, c, host)
+			return n.startTLS(ctx, c, host)
 		}
 		return c, err
 	}
@@ -206,7 +208,7 @@ type documents struct{ *Network }
 func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	const patience = 10 * time.Second
 	to, dialer := req.URL, &net.Dialer{Timeout: patience}
-	if proxy, err := d.Proxy(to); err == nil && proxy == nil && !d.own(to) { // a proxy knows what the name stands for
+	if proxy, err := d.Proxy(to); err == nil && proxy == nil && !d.isServerHost(to) { // a proxy knows what the name stands for
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
 			if at, err := netip.ParseAddrPort(address); err == nil && listen.ReachOfIP(at.Addr()) < listen.ReachOf(d.url) {
 				return fmt.Errorf("%s is %s here, an address of this machine or its network", to.Host, at.Addr())
@@ -237,8 +239,8 @@ func (n *Network) secure(addr string) string {
 	return ""
 }
 
-// secured makes a TLS connection to a proxy.
-func (n *Network) secured(ctx context.Context, c net.Conn, host string) (net.Conn, error) {
+// startTLS makes a TLS connection to a proxy.
+func (n *Network) startTLS(ctx context.Context, c net.Conn, host string) (net.Conn, error) {
 	s := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, RootCAs: n.roots})
 	if err := s.HandshakeContext(ctx); err != nil {
 		_ = c.Close() // it is of no use
@@ -250,7 +252,7 @@ func (n *Network) secured(ctx context.Context, c net.Conn, host string) (net.Con
 // tls is the configuration for connections to the host of a URL.
 func (n *Network) tls(to *url.URL) *tls.Config {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: n.roots}
-	if !n.own(to) {
+	if !n.isServerHost(to) {
 		return conf
 	}
 	conf.InsecureSkipVerify = n.server.Insecure

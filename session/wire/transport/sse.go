@@ -214,7 +214,7 @@ func (t *sseTransport) Send(ctx context.Context, m Message) error {
 
 // Close ends the stream, which is how the server learns of it.
 func (t *sseTransport) Close() error {
-	if t.httpClient == nil || !t.shut() {
+	if t.httpClient == nil || !t.shutdown() {
 		return nil
 	}
 	t.closeConnections()

@@ -63,8 +63,8 @@ func (l *stderrLog) line(line []byte) {
 	l.late = min(l.late+1, diagnosis.Lines)
 }
 
-// outlived notes that the child went on after what it wrote so far: none of that is why it ended.
-func (l *stderrLog) outlived() {
+// noteAlive notes that the child went on after what it wrote so far: none of that is why it ended.
+func (l *stderrLog) noteAlive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.late = 0

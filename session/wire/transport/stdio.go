@@ -173,7 +173,7 @@ func (s *stdio) Send(ctx context.Context, m Message) error {
 func (s *stdio) end(err error) {
 	s.fault.CompareAndSwap(nil, &err)
 	s.finish()
-	if !gone(err) {
+	if !isClosedPipe(err) {
 		s.proc.Signal(process.Kill)
 		return
 	}
@@ -183,10 +183,10 @@ func (s *stdio) end(err error) {
 	}
 }
 
-// heard notes that the child wrote something.
-func (s *stdio) heard() {
+// noteOutput notes that the child wrote something.
+func (s *stdio) noteOutput() {
 	s.read.Store(true)
-	s.errs.outlived()
+	s.errs.noteAlive()
 }
 
 // finish makes writers give up.
@@ -197,7 +197,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	defer close(s.ended)
 	eof, errEOF := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = newLineReader(s.cfg.MaxFrame, in).run(noting{s.stdout, s.heard}) // an end by error is an end; the process says why
+		_ = newLineReader(s.cfg.MaxFrame, in).run(noting{s.stdout, s.noteOutput}) // an end by error is an end; the process says why
 		close(eof)
 	}()
 	go func() {
@@ -235,7 +235,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	left := 0
 	took := time.Now()
 	if s.exited != nil {
-		left = s.others(s.grace.Others)
+		left = s.countOthers(s.grace.Others)
 	}
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	WaitFor(errEOF, drainGrace)
@@ -254,7 +254,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if closedOutput {
 		msg = "the server closed its standard output"
 	}
-	if f := s.fault.Load(); f != nil && !gone(*f) {
+	if f := s.fault.Load(); f != nil && !isClosedPipe(*f) {
 		msg = (*f).Error()
 	}
 	e := &failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"}
@@ -276,8 +276,8 @@ func (s *stdio) drain(eof <-chan struct{}) {
 	}
 }
 
-// others counts what the child started and left behind: a process that notices that it is gone, and ends as well, is not left.
-func (s *stdio) others(limit time.Duration) int {
+// countOthers counts what the child started and left behind: a process that notices that it is gone, and ends as well, is not left.
+func (s *stdio) countOthers(limit time.Duration) int {
 	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
 		if n := s.proc.Others(); n == 0 || s.signalled.Load() != 0 || !time.Now().Before(end) {
 			return n
@@ -285,9 +285,11 @@ func (s *stdio) others(limit time.Duration) int {
 	}
 }
 
-// gone says that a write failed because the child does not read any more, or has ended, which closes its input: how it ended says
+// isClosedPipe says that a write failed because the child does not read any more, or has ended, which closes its input: how it ended says
 // more than that.
-func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) }
+func isClosedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
+}
 
 // watchInput ends the child once it has closed its input, though nobody writes to it: it will answer nothing any more.
 func (s *stdio) watchInput() {

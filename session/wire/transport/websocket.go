@@ -176,18 +176,18 @@ func (t *socket) read(conn *websocket.Conn) {
 		// Close ends this: a context would end the connection without a goodbye.
 		kind, r, err := conn.Reader(context.Background())
 		if err != nil {
-			t.lost(err)
+			t.reportLost(err)
 			return
 		}
 		body, err := readBody(r, -1, t.max)
 		switch {
 		case errors.Is(err, errTooLarge):
 			if err = t.skip(body, r); err != nil {
-				t.lost(err)
+				t.reportLost(err)
 				return
 			}
 		case err != nil:
-			t.lost(err)
+			t.reportLost(err)
 			return
 		case kind != websocket.MessageText:
 			t.in.Broken(body[:min(len(body), headBytes)], body[max(0, len(body)-tailBytes):], &failure.Error{
@@ -217,8 +217,8 @@ func (t *socket) skip(start []byte, r io.Reader) error {
 	}
 }
 
-// lost reports the end of the connection, unless it is Close's.
-func (t *socket) lost(err error) {
+// reportLost reports the end of the connection, unless it is Close's.
+func (t *socket) reportLost(err error) {
 	select {
 	case <-t.closing:
 		return
@@ -344,6 +344,6 @@ func (t *socket) Close() error {
 		timer.Stop()
 	}
 	t.closeConnections()
-	t.shut()
+	t.shutdown()
 	return nil
 }
