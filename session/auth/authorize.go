@@ -169,13 +169,13 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 	}
 	given := a.given
 	if a.helper != nil {
-		if again, err := a.helper.answered(req, resp); again || err != nil {
+		if again, err := a.helper.handleResponse(req, resp); again || err != nil {
 			return again, err
 		}
 		given = given || a.helper.authorizes()
 	}
 	if given || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
-		a.accepted(req, resp)
+		a.noteAccepted(req, resp)
 		return false, nil
 	}
 	ch := challengeOf(resp)

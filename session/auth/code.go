@@ -25,10 +25,10 @@ func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
 	if t.person == nil {
 		return &failure.Error{Kind: failure.OAuth, Message: "nobody is here to log in", Next: "log in where there is a browser"}
 	}
-	known := t.known(ctx, d.key)
+	known := t.knownClient(ctx, d.key)
 	err := t.browse(ctx, d, o, known)
 	// It has forgotten the client, or gives it no more than what it was registered for.
-	if known != nil && (refused(err, "invalid_client") || refused(err, "unauthorized_client") || refused(err, "invalid_scope")) {
+	if known != nil && (isRefusal(err, "invalid_client") || isRefusal(err, "unauthorized_client") || isRefusal(err, "invalid_scope")) {
 		t.flow.note("client_id %s does not do any more: registering anew", text.Clip(known.ID, 100))
 		t.flow.end(Failed, err)
 		t.flow.begin(StepRegister)
@@ -121,7 +121,7 @@ func (t *talk) authorize(ctx context.Context, visit Visit, m *Metadata, params u
 	if err != nil {
 		return "", "", err
 	}
-	code, err = returned(back, m)
+	code, err = returnedCode(back, m)
 	return code, verifier, err
 }
 
@@ -151,8 +151,8 @@ func (t *talk) expect(ctx context.Context, known *Client) (Visit, error) {
 	return t.person.Expect(ctx, "")
 }
 
-// returned is the code that a browser brings back, after its iss was compared (RFC 9207 section 2.4).
-func returned(back *url.URL, m *Metadata) (string, error) {
+// returnedCode is the code that a browser brings back, after its iss was compared (RFC 9207 section 2.4).
+func returnedCode(back *url.URL, m *Metadata) (string, error) {
 	q := back.Query()
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		if len(q[name]) > 1 {

@@ -74,7 +74,7 @@ func (a *Authorizer) startToken(ctx context.Context) (string, error) {
 	}
 	if a.adopt(ctx) {
 		c = a.creds.Load()
-	} else if c != nil && a.forgotten(ctx, c) {
+	} else if c != nil && a.dropForgotten(ctx, c) {
 		c = nil
 	}
 	machine, used := a.server.OAuth.ByMachine(), ""
@@ -83,14 +83,14 @@ func (a *Authorizer) startToken(ctx context.Context) (string, error) {
 	}
 	switch now := a.opts.Now(); {
 	case machine && (used == "" || a.expiresSoon(c, now)):
-		err = a.once(ctx, used, func(ctx context.Context) error { return a.obtain(ctx, nil) })
+		err = a.renewOnce(ctx, used, func(ctx context.Context) error { return a.obtain(ctx, nil) })
 	case used != "" && c.Token.Refresh != "" && a.expiresSoon(c, now):
 		err = a.renewAhead(ctx, c)
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if c = a.creds.Load(); c != nil && c.Token.Access != "" && !a.refusedBefore(c) && !c.over(a.opts.Now()) {
+	if c = a.creds.Load(); c != nil && c.Token.Access != "" && !a.refusedBefore(c) && !c.isExpired(a.opts.Now()) {
 		return c.Token.Access, nil // also where it could not be renewed now
 	}
 	return "", a.noToken(c, err)
@@ -99,7 +99,7 @@ func (a *Authorizer) startToken(ctx context.Context) (string, error) {
 // expiresSoon reports whether the token in c is to be renewed before a start.
 func (a *Authorizer) expiresSoon(c *Credentials, now time.Time) bool {
 	if a.refusedBefore(c) {
-		return !a.untaken(c) // another one would be refused as well
+		return !a.refusesNew(c) // another one would be refused as well
 	}
 	left, life := c.Token.Expires.Sub(now), c.Token.Expires.Sub(c.Token.Obtained)
 	return c.Token.Expires.IsZero() || left < life/2
@@ -111,8 +111,8 @@ func (a *Authorizer) refusedBefore(c *Credentials) bool {
 	return bad != nil && *bad == c.Token.Access
 }
 
-// over reports whether the token has expired.
-func (c *Credentials) over(now time.Time) bool {
+// isExpired reports whether the token has expired.
+func (c *Credentials) isExpired(now time.Time) bool {
 	return !c.Token.Expires.IsZero() && !now.Before(c.Token.Expires)
 }
 
@@ -169,7 +169,7 @@ func (a *Authorizer) Started(ctx context.Context, cfg config.Server, err error) 
 		return false, err
 	}
 	c := a.creds.Load()
-	untried := a.untaken(c)
+	untried := a.refusesNew(c)
 	judged, refused := a.Judge(err)
 	if !refused {
 		return false, judged

@@ -87,7 +87,7 @@ func (t *talk) resource(ctx context.Context, ch *Challenge) (*resourceMetadata, 
 		if err != nil {
 			return nil, err
 		}
-		return &m, t.ours(&m)
+		return &m, t.checkResource(&m)
 	}
 	if ch != nil && ch.Metadata != "" {
 		return nil, &Violation{ByServer, "RFC 9728 section 5.1", "there is no protected-resource metadata at " + mask.URL(places[0]) + ", which WWW-Authenticate names"}
@@ -96,8 +96,8 @@ func (t *talk) resource(ctx context.Context, ch *Challenge) (*resourceMetadata, 
 	return nil, nil
 }
 
-// ours checks that metadata is about this server, before anything else of it is used.
-func (t *talk) ours(m *resourceMetadata) error {
+// checkResource checks that metadata is about this server, before anything else of it is used.
+func (t *talk) checkResource(m *resourceMetadata) error {
 	named, err := url.Parse(m.Resource)
 	if err != nil || m.Resource == "" || named.Fragment != "" {
 		return &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the metadata's resource is %q, which is not the URI of a resource", text.Clip(mask.URL(m.Resource), 200))}
@@ -122,7 +122,7 @@ func (t *talk) issuer(ctx context.Context, issuer string) (*Metadata, error) {
 	if err != nil {
 		return nil, &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the authorization server %q is not a URL", text.Clip(issuer, 200))}
 	}
-	if err := t.allowed(ctx, u, &Violation{By: ByServer, Section: "RFC 8414 section 2"}); err != nil {
+	if err := t.checkURL(ctx, u, &Violation{By: ByServer, Section: "RFC 8414 section 2"}); err != nil {
 		return nil, err
 	}
 	for _, at := range metadataPlaces(u) {
@@ -153,8 +153,8 @@ func (t *talk) replace(ctx context.Context, m *Metadata) error {
 	return t.usable(ctx, m)
 }
 
-// named is where the configuration says that the metadata is, "" if it does not.
-func (t *talk) named() string {
+// metadataURL is where the configuration says that the metadata is, "" if it does not.
+func (t *talk) metadataURL() string {
 	if t.server.OAuth == nil {
 		return ""
 	}
@@ -204,7 +204,7 @@ func (t *talk) usable(ctx context.Context, m *Metadata) error {
 			by.What = fmt.Sprintf("its %s is %q", e.name, text.Clip(mask.URL(e.url), 200))
 			return by
 		}
-		if err := t.allowed(ctx, u, by); err != nil {
+		if err := t.checkURL(ctx, u, by); err != nil {
 			return err
 		}
 	}

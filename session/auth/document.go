@@ -23,8 +23,8 @@ func ClientMetadata(id string) ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// documented reports whether the metadata document has a redirect. The port of one on loopback is free (RFC 8252 section 7.3).
-func documented(redirect string) bool {
+// isDocumented reports whether the metadata document has a redirect. The port of one on loopback is free (RFC 8252 section 7.3).
+func isDocumented(redirect string) bool {
 	u, err := url.Parse(redirect)
 	if err != nil || u.Scheme != "http" || listen.ReachOf(u) != listen.Machine || u.RawQuery != "" {
 		return false

@@ -97,15 +97,15 @@ func (t *talk) post(ctx context.Context, target, contentType string, body []byte
 	}
 	req.Header.Set("Content-Type", contentType)
 	req.Header.Set("Accept", "application/json")
-	if err := t.vouched(ctx, req.URL); err != nil {
+	if err := t.confirmUnverified(ctx, req.URL); err != nil {
 		return nil, err
 	}
 	return t.send(req)
 }
 
-// vouched lets the user judge whether a secret is sent in a login at a server whose certificate nobody checks, wherever it goes:
+// confirmUnverified lets the user judge whether a secret is sent in a login at a server whose certificate nobody checks, wherever it goes:
 // that is what the server says, or somebody on the way. It is asked once for each server.
-func (t *talk) vouched(ctx context.Context, to *url.URL) error {
+func (t *talk) confirmUnverified(ctx context.Context, to *url.URL) error {
 	if !t.server.Unverified() || t.risked.Load() {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (t *talk) vouched(ctx context.Context, to *url.URL) error {
 
 // send makes one exchange, and once more when the user allows an address that turned out to be near.
 func (t *talk) send(req *http.Request) (*reply, error) {
-	if err := t.allowed(req.Context(), req.URL, nil); err != nil {
+	if err := t.checkURL(req.Context(), req.URL, nil); err != nil {
 		return nil, err
 	}
 	r, err := t.exchange(req)
@@ -191,7 +191,7 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 		return nil, unreachable(req, err)
 	}
 	e.Note = resp.Status
-	hide := said(req, sent)
+	hide := hideSecrets(req, sent)
 	head = append(mask.Head(resp.Proto+" "+resp.Status, resp.Header), "\r\n\r\n"...)
 	tap.Append(e, []byte(hide.Replace(string(head)+string(maskBody(resp.Header.Get("Content-Type"), body[:min(len(body), maxDocument)])))))
 	if len(body) > maxDocument {
@@ -250,8 +250,8 @@ func (t *talk) limit() listen.Reach {
 	return listen.ReachOf(t.url)
 }
 
-// who is the server in a question: its host, or the command's name.
-func (t *talk) who() string {
+// serverName is the server in a question: its host, or the command's name.
+func (t *talk) serverName() string {
 	if t.url == nil {
 		return t.server.Name
 	}
@@ -266,8 +266,8 @@ type errNear struct {
 
 func (e *errNear) Error() string { return e.url.Host + " is " + e.ip.String() + " here" }
 
-// allowed says whether a server may send us, or a browser, to a URL.
-func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
+// checkURL says whether a server may send us, or a browser, to a URL.
+func (t *talk) checkURL(ctx context.Context, u *url.URL, by *Violation) error {
 	if by == nil {
 		by = &Violation{By: ByServer, Section: "OAuth 2.1 section 1.5"}
 	}
@@ -289,7 +289,7 @@ func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
 // ask lets the user judge an address that is nearer than the server.
 func (t *talk) ask(ctx context.Context, u *url.URL, by Party, what string) error {
 	if t.person != nil {
-		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.who(), u.Host, what))
+		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.serverName(), u.Host, what))
 		if err != nil {
 			return err
 		}

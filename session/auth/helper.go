@@ -91,8 +91,8 @@ func (h *helper) authorizes() bool {
 	return is
 }
 
-// answered hears how the server took a request; again says that the program has printed other headers since.
-func (h *helper) answered(req *http.Request, resp *http.Response) (again bool, err error) {
+// handleResponse hears how the server took a request; again says that the program has printed other headers since.
+func (h *helper) handleResponse(req *http.Request, resp *http.Response) (again bool, err error) {
 	have, fresh := h.current()
 	if resp.StatusCode != http.StatusUnauthorized {
 		if resp.StatusCode < 400 {
@@ -220,11 +220,11 @@ func (h *helper) run(ctx context.Context) (map[string]string, error) {
 	case len(said) > maxHelper:
 		return nil, fmt.Errorf("it printed more than %s", text.Bytes(maxHelper))
 	case tooLate:
-		return nil, &errHelper{"it did not end within " + text.Duration(h.timeout), shown(complaint)}
+		return nil, &errHelper{"it did not end within " + text.Duration(h.timeout), clipOutput(complaint)}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case p.ExitCode() != 0:
-		return nil, &errHelper{"it " + how, shown(complaint)}
+		return nil, &errHelper{"it " + how, clipOutput(complaint)}
 	}
 	return headersOf(said)
 }
@@ -252,8 +252,8 @@ func collect(from *os.File, full func()) (wait func() []byte) {
 	}
 }
 
-// shown is what a program wrote to stderr, for people.
-func shown(b []byte) string { return text.Clip(mask.Text(strings.TrimSpace(string(b))), 2000) }
+// clipOutput is what a program wrote to stderr, for people.
+func clipOutput(b []byte) string { return text.Clip(mask.Text(strings.TrimSpace(string(b))), 2000) }
 
 // headersOf reads what a helper printed. No error quotes it.
 func headersOf(b []byte) (map[string]string, error) {

@@ -23,7 +23,7 @@ type LoginOptions struct {
 
 // Login gets a token with the help of a person, for what the server last refused. It ends with ctx. Only one runs at a time.
 func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error {
-	if err := a.ours(); err != nil {
+	if err := a.checkNoHeader(); err != nil {
 		return err
 	}
 	f, ch, done, err := a.start()
@@ -34,7 +34,7 @@ func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error 
 	t := a.talk(f, p)
 	if err := t.login(ctx, ch, o); err != nil {
 		f.end(Failed, err)
-		return t.failed(err)
+		return t.loginError(err)
 	}
 	f.begin(StepRetry)
 	return nil
@@ -62,7 +62,7 @@ func (a *Authorizer) talk(f *Flow, p Person) *talk {
 	if f == nil {
 		f = newFlow(a.opts.Now, func() {})
 	}
-	t := &talk{Authorizer: a, flow: f, person: p, near: a.configured()}
+	t := &talk{Authorizer: a, flow: f, person: p, near: a.configuredHosts()}
 	if c := a.creds.Load(); c != nil {
 		if u, err := url.Parse(c.TokenURL); err == nil {
 			t.near[u.Host] = true // whoever logged in there was asked
@@ -71,8 +71,8 @@ func (a *Authorizer) talk(f *Flow, p Person) *talk {
 	return t
 }
 
-// failed is the error of a login: what happened, and whether a clock is to blame.
-func (t *talk) failed(err error) error {
+// loginError is the error of a login: what happened, and whether a clock is to blame.
+func (t *talk) loginError(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -91,8 +91,8 @@ func (t *talk) failed(err error) error {
 	}
 	e.Stage = "login"
 	if e.Next == "" {
-		e.Next = next(err)
-		if t.server.OAuth.ByMachine() && violation(err) == nil && !refused(err, "access_denied") {
+		e.Next = nextStep(err)
+		if t.server.OAuth.ByMachine() && violation(err) == nil && !isRefusal(err, "access_denied") {
 			e.Next = "check what the authorization server knows of this client"
 		}
 	}
@@ -107,8 +107,8 @@ func clockIsOff(skew time.Duration, by string) string {
 	return fmt.Sprintf("the clock here is off by %s, as %s sees it", text.Duration(skew.Abs()), by)
 }
 
-// next is what the user can do about a login that failed.
-func next(err error) string {
+// nextStep is what the user can do about a login that failed.
+func nextStep(err error) string {
 	if v := violation(err); v != nil {
 		switch v.By {
 		case ByServer:
@@ -119,7 +119,7 @@ func next(err error) string {
 			return "correct the configuration, then log in again"
 		}
 	}
-	if refused(err, "access_denied") {
+	if isRefusal(err, "access_denied") {
 		return "log in again, and allow it"
 	}
 	return "log in again"
@@ -156,7 +156,7 @@ func (a *Authorizer) Discover(ctx context.Context, p Person) (*Flow, error) {
 	}
 	if err != nil {
 		t.flow.end(Failed, err)
-		return t.flow, t.failed(err)
+		return t.flow, t.loginError(err)
 	}
 	return t.flow, nil
 }
@@ -223,7 +223,7 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 			return nil, err
 		}
 		t.flow.end(Skipped, nil)
-	} else if at := t.named(); at != "" {
+	} else if at := t.metadataURL(); at != "" {
 		t.flow.note("the configuration names the authorization server's metadata")
 		t.flow.end(Skipped, nil)
 		t.flow.begin(StepServer)
@@ -334,8 +334,8 @@ func (t *talk) probe(ctx context.Context) (*Challenge, error) {
 	return challengeOf(&http.Response{StatusCode: r.status, Header: r.header}), nil
 }
 
-// known is what an earlier login left: it is for the same issuer, or nothing.
-func (t *talk) known(ctx context.Context, key Key) *Client {
+// knownClient is what an earlier login left: it is for the same issuer, or nothing.
+func (t *talk) knownClient(ctx context.Context, key Key) *Client {
 	found, err := t.opts.Store.Find(ctx, key.Resource)
 	if err != nil {
 		t.flow.note("%s: %s", t.opts.Store.Where(), mask.Text(err.Error()))

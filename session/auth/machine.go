@@ -28,9 +28,9 @@ const (
 // wireGrants are the grants at the authorization server of the resource.
 var wireGrants = map[string]string{config.GrantClient: grantClient, config.GrantEnterprise: grantBearer, config.GrantWorkload: grantBearer}
 
-// configured are the hosts that the configuration names: they may be nearer than the server looks, which may itself be a name of
+// configuredHosts are the hosts that the configuration names: they may be nearer than the server looks, which may itself be a name of
 // this network.
-func (a *Authorizer) configured() map[string]bool {
+func (a *Authorizer) configuredHosts() map[string]bool {
 	near := map[string]bool{}
 	if a.url != nil {
 		near[a.url.Host] = true
@@ -69,7 +69,7 @@ func (a *Authorizer) obtain(ctx context.Context, ch *Challenge) error {
 	a.refusal = nil
 	if err != nil {
 		t.flow.end(Failed, err)
-		err = t.failed(err)
+		err = t.loginError(err)
 		if r := (*Refusal)(nil); errors.As(err, &r) {
 			a.refusal, a.evidence = err, evidence
 		}
@@ -175,7 +175,7 @@ func (t *talk) mayShow(name, token string, to endpoint) error {
 	if c == nil {
 		return wrong(" is not a JWT")
 	}
-	if err := t.unexpired(name, c); err != nil {
+	if err := t.checkExpiry(name, c); err != nil {
 		return err
 	}
 	if t.static() {
@@ -189,7 +189,7 @@ func (t *talk) mayShow(name, token string, to endpoint) error {
 	return wrong(" is for %s, and the authorization server is %s: name its token_url if that is meant", text.Clip(mask.Text(strings.Join(c.Audience, " ")), 200), mask.URL(to.aud))
 }
 
-func (t *talk) unexpired(name string, c *Claims) error {
+func (t *talk) checkExpiry(name string, c *Claims) error {
 	if c == nil || c.Expires.IsZero() || t.opts.Now().Before(c.Expires) {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (t *talk) authorityOf(ctx context.Context, idToken string, to endpoint, sco
 	t.proof = nil // it binds what the other one gives
 	if t.server.OAuth.LogsInAt() == "" {
 		t.flow.begin(StepExchange)
-		if err := t.unexpired("id_token", ParseClaims(idToken)); err != nil {
+		if err := t.checkExpiry("id_token", ParseClaims(idToken)); err != nil {
 			return "", err
 		}
 		idp, client, err := t.identityProvider(ctx)
@@ -225,7 +225,7 @@ func (t *talk) authorityOf(ctx context.Context, idToken string, to endpoint, sco
 		t.flow.end(Done, nil)
 		t.flow.begin(StepExchange)
 		jag, err := t.exchangeID(ctx, idp, client, token, to, scopes, audience)
-		if fresh || !refused(err, "invalid_grant") {
+		if fresh || !isRefusal(err, "invalid_grant") {
 			return jag, err
 		}
 		ended = err
@@ -285,8 +285,8 @@ func (t *talk) identityProvider(ctx context.Context) (*Metadata, *Client, error)
 	return m, client, nil
 }
 
-// own refuses what the configuration has settled already.
-func (a *Authorizer) ours() error {
+// checkNoHeader refuses what the configuration has settled already.
+func (a *Authorizer) checkNoHeader() error {
 	if !a.given {
 		return nil
 	}

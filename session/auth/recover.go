@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// accepted notes that the server took a request, with whatever token that had.
-func (a *Authorizer) accepted(req *http.Request, resp *http.Response) {
+// noteAccepted notes that the server took a request, with whatever token that had.
+func (a *Authorizer) noteAccepted(req *http.Request, resp *http.Response) {
 	if resp.StatusCode < 400 && a.unmet.Load() && bearer(req) != "" {
 		a.unmet.Store(false)
 		a.change()
@@ -32,9 +32,9 @@ func (a *Authorizer) accepted(req *http.Request, resp *http.Response) {
 // untakenFor is how long a token that the server has never taken is held to be one that it does not take.
 const untakenFor = time.Minute
 
-// untaken reports whether the server refuses a token that is new, as it would another one. One that is older may have ended,
+// refusesNew reports whether the server refuses a token that is new, as it would another one. One that is older may have ended,
 // although the server took no request with it: it may have refused them all for another reason.
-func (a *Authorizer) untaken(c *Credentials) bool {
+func (a *Authorizer) refusesNew(c *Credentials) bool {
 	return a.fresh.Load() && (c == nil || a.opts.Now().Sub(c.Token.Obtained) < untakenFor)
 }
 
@@ -44,17 +44,17 @@ var errNobody = errors.New("a login is needed")
 // recover gets a better token after a refusal, where that needs nobody.
 func (a *Authorizer) recover(req *http.Request, ch *Challenge) (again bool, err error) {
 	ctx, used := req.Context(), bearer(req)
-	err = a.once(ctx, used, func(ctx context.Context) error {
+	err = a.renewOnce(ctx, used, func(ctx context.Context) error {
 		c := a.creds.Load()
 		switch {
 		case a.adopt(ctx):
 			return nil
 		case a.server.OAuth.ByMachine():
-			if used != "" && a.untaken(c) {
+			if used != "" && a.refusesNew(c) {
 				return a.notTaken(ch)
 			}
 			return a.obtain(ctx, ch)
-		case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.untaken(c):
+		case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.refusesNew(c):
 			return errNobody // another token of the same kind would be refused as well
 		}
 		return a.talk(nil, nil).renew(ctx)

@@ -45,7 +45,7 @@ func (t *talk) identify(ctx context.Context, d *discovery, known *Client, redire
 		return c, err
 	}
 	if t.opts.Document != "" && m.TakesDocuments {
-		if documented(redirect) {
+		if isDocumented(redirect) {
 			t.flow.note("client_id %s, a metadata document", t.opts.Document)
 			return &Client{ID: t.opts.Document, Method: "none", Redirect: redirect, Origin: Document}, nil
 		}
@@ -95,12 +95,12 @@ func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Cl
 	if want.Method == "" {
 		return nil, unknownMethod(m)
 	}
-	got, err := t.registered(ctx, m.Register, want)
-	if refused(err, "invalid_client_metadata") && want.Scope != "" {
+	got, err := t.postRegistration(ctx, m.Register, want)
+	if isRefusal(err, "invalid_client_metadata") && want.Scope != "" {
 		// RFC 7591 section 2: which scopes a client may ask for is up to the authorization server, and some know only their own ones here.
 		t.flow.note("registering without scopes, after %s", err)
 		want.Scope = ""
-		got, err = t.registered(ctx, m.Register, want)
+		got, err = t.postRegistration(ctx, m.Register, want)
 	}
 	if err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Cl
 	return c, nil
 }
 
-// registered asks a registration endpoint for a client.
-func (t *talk) registered(ctx context.Context, endpoint string, want registration) (*registration, error) {
+// postRegistration asks a registration endpoint for a client.
+func (t *talk) postRegistration(ctx context.Context, endpoint string, want registration) (*registration, error) {
 	body, err := json.Marshal(want)
 	if err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ type renewing struct {
 	refusal  error
 }
 
-// once gets a new token for all who wait for one; used is the token that is not good any more.
-func (a *Authorizer) once(ctx context.Context, used string, get func(context.Context) error) error {
+// renewOnce gets a new token for all who wait for one; used is the token that is not good any more.
+func (a *Authorizer) renewOnce(ctx context.Context, used string, get func(context.Context) error) error {
 	before := a.rounds.Load()
 	select {
 	case a.busy <- struct{}{}:
@@ -92,8 +92,8 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 	return false
 }
 
-// forgotten drops what another process has logged out of, so that it does not come back.
-func (a *Authorizer) forgotten(ctx context.Context, c *Credentials) bool {
+// dropForgotten drops what another process has logged out of, so that it does not come back.
+func (a *Authorizer) dropForgotten(ctx context.Context, c *Credentials) bool {
 	found, err := a.opts.Store.Find(ctx, c.Resource)
 	if err != nil || !a.kept.Load() || slices.ContainsFunc(found, func(f Credentials) bool { return f.Key == c.Key }) {
 		return false
@@ -107,7 +107,7 @@ func (a *Authorizer) forgotten(ctx context.Context, c *Credentials) bool {
 
 // renewAhead changes the refresh token into a new token, once for all who wait, where the one of c is about to end.
 func (a *Authorizer) renewAhead(ctx context.Context, c *Credentials) error {
-	return a.once(ctx, c.Token.Access, func(ctx context.Context) error {
+	return a.renewOnce(ctx, c.Token.Access, func(ctx context.Context) error {
 		if !a.renewable(c) {
 			return a.failed // that of who was faster
 		}
@@ -133,15 +133,15 @@ func (t *talk) renew(ctx context.Context) error {
 		t.flow.note("another process has a newer token, which is used")
 		return nil
 	}
-	if t.forgotten(ctx, c) {
+	if t.dropForgotten(ctx, c) {
 		return fmt.Errorf("%w: another program has logged out", errNobody)
 	}
-	tok, err := t.renewed(ctx, c)
+	tok, err := t.renewToken(ctx, c)
 	n := *c
 	switch {
-	case refused(err, "invalid_grant"):
+	case isRefusal(err, "invalid_grant"):
 		n.Token.Refresh = ""
-	case refused(err, "invalid_client") && c.Client.Origin == Registered:
+	case isRefusal(err, "invalid_client") && c.Client.Origin == Registered:
 		n.Client, n.Token.Refresh = Client{}, "" // the next login registers anew
 	case err != nil:
 		return err
@@ -154,7 +154,7 @@ func (t *talk) renew(ctx context.Context) error {
 		}
 		n.Token = tok
 	}
-	if t.forgotten(ctx, c) {
+	if t.dropForgotten(ctx, c) {
 		return fmt.Errorf("%w: another program has logged out meanwhile", errNobody)
 	}
 	if !t.creds.CompareAndSwap(c, &n) {
@@ -172,8 +172,8 @@ func (t *talk) renew(ctx context.Context) error {
 	return nil
 }
 
-// renewed asks for a new token.
-func (t *talk) renewed(ctx context.Context, c *Credentials) (tok Token, err error) {
+// renewToken asks for a new token.
+func (t *talk) renewToken(ctx context.Context, c *Credentials) (tok Token, err error) {
 	if c.Token.Proof != nil {
 		if t.proof, err = newProver(c.Token.Proof); err != nil {
 			return tok, err
@@ -191,7 +191,7 @@ func (t *talk) renewed(ctx context.Context, c *Credentials) (tok Token, err erro
 
 // Refresh gets a new token now, because a person wants one. Its Flow is in Status.
 func (a *Authorizer) Refresh(ctx context.Context) error {
-	if err := a.ours(); err != nil {
+	if err := a.checkNoHeader(); err != nil {
 		return err
 	}
 	c, err := a.credentials(ctx)
@@ -221,10 +221,10 @@ func (a *Authorizer) Refresh(ctx context.Context) error {
 	} else {
 		f.begin(StepRefresh)
 	}
-	err = a.once(ctx, used, get)
+	err = a.renewOnce(ctx, used, get)
 	f.end(Done, err)
 	if err != nil {
-		return t.failed(err)
+		return t.loginError(err)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ var inside = regexp.MustCompile(`("(?:` + strings.Join(secret, "|") + `)"\s*:\s*
 // shortSecret is how long a secret is at least: anything shorter would hide half of what is said.
 const shortSecret = 8
 
-// said hides the secrets of a request in what a server says of it.
-func said(req *http.Request, form []byte) *strings.Replacer {
+// hideSecrets hides the secrets of a request in what a server says of it.
+func hideSecrets(req *http.Request, form []byte) *strings.Replacer {
 	var pairs []string
 	add := func(s string) {
 		if len(s) >= shortSecret {

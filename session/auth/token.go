@@ -50,8 +50,8 @@ func (e *Refusal) Error() string {
 	return s
 }
 
-// refused reports whether an authorization server sent this error code.
-func refused(err error, code string) bool {
+// isRefusal reports whether an authorization server sent this error code.
+func isRefusal(err error, code string) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Code == code
 }

@@ -134,7 +134,7 @@ func (v *visit) Go(ctx context.Context, authorize *url.URL, mine func(*url.URL) 
 	}
 	if p.Paste != nil {
 		wg.Go(func() {
-			if err := v.pasted(ctx); err != nil && len(v.listeners) == 0 {
+			if err := v.readPasted(ctx); err != nil && len(v.listeners) == 0 {
 				cancel(err)
 			}
 		})
@@ -150,8 +150,8 @@ func (v *visit) Go(ctx context.Context, authorize *url.URL, mine func(*url.URL) 
 	}
 }
 
-// pasted takes what the user pastes, until something of it is the callback.
-func (v *visit) pasted(ctx context.Context) error {
+// readPasted takes what the user pastes, until something of it is the callback.
+func (v *visit) readPasted(ctx context.Context) error {
 	for {
 		text, err := v.person.Paste(ctx)
 		if err != nil {

@@ -50,7 +50,7 @@ func (v *visit) callback(w http.ResponseWriter, r *http.Request) {
 	a := answer{http.StatusOK, "Back to mcphud", "The login goes on in mcphud, which says how it ended. You can close this page."}
 	take := false
 	switch {
-	case !v.addressed(r.Host):
+	case !v.isOwnHost(r.Host):
 		a = answer{http.StatusForbidden, "Not here", "This address is not the one that mcphud waits at."}
 	case strings.Trim(r.URL.Path, "/") != strings.Trim(v.redirect.Path, "/"):
 		a = answer{http.StatusNotFound, "Nothing here", "mcphud waits for a login at another path."}
@@ -77,8 +77,8 @@ func (v *visit) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// addressed reports whether a Host header names this listener, not a name that somebody made point here.
-func (v *visit) addressed(host string) bool {
+// isOwnHost reports whether a Host header names this listener, not a name that somebody made point here.
+func (v *visit) isOwnHost(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		name, port = strings.Trim(host, "[]"), "80"

@@ -2,5 +2,5 @@
 
 package credstore
 
-// absent says why there is no keychain, nil where there is one.
-func absent() error { return nil }
+// keychainError says why there is no keychain, nil where there is one.
+func keychainError() error { return nil }

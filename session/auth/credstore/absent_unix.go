@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// absent says why there is no keychain, nil where there may be one. It is asked first because the library would start a message
+// keychainError says why there is no keychain, nil where there may be one. It is asked first because the library would start a message
 // bus where none runs.
-func absent() error {
+func keychainError() error {
 	if a := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); a != "" && a != "autolaunch:" {
 		return nil
 	}

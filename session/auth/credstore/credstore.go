@@ -91,7 +91,7 @@ func (s *store) Put(ctx context.Context, c auth.Credentials) error {
 	if err != nil {
 		return err
 	}
-	return s.edit(ctx, func(all []entry) []entry { return append([]entry{e}, without(all, c.Key)...) })
+	return s.edit(ctx, func(all []entry) []entry { return append([]entry{e}, removeKey(all, c.Key)...) })
 }
 
 // Delete implements auth.Store.
@@ -99,10 +99,10 @@ func (s *store) Delete(ctx context.Context, k auth.Key) error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return s.edit(ctx, func(all []entry) []entry { return without(all, k) })
+	return s.edit(ctx, func(all []entry) []entry { return removeKey(all, k) })
 }
 
-func without(all []entry, k auth.Key) []entry {
+func removeKey(all []entry, k auth.Key) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.Key == k })
 }
 
@@ -113,7 +113,7 @@ func (s *store) Where() string {
 	return s.path + s.where
 }
 
-func (s *store) kept(how string) {
+func (s *store) setWhere(how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.where = how

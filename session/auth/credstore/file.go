@@ -81,9 +81,9 @@ func (s *store) open(ctx context.Context, e entry) (c auth.Credentials, err erro
 		if b, err = unseal(key, e.Key, e.Sealed); err != nil {
 			return c, fmt.Errorf("%s is damaged: %w; log in again", s.path, err)
 		}
-		s.kept(sealedWith)
+		s.setWhere(sealedWith)
 	} else {
-		s.kept(inPlain)
+		s.setWhere(inPlain)
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf("%s is damaged: %w; log in again", s.path, err)
@@ -107,7 +107,7 @@ func (s *store) close(ctx context.Context, c auth.Credentials) (entry, error) {
 		return entry{}, err
 	}
 	if s.mode == File {
-		s.kept(inPlain)
+		s.setWhere(inPlain)
 		return entry{Key: c.Key, Plain: b}, nil
 	}
 	key, err := s.keychain.key(ctx)
@@ -116,12 +116,12 @@ func (s *store) close(ctx context.Context, c auth.Credentials) (entry, error) {
 	}
 	switch {
 	case err == nil:
-		s.kept(sealedWith)
+		s.setWhere(sealedWith)
 		return entry{Key: c.Key, KeyID: keyID(key), Sealed: seal(key, c.Key, b)}, nil
 	case s.mode == Keychain || ctx.Err() != nil:
 		return entry{}, err
 	}
-	s.kept(inPlain + ": " + err.Error())
+	s.setWhere(inPlain + ": " + err.Error())
 	return entry{Key: c.Key, Plain: b}, nil
 }
 

@@ -54,7 +54,7 @@ func (k *keychain) key(ctx context.Context) ([]byte, error) {
 		return k.have, nil
 	}
 	q := k.asking
-	if q != nil && q.ended() && (q.err == nil || time.Since(q.at) > again) {
+	if q != nil && q.isDone() && (q.err == nil || time.Since(q.at) > again) {
 		q = nil
 	}
 	if q == nil {
@@ -107,7 +107,7 @@ func (k *keychain) ask(f func() ([]byte, error)) *question {
 	q := &question{done: make(chan struct{})}
 	k.asking = q
 	if !k.always {
-		if q.err = absent(); q.err != nil {
+		if q.err = keychainError(); q.err != nil {
 			q.at = time.Now()
 			close(q.done)
 			return q
@@ -125,7 +125,7 @@ func (k *keychain) ask(f func() ([]byte, error)) *question {
 	return q
 }
 
-func (q *question) ended() bool {
+func (q *question) isDone() bool {
 	select {
 	case <-q.done:
 		return true
@@ -149,7 +149,7 @@ func (k *keychain) wait(ctx context.Context, q *question) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-timer.C:
-		if !q.ended() {
+		if !q.isDone() {
 			k.mu.Lock()
 			q.late = true
 			k.mu.Unlock()

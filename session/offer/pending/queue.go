@@ -129,7 +129,7 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 	}
 	if !q.o.Attended {
 		e := Ended{Question: w.Question, Why: left, Over: time.Now()}
-		e.own()
+		e.cloneParams()
 		q.mu.Lock()
 		if n := e.size(); len(q.unanswered) == 0 || len(q.unanswered) < maxEnded && q.unansweredBytes+n <= maxEndedBytes {
 			q.unanswered = append(q.unanswered, e)
@@ -167,7 +167,7 @@ func (q *Queue) add(w *waiting) *jsonrpc.Error {
 // else came at that moment.
 func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
 	e := Ended{Question: w.Question}
-	e.own()
+	e.cloneParams()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
@@ -178,7 +178,7 @@ func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
 	e.Result, e.Fault, e.By, e.Over = a.result, a.fault, a.by, time.Now()
 	switch {
 	case err != nil:
-		e.Why = why(err)
+		e.Why = reasonOf(err)
 	case a.by == "":
 		e.Why = "nobody was there to answer"
 	}
@@ -194,8 +194,8 @@ func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
 	return a, err
 }
 
-// own makes what is remembered hold its own bytes only, and not the message that they came in.
-func (e *Ended) own() { e.Params = bytes.Clone(e.Params) }
+// cloneParams makes what is remembered hold its own bytes only, and not the message that they came in.
+func (e *Ended) cloneParams() { e.Params = bytes.Clone(e.Params) }
 
 func (e *Ended) size() int {
 	n := len(e.Params) + len(e.Result)
@@ -205,7 +205,7 @@ func (e *Ended) size() int {
 	return n
 }
 
-func why(err error) string {
+func reasonOf(err error) string {
 	var f *failure.Error
 	switch {
 	case errors.As(err, &f):
@@ -273,18 +273,18 @@ func (q *Queue) give(id uint64, a answer) error {
 		case w.answer <- a:
 			return nil
 		default:
-			return gone("it was answered already")
+			return errGone("it was answered already")
 		}
 	}
 	for _, e := range slices.Backward(q.ended) {
 		if e.ID == id && e.Why != "" {
-			return gone(e.Why)
+			return errGone(e.Why)
 		}
 	}
-	return gone("it was answered already")
+	return errGone("it was answered already")
 }
 
-func gone(why string) error {
+func errGone(why string) error {
 	return &failure.Error{Kind: failure.NotFound, Stage: "answering", Message: "nobody waits for this answer any more: " + why, Next: "call again if it is still wanted"}
 }
 

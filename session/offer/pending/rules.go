@@ -155,12 +155,12 @@ func (s *Script) Answer(_ context.Context, q Question) (result json.RawMessage, 
 	case i < len(s.answers):
 		return s.answers[i].to(q)
 	case i > 0:
-		return nil, unfit("the prepared answers are used up: %d", i), false
+		return nil, errUnfit("the prepared answers are used up: %d", i), false
 	}
-	return nil, unfit("no rule fits it"), false
+	return nil, errUnfit("no rule fits it"), false
 }
 
-func unfit(format string, args ...any) *jsonrpc.Error {
+func errUnfit(format string, args ...any) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -178,19 +178,19 @@ func (p prepared) to(q Question) (result json.RawMessage, fault *jsonrpc.Error, 
 	case q.Kind == Form:
 		content, missing := Defaults(q.Schema())
 		if len(missing) > 0 {
-			return nil, unfit("these required fields have no default: %s", clipped(missing)), false
+			return nil, errUnfit("these required fields have no default: %s", joinClipped(missing)), false
 		}
 		return Accepted(content), nil, true
 	case q.Kind == URL:
 		if page := PageOf(jsonrpc.GetString(q.Params, "url")); page.Refused != nil {
-			return nil, unfit("the page must not be opened: %s", page.Refused), false
+			return nil, errUnfit("the page must not be opened: %s", page.Refused), false
 		}
 		return Action(Accept), nil, true
 	}
-	return nil, unfit("%s has no defaults to accept: it takes a whole result", text.Clip(q.Method, 100)), false
+	return nil, errUnfit("%s has no defaults to accept: it takes a whole result", text.Clip(q.Method, 100)), false
 }
 
-func clipped(names []string) string {
+func joinClipped(names []string) string {
 	const most = 20
 	list := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names) - most; n > 0 {
@@ -208,7 +208,7 @@ func (c *condition) fits(q Question) bool {
 	if !c.isFor(q.Kind) {
 		return false
 	}
-	if c.server != "" && c.server != q.Server && c.server != q.Title || c.message != "" && !c.said(q) {
+	if c.server != "" && c.server != q.Server && c.server != q.Title || c.message != "" && !c.containsMessage(q) {
 		return false
 	}
 	for _, name := range c.fields {
@@ -219,8 +219,8 @@ func (c *condition) fits(q Question) bool {
 	return true
 }
 
-// said looks for the rule's message in the question's, or in the conversation of a sampling request.
-func (c *condition) said(q Question) bool {
+// containsMessage looks for the rule's message in the question's, or in the conversation of a sampling request.
+func (c *condition) containsMessage(q Question) bool {
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), c.message) }
 	if q.Kind != Sampling {
 		return has(q.Message())

@@ -40,7 +40,7 @@ func PageOf(raw string) Page {
 	if ip != nil {
 		local = ip.IsLoopback()
 	}
-	if strings.ContainsFunc(host, unseen) {
+	if strings.ContainsFunc(host, isInvisible) {
 		return no(p, "the host has characters that no screen shows, or that turn the direction of text", "decline it: this is how pages pretend to be others")
 	}
 	switch reach := listen.ReachOf(u); {
@@ -76,8 +76,8 @@ func PageOf(raw string) Page {
 	return no(p, "only https pages are opened, and not "+text.Clip(u.Scheme, 20), "decline it")
 }
 
-// unseen reports whether a character of a host shows nothing of its own, or changes where others stand.
-func unseen(r rune) bool {
+// isInvisible reports whether a character of a host shows nothing of its own, or changes where others stand.
+func isInvisible(r rune) bool {
 	return r > 0x7e && (!unicode.IsPrint(r) || strings.ContainsRune("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", r) ||
 		r >= 0x180b && r <= 0x180f || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef)
 }

@@ -13,16 +13,16 @@ type builder struct {
 	seen map[*Value]bool // once there are many parts
 }
 
-// added reports whether node applies already.
-func (b *builder) added(node *Value) bool {
+// hasNode reports whether node applies already.
+func (b *builder) hasNode(node *Value) bool {
 	if b.seen != nil {
 		return b.seen[node]
 	}
 	return slices.ContainsFunc(b.f.parts, func(p part) bool { return p.node == node })
 }
 
-// bare is a part whose assertions do not count: siblings of a draft-07 $ref.
-func bare(s *Schema, p part) bool {
+// isIgnored reports whether the assertions of a part do not count: siblings of a draft-07 $ref.
+func isIgnored(s *Schema, p part) bool {
 	return s.legacy && p.node.Get("$ref").Kind() == String
 }
 
@@ -43,7 +43,7 @@ func (b *builder) add(p part) {
 		b.note("a subschema is a JSON %s, not an object or boolean, and was ignored", p.node.Kind())
 		return
 	}
-	if b.added(p.node) {
+	if b.hasNode(p.node) {
 		return
 	}
 	if len(f.parts) >= MaxParts {
@@ -60,7 +60,7 @@ func (b *builder) add(p part) {
 			b.seen[q.node] = true
 		}
 	}
-	refOnly := bare(f.s, p)
+	refOnly := isIgnored(f.s, p)
 	for _, m := range p.node.Members() {
 		switch {
 		case m.Name == "$ref", m.Name == "$dynamicRef", m.Name == "$recursiveRef":
@@ -73,7 +73,7 @@ func (b *builder) add(p part) {
 		case m.Name == "properties":
 			b.properties(m.Value, p.base)
 		case m.Name == "required":
-			b.required(m.Value)
+			b.requireNames(m.Value)
 		case m.Name == "oneOf", m.Name == "anyOf":
 			b.group(p, m)
 		default:
@@ -117,7 +117,7 @@ func (b *builder) properties(v *Value, base string) {
 	}
 }
 
-func (b *builder) required(v *Value) {
+func (b *builder) requireNames(v *Value) {
 	for _, m := range v.Members() {
 		if v.Kind() == Array && m.Value.Kind() == String {
 			b.f.require(m.Value.Text(), "")

@@ -25,7 +25,7 @@ func Certain(problems []Problem, raw []byte, unknown func(text string) bool) []P
 				return true
 			}
 			if n == len(path) {
-				return slices.Contains(byValue, p.Keyword) && within(at, unknown)
+				return slices.Contains(byValue, p.Keyword) && hasUnknown(at, unknown)
 			}
 			if unknown(path[n]) || at.Get(path[n]) == nil && slices.ContainsFunc(at.Members(), func(m Member) bool { return unknown(m.Name) }) {
 				return true
@@ -41,13 +41,13 @@ func Within(raw []byte, unknown func(text string) bool) bool {
 	if err != nil {
 		return unknown(string(raw))
 	}
-	return within(v, unknown)
+	return hasUnknown(v, unknown)
 }
 
-// within reports whether a text that is not known is in a value.
-func within(v *Value, unknown func(string) bool) bool {
+// hasUnknown reports whether a text that is not known is in a value.
+func hasUnknown(v *Value, unknown func(string) bool) bool {
 	if v.Kind() == String {
 		return unknown(v.Text())
 	}
-	return slices.ContainsFunc(v.Members(), func(m Member) bool { return unknown(m.Name) || within(m.Value, unknown) })
+	return slices.ContainsFunc(v.Members(), func(m Member) bool { return unknown(m.Name) || hasUnknown(m.Value, unknown) })
 }

@@ -70,12 +70,12 @@ func Changes(before, after *Schema) []Change {
 		c.still = c.local(before) && c.local(after)
 	}
 	if before.legacy != after.legacy {
-		c.unsure(place{}, "$schema", "the dialect of the schema changed")
+		c.addUnsure(place{}, "$schema", "the dialect of the schema changed")
 	}
 	c.compare(part{node: before.doc}, part{node: after.doc}, place{})
 	if c.over {
 		c.out = slices.DeleteFunc(c.out, func(ch Change) bool { return ch.Message == tooLarge })
-		c.unsure(place{}, "", tooLarge)
+		c.addUnsure(place{}, "", tooLarge)
 	}
 	return c.out
 }
@@ -131,7 +131,7 @@ func (c *comparer) widens(at place, keyword, format string, args ...any) {
 	c.add(at, ConstraintChanged, keyword, Widens, true, format, args...)
 }
 
-func (c *comparer) unsure(at place, keyword, format string, args ...any) {
+func (c *comparer) addUnsure(at place, keyword, format string, args ...any) {
 	c.add(at, ConstraintChanged, keyword, Narrows|Widens, false, format, args...)
 }
 
@@ -195,7 +195,7 @@ func (c *comparer) compare(a, b part, at place) {
 	}
 	if c.steps--; c.steps < 0 || len(c.stack) > maxChangeDepth {
 		if c.over = true; effects(c.out) != Narrows|Widens { // whoever tries it has to know
-			c.unsure(at, "", tooLarge)
+			c.addUnsure(at, "", tooLarge)
 		}
 		return
 	}
@@ -210,7 +210,7 @@ func (c *comparer) compare(a, b part, at place) {
 	ys, yok := conjuncts(c.b, b)
 	switch {
 	case !xok || !yok:
-		c.unsure(at, "$ref", "has references that cannot be followed, and changed")
+		c.addUnsure(at, "$ref", "has references that cannot be followed, and changed")
 	case len(xs) == 1 && len(ys) == 1:
 		c.keywords(xs[0], ys[0], at)
 	default:
@@ -238,7 +238,7 @@ func follow(s *Schema, p part) part {
 // may say the same.
 func (c *comparer) conjunctions(xs, ys []view, at place) {
 	from := len(c.out)
-	c.unevaluated(xs, ys, at)
+	c.compareUnevaluated(xs, ys, at)
 	for i := range min(len(xs), len(ys)) {
 		c.keywords(xs[i], ys[i], at)
 	}

@@ -38,11 +38,11 @@ func wellFormed(kw string, v *Value) (known, ok bool) {
 // keywords compares two views, keyword by keyword.
 func (c *comparer) keywords(x, y view, at place) {
 	c.texts(x, y, at)
-	c.unevaluated([]view{x}, []view{y}, at)
-	if c.wrapped(x, y, at) {
+	c.compareUnevaluated([]view{x}, []view{y}, at)
+	if c.compareUnion(x, y, at) {
 		return
 	}
-	odd := c.unknown(x, y, at)
+	odd := c.compareUnknown(x, y, at)
 	tx, okx := x.types()
 	ty, oky := y.types()
 	if x.never != y.never {
@@ -57,7 +57,7 @@ func (c *comparer) keywords(x, y view, at place) {
 		return
 	}
 	if (!okx || !oky) && !odd["type"] && !Equal(x.get("type"), y.get("type")) {
-		c.unsure(at.schema("type"), "type", "type changed, and is not one of JSON Schema's")
+		c.addUnsure(at.schema("type"), "type", "type changed, and is not one of JSON Schema's")
 	}
 	c.types(x, y, tx, ty, at)
 	c.values(x, y, tx, ty, at)
@@ -89,8 +89,8 @@ func (c *comparer) keywords(x, y view, at place) {
 	}
 }
 
-// unevaluated reports that something changed beside keywords that look at what others left, or above them.
-func (c *comparer) unevaluated(xs, ys []view, at place) {
+// compareUnevaluated reports that something changed beside keywords that look at what others left, or above them.
+func (c *comparer) compareUnevaluated(xs, ys []view, at place) {
 	looks := func(v view) bool { return v.get("unevaluatedProperties").IsSet() || v.get("unevaluatedItems").IsSet() }
 	if !slices.ContainsFunc(xs, looks) && !slices.ContainsFunc(ys, looks) {
 		return
@@ -98,11 +98,11 @@ func (c *comparer) unevaluated(xs, ys []view, at place) {
 	differ := len(xs) != len(ys)
 	for i := range min(len(xs), len(ys)) {
 		for _, kw := range append(slices.Clip(xs[i].order), ys[i].order...) {
-			differ = differ || !silent(kw) && !c.same(xs[i].get(kw), ys[i].get(kw))
+			differ = differ || !isAnnotation(kw) && !c.same(xs[i].get(kw), ys[i].get(kw))
 		}
 	}
 	if differ {
-		c.unsure(at, "unevaluatedProperties", "what changed counts for unevaluatedProperties or unevaluatedItems, too")
+		c.addUnsure(at, "unevaluatedProperties", "what changed counts for unevaluatedProperties or unevaluatedItems, too")
 	}
 }
 
@@ -131,12 +131,12 @@ func Became(what string, a, b *Value) string {
 
 func clip(v *Value) string { return text.Clip(string(v.JSON()), maxClip) }
 
-// unknown reports keywords that are not compared, or not what they should be, and changed.
-func (c *comparer) unknown(x, y view, at place) (odd map[string]bool) {
+// compareUnknown reports keywords that are not compared, or not what they should be, and changed.
+func (c *comparer) compareUnknown(x, y view, at place) (odd map[string]bool) {
 	odd = map[string]bool{}
 	check := func(kw string) {
 		a, b := x.get(kw), y.get(kw)
-		if odd[kw] || silent(kw) {
+		if odd[kw] || isAnnotation(kw) {
 			return
 		}
 		known, oka := wellFormed(kw, a)
@@ -194,7 +194,7 @@ func (c *comparer) types(x, y view, tx, ty TypeSet, at place) {
 func (c *comparer) values(x, y view, tx, ty TypeSet, at place) {
 	xs, fx := x.values()
 	ys, fy := y.values()
-	xs, ys = typed(xs, tx), typed(ys, ty)
+	xs, ys = valuesOfTypes(xs, tx), valuesOfTypes(ys, ty)
 	kw := "enum"
 	if x.get("const").IsSet() || y.get("const").IsSet() {
 		kw = "const"
@@ -202,26 +202,26 @@ func (c *comparer) values(x, y view, tx, ty TypeSet, at place) {
 	here := at.schema(kw)
 	switch {
 	case fx && fy:
-		if lost := without(xs, ys); lost != nil {
-			c.narrows(here, kw, "no longer accepts %s", listed(lost))
+		if lost := subtractValues(xs, ys); lost != nil {
+			c.narrows(here, kw, "no longer accepts %s", listValues(lost))
 		}
-		if gained := without(ys, xs); gained != nil {
-			c.widens(here, kw, "also accepts %s", listed(gained))
+		if gained := subtractValues(ys, xs); gained != nil {
+			c.widens(here, kw, "also accepts %s", listValues(gained))
 		}
 	case fy:
-		c.narrows(here, kw, "accepts only %s", listed(ys))
+		c.narrows(here, kw, "accepts only %s", listValues(ys))
 	case fx:
-		c.widens(here, kw, "accepts more than %s", listed(xs))
+		c.widens(here, kw, "accepts more than %s", listValues(xs))
 	}
 }
 
-// typed are those of some types.
-func typed(vals []*Value, set TypeSet) []*Value {
+// valuesOfTypes are those of some types.
+func valuesOfTypes(vals []*Value, set TypeSet) []*Value {
 	return slices.DeleteFunc(slices.Clone(vals), func(v *Value) bool { return !set.Has(typeOf(v)) })
 }
 
-// without are the values of a that b does not have.
-func without(a, b []*Value) (out []*Value) {
+// subtractValues are the values of a that b does not have.
+func subtractValues(a, b []*Value) (out []*Value) {
 	if len(a)*len(b) > 4_000_000 { // rather by their text
 		has := make(map[string]bool, len(b))
 		for _, v := range b {
@@ -237,7 +237,7 @@ func without(a, b []*Value) (out []*Value) {
 	return out
 }
 
-func listed(vals []*Value) string {
+func listValues(vals []*Value) string {
 	var out []string
 	for i, v := range vals {
 		if i == 5 {
@@ -346,7 +346,7 @@ func (c *comparer) numbers(x, y view, tx, ty TypeSet, at place) {
 		}
 		if x.get(exclusive).Kind() == Bool || y.get(exclusive).Kind() == Bool { // draft-04; unknown reports a change of it
 			if !Equal(x.get(plain), y.get(plain)) {
-				c.unsure(at.schema(plain), plain, "%s", Became(plain, x.get(plain), y.get(plain)))
+				c.addUnsure(at.schema(plain), plain, "%s", Became(plain, x.get(plain), y.get(plain)))
 			}
 			continue
 		}
@@ -387,7 +387,7 @@ func (c *comparer) multiples(a, b *Value, at place) {
 	switch {
 	case Equal(a, b):
 	case !ok(a) && !ok(b):
-		c.unsure(at, "multipleOf", "%s", Became("multipleOf", a, b))
+		c.addUnsure(at, "multipleOf", "%s", Became("multipleOf", a, b))
 	case !ok(a):
 		c.narrows(at, "multipleOf", "%s", Became("multipleOf", a, b))
 	case !ok(b):
@@ -421,7 +421,7 @@ func (c *comparer) strings(x, y view, at place) {
 		case !b.IsSet():
 			c.widens(here, kw, "%s", Became(kw, a, b))
 		default:
-			c.unsure(here, kw, "%s", Became(kw, a, b))
+			c.addUnsure(here, kw, "%s", Became(kw, a, b))
 		}
 	}
 }

@@ -9,13 +9,13 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 func (c *comparer) object(x, y view, at place) {
 	c.counts(x, y, at, "minProperties", "maxProperties")
-	c.required(x, y, at)
+	c.compareRequired(x, y, at)
 	c.properties(x, y, at)
 	c.compare(x.sub(x.get("propertyNames")), y.sub(y.get("propertyNames")), at.schema("propertyNames"))
 	xp, yp := x.get("patternProperties"), y.get("patternProperties")
 	if !c.same(xp, yp) {
 		if !sameKeys(xp, yp) {
-			c.unsure(at.schema("patternProperties"), "patternProperties", "the patterns of its keys changed")
+			c.addUnsure(at.schema("patternProperties"), "patternProperties", "the patterns of its keys changed")
 		} else {
 			for _, m := range yp.Members() {
 				c.compare(x.sub(xp.Get(m.Name)), y.sub(m.Value), at.schema("patternProperties", m.Name))
@@ -25,10 +25,10 @@ func (c *comparer) object(x, y view, at place) {
 	if xa, ya := x.get("additionalProperties"), y.get("additionalProperties"); !c.same(xa, ya) {
 		here := at.schema("additionalProperties")
 		switch {
-		case closed(xa) && closed(ya):
-		case closed(ya):
+		case isClosed(xa) && isClosed(ya):
+		case isClosed(ya):
 			c.narrows(here, "additionalProperties", "refuses properties that it does not declare")
-		case closed(xa):
+		case isClosed(xa):
 			c.widens(here, "additionalProperties", "accepts properties that it does not declare")
 		default:
 			q := here
@@ -48,9 +48,9 @@ func sameKeys(a, b *Value) bool {
 	return a.Len() == b.Len()
 }
 
-func closed(additional *Value) bool { return additional.Kind() == Bool && !additional.Bool() }
+func isClosed(additional *Value) bool { return additional.Kind() == Bool && !additional.Bool() }
 
-func (c *comparer) required(x, y view, at place) {
+func (c *comparer) compareRequired(x, y view, at place) {
 	was, is := nameSet(x.get("required")), nameSet(y.get("required"))
 	declared := y.get("properties")
 	for _, name := range sortedNames(is) {
@@ -102,7 +102,7 @@ func (c *comparer) properties(x, y view, at place) {
 		switch {
 		case patterns:
 			c.add(here, PropertyAdded, "properties", Narrows|Widens, false, "was added, where patterns of keys count too")
-		case closed(additional) || closed(x.get("unevaluatedProperties")):
+		case isClosed(additional) || isClosed(x.get("unevaluatedProperties")):
 			c.add(here, PropertyAdded, "properties", Widens, true, "was added")
 		case !additional.IsSet():
 			if !isRequired[m.Name] { // required says so
@@ -121,7 +121,7 @@ func (c *comparer) properties(x, y view, at place) {
 		here := at.property(m.Name)
 		additional := y.get("additionalProperties")
 		switch {
-		case closed(additional):
+		case isClosed(additional):
 			c.add(here, PropertyRemoved, "properties", Narrows, true, "was removed, and is refused")
 		case !additional.IsSet():
 			c.add(here, PropertyRemoved, "properties", Narrows|Widens, true, "was removed")
@@ -140,8 +140,8 @@ func branches(v view, kw string) (out []part) {
 	return out
 }
 
-// wrapped compares a schema with one that has nothing but variants, of which it may be one. It reports whether it was that.
-func (c *comparer) wrapped(x, y view, at place) bool {
+// compareUnion compares a schema with one that has nothing but variants, of which it may be one. It reports whether it was that.
+func (c *comparer) compareUnion(x, y view, at place) bool {
 	kwx, kwy := unionOnly(x), unionOnly(y)
 	switch {
 	case kwx == kwy || x.never || y.never:
@@ -162,7 +162,7 @@ func (c *comparer) wrapped(x, y view, at place) bool {
 func unionOnly(v view) (kw string) {
 	for _, k := range v.order {
 		switch {
-		case silent(k):
+		case isAnnotation(k):
 		case (k == "anyOf" || k == "oneOf") && kw == "" && v.kw[k].Kind() == Array && v.kw[k].Len() > 0:
 			kw = k
 		default:
@@ -183,7 +183,7 @@ func splitTypes(v view) (out []part) {
 			if k == "type" && typ != nil {
 				val = typ
 			}
-			if !silent(k) || k == "$schema" {
+			if !isAnnotation(k) || k == "$schema" {
 				n.kids = append(n.kids, Member{Name: k, Value: val})
 			}
 		}
@@ -202,7 +202,7 @@ func splitTypes(v view) (out []part) {
 // union compares lists of variants. one says that a value must not fit two of them.
 func (c *comparer) union(xs, ys []part, one bool, at place) {
 	if len(xs) > maxBranches || len(ys) > maxBranches {
-		c.unsure(at, "anyOf", "has too many variants to be compared")
+		c.addUnsure(at, "anyOf", "has too many variants to be compared")
 		return
 	}
 	taken := make([]bool, len(ys))
@@ -229,7 +229,7 @@ func (c *comparer) union(xs, ys []part, one bool, at place) {
 				}
 				continue
 			}
-			if !covered && !taken[j] && c.alike(xs[i], y) && (bestAt < 0 || len(found) < len(best)) {
+			if !covered && !taken[j] && c.canMatch(xs[i], y) && (bestAt < 0 || len(found) < len(best)) {
 				best, bestAt = found, j
 			}
 		}
@@ -254,7 +254,7 @@ func (c *comparer) union(xs, ys []part, one bool, at place) {
 		}
 	}
 	if one && changed && (!c.disjoint(c.a, xs) || !c.disjoint(c.b, ys)) {
-		c.unsure(at, "oneOf", "its variants changed, and a value must not fit two of them")
+		c.addUnsure(at, "oneOf", "its variants changed, and a value must not fit two of them")
 	}
 }
 
@@ -266,14 +266,14 @@ func (c *comparer) variant(s *Schema, p part) string {
 		return clip(t)
 	}
 	if vals, finite := v.values(); finite {
-		return listed(vals)
+		return listValues(vals)
 	}
 	set, _ := v.types()
 	return set.String()
 }
 
-// alike reports whether one variant may be what became of the other.
-func (c *comparer) alike(x, y part) bool {
+// canMatch reports whether one variant may be what became of the other.
+func (c *comparer) canMatch(x, y part) bool {
 	xs, _ := conjuncts(c.a, x)
 	ys, _ := conjuncts(c.b, y)
 	tx, _ := xs[0].types()
@@ -310,7 +310,7 @@ func exclusive(a, b view) bool {
 	}
 	va, fa := a.values()
 	vb, fb := b.values()
-	if fa && fb && len(without(va, vb)) == len(va) {
+	if fa && fb && len(subtractValues(va, vb)) == len(va) {
 		return true
 	}
 	if ta != TypeObject || tb != TypeObject {
@@ -327,7 +327,7 @@ func exclusive(a, b view) bool {
 		}
 		va, fa := view{kw: scalars(pa)}.values()
 		vb, fb := view{kw: scalars(pb)}.values()
-		if fa && fb && len(without(va, vb)) == len(va) {
+		if fa && fb && len(subtractValues(va, vb)) == len(va) {
 			return true
 		}
 	}

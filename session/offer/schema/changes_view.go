@@ -20,8 +20,8 @@ func (v view) get(name string) *Value { return v.kw[name] }
 // sub is a subschema of the view; a missing one accepts everything.
 func (v view) sub(node *Value) part { return part{node: node, base: v.base} }
 
-// silent reports whether a keyword says nothing about which values are accepted.
-func silent(kw string) bool {
+// isAnnotation reports whether a keyword says nothing about which values are accepted.
+func isAnnotation(kw string) bool {
 	switch kw {
 	case "title", "description", "examples", "example", "default", "deprecated", "readOnly", "writeOnly", "$comment", "$schema", "$id", "id", "$defs", "definitions",
 		"$anchor", "$dynamicAnchor", "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema":
@@ -30,8 +30,8 @@ func silent(kw string) bool {
 	return false
 }
 
-// beside reports whether the meaning of a keyword depends on others beside it, so that it cannot be joined with those of another schema.
-func beside(kw string) bool {
+// needsOthers reports whether the meaning of a keyword depends on others beside it, so that it cannot be joined with those of another schema.
+func needsOthers(kw string) bool {
 	switch kw {
 	case "additionalProperties", "patternProperties", "additionalItems", "items", "prefixItems", "unevaluatedProperties", "unevaluatedItems", "if", "then", "else",
 		"contains", "minContains", "maxContains", "exclusiveMinimum", "exclusiveMaximum", "nullable":
@@ -60,7 +60,7 @@ func conjuncts(s *Schema, p part) (views []view, ok bool) {
 		seen = append(seen, p.node)
 		p.base = rebase(p.node, p.base)
 		v := view{s: s, base: p.base, kw: map[string]*Value{}}
-		only := bare(s, p)
+		only := isIgnored(s, p)
 		var below []part
 		for _, m := range p.node.Members() {
 			switch {
@@ -70,7 +70,7 @@ func conjuncts(s *Schema, p part) (views []view, ok bool) {
 					ok = false
 				}
 				below = append(below, t)
-			case only && !silent(m.Name):
+			case only && !isAnnotation(m.Name):
 			case m.Name == "$dynamicRef" || m.Name == "$recursiveRef":
 				ok = false
 			case m.Name == "allOf" && m.Value.Kind() == Array:
@@ -93,16 +93,16 @@ func conjuncts(s *Schema, p part) (views []view, ok bool) {
 	if len(views) == 0 {
 		return []view{{s: s}}, ok
 	}
-	return joined(views), ok
+	return joinViews(views), ok
 }
 
 // asserts reports whether a view says anything about values.
 func (v view) asserts() bool {
-	return v.never || slices.ContainsFunc(v.order, func(k string) bool { return !silent(k) })
+	return v.never || slices.ContainsFunc(v.order, func(k string) bool { return !isAnnotation(k) })
 }
 
-// joined makes one view of several where that means the same.
-func joined(views []view) []view {
+// joinViews makes one view of several where that means the same.
+func joinViews(views []view) []view {
 	if slices.ContainsFunc(views, func(v view) bool { return v.never }) {
 		return []view{{s: views[0].s, never: true}}
 	}
@@ -115,7 +115,7 @@ func joined(views []view) []view {
 	}
 	out := view{s: views[0].s, base: base, kw: map[string]*Value{}}
 	for _, v := range views {
-		if asserting > 1 && v.asserts() && (v.base != base || slices.ContainsFunc(v.order, beside)) {
+		if asserting > 1 && v.asserts() && (v.base != base || slices.ContainsFunc(v.order, needsOthers)) {
 			return views
 		}
 		for _, k := range v.order {
@@ -124,10 +124,10 @@ func joined(views []view) []view {
 			case !there:
 				out.kw[k] = v.kw[k]
 				out.order = append(out.order, k)
-			case silent(k) || Equal(had, v.kw[k]):
+			case isAnnotation(k) || Equal(had, v.kw[k]):
 			case k == "required" && had.Kind() == Array && v.kw[k].Kind() == Array:
 				out.kw[k] = &Value{kind: Array, kids: append(slices.Clip(had.kids), v.kw[k].kids...)}
-			case k == "properties" && apart(had, v.kw[k]):
+			case k == "properties" && noSharedMember(had, v.kw[k]):
 				out.kw[k] = &Value{kind: Object, kids: append(slices.Clip(had.kids), v.kw[k].kids...)}
 			default:
 				return views
@@ -137,8 +137,8 @@ func joined(views []view) []view {
 	return []view{out}
 }
 
-// apart reports whether two objects have no member in common.
-func apart(a, b *Value) bool {
+// noSharedMember reports whether two objects have no member in common.
+func noSharedMember(a, b *Value) bool {
 	if a.Kind() != Object || b.Kind() != Object {
 		return false
 	}

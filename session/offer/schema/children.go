@@ -108,7 +108,7 @@ func (f *Field) Property(name string) *Field {
 	}
 	parts := slices.Clone(f.props[name])
 	for _, p := range f.parts {
-		if bare(f.s, p) {
+		if isIgnored(f.s, p) {
 			continue
 		}
 		matched := false
@@ -123,7 +123,7 @@ func (f *Field) Property(name string) *Field {
 			parts = append(parts, part{node: extra, base: p.base})
 		}
 	}
-	if extra := f.unevaluated(); len(parts) == 0 && extra.node.Kind() == Object {
+	if extra := f.unevaluatedPart(); len(parts) == 0 && extra.node.Kind() == Object {
 		parts = append(parts, extra)
 	}
 	k := f.s.newField(parts, nil, 0)
@@ -134,7 +134,7 @@ func (f *Field) Property(name string) *Field {
 	return k
 }
 
-func (f *Field) unevaluated() part {
+func (f *Field) unevaluatedPart() part {
 	for _, p := range f.parts {
 		if u := p.node.Get("unevaluatedProperties"); u.IsSet() {
 			return part{node: u, base: p.base}
@@ -146,7 +146,7 @@ func (f *Field) unevaluated() part {
 // allows reports whether an undeclared key may be there.
 func (f *Field) allows(name string) bool {
 	for _, p := range f.parts {
-		if bare(f.s, p) {
+		if isIgnored(f.s, p) {
 			continue
 		}
 		extra := p.node.Get("additionalProperties")
@@ -162,7 +162,7 @@ func (f *Field) allows(name string) bool {
 			return false
 		}
 	}
-	if u := f.unevaluated().node; u.Kind() == Bool && !u.Bool() {
+	if u := f.unevaluatedPart().node; u.Kind() == Bool && !u.Bool() {
 		return f.Declares(name)
 	}
 	return true
@@ -173,7 +173,7 @@ func (f *Field) allows(name string) bool {
 func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 	var parts []part
 	for _, p := range f.parts {
-		if bare(f.s, p) {
+		if isIgnored(f.s, p) {
 			continue
 		}
 		pats, add := p.node.Get("patternProperties"), p.node.Get("additionalProperties")
@@ -190,7 +190,7 @@ func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 			return nil, false, false
 		}
 	}
-	if u := f.unevaluated(); u.node.Kind() == Bool && !u.node.Bool() && !explicit {
+	if u := f.unevaluatedPart(); u.node.Kind() == Bool && !u.node.Bool() && !explicit {
 		return nil, false, false
 	}
 	if f.extra == nil {
@@ -260,7 +260,7 @@ func (f *Field) Item(i int) *Field {
 	}
 	var parts []part
 	for _, p := range f.parts {
-		if bare(f.s, p) {
+		if isIgnored(f.s, p) {
 			continue
 		}
 		tuple, rest := prefix(p.node)

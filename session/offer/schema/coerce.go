@@ -68,7 +68,7 @@ func (f *Field) coerce(given string, depth int) (*Value, error) {
 	case ShapeSelect:
 		return f.coerceOption(given)
 	case ShapeConst:
-		if v := (Option{Value: f.Const}); v.named(given) {
+		if v := (Option{Value: f.Const}); v.matchesText(given) {
 			return f.Const, nil
 		}
 		return fail("needs %s, the only value that is allowed", text.Clip(f.Const.String(), 80))
@@ -102,15 +102,15 @@ func (f *Field) coerce(given string, depth int) (*Value, error) {
 	return StringValue(given), nil
 }
 
-// named reports whether given is the option's value or title.
-func (o Option) named(given string) bool {
+// matchesText reports whether given is the option's value or title.
+func (o Option) matchesText(given string) bool {
 	return o.Value.Text() == given || o.Value.String() == given || o.Title != "" && o.Title == given
 }
 
 func (f *Field) coerceOption(given string) (*Value, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range f.Options {
-			if exact && o.Value.Text() == given || !exact && o.named(given) {
+			if exact && o.Value.Text() == given || !exact && o.matchesText(given) {
 				return o.Value, nil
 			}
 		}

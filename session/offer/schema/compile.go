@@ -39,8 +39,8 @@ func (sealed) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is outside the schema and is never fetched", text.Clip(url, 120))
 }
 
-// compiled returns the validator, nil if the schema cannot be checked.
-func (s *Schema) compiled() *compiler {
+// loadCompiler returns the validator, nil if the schema cannot be checked.
+func (s *Schema) loadCompiler() *compiler {
 	c := &s.compiler
 	c.once.Do(func() {
 		if s.doc.IsSet() && s.err == nil {
@@ -101,7 +101,7 @@ func compile(doc any) (sch *jsonschema.Schema, notes []string, err error) {
 			return nil, nil, err
 		}
 		removed := false
-		for _, loc := range leaves(ve, nil) {
+		for _, loc := range collectLeaves(ve, nil) {
 			if at, ok := cut(doc, loc); ok {
 				removed = true
 				notes = append(notes, fmt.Sprintf("%s is malformed and not checked", text.Clip(Pointer(at...), 200)))
@@ -114,13 +114,13 @@ func compile(doc any) (sch *jsonschema.Schema, notes []string, err error) {
 	return nil, nil, err
 }
 
-// leaves lists where a schema violates its own meta-schema.
-func leaves(ve *jsonschema.ValidationError, out [][]string) [][]string {
+// collectLeaves lists where a schema violates its own meta-schema.
+func collectLeaves(ve *jsonschema.ValidationError, out [][]string) [][]string {
 	if len(ve.Causes) == 0 && len(ve.InstanceLocation) > 0 && len(out) < 100 {
 		return append(out, slices.Clone(ve.InstanceLocation))
 	}
 	for _, c := range ve.Causes {
-		out = leaves(c, out)
+		out = collectLeaves(c, out)
 	}
 	return out
 }

@@ -13,7 +13,7 @@ func (b *builder) bounds() {
 	f := b.f
 	done := map[string]bool{}
 	for _, p := range f.parts {
-		if bare(f.s, p) {
+		if isIgnored(f.s, p) {
 			continue
 		}
 		for _, m := range p.node.Members() {
@@ -35,11 +35,11 @@ func (f *Field) wording(p part, m Member) (keyword, wording string) {
 	case "multipleOf":
 		wording = "a multiple of " + lit
 	case "minLength", "maxLength":
-		wording = counted(f.MinLength, f.MaxLength, "character", "characters")
+		wording = countRange(f.MinLength, f.MaxLength, "character", "characters")
 	case "minItems", "maxItems":
-		wording = counted(f.MinItems, f.MaxItems, "item", "items")
+		wording = countRange(f.MinItems, f.MaxItems, "item", "items")
 	case "minProperties", "maxProperties":
-		wording = counted(count(p.node.Get("minProperties")), count(p.node.Get("maxProperties")), "property", "properties")
+		wording = countRange(count(p.node.Get("minProperties")), count(p.node.Get("maxProperties")), "property", "properties")
 	case "uniqueItems":
 		if v.Bool() {
 			wording = "no two items the same"
@@ -53,7 +53,7 @@ func (f *Field) wording(p part, m Member) (keyword, wording string) {
 		if lo < 0 {
 			lo = 1
 		}
-		wording = counted(lo, hi, "item", "items") + " matching " + brief(v)
+		wording = countRange(lo, hi, "item", "items") + " matching " + brief(v)
 	case "propertyNames":
 		wording = "keys: " + brief(v)
 	case "not":
@@ -132,7 +132,7 @@ func side(lit string, exclusive bool, ex, in string) string {
 	return in + lit
 }
 
-func counted(lo, hi int, one, many string) string {
+func countRange(lo, hi int, one, many string) string {
 	unit := func(n int) string { return text.Count(n, one, many) }
 	switch {
 	case lo >= 0 && lo == hi:

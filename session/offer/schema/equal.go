@@ -70,7 +70,7 @@ func compare(a, b string) int { return ratOf(a).Cmp(ratOf(b)) }
 func isInteger(lit string) bool { return ratOf(lit).IsInt() }
 
 func ratOf(lit string) *big.Rat {
-	r, ok := new(big.Rat).SetString(tame(lit))
+	r, ok := new(big.Rat).SetString(boundNumber(lit))
 	if !ok {
 		return new(big.Rat)
 	}
@@ -84,8 +84,8 @@ const (
 	maxExponent = 5_000
 )
 
-// tame bounds a number literal so that exact arithmetic on it is cheap.
-func tame(lit string) string {
+// boundNumber bounds a number literal so that exact arithmetic on it is cheap.
+func boundNumber(lit string) string {
 	mant, exp := lit, ""
 	if i := strings.IndexAny(lit, "eE"); i >= 0 {
 		mant, exp = lit[:i], lit[i+1:]

@@ -11,7 +11,7 @@ import (
 func (b *builder) facets() {
 	f := b.f
 	for _, p := range f.parts {
-		only := bare(f.s, p)
+		only := isIgnored(f.s, p)
 		for _, m := range p.node.Members() {
 			if !only || annotation(m.Name) {
 				b.facet(p, m)
@@ -97,7 +97,7 @@ func (b *builder) facet(p part, m Member) {
 		}
 	default:
 		b.number(m)
-		if !known(m.Name) {
+		if !isKnownKeyword(m.Name) {
 			f.Unknown = append(f.Unknown, m)
 		}
 	}
@@ -200,8 +200,8 @@ func (b *builder) number(m Member) {
 	}
 }
 
-// known reports whether JSON Schema (draft-04 to 2020-12) defines a keyword that is not a facet, or this package understands it.
-func known(name string) bool {
+// isKnownKeyword reports whether JSON Schema (draft-04 to 2020-12) defines a keyword that is not a facet, or this package understands it.
+func isKnownKeyword(name string) bool {
 	if subschemas(name) != 0 {
 		return true
 	}

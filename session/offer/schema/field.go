@@ -164,12 +164,12 @@ func (f *Field) Shape() Shape {
 	if f.typed {
 		return ShapeVariants
 	}
-	return f.implied()
+	return f.guessShape()
 }
 
-// implied guesses the shape of a schema without a type from its keywords,
+// guessShape guesses the shape of a schema without a type from its keywords,
 // which is what its author had in mind though other types are valid too.
-func (f *Field) implied() Shape {
+func (f *Field) guessShape() Shape {
 	has := func(kws ...string) bool {
 		return slices.ContainsFunc(f.parts, func(p part) bool {
 			return slices.ContainsFunc(kws, func(k string) bool { return p.node.Get(k).IsSet() })

@@ -43,7 +43,7 @@ func (m *matcher) ok(p part, v *Value) bool {
 	m.stack = append(m.stack, at)
 	defer func() { m.stack = m.stack[:len(m.stack)-1] }()
 	p.base = rebase(p.node, p.base)
-	refOnly := bare(m.s, p)
+	refOnly := isIgnored(m.s, p)
 	for _, k := range p.node.Members() {
 		if refOnly && k.Name != "$ref" {
 			continue
@@ -128,7 +128,7 @@ func (m *matcher) object(p part, name string, kw, v *Value) bool {
 			}
 		}
 	case "minProperties", "maxProperties":
-		return sized(v.Len(), kw, name == "minProperties")
+		return fitsSize(v.Len(), kw, name == "minProperties")
 	case "dependentRequired", "dependencies", "dependentSchemas":
 		for _, d := range kw.Members() {
 			if !v.Get(d.Name).IsSet() {
@@ -149,7 +149,7 @@ func (m *matcher) object(p part, name string, kw, v *Value) bool {
 func (m *matcher) array(p part, name string, kw, v *Value) bool {
 	switch name {
 	case "minItems", "maxItems":
-		return sized(v.Len(), kw, name == "minItems")
+		return fitsSize(v.Len(), kw, name == "minItems")
 	case "contains":
 		return p.node.Get("minContains").IsSet() ||
 			slices.ContainsFunc(v.Members(), func(e Member) bool { return m.sub(p, kw, e.Value) })
@@ -171,7 +171,7 @@ func (m *matcher) array(p part, name string, kw, v *Value) bool {
 func (m *matcher) text(name string, kw, v *Value) bool {
 	switch name {
 	case "minLength", "maxLength":
-		return sized(utf8.RuneCountInString(v.Text()), kw, name == "minLength")
+		return fitsSize(utf8.RuneCountInString(v.Text()), kw, name == "minLength")
 	case "pattern":
 		m.steps -= len(kw.raw) / 4 // compiling costs too
 		re, err := compilePattern(kw.Text())
@@ -202,7 +202,7 @@ func number(p part, name string, kw, v *Value) bool {
 	return true
 }
 
-func sized(n int, kw *Value, atLeast bool) bool {
+func fitsSize(n int, kw *Value, atLeast bool) bool {
 	limit := count(kw)
 	return limit < 0 || n == limit || (n > limit) == atLeast
 }

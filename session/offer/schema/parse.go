@@ -43,7 +43,7 @@ func ParseValue(raw []byte) (*Value, error) {
 	if err == nil {
 		return v, nil
 	}
-	if lenient := p.lenient(err, raw); lenient != nil {
+	if lenient := p.parseLenient(err, raw); lenient != nil {
 		return lenient, nil
 	}
 	return nil, syntaxError(raw, err, p.end)
@@ -57,9 +57,9 @@ type parser struct {
 	end int // offset after what was read
 }
 
-// lenient reads again when the only fault is a lone surrogate escape ("\ud800"): RFC 8259 allows it, strict decoders do
+// parseLenient reads again when the only fault is a lone surrogate escape ("\ud800"): RFC 8259 allows it, strict decoders do
 // not, and a person testing a server may want to send it. Bytes that are not UTF-8 stay refused.
-func (p *parser) lenient(err error, raw []byte) *Value {
+func (p *parser) parseLenient(err error, raw []byte) *Value {
 	if !utf8.Valid(raw) || !strings.Contains(p.src, `\u`) {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (p *parser) value(depth int) (*Value, error) {
 		if kind == '{' {
 			v.kind = Object
 		}
-		if err := p.kids(v, depth+1); err != nil {
+		if err := p.parseChildren(v, depth+1); err != nil {
 			return nil, err
 		}
 		return v, nil
@@ -129,7 +129,7 @@ func (p *parser) value(depth int) (*Value, error) {
 	}
 }
 
-func (p *parser) kids(v *Value, depth int) error {
+func (p *parser) parseChildren(v *Value, depth int) error {
 	for {
 		if k := p.dec.PeekKind(); k == '}' || k == ']' {
 			_, err := p.dec.ReadToken()

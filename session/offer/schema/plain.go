@@ -15,7 +15,7 @@ func plain(v *Value) any {
 	case Bool:
 		return v.Bool()
 	case Number:
-		return json.Number(tame(v.raw))
+		return json.Number(boundNumber(v.raw))
 	case String:
 		return v.Text()
 	case Array:

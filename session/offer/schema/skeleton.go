@@ -113,7 +113,7 @@ func (g *generator) value(f *Field, depth int) *Value {
 		if depth > maxExampleDepth {
 			return nil
 		}
-		if v := g.shown(f); v.IsSet() {
+		if v := g.exampleOf(f); v.IsSet() {
 			return v
 		}
 	}
@@ -147,8 +147,8 @@ func (g *generator) value(f *Field, depth int) *Value {
 	return nil
 }
 
-// shown is the first example of a field, or what its format looks like.
-func (g *generator) shown(f *Field) *Value {
+// exampleOf is the first example of a field, or what its format looks like.
+func (g *generator) exampleOf(f *Field) *Value {
 	for _, e := range f.Examples {
 		if e.size(maxExampleBytes) <= maxExampleBytes {
 			return e

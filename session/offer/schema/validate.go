@@ -60,14 +60,14 @@ func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string)
 }
 
 // Unchecked lists, in sentences, what Validate does not check about any value of this schema.
-func (s *Schema) Unchecked() []string { return slices.Clone(s.compiled().unchecked) }
+func (s *Schema) Unchecked() []string { return slices.Clone(s.loadCompiler().unchecked) }
 
 func (s *Schema) check(v *Value, chosen map[string][]int) (problems []Problem, unchecked string) {
-	c := s.compiled()
+	c := s.loadCompiler()
 	if !v.IsSet() {
 		return []Problem{{Keyword: "required", Message: "there is no value yet"}}, ""
 	}
-	problems = repeated(v, nil, nil)
+	problems = repeatedKeys(v, nil, nil)
 	if c.sch == nil {
 		return problems, strings.Join(c.unchecked, "; ")
 	}
@@ -103,8 +103,8 @@ func run(sch *jsonschema.Schema, v any, chosen map[string][]int) (problems []Pro
 	return w.problems, w.err
 }
 
-// repeated reports keys that an object has more than once: parsers disagree about which one counts.
-func repeated(v *Value, path []string, out []Problem) []Problem {
+// repeatedKeys reports keys that an object has more than once: parsers disagree about which one counts.
+func repeatedKeys(v *Value, path []string, out []Problem) []Problem {
 	if len(out) >= maxProblems {
 		return out
 	}
@@ -128,7 +128,7 @@ func repeated(v *Value, path []string, out []Problem) []Problem {
 			seen[m.Name] = true
 		}
 		if m.Value.Len() > 0 {
-			out = repeated(m.Value, at, out)
+			out = repeatedKeys(m.Value, at, out)
 		}
 	}
 	return out

@@ -154,7 +154,7 @@ func (s *Schema) guessTitle(p part, i int, declared map[string]int) string {
 		return text.Clip(c.Text(), 60)
 	}
 	props := n.Get("properties")
-	if own := s.own(n, declared); own != "" {
+	if own := s.ownProperty(n, declared); own != "" {
 		return text.Clip(own, 60) + " …"
 	}
 	for _, m := range props.Members() {
@@ -183,8 +183,8 @@ func (s *Schema) guessTitle(p part, i int, declared map[string]int) string {
 	return "option " + strconv.Itoa(i+1)
 }
 
-// own is a property that no other variant declares, a required one before others.
-func (s *Schema) own(n *Value, declared map[string]int) string {
+// ownProperty is a property that no other variant declares, a required one before others.
+func (s *Schema) ownProperty(n *Value, declared map[string]int) string {
 	only := func(name string) bool { return declared[name] == 1 }
 	for _, r := range n.Get("required").Members() {
 		if r.Value.Kind() == String && only(r.Value.Text()) {

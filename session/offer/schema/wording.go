@@ -156,25 +156,25 @@ func (w *problemWriter) leaf(e *jsonschema.ValidationError) {
 	case *kind.Pattern:
 		w.add(loc, "pattern", "must match %s", text.Clip(k.Want, 200))
 	case *kind.MinLength:
-		w.add(loc, "minLength", "must have %s, has %d", counted(k.Want, -1, "character", "characters"), k.Got)
+		w.add(loc, "minLength", "must have %s, has %d", countRange(k.Want, -1, "character", "characters"), k.Got)
 	case *kind.MaxLength:
-		w.add(loc, "maxLength", "must have %s, has %d", counted(-1, k.Want, "character", "characters"), k.Got)
+		w.add(loc, "maxLength", "must have %s, has %d", countRange(-1, k.Want, "character", "characters"), k.Got)
 	case *kind.MinItems:
-		w.add(loc, "minItems", "must have %s, has %d", counted(k.Want, -1, "item", "items"), k.Got)
+		w.add(loc, "minItems", "must have %s, has %d", countRange(k.Want, -1, "item", "items"), k.Got)
 	case *kind.MaxItems:
-		w.add(loc, "maxItems", "must have %s, has %d", counted(-1, k.Want, "item", "items"), k.Got)
+		w.add(loc, "maxItems", "must have %s, has %d", countRange(-1, k.Want, "item", "items"), k.Got)
 	case *kind.MinProperties:
-		w.add(loc, "minProperties", "must have %s, has %d", counted(k.Want, -1, "property", "properties"), k.Got)
+		w.add(loc, "minProperties", "must have %s, has %d", countRange(k.Want, -1, "property", "properties"), k.Got)
 	case *kind.MaxProperties:
-		w.add(loc, "maxProperties", "must have %s, has %d", counted(-1, k.Want, "property", "properties"), k.Got)
+		w.add(loc, "maxProperties", "must have %s, has %d", countRange(-1, k.Want, "property", "properties"), k.Got)
 	case *kind.UniqueItems:
 		w.add(append(slices.Clone(loc), strconv.Itoa(k.Duplicates[1])), "uniqueItems", "is the same as item %d; all must differ", k.Duplicates[0])
 	case *kind.AdditionalItems:
 		w.add(loc, "items", "has %d items too many", k.Count)
 	case *kind.MinContains:
-		w.add(loc, "minContains", "must have %s as contains describes, has %d", counted(k.Want, -1, "item", "items"), len(k.Got))
+		w.add(loc, "minContains", "must have %s as contains describes, has %d", countRange(k.Want, -1, "item", "items"), len(k.Got))
 	case *kind.MaxContains:
-		w.add(loc, "maxContains", "must have %s as contains describes, has %d", counted(-1, k.Want, "item", "items"), len(k.Got))
+		w.add(loc, "maxContains", "must have %s as contains describes, has %d", countRange(-1, k.Want, "item", "items"), len(k.Got))
 	case *kind.Minimum:
 		w.add(loc, "minimum", "must be at least %s", ratText(k.Want))
 	case *kind.Maximum:
