@@ -53,7 +53,7 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 	case x.Method == methodElicit && s.opts.Pending != nil && !s.declares(kind):
 		mode := cmp.Or(jsonrpc.GetString(x.Params, "mode"), "form") // 2025-11-25, client/elicitation, "Error Handling"
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "mcphud does not support elicitation of mode " + text.Clip(mode, 100)}, nil
-	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended() || jsonrpc.Get(s.presents().Capabilities, "roots") != nil):
+	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended() || jsonrpc.Get(s.nextClient().Capabilities, "roots") != nil):
 		return s.listRoots(), nil, nil
 	case s.opts.Pending != nil && kind != pending.Other:
 		defer rpc.Asking(ctx)()
@@ -115,8 +115,8 @@ func (r *rounds) question(key string, request []byte) pending.Question {
 	}
 }
 
-// answered keeps what was asked and answered, for the questions of the rounds to come.
-func (r *rounds) answered(asked []pending.Question, results [][]byte) {
+// keepAnswers keeps what was asked and answered, for the questions of the rounds to come.
+func (r *rounds) keepAnswers(asked []pending.Question, results [][]byte) {
 	for i, x := range asked {
 		e := pending.Exchange{Method: x.Method}
 		if n := len(x.Params) + len(results[i]); n <= maxEarlier && r.kept+n <= maxEarlierAll {
@@ -206,6 +206,6 @@ func (s *Session) visit(ctx context.Context, r *rounds, failed error) (bool, err
 			return false, nil
 		}
 	}
-	r.answered(asked, results)
+	r.keepAnswers(asked, results)
 	return true, nil
 }

@@ -45,18 +45,18 @@ func (l *link) claim(abort context.CancelFunc) (a *attempt, over <-chan struct{}
 	return l.begin(abort), nil, planned, nil
 }
 
-// wanted is whether the attempt that runs is. One that is not stays so: the next begins once it is over.
-func (l *link) wanted() bool {
+// isWanted reports whether somebody wants the attempt that runs. One that is not stays so: the next begins once it is over.
+func (l *link) isWanted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.wants()
 }
 
-// wants is wanted; the caller holds mu.
+// wants is isWanted; the caller holds mu.
 func (l *link) wants() bool { return l.state == Connecting && !l.closed && l.life.Err() == nil }
 
-// made ends the attempt that runs with a connection; false where nobody wants it any more.
-func (l *link) made(c *conn) (change, bool) {
+// endConnected ends the attempt that runs with a connection; false where nobody wants it any more.
+func (l *link) endConnected(c *conn) (change, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dialing, l.abort, l.starting = nil, nil, nil
@@ -70,9 +70,9 @@ func (l *link) made(c *conn) (change, bool) {
 	return l.set(Connected, nil), true
 }
 
-// failed ends the attempt that runs without a connection; false where Disconnect came before. The server may have become another one, but for
+// endFailed ends the attempt that runs without a connection; false where Disconnect came before. The server may have become another one, but for
 // an attempt that was given up, which leaves the session Disconnected.
-func (l *link) failed(to State, err error) (change, bool) {
+func (l *link) endFailed(to State, err error) (change, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dialing, l.abort, l.starting = nil, nil, nil

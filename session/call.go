@@ -144,7 +144,7 @@ func (s *Session) admit(ctx context.Context, tool string) (leave func(), err err
 
 // inputSchema is the schema of a listed tool's arguments, nil if the tool is not known; an error if it must not be called.
 func (s *Session) inputSchema(tool string) (json.RawMessage, error) {
-	it, _ := s.listed(offer.Tools, tool)
+	it, _ := s.itemNamed(offer.Tools, tool)
 	if it.Barred != nil {
 		return nil, &failure.Error{
 			Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "the call was not sent",
@@ -173,12 +173,12 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 	}
 	meta = s.withMeta(meta)
 	if !o.inner.hidden {
-		s.use.called()
+		s.use.countCall()
 	}
 	defer s.Hold()() // also while somebody thinks about what the server asks
 	defer func() {
 		if err != nil && !o.inner.hidden {
-			s.use.missed()
+			s.use.countFailure()
 		}
 	}()
 	if o.Relay.Tag != nil {
@@ -240,7 +240,7 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 			}
 			spec.Header[name] = v
 		}
-		if traceparent != "" && (o.inner.traceparent != "" || s.opts.Tracing.meant(c)) {
+		if traceparent != "" && (o.inner.traceparent != "" || s.opts.Tracing.isTraced(c)) {
 			c.trace(spec, traceparent)
 			s.opts.Traced()
 		}
@@ -253,10 +253,10 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 			continue // the connection was lost before the request was sent
 		}
 		if transport.Refused(err) {
-			s.lost(c, err)
+			s.handleLost(c, err)
 		}
 		if err == nil && c.era == Modern {
-			err = known(r.Result)
+			err = checkResultType(r.Result)
 		}
 		if try > 1 || !errors.Is(err, transport.ErrSessionLost) {
 			return r, err
@@ -374,7 +374,7 @@ func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]st
 	r, err = s.requestInRounds(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams {
-		if _, ok := s.listed(offer.Prompts, name); !ok {
+		if _, ok := s.itemNamed(offer.Prompts, name); !ok {
 			e.Kind = failure.NotFound
 		}
 	}
@@ -399,8 +399,8 @@ func stringMap(m map[string]string) []byte {
 	return out
 }
 
-// listed is the item of a loaded listing that has this name; ok is false if there is none.
-func (s *Session) listed(kind offer.Kind, name string) (it offer.Item, ok bool) {
+// itemNamed is the item of a loaded listing that has this name; ok is false if there is none.
+func (s *Session) itemNamed(kind offer.Kind, name string) (it offer.Item, ok bool) {
 	for _, it := range s.Listing(kind).Items {
 		if it.Name == name {
 			return it, true

@@ -31,8 +31,8 @@ func (s *Session) Present(c *Client) {
 // Presented is what Present chose, or else Options; nil for mcphud itself.
 func (s *Session) Presented() *Client { return cmp.Or(s.client.Load(), s.opts.Client) }
 
-// presents is the client that the next connection presents.
-func (s *Session) presents() Client {
+// nextClient is the client that the next connection presents.
+func (s *Session) nextClient() Client {
 	if c := s.Presented(); c != nil {
 		return *c
 	}
@@ -50,7 +50,7 @@ func (s *Session) As(ctx context.Context, c *Client, f func(context.Context, *Se
 	second := newSession(cfg, &opts, func() {}, func(*Session, string) {})
 	second.title.Store(&title)
 	second.role = "second connection, as " + text.Clip(c.Name(), 60) + ": "
-	number, era, ok := s.link.beside(apart)
+	number, era, ok := s.link.startSecond(apart)
 	if !ok {
 		return &failure.Error{Kind: failure.ServerNotConnected, Server: title, Stage: "connecting", Message: "the server was removed from the list"}
 	}
@@ -77,10 +77,10 @@ func (c *Client) Name() string {
 	return cmp.Or(jsonrpc.GetString(c.Info, "title"), jsonrpc.GetString(c.Info, "name"))
 }
 
-func (s *Session) protocol() string { return cmp.Or(s.presents().Protocol, s.cfg.Protocol) }
+func (s *Session) protocol() string { return cmp.Or(s.nextClient().Protocol, s.cfg.Protocol) }
 
 func (s *Session) clientInfo() []byte {
-	if i := s.presents().Info; i != nil {
+	if i := s.nextClient().Info; i != nil {
 		return i
 	}
 	return s.opts.info
@@ -88,7 +88,7 @@ func (s *Session) clientInfo() []byte {
 
 // capabilities are what we advertise: only what somebody can answer, unless another client's were chosen.
 func (s *Session) capabilities() []byte {
-	if c := s.presents().Capabilities; c != nil {
+	if c := s.nextClient().Capabilities; c != nil {
 		return c
 	}
 	if s.opts.Capabilities != nil {

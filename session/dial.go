@@ -35,13 +35,13 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	case cfg.Disabled:
 		return nil, &failure.Error{Kind: failure.ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
 	}
-	pin, err := pinned(s.protocol())
+	pin, err := pinnedVersion(s.protocol())
 	if err != nil {
 		return nil, err
 	}
 	if s.opts.Dial != nil {
 		if t, ok := s.opts.Dial(cfg); ok {
-			s.link.next()
+			s.link.nextNumber()
 			return s.connect(ctx, t, pin, era)
 		}
 	}
@@ -52,14 +52,14 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		s.auth.Connecting()
 	}
 	for _, kind := range transport.Kinds(cfg) {
-		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.link.next()}
+		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.link.nextNumber()}
 		if s.auth != nil {
 			s.auth.Journal(tap)
 		}
 		c, err := s.dialOnce(ctx, kind, tap, opts, pin, era)
 		var again bool
 		if again, err = s.auth.Started(ctx, cfg, err); again {
-			tap.Conn = s.link.next()
+			tap.Conn = s.link.nextNumber()
 			c, err = s.dialOnce(ctx, kind, tap, opts, pin, era)
 			_, err = s.auth.Started(ctx, cfg, err)
 		}
@@ -92,7 +92,7 @@ func (s *Session) dialOnce(ctx context.Context, kind string, tap transport.Tap, 
 	if !errors.Is(err, errRestart) {
 		return c, err
 	}
-	tap.Conn = s.link.next()
+	tap.Conn = s.link.nextNumber()
 	if t, err = transport.New(kind, cfg, tap, opts); err != nil {
 		return nil, err
 	}
@@ -122,24 +122,24 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.clientInfo(), caps: s.capabilities(),
 	}
-	if c.modernCaps = c.caps; s.opts.Capabilities == nil && s.presents().Capabilities == nil {
+	if c.modernCaps = c.caps; s.opts.Capabilities == nil && s.nextClient().Capabilities == nil {
 		if with, err := jsonrpc.Update(c.caps, jsonrpc.Set([]byte("{}"), "extensions", tasks.Extension)); err == nil {
 			c.modernCaps = with
 		}
 	}
 	c.OnChange = s.notifyChange
 	c.OnServe = s.serve
-	c.OnNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }
+	c.OnNotify = func(env jsonrpc.Envelope, frame []byte) { s.handleNotification(c, env, frame) }
 	c.OnLost = func(err error) {
 		select {
 		case <-c.ready:
-			s.lost(c, err)
+			s.handleLost(c, err)
 		case <-c.Context().Done():
 		}
 	}
 	err := t.Start(ctx, c.Mux)
 	if err == nil {
-		s.link.started(c.traits.Child)
+		s.link.setChild(c.traits.Child)
 		err = c.handshake(ctx, pin, era)
 	}
 	if err == nil {

@@ -46,8 +46,8 @@ func (t *taskState) remove(id string) {
 	delete(t.followers, id)
 }
 
-// followed is how many tasks are.
-func (t *taskState) followed() int {
+// countFollowers is how many tasks are followed.
+func (t *taskState) countFollowers() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.followers)
@@ -63,12 +63,12 @@ func (t *taskState) ask(n int) {
 	}
 	t.mu.Unlock()
 	for _, f := range all {
-		f.changed()
+		f.notifyWatchers()
 	}
 }
 
-// asks is whether a question waits.
-func (t *taskState) asks() bool {
+// hasQuestion is whether a question waits.
+func (t *taskState) hasQuestion() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.questions > 0
@@ -99,7 +99,7 @@ func (f *follower) watch(c chan<- struct{}) (stop func()) {
 	}
 }
 
-func (f *follower) changed() {
+func (f *follower) notifyWatchers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range f.watchers {
@@ -142,12 +142,12 @@ func (s *Session) wakeTask(id string) {
 		return
 	}
 	notify(f.wake)
-	f.changed()
+	f.notifyWatchers()
 }
 
 func (s *Session) taskChanged(id string) {
 	if f := s.tasks.follower(id); f != nil {
-		f.changed()
+		f.notifyWatchers()
 	}
 	s.notifyChange()
 }

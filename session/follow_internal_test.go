@@ -24,12 +24,12 @@ func TestTasksHaveOneFollower(t *testing.T) {
 	wg.Wait()
 	n := 0
 	all.Range(func(any, any) bool { n++; return true })
-	if began.Load() != 1 || n != 1 || part.followed() != 1 {
-		t.Errorf("%d began, %d followers, %d counted", began.Load(), n, part.followed())
+	if began.Load() != 1 || n != 1 || part.countFollowers() != 1 {
+		t.Errorf("%d began, %d followers, %d counted", began.Load(), n, part.countFollowers())
 	}
 	old := part.follower("a")
 	part.remove("a")
-	if part.follower("a") != nil || part.followed() != 0 {
+	if part.follower("a") != nil || part.countFollowers() != 0 {
 		t.Error("it is followed still")
 	}
 	if f, made := part.add("a"); !made || f == old {
@@ -50,8 +50,8 @@ func TestQuestionsWakeFollowers(t *testing.T) {
 		default:
 			t.Errorf("step %d woke nobody", i)
 		}
-		if want := i < 3; part.asks() != want {
-			t.Errorf("after step %d a question waits: %v", i, part.asks())
+		if want := i < 3; part.hasQuestion() != want {
+			t.Errorf("after step %d a question waits: %v", i, part.hasQuestion())
 		}
 	}
 	stop()
@@ -70,7 +70,7 @@ func TestClosedSessionFollowsNothing(t *testing.T) {
 	if s.follow("a") != f {
 		t.Error("another follower for what is followed")
 	}
-	if s.follow("b") != nil || s.tasks.followed() != 1 {
+	if s.follow("b") != nil || s.tasks.countFollowers() != 1 {
 		t.Error("a closed session follows another task")
 	}
 }

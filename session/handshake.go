@@ -28,8 +28,8 @@ const (
 // errRestart says that the child exited on server/discover and deserves one more start, without it.
 var errRestart = errors.New("the server exited when it was asked server/discover")
 
-// versions gives the pinned protocol version, "" for automatic.
-func pinned(protocol string) (string, error) {
+// pinnedVersion gives the pinned protocol version, "" for automatic.
+func pinnedVersion(protocol string) (string, error) {
 	if protocol == "" || protocol == "auto" {
 		return "", nil
 	}
@@ -66,12 +66,12 @@ func (c *conn) discover(ctx context.Context, version string) found {
 	s := &rpc.Request{Method: string(mcp.MethodServerDiscover), Hidden: true, NoCancel: true}
 	c.modernize(s, version, nil)
 	r, err := c.Call(ctx, s)
-	c.heard(s.Method, err)
+	c.noteAnswered(s.Method, err)
 	return found{r, err}
 }
 
-// heard notes that the server answered a method of the handshake, if it did.
-func (c *conn) heard(method string, err error) {
+// noteAnswered notes that the server answered a method of the handshake, if it did.
+func (c *conn) noteAnswered(method string, err error) {
 	if err == nil || failure.KindOf(err) == failure.RpcError {
 		c.answered.Store(&method)
 	}
@@ -127,11 +127,11 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 		// sessions.
 		supported := jsonrpc.Get(f.reply.Result, "supportedVersions")
 		if !fallback || offers(supported, version) {
-			c.modernized(f.reply, version)
+			c.setModern(f.reply, version)
 			return nil
 		}
 		if v := newest(supported, version, true); v != "" {
-			c.modernized(f.reply, v)
+			c.setModern(f.reply, v)
 			return nil
 		}
 		return c.initialize(ctx, newest(supported, version, false))
@@ -142,7 +142,7 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 		}
 		if v != "" {
 			if again := c.discover(ctx, v); again.err == nil {
-				c.modernized(again.reply, v)
+				c.setModern(again.reply, v)
 				return nil
 			} else if !errors.As(again.err, &e) {
 				return failure.Wrap(again.err, "", "server/discover")
@@ -193,17 +193,17 @@ func offers(supported []byte, version string) bool {
 	return found
 }
 
-func (c *conn) modernized(r rpc.Reply, version string) {
+func (c *conn) setModern(r rpc.Reply, version string) {
 	c.era, c.version = Modern, version
 	c.serverInfo = jsonrpc.Get(jsonrpc.Get(r.Result, "_meta"), mcp.MetaKeyServerInfo)
 	if c.serverInfo == nil {
 		c.serverInfo = jsonrpc.Get(r.Result, "serverInfo")
 	}
-	c.introduced(r)
+	c.applyHandshake(r)
 	c.SpeakModern()
 }
 
-func (c *conn) introduced(r rpc.Reply) {
+func (c *conn) applyHandshake(r rpc.Reply) {
 	c.capabilities = jsonrpc.Get(r.Result, "capabilities")
 	c.runsTasks = c.era == Legacy && jsonrpc.Get(c.capabilities, "tasks", "requests", "tools", "call") != nil
 	c.instructions = jsonrpc.GetString(r.Result, "instructions")
@@ -222,7 +222,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	}
 	params := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"clientInfo":%s}`, jsonrpc.Quote(version), c.caps, c.info)
 	r, err := c.Call(ctx, &rpc.Request{Method: string(mcp.MethodInitialize), Params: params, Hidden: true, NoCancel: true})
-	c.heard(stage, err)
+	c.noteAnswered(stage, err)
 	if err != nil {
 		return failure.Wrap(err, "", stage)
 	}
@@ -238,7 +238,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 		}
 	}
 	c.era, c.version, c.serverInfo = Legacy, got, jsonrpc.Get(r.Result, "serverInfo")
-	c.introduced(r)
+	c.applyHandshake(r)
 	if err := c.Notify(ctx, "notifications/initialized", nil, nil); err != nil {
 		return failure.Wrap(err, "", "notifications/initialized")
 	}

@@ -22,8 +22,8 @@ func (s *Session) Title() string {
 	return s.cfg.Name
 }
 
-// introduced takes note of what the server calls itself.
-func (s *Session) introduced(info []byte) {
+// adoptName takes note of what the server calls itself.
+func (s *Session) adoptName(info []byte) {
 	if !s.cfg.Unnamed {
 		return
 	}
@@ -56,7 +56,7 @@ func (s *Session) Config() config.Server {
 
 // SetVariable adds to the environment of the child process from its next start on, for as long as this session lives.
 func (s *Session) SetVariable(name, value string) {
-	s.lists.moved() // before a connection can be made by it
+	s.lists.forgetServer() // before a connection can be made by it
 	s.link.setenv(name, value)
 	s.notifyChange()
 }
@@ -67,7 +67,7 @@ func (s *Session) SetURL(url string) bool {
 	if s.link.snapshot().url == url {
 		return false
 	}
-	s.lists.moved() // before a connection can be made to it
+	s.lists.forgetServer() // before a connection can be made to it
 	news, stale := s.link.move(url)
 	if news {
 		s.notifyChange()

@@ -33,8 +33,8 @@ func resultType(result []byte) string {
 	return jsonrpc.GetString(result, "resultType")
 }
 
-// known returns an error for a result whose type the protocol does not have: what it means nobody here knows.
-func known(result []byte) error {
+// checkResultType returns an error for a result whose type the protocol does not have: what it means nobody here knows.
+func checkResultType(result []byte) error {
 	switch kind := resultType(result); kind {
 	case "", "complete", "task", inputRequired:
 		return nil
@@ -80,7 +80,7 @@ func (s *Session) answerInput(ctx context.Context, r *rounds, result []byte) ([]
 		if err != nil {
 			return nil, err
 		}
-		r.answered(asked, results)
+		r.keepAnswers(asked, results)
 		var responses []jsonrpc.Change
 		for i, x := range asked {
 			answer := results[i]

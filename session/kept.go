@@ -49,8 +49,8 @@ func (k *subscriptions) forget(uri string) (live bool) {
 	return k.live(uri)
 }
 
-// kept are those that last.
-func (k *subscriptions) kept() []*subscription {
+// cloneAll returns those that last.
+func (k *subscriptions) cloneAll() []*subscription {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.all)
@@ -68,8 +68,8 @@ func (k *subscriptions) snapshot() []Subscription {
 	return out
 }
 
-// updated takes notice of an update; false if it is of nothing that lasts. The URI may be that of a part of what was subscribed to.
-func (k *subscriptions) updated(uri string) bool {
+// noteUpdate takes notice of an update; false if it is of nothing that lasts. The URI may be that of a part of what was subscribed to.
+func (k *subscriptions) noteUpdate(uri string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	sub := k.find(uri)
@@ -87,8 +87,8 @@ func (k *subscriptions) updated(uri string) bool {
 	return true
 }
 
-// renewed notes what came of subscribing again over a new connection; gone is true for what was ended meanwhile.
-func (k *subscriptions) renewed(sub *subscription, err error) (gone bool) {
+// noteRenewed notes what came of subscribing again over a new connection; gone is true for what was ended meanwhile.
+func (k *subscriptions) noteRenewed(sub *subscription, err error) (gone bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	sub.Err = err
@@ -99,9 +99,9 @@ func (k *subscriptions) renewed(sub *subscription, err error) (gone bool) {
 	return k.find(sub.URI) != sub
 }
 
-// next is a subscription whose resource is to be read, nil if there is none or no connection; the one that waits longest. u has
+// takeNext is a subscription whose resource is to be read, nil if there is none or no connection; the one that waits longest. u has
 // what made the reading due, and during is whether the reading before ran then.
-func (k *subscriptions) next() (sub *subscription, u Update, during bool) {
+func (k *subscriptions) takeNext() (sub *subscription, u Update, during bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range k.all {
@@ -117,8 +117,8 @@ func (k *subscriptions) next() (sub *subscription, u Update, during bool) {
 	return sub, u, during
 }
 
-// postponed is whether a reading failed with its connection: the next one makes up for it.
-func (k *subscriptions) postponed(sub *subscription, u Update) bool {
+// postpone reports whether a reading failed with its connection: the next one makes up for it.
+func (k *subscriptions) postpone(sub *subscription, u Update) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if u.Err == nil || k.over != nil {

@@ -72,8 +72,8 @@ func (f facts) speaks() Era {
 	return f.conn.era
 }
 
-// kept reports whether there is a connection, or one that was lost is to come back by itself.
-func (f facts) kept() bool { return f.conn != nil || f.retry != nil }
+// hasConnOrRetry reports whether there is a connection, or one that was lost is to come back by itself.
+func (f facts) hasConnOrRetry() bool { return f.conn != nil || f.retry != nil }
 
 func (l *link) init(life context.Context, runs *sync.WaitGroup, cfg config.Server, policy Retry, again func(context.Context, *retry, time.Time)) {
 	if cfg.NoReconnect {
@@ -112,23 +112,23 @@ func (l *link) enter() bool {
 	return true
 }
 
-// shut is that the session is closed.
-func (l *link) shut() {
+// markClosed notes that the session is closed.
+func (l *link) markClosed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 }
 
-// next counts a new connection.
-func (l *link) next() uint64 {
+// nextNumber counts a new connection.
+func (l *link) nextNumber() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns++
 	return l.conns
 }
 
-// beside is for a connection that As makes: what it is to begin with. It is counted among what runs; false once the session is closed.
-func (l *link) beside(apart uint64) (number uint64, era Era, ok bool) {
+// startSecond is for a connection that As makes: what it is to begin with. It is counted among what runs; false once the session is closed.
+func (l *link) startSecond(apart uint64) (number uint64, era Era, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -146,8 +146,8 @@ func (l *link) setLevel(level *string) {
 	l.level = level
 }
 
-// started notes the child of the attempt that runs; nil where the transport has none.
-func (l *link) started(child transport.Child) {
+// setChild notes the child of the attempt that runs; nil where the transport has none.
+func (l *link) setChild(child transport.Child) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.starting = child

@@ -63,8 +63,8 @@ func (l *linked) begun() *attempt {
 func (l *linked) connected() *conn {
 	l.t.Helper()
 	l.begun()
-	c := &conn{id: l.next(), era: Legacy}
-	if _, wanted := l.made(c); !wanted || l.snapshot().conn != c {
+	c := &conn{id: l.nextNumber(), era: Legacy}
+	if _, wanted := l.endConnected(c); !wanted || l.snapshot().conn != c {
 		l.t.Fatal("nobody wants the connection")
 	}
 	l.check()
@@ -133,7 +133,7 @@ func TestLinkMakesOneAttemptAtOnce(t *testing.T) {
 	if _, over, _, _ := l.get(); attempts != 1 || len(waits) != 1 || waits[over] != 7 {
 		t.Errorf("%d attempts, %d ends that are waited for", attempts, len(waits))
 	}
-	if _, is := l.failed(NeedsLogin, errors.New("who are you")); !is {
+	if _, is := l.endFailed(NeedsLogin, errors.New("who are you")); !is {
 		t.Error("nobody wanted the attempt")
 	}
 	l.check()
@@ -153,8 +153,8 @@ func TestLinkMakesOneAttemptAtOnce(t *testing.T) {
 func TestLinkDropsWhatNobodyWants(t *testing.T) {
 	l := newLinked(t, config.Server{}, Retry{})
 	for _, late := range []func() bool{
-		func() bool { _, is := l.made(&conn{id: l.next()}); return is },
-		func() bool { _, is := l.failed(Failed, errors.New("no answer")); return is },
+		func() bool { _, is := l.endConnected(&conn{id: l.nextNumber()}); return is },
+		func() bool { _, is := l.endFailed(Failed, errors.New("no answer")); return is },
 	} {
 		aborted := false
 		a, _, _, _ := l.claim(func() { aborted = true })
@@ -163,7 +163,7 @@ func TestLinkDropsWhatNobodyWants(t *testing.T) {
 		}
 		l.runs.Done()
 		c, over, change := l.end("idle", nil)
-		if c != nil || over == nil || over != a.over || !aborted || change.to != Disconnected || change.retired != "idle" || l.wanted() {
+		if c != nil || over == nil || over != a.over || !aborted || change.to != Disconnected || change.retired != "idle" || l.isWanted() {
 			t.Errorf("the attempt goes on: %v %v %+v", c, aborted, change)
 		}
 		if late() || l.snapshot().conn != nil {
@@ -189,7 +189,7 @@ func TestLinkPlansAttempts(t *testing.T) {
 	}
 	r := l.planned()
 	_, over, _, _ := l.get() // which wants it now
-	if now := l.snapshot(); over != r.tried || len(r.asked) != 1 || now.attempt != 1 || time.Until(now.retryAt) < time.Minute || !now.kept() {
+	if now := l.snapshot(); over != r.tried || len(r.asked) != 1 || now.attempt != 1 || time.Until(now.retryAt) < time.Minute || !now.hasConnOrRetry() {
 		t.Errorf("nothing is planned, or whoever waits waits for something else: %+v", now)
 	}
 	due := time.Now().Add(time.Hour)
@@ -197,18 +197,18 @@ func TestLinkPlansAttempts(t *testing.T) {
 		if !l.resumed(r) {
 			t.Fatal("given up at attempt", i)
 		}
-		l.failed(Failed, errGone)
-		waited, next := l.tried(r, errGone, sooner, due)
+		l.endFailed(Failed, errGone)
+		waited, next := l.planNext(r, errGone, sooner, due)
 		if waited == nil || next.IsZero() != (i == 2) || sooner && !next.Equal(due) {
 			t.Errorf("attempt %d: the next is at %v", i, next)
 		}
 		l.check()
 	}
-	if l.snapshot().kept() || l.resumed(r) {
+	if l.snapshot().hasConnOrRetry() || l.resumed(r) {
 		t.Error("it goes on after enough attempts")
 	}
 	l.comeBack()
-	if l.snapshot().kept() {
+	if l.snapshot().hasConnOrRetry() {
 		t.Error("there were enough attempts, and one is planned")
 	}
 	l.connected() // by hand: the count begins again
@@ -218,7 +218,7 @@ func TestLinkPlansAttempts(t *testing.T) {
 		t.Error("the planned attempts go on beside that by hand")
 	}
 	l.runs.Done()
-	if waited, _ := l.tried(r, errGone, false, due); waited != nil {
+	if waited, _ := l.planNext(r, errGone, false, due); waited != nil {
 		t.Error("what was given up plans on")
 	}
 }
@@ -227,7 +227,7 @@ func TestLinkPlansAttempts(t *testing.T) {
 func TestLinkPlansNothing(t *testing.T) {
 	l := newLinked(t, config.Server{NoReconnect: true}, Retry{})
 	c := l.connected()
-	if !l.lost(c) || l.snapshot().kept() {
+	if !l.lost(c) || l.snapshot().hasConnOrRetry() {
 		t.Error("it comes back")
 	}
 	l = newLinked(t, config.Server{}, Retry{Base: time.Hour, Cap: time.Hour})
@@ -236,16 +236,16 @@ func TestLinkPlansNothing(t *testing.T) {
 	r := l.planned()
 	l.resumed(r)
 	usage := &failure.Error{Kind: failure.Usage}
-	l.failed(Failed, usage)
-	if waited, next := l.tried(r, usage, false, time.Time{}); waited == nil || !next.IsZero() || l.snapshot().kept() {
+	l.endFailed(Failed, usage)
+	if waited, next := l.planNext(r, usage, false, time.Time{}); waited == nil || !next.IsZero() || l.snapshot().hasConnOrRetry() {
 		t.Error("what cannot work is tried again")
 	}
 	c = l.connected()
-	l.shut()
+	l.markClosed()
 	if l.lost(c) || l.enter() {
 		t.Error("something begins once it is closed")
 	}
-	if _, _, ok := l.beside(1); ok {
+	if _, _, ok := l.startSecond(1); ok {
 		t.Error("a second connection once it is closed")
 	}
 	l.end("", nil)
@@ -293,8 +293,8 @@ func TestLinkMoves(t *testing.T) {
 	if now := l.snapshot(); now.url != "http://c" || now.env["A"] != "2" || before.env["A"] != "1" {
 		t.Errorf("at %s with %v, before with %v", now.url, now.env, before.env)
 	}
-	c := &conn{id: l.next(), era: Modern}
-	if l.made(c); c.logLevel.Load() != &level {
+	c := &conn{id: l.nextNumber(), era: Modern}
+	if l.endConnected(c); c.logLevel.Load() != &level {
 		t.Error("the connection does not know the level")
 	}
 }

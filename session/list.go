@@ -55,7 +55,7 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 		}
 		s.notifyChange()
 		err := failure.Wrap(s.load(ctx, kind), s.Title(), kind.Method())
-		cur, again := s.lists.loaded(kind, err)
+		cur, again := s.lists.endLoad(kind, err)
 		close(load)
 		if again != nil {
 			again.wake()
@@ -180,7 +180,7 @@ func vet(c *conn, kind offer.Kind, items []offer.Item, seen map[string]bool) []o
 
 // Seen says that somebody looked at an item: it is not marked any more. With "" all items of the list are seen.
 func (s *Session) Seen(kind offer.Kind, key string) {
-	if s.lists.seen(kind, key) {
+	if s.lists.unmark(kind, key) {
 		s.notifyChange()
 	}
 }
@@ -200,7 +200,7 @@ func (s *Session) Invalidate() {
 // changedList notes that a list is out of date.
 func (s *Session) changedList(kind offer.Kind) {
 	s.results.clear()
-	s.lists.changed(kind)
+	s.lists.markStale(kind)
 	s.notifyChange()
 }
 
@@ -217,11 +217,11 @@ func (s *Session) refreshLoop(c *conn) {
 		}
 	}
 	for {
-		for _, kind := range s.lists.stale() {
+		for _, kind := range s.lists.staleKinds() {
 			// The listing shows the error. What failed is tried again with the next change.
 			_, err := s.Refresh(c.Context(), kind)
 			if err != nil {
-				s.lists.failed(kind)
+				s.lists.noteFailure(kind)
 			}
 		}
 		select {

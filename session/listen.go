@@ -23,9 +23,9 @@ import (
 // goroutine that reads from the server, which waits for it. f must not modify the frame.
 func (s *Session) OnNotification(f func(frame []byte)) (stop func()) { return s.subs.listen(f) }
 
-// notified takes the notifications of a server; they are in the journal already.
-func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
-	s.subs.heard(frame)
+// handleNotification takes the notifications of a server; they are in the journal already.
+func (s *Session) handleNotification(c *conn, env jsonrpc.Envelope, frame []byte) {
+	s.subs.callListeners(frame)
 	switch env.Method {
 	case "notifications/elicitation/complete":
 		if s.opts.Pending != nil {
@@ -41,7 +41,7 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 		s.changedList(offer.Resources)
 		s.changedList(offer.Templates)
 	case "notifications/resources/updated":
-		if s.subs.updated(jsonrpc.GetString(env.Params, "uri")) {
+		if s.subs.noteUpdate(jsonrpc.GetString(env.Params, "uri")) {
 			s.notifyChange()
 		}
 		return
@@ -93,7 +93,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 	for n := 1; ctx.Err() == nil; n++ {
 		spec := &rpc.Request{
 			Method: string(mcp.MethodSubscriptionsListen), Params: fmt.Appendf(nil, `{"notifications":%s}`, body), Hidden: true,
-			OnNotification: func(frame []byte) { acknowledged(frame, filter, opened) }, Meta: s.withMeta(nil),
+			OnNotification: func(frame []byte) { checkAcknowledged(frame, filter, opened) }, Meta: s.withMeta(nil),
 		}
 		c.completeForEra(spec, nil)
 		started := time.Now()
@@ -114,8 +114,8 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 	opened(failure.Wrap(context.Cause(ctx), s.Title(), string(mcp.MethodSubscriptionsListen)))
 }
 
-// acknowledged looks whether frame confirms what filter asks for.
-func acknowledged(frame []byte, filter mcp.SubscriptionFilter, opened func(error)) {
+// checkAcknowledged looks whether frame confirms what filter asks for.
+func checkAcknowledged(frame []byte, filter mcp.SubscriptionFilter, opened func(error)) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil || env.Method != "notifications/subscriptions/acknowledged" {
 		return
@@ -155,7 +155,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		if c.era != Modern {
 			_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
 			if err == nil {
-				s.subs.subscribed(c, uri)
+				s.subs.noteSubscribed(c, uri)
 			}
 			return err
 		}
@@ -219,7 +219,7 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	}
 	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
 	if err == nil {
-		s.subs.unsubscribed(uri)
+		s.subs.noteUnsubscribed(uri)
 	}
 	return err
 }

@@ -55,8 +55,8 @@ func (k *lists) end(number uint64) {
 	}
 }
 
-// moved notes that the next connection may be to another server.
-func (k *lists) moved() {
+// forgetServer notes that the next connection may be to another server.
+func (k *lists) forgetServer() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i := range k.all {
@@ -116,9 +116,9 @@ func (k *lists) publish(kind offer.Kind, next, before offer.Listing, changes off
 	l.cur = next
 }
 
-// loaded ends a load. again is the connection over which the list is to be loaded once more: it changed meanwhile, or is of another server
+// endLoad ends a load. again is the connection over which the list is to be loaded once more: it changed meanwhile, or is of another server
 // than the one that is connected by now. nil where it is not.
-func (k *lists) loaded(kind offer.Kind, err error) (cur offer.Listing, again *conn) {
+func (k *lists) endLoad(kind offer.Kind, err error) (cur offer.Listing, again *conn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := &k.all[kind]
@@ -131,15 +131,15 @@ func (k *lists) loaded(kind offer.Kind, err error) (cur offer.Listing, again *co
 	return l.cur, again
 }
 
-// failed is that an automatic refresh had an error: the list is tried again with the next change.
-func (k *lists) failed(kind offer.Kind) {
+// noteFailure notes that an automatic refresh had an error: the list is tried again with the next change.
+func (k *lists) noteFailure(kind offer.Kind) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all[kind].stale = k.all[kind].again
 }
 
-// seen removes the mark of an item, with "" those of all; false if there was none.
-func (k *lists) seen(kind offer.Kind, key string) bool {
+// unmark removes the mark of an item, with "" those of all; false if there was none.
+func (k *lists) unmark(kind offer.Kind, key string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := &k.all[kind]
@@ -156,8 +156,8 @@ func (k *lists) seen(kind offer.Kind, key string) bool {
 	return true
 }
 
-// changed notes that a list is out of date.
-func (k *lists) changed(kind offer.Kind) {
+// markStale notes that a list is out of date.
+func (k *lists) markStale(kind offer.Kind) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := &k.all[kind]
@@ -167,8 +167,8 @@ func (k *lists) changed(kind offer.Kind) {
 	}
 }
 
-// stale are the lists that somebody has asked for and that are out of date.
-func (k *lists) stale() []offer.Kind {
+// staleKinds are the lists that somebody has asked for and that are out of date.
+func (k *lists) staleKinds() []offer.Kind {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var kinds []offer.Kind

@@ -22,7 +22,7 @@ func loadTools(t *testing.T, k *lists, c *conn, ttl time.Duration, meanwhile fun
 		next.Hints.TTL = &ttl
 	}
 	k.publish(offer.Tools, next, before, offer.Changes{}, nil, true, c.identity())
-	cur, again := k.loaded(offer.Tools, nil)
+	cur, again := k.endLoad(offer.Tools, nil)
 	close(load)
 	return cur, again
 }
@@ -33,7 +33,7 @@ func nothing() {}
 func usable(k *lists) bool {
 	_, load, wait := k.claim(offer.Tools, false)
 	if load != nil {
-		k.loaded(offer.Tools, errors.New("not now"))
+		k.endLoad(offer.Tools, errors.New("not now"))
 		close(load)
 	}
 	return load == nil && wait == nil
@@ -93,10 +93,10 @@ func TestListsOverConnections(t *testing.T) {
 			t.Error(c.what, "is not kept without a connection")
 		}
 		if c.moved {
-			k.moved()
+			k.forgetServer()
 		}
 		k.begin(&conn{id: 2, version: c.next})
-		if got := k.stale(); (len(got) == 0) != c.want {
+		if got := k.staleKinds(); (len(got) == 0) != c.want {
 			t.Errorf("%s: stale are %v", c.what, got)
 		}
 		if usable(&k) != c.want {
@@ -133,17 +133,17 @@ func TestListsAreLoadedByOne(t *testing.T) {
 	if len(loads) != 1 {
 		t.Fatalf("%d load it", len(loads))
 	}
-	k.changed(offer.Tools)
-	if len(k.stale()) != 0 {
+	k.markStale(offer.Tools)
+	if len(k.staleKinds()) != 0 {
 		t.Error("a list that is being loaded is to be loaded beside that")
 	}
 	k.publish(offer.Tools, offer.Listing{Kind: offer.Tools}, offer.Listing{}, offer.Changes{}, nil, true, c.identity())
-	if _, again := k.loaded(offer.Tools, nil); again != c {
+	if _, again := k.endLoad(offer.Tools, nil); again != c {
 		t.Error("the change during the load is lost")
 	}
 	close(loads[0])
 	wg.Wait()
-	if got := k.stale(); len(got) != 1 || got[0] != offer.Tools {
+	if got := k.staleKinds(); len(got) != 1 || got[0] != offer.Tools {
 		t.Errorf("stale are %v", got)
 	}
 }
@@ -158,14 +158,14 @@ func TestListsThatCannotBeLoaded(t *testing.T) {
 		loadTools(t, &k, c, 0, nothing)
 		_, load, _ := k.claim(offer.Tools, true)
 		if changed {
-			k.changed(offer.Tools)
+			k.markStale(offer.Tools)
 		}
-		if cur, again := k.loaded(offer.Tools, errors.New("no answer")); again != nil || cur.Err == nil || !cur.Loaded || len(cur.Items) != 1 {
+		if cur, again := k.endLoad(offer.Tools, errors.New("no answer")); again != nil || cur.Err == nil || !cur.Loaded || len(cur.Items) != 1 {
 			t.Errorf("what was known is lost, or it is loaded at once: %+v", cur)
 		}
 		close(load)
-		if k.failed(offer.Tools); (len(k.stale()) == 1) != changed {
-			t.Errorf("changed %v: stale are %v", changed, k.stale())
+		if k.noteFailure(offer.Tools); (len(k.staleKinds()) == 1) != changed {
+			t.Errorf("changed %v: stale are %v", changed, k.staleKinds())
 		}
 	}
 }
@@ -176,13 +176,13 @@ func TestSeenLeavesSnapshots(t *testing.T) {
 	k.init()
 	k.all[offer.Tools].cur.Marks = map[string]offer.Mark{"a": {}, "b": {}}
 	before := k.listing(offer.Tools)
-	if !k.seen(offer.Tools, "a") || k.seen(offer.Tools, "a") {
+	if !k.unmark(offer.Tools, "a") || k.unmark(offer.Tools, "a") {
 		t.Error("seen once is not seen")
 	}
 	if len(before.Marks) != 2 || len(k.listing(offer.Tools).Marks) != 1 {
 		t.Errorf("%v, now %v", before.Marks, k.listing(offer.Tools).Marks)
 	}
-	if !k.seen(offer.Tools, "") || k.seen(offer.Tools, "") {
+	if !k.unmark(offer.Tools, "") || k.unmark(offer.Tools, "") {
 		t.Error("all seen once are not seen")
 	}
 }

@@ -135,9 +135,9 @@ func (l *link) resume(ctx context.Context, r *retry, abort context.CancelFunc) *
 	return l.begin(abort)
 }
 
-// tried plans the attempt after the one that ended with err, at due where that was made sooner than planned; due is zero where there will be
+// planNext plans the attempt after the one that ended with err, at due where that was made sooner than planned; due is zero where there will be
 // none. waited is for those who waited for it, to be closed; nil where r was given up meanwhile.
-func (l *link) tried(r *retry, err error, sooner bool, planned time.Time) (waited chan struct{}, due time.Time) {
+func (l *link) planNext(r *retry, err error, sooner bool, planned time.Time) (waited chan struct{}, due time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.retry != r {
@@ -183,7 +183,7 @@ func (s *Session) reconnect(ctx context.Context, r *retry, due time.Time) {
 			return
 		}
 		err := s.dial(bounded, a)
-		waited, next := s.link.tried(r, err, sooner, due)
+		waited, next := s.link.planNext(r, err, sooner, due)
 		switch {
 		case waited == nil:
 			return

@@ -33,8 +33,8 @@ type Made struct {
 	Err     error
 }
 
-// recorded are the methods that Options.Record is told of.
-func recorded(method string) bool {
+// isRecorded reports whether Options.Record is told of a method.
+func isRecorded(method string) bool {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
 		return true
@@ -45,7 +45,7 @@ func recorded(method string) bool {
 // record gives a call that is over to Options.Record, unless nothing was sent. It is deferred, so that r and err are what the caller
 // gets.
 func (s *Session) record(started time.Time, method, target string, args json.RawMessage, o CallOptions, r *rpc.Reply, err *error) {
-	if s.opts.Record == nil || o.inner.hidden || !recorded(method) || !r.Cached.IsZero() || r.Request == 0 {
+	if s.opts.Record == nil || o.inner.hidden || !isRecorded(method) || !r.Cached.IsZero() || r.Request == 0 {
 		return
 	}
 	st := s.Status()
@@ -58,7 +58,7 @@ func (s *Session) record(started time.Time, method, target string, args json.Raw
 		m.Took = time.Since(started)
 	}
 	if method == string(mcp.MethodToolsCall) {
-		it, _ := s.listed(offer.Tools, target)
+		it, _ := s.itemNamed(offer.Tools, target)
 		m.Schema = it.InputSchema
 	}
 	s.opts.Record(m)
@@ -66,7 +66,7 @@ func (s *Session) record(started time.Time, method, target string, args json.Raw
 
 // ofParams is the target and the arguments in the params of a method that is recorded.
 func ofParams(method string, params json.RawMessage) (target string, args json.RawMessage) {
-	if !recorded(method) {
+	if !isRecorded(method) {
 		return "", nil
 	}
 	if method == string(mcp.MethodResourcesRead) {

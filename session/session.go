@@ -154,7 +154,7 @@ func (s *Session) dial(ctx context.Context, a *attempt) error {
 		case failure.RemedyOf(err) == failure.LogIn:
 			to = NeedsLogin
 		}
-		if change, wanted := s.link.failed(to, err); wanted {
+		if change, wanted := s.link.endFailed(to, err); wanted {
 			s.announce(change)
 		} else {
 			err = interrupted()
@@ -163,17 +163,17 @@ func (s *Session) dial(ctx context.Context, a *attempt) error {
 		close(a.over)
 		return err
 	}
-	if s.link.wanted() {
+	if s.link.isWanted() {
 		s.prepare(c)
 	}
-	change, wanted := s.link.made(c)
+	change, wanted := s.link.endConnected(c)
 	if !wanted {
-		s.ended(c.id)
+		s.endConnections(c.id)
 		close(a.over)
 		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
 		return interrupted()
 	}
-	s.introduced(c.serverInfo)
+	s.adoptName(c.serverInfo)
 	s.announce(change)
 	s.startLoops(c)
 	close(c.ready)
@@ -188,8 +188,8 @@ func (s *Session) prepare(c *conn) {
 	s.subs.begin(c)
 }
 
-// ended ends what hangs on connections up to this number, which nobody gets any more.
-func (s *Session) ended(number uint64) {
+// endConnections ends what hangs on connections up to this number, which nobody gets any more.
+func (s *Session) endConnections(number uint64) {
 	s.subs.end(number)
 	s.lists.end(number)
 }
@@ -207,7 +207,7 @@ func (s *Session) Retire(why string) error {
 func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	e := &failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}
 	c, over, change := s.link.end(retired, e)
-	s.ended(change.conn) // also of one that was lost, and is being given up just now
+	s.endConnections(change.conn) // also of one that was lost, and is being given up just now
 	s.announce(change)
 	if over != nil {
 		<-over
@@ -224,11 +224,11 @@ func (s *Session) Reconnect(ctx context.Context) error {
 	if err := s.disconnect(failure.ChannelClosed, "reconnecting", ""); err != nil {
 		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: was.conns}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
-	return s.reach(ctx, was.kept())
+	return s.reach(ctx, was.hasConnOrRetry())
 }
 
-// lost handles a connection that ended by itself.
-func (s *Session) lost(c *conn, err error) {
+// handleLost handles a connection that ended by itself.
+func (s *Session) handleLost(c *conn, err error) {
 	s.drop(c, failure.Wrap(err, s.Title(), ""))
 }
 
@@ -239,7 +239,7 @@ func (s *Session) drop(c *conn, err error) {
 		return
 	}
 	defer s.wg.Done()
-	s.ended(c.id)
+	s.endConnections(c.id)
 	s.announce(change)
 	e, ok := err.(*failure.Error)
 	if !ok {
@@ -258,7 +258,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 			if lost == nil {
 				return c, nil
 			}
-			s.lost(c, lost) // we are the first to notice
+			s.handleLost(c, lost) // we are the first to notice
 			continue
 		}
 		if over == nil {
@@ -287,7 +287,7 @@ func (s *Session) Supports(method string) bool {
 
 // close ends the session for good.
 func (s *Session) close() error {
-	s.link.shut()
+	s.link.markClosed()
 	err := s.disconnect(failure.ChannelClosed, "the session was closed", "")
 	s.stop()
 	s.wg.Wait()

@@ -66,8 +66,8 @@ func (k *subscriptions) clear() {
 	clear(k.watches)
 }
 
-// subscribed notes a subscription of the legacy era, which ends with c.
-func (k *subscriptions) subscribed(c *conn, uri string) {
+// noteSubscribed notes a subscription of the legacy era, which ends with c.
+func (k *subscriptions) noteSubscribed(c *conn, uri string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over != c {
@@ -79,7 +79,7 @@ func (k *subscriptions) subscribed(c *conn, uri string) {
 	k.legacy[uri] = struct{}{}
 }
 
-func (k *subscriptions) unsubscribed(uri string) {
+func (k *subscriptions) noteUnsubscribed(uri string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.legacy, uri)
@@ -121,8 +121,8 @@ func (k *subscriptions) remove(uri string, w *watch) {
 	w.stop()
 }
 
-// some reports whether anything is subscribed to over the connection.
-func (k *subscriptions) some() bool {
+// hasAny reports whether anything is subscribed to over the connection.
+func (k *subscriptions) hasAny() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.watches)+len(k.legacy) > 0
@@ -149,8 +149,8 @@ func (k *subscriptions) listen(f func([]byte)) (stop func()) {
 	}
 }
 
-// heard calls those who listen.
-func (k *subscriptions) heard(frame []byte) {
+// callListeners calls those who listen.
+func (k *subscriptions) callListeners(frame []byte) {
 	k.mu.Lock()
 	all := make([]func([]byte), 0, len(k.listeners))
 	for f := range k.listeners {

@@ -23,17 +23,17 @@ func TestSubscriptionsEndWithTheirConnection(t *testing.T) {
 	if k.add(first, "a", w, &wg, func() {}) != w || k.watching("a") != w {
 		t.Fatal("nothing was subscribed to")
 	}
-	k.subscribed(first, "b")
-	if !k.some() || stopped() {
+	k.noteSubscribed(first, "b")
+	if !k.hasAny() || stopped() {
 		t.Error("nothing is subscribed to")
 	}
 	k.begin(second)
-	if !stopped() || k.some() {
+	if !stopped() || k.hasAny() {
 		t.Error("subscriptions of the connection before are left")
 	}
-	k.subscribed(first, "b") // the answer came late
+	k.noteSubscribed(first, "b") // the answer came late
 	other, otherStopped := aWatch(t)
-	if k.some() || k.add(first, "a", other, &wg, func() { t.Error("it runs") }) != nil {
+	if k.hasAny() || k.add(first, "a", other, &wg, func() { t.Error("it runs") }) != nil {
 		t.Error("subscribed over a connection that is gone")
 	}
 	if k.add(second, "a", other, &wg, func() {}) != other {
@@ -45,7 +45,7 @@ func TestSubscriptionsEndWithTheirConnection(t *testing.T) {
 		t.Error("the end of the first connection ended what is subscribed to over the second")
 	}
 	k.end(second.id)
-	if k.some() || !otherStopped() {
+	if k.hasAny() || !otherStopped() {
 		t.Error("it outlives its connection")
 	}
 	wg.Wait()
@@ -57,7 +57,7 @@ func TestSubscriptionsAreLiveWhileConnected(t *testing.T) {
 	live := func() bool { return k.snapshot()[0].Live }
 	c := &conn{id: 1}
 	k.begin(c)
-	k.subscribed(c, "a")
+	k.noteSubscribed(c, "a")
 	if first := k.keep("a"); !first || len(k.wake) != 1 || !live() {
 		t.Error("nobody reads it, or it is not live")
 	}
@@ -68,7 +68,7 @@ func TestSubscriptionsAreLiveWhileConnected(t *testing.T) {
 	if live() {
 		t.Error("live without a connection")
 	}
-	if sub, _, _ := k.next(); sub != nil {
+	if sub, _, _ := k.takeNext(); sub != nil {
 		t.Error("to be read without a connection")
 	}
 	again := &conn{id: 2}
@@ -76,7 +76,7 @@ func TestSubscriptionsAreLiveWhileConnected(t *testing.T) {
 	if live() {
 		t.Error("live before the server was asked again")
 	}
-	k.subscribed(again, "a")
+	k.noteSubscribed(again, "a")
 	if !live() || !k.forget("a") || len(k.snapshot()) != 0 {
 		t.Error("it is not live, or not forgotten")
 	}
@@ -88,24 +88,24 @@ func TestReadingsOfAResource(t *testing.T) {
 	c := &conn{}
 	k.begin(c)
 	k.keep("file:///a")
-	sub, u, during := k.next()
+	sub, u, during := k.takeNext()
 	if sub == nil || during {
 		t.Fatal("what it holds at first is not read")
 	}
-	if !k.updated("file:///a/part") || k.updated("file:///ab") {
+	if !k.noteUpdate("file:///a/part") || k.noteUpdate("file:///ab") {
 		t.Error("an update of a part is not taken, or one of another resource is")
 	}
 	k.took(sub, u, during, []byte(`{"contents":[{"uri":"file:///a","text":"one"}]}`))
-	sub, u, during = k.next()
+	sub, u, during = k.takeNext()
 	if sub == nil || !during {
 		t.Fatal("the update during the reading is lost")
 	}
 	u.Err = context.Canceled
-	if k.end(c.id); !k.postponed(sub, u) || sub.due != u.At {
+	if k.end(c.id); !k.postpone(sub, u) || sub.due != u.At {
 		t.Error("the reading that failed with the connection is lost")
 	}
 	k.begin(&conn{})
-	if sub, u, during = k.next(); sub == nil || during {
+	if sub, u, during = k.takeNext(); sub == nil || during {
 		t.Fatal("it is not made up for")
 	}
 	k.took(sub, u, during, []byte(`{"contents":[{"uri":"file:///a","text":"two"}]}`))
@@ -113,7 +113,7 @@ func TestReadingsOfAResource(t *testing.T) {
 	if got := k.snapshot()[0]; len(got.Updates) != 2 || got.Updates[0].Added != 1 || got.Updates[0].Removed != 1 || got.Count != 1 {
 		t.Errorf("%+v", got)
 	}
-	if sub, _, _ := k.next(); sub != nil {
+	if sub, _, _ := k.takeNext(); sub != nil {
 		t.Error("it is read once more")
 	}
 }
@@ -124,8 +124,8 @@ func TestListenersMayStopThemselves(t *testing.T) {
 	var stop func()
 	n := 0
 	stop = k.listen(func([]byte) { n++; stop(); k.listen(func([]byte) { n += 10 }) })
-	k.heard(nil)
-	k.heard(nil)
+	k.callListeners(nil)
+	k.callListeners(nil)
 	if n != 11 {
 		t.Errorf("heard %d", n)
 	}

@@ -76,7 +76,7 @@ func (s *Session) Subscriptions() []Subscription { return s.subs.snapshot() }
 
 // resubscribe makes the subscriptions again that an earlier connection had.
 func (s *Session) resubscribe(c *conn) {
-	all := s.subs.kept()
+	all := s.subs.cloneAll()
 	if len(all) == 0 {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *Session) resubscribe(c *conn) {
 			if c.Context().Err() != nil {
 				return
 			}
-			if s.subs.renewed(sub, err) && err == nil { // ended meanwhile
+			if s.subs.noteRenewed(sub, err) && err == nil { // ended meanwhile
 				_ = s.Unsubscribe(c.Context(), sub.URI) // the connection may end first, and the subscription with it
 			}
 			s.notifyChange()
@@ -97,7 +97,7 @@ func (s *Session) resubscribe(c *conn) {
 // readUpdates reads what changed until the session ends.
 func (s *Session) readUpdates() {
 	for {
-		sub, u, during := s.subs.next()
+		sub, u, during := s.subs.takeNext()
 		if sub == nil {
 			select {
 			case <-s.subs.wake:
@@ -112,7 +112,7 @@ func (s *Session) readUpdates() {
 		if s.ctx.Err() != nil {
 			return
 		}
-		if u.Err = err; !s.subs.postponed(sub, u) {
+		if u.Err = err; !s.subs.postpone(sub, u) {
 			s.subs.took(sub, u, during, r.Result)
 			s.notifyChange()
 		}
@@ -138,7 +138,7 @@ func contentText(result []byte) string {
 		if c.Data != nil {
 			fmt.Fprintf(&b, "%s of bytes, sha256 %x\n", text.Bytes(len(c.Data)), sha256.Sum256(c.Data))
 		} else if c.Text != "" {
-			b.WriteString(indented(text.Cut(c.Text, maxContent)) + "\n")
+			b.WriteString(indentJSON(text.Cut(c.Text, maxContent)) + "\n")
 		}
 		if b.Len() >= maxContent {
 			break
@@ -147,8 +147,8 @@ func contentText(result []byte) string {
 	return strings.Clone(text.Cut(b.String(), maxContent))
 }
 
-// indented is JSON over several lines, so that a difference is told by the member, and anything else as it is.
-func indented(s string) string {
+// indentJSON is JSON over several lines, so that a difference is told by the member, and anything else as it is.
+func indentJSON(s string) string {
 	var b bytes.Buffer
 	if trimmed := strings.TrimSpace(s); trimmed == "" || !strings.ContainsAny(trimmed[:1], "{[") || json.Indent(&b, []byte(trimmed), "", "  ") != nil {
 		return s

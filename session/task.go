@@ -71,7 +71,7 @@ func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, e
 	case c == nil || !c.runsTasks:
 		return false, nil
 	}
-	it, _ := s.listed(offer.Tools, name)
+	it, _ := s.itemNamed(offer.Tools, name)
 	support := tasks.Forbidden
 	if wanted || bytes.Contains(it.Raw, []byte(`"taskSupport"`)) {
 		support = s.TaskSupport(it)
@@ -143,7 +143,7 @@ func (s *Session) awaitTask(ctx context.Context, f *follower, id, stage string, 
 		begun := time.Now()
 		var expire <-chan time.Time
 		var timer *time.Timer
-		if t.Status != tasks.InputRequired || !s.tasks.asks() {
+		if t.Status != tasks.InputRequired || !s.tasks.hasQuestion() {
 			timer = time.NewTimer(rest)
 			expire = timer.C
 		}
@@ -207,7 +207,7 @@ func (s *Session) outcome(ctx context.Context, f *follower, id string) (rpc.Repl
 	t, ok := s.tasks.table.Get(id)
 	switch {
 	case f.last.Frame != nil && (!ok || t.Modern):
-		return inlined(f.last)
+		return takeOutcome(f.last)
 	case f.last.Frame != nil:
 		return f.last, nil
 	case ok && t.Modern:
@@ -215,13 +215,13 @@ func (s *Session) outcome(ctx context.Context, f *follower, id string) (rpc.Repl
 		if err != nil {
 			return r, err
 		}
-		return inlined(r)
+		return takeOutcome(r)
 	}
 	return s.askTask(ctx, methodTasksResult, id, nil, CallOptions{Timeout: heldResult, MaxTimeout: heldResult})
 }
 
-// inlined takes the outcome out of an answer to tasks/get of the extension.
-func inlined(r rpc.Reply) (rpc.Reply, error) {
+// takeOutcome takes the outcome out of an answer to tasks/get of the extension.
+func takeOutcome(r rpc.Reply) (rpc.Reply, error) {
 	switch status := tasks.Status(jsonrpc.GetString(r.Result, "status")); status {
 	case tasks.Completed:
 		result := jsonrpc.Get(r.Result, "result")
@@ -362,7 +362,7 @@ func (s *Session) ListTasks(ctx context.Context) (json.RawMessage, []tasks.Task,
 		cursor = bytes.Clone(next)
 	}
 	for _, t := range all {
-		if !t.Status.Over() && s.tasks.followed() < maxFollowed {
+		if !t.Status.Over() && s.tasks.countFollowers() < maxFollowed {
 			s.follow(t.ID)
 		}
 	}

@@ -81,13 +81,13 @@ func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Repl
 		default:
 			failures++
 			s.tasks.table.Update(id, func(t *tasks.Task) { t.Problem = err })
-			f.changed()
+			f.notifyWatchers()
 			s.notifyChange()
 			continue
 		}
 		if now.Status != t.Status || now.Message != t.Message || t.Problem != nil {
 			n = 0
-			f.changed()
+			f.notifyWatchers()
 			s.notifyChange()
 		}
 		switch {
@@ -204,7 +204,7 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 		x := pending.Question{Key: key, Method: jsonrpc.GetString(request, "method"), Params: bytes.Clone(jsonrpc.Get(request, "params")), Cause: causeOf(t)}
 		q.s.inTurn(one, &q.wg, func(turn context.Context) {
 			result, fault, err := q.s.answer(turn, x)
-			q.wg.Go(func() { q.answered(ctx, one, x, result, fault, err) })
+			q.wg.Go(func() { q.sendAnswer(ctx, one, x, result, fault, err) })
 		})
 		return true
 	})
@@ -219,8 +219,8 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 	return problem
 }
 
-// answered sends the answer to a question. ctx ends with the task, one with the question.
-func (q *taskQuestions) answered(ctx, one context.Context, x pending.Question, result []byte, fault *jsonrpc.Error, err error) {
+// sendAnswer sends the answer to a question. ctx ends with the task, one with the question.
+func (q *taskQuestions) sendAnswer(ctx, one context.Context, x pending.Question, result []byte, fault *jsonrpc.Error, err error) {
 	if one.Err() != nil {
 		return // it is not asked any more
 	}

@@ -22,8 +22,8 @@ const (
 	TraceNone
 )
 
-// meant is whether a request on c is traced.
-func (t Tracing) meant(c *conn) bool {
+// isTraced is whether a request on c is traced.
+func (t Tracing) isTraced(c *conn) bool {
 	switch t {
 	case TraceAll:
 		return true

@@ -20,7 +20,7 @@ func (s *Session) Outdated() *Outdated { return s.outdated.Load() }
 // InUse reports whether the session is connected, or about to be.
 func (s *Session) InUse() bool {
 	now := s.link.snapshot()
-	return now.kept() || now.dialing != nil
+	return now.hasConnOrRetry() || now.dialing != nil
 }
 
 // Replace gives the server of this name another configuration: its session ends, and one that is not connected takes its place in

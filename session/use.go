@@ -30,13 +30,13 @@ func (u *usage) touch() {
 	u.last = time.Now()
 }
 
-func (u *usage) called() {
+func (u *usage) countCall() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.calls++
 }
 
-func (u *usage) missed() {
+func (u *usage) countFailure() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.failed++
@@ -64,7 +64,7 @@ func (u *usage) snapshot() Use {
 // Use is a snapshot. Subscriptions are looked at first: one that is replaced by a hold is then seen as either of them, and a hold that
 // is replaced by a subscription at least by Last.
 func (s *Session) Use() Use {
-	subscribed := s.subs.some()
+	subscribed := s.subs.hasAny()
 	u := s.use.snapshot()
 	u.Held = u.Held || subscribed
 	if c := s.current(); c != nil {

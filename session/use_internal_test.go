@@ -31,8 +31,8 @@ func TestUsageAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for range each {
 				release := u.hold()
-				u.called()
-				u.missed()
+				u.countCall()
+				u.countFailure()
 				if got := u.snapshot(); !got.Held || got.Failed > got.Calls {
 					t.Errorf("%+v", got)
 				}

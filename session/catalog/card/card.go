@@ -134,7 +134,7 @@ func (c *client) fetch(ctx context.Context, kind, at string) []Document {
 				continue // asked for already
 			}
 			if err == nil {
-				err = c.allowed(to)
+				err = c.checkURL(to)
 			}
 			if err != nil {
 				out = append(out, Document{URL: text.Clip(mask.URL(e.URL), 200), Kind: OfCatalog, Err: err})
@@ -206,11 +206,11 @@ func (c *client) redirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("redirects more than %d times", maxHops)
 	}
 	req.Header.Del("Referer")
-	return c.allowed(req.URL)
+	return c.checkURL(req.URL)
 }
 
-// allowed refuses what a host has no business to send us to: programs of this machine or its network that are nearer than itself.
-func (c *client) allowed(to *url.URL) error {
+// checkURL refuses what a host has no business to send us to: programs of this machine or its network that are nearer than itself.
+func (c *client) checkURL(to *url.URL) error {
 	switch {
 	case to.Scheme != "https" && to.Scheme != "http" || to.Host == "" || to.User != nil:
 		return fmt.Errorf("leads to %q, which is not a plain http URL", text.Clip(mask.URL(to.String()), 200))

@@ -42,14 +42,14 @@ func SaidBy(s *session.Session) Said {
 			return true
 		})
 	}
-	said.Tools = listed(s.Listing(offer.Tools))
-	said.Resources = listed(s.Listing(offer.Resources))
-	said.Prompts = listed(s.Listing(offer.Prompts))
+	said.Tools = itemNames(s.Listing(offer.Tools))
+	said.Resources = itemNames(s.Listing(offer.Resources))
+	said.Prompts = itemNames(s.Listing(offer.Prompts))
 	return said
 }
 
-// listed are the names of a list, nil where it was not loaded.
-func listed(l offer.Listing) []string {
+// itemNames are the names of a list, nil where it was not loaded.
+func itemNames(l offer.Listing) []string {
 	if !l.Loaded || l.Err != nil {
 		return nil
 	}

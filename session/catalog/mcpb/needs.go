@@ -60,7 +60,7 @@ func (b *Bundle) Needs(ctx context.Context, s config.Server) []string {
 	if err != nil || has == "" {
 		return []string{fmt.Sprintf("%s does not tell its version, and %s is wanted", s.Command, text.Clip(want, 60))}
 	}
-	if ok, known := within(has, want); known && !ok {
+	if ok, known := satisfiesRange(has, want); known && !ok {
 		return []string{fmt.Sprintf("%s is %s, and %s is wanted", s.Command, has, text.Clip(want, 60))}
 	}
 	return nil
@@ -83,8 +83,8 @@ var (
 	comparator    = regexp.MustCompile(`^(>=|<=|>|<|=|==|\^|~|~=)?\s*v?(\d+(?:\.\d+)*)(?:\.[x*])*$`)
 )
 
-// within reports whether a version satisfies a range such as ">=16.0.0 <20 || ^22"; known is false where the range is not understood.
-func within(version, wanted string) (ok, known bool) {
+// satisfiesRange reports whether a version satisfies a range such as ">=16.0.0 <20 || ^22"; known is false where the range is not understood.
+func satisfiesRange(version, wanted string) (ok, known bool) {
 	for alternative := range strings.SplitSeq(wanted, "||") {
 		fits := true
 		alternative = strings.ReplaceAll(alternative, ",", " ")
@@ -99,14 +99,14 @@ func within(version, wanted string) (ok, known bool) {
 			if m == nil {
 				return false, false
 			}
-			fits = fits && compares(version, m[1], m[2])
+			fits = fits && satisfiesOp(version, m[1], m[2])
 		}
 		ok = ok || fits
 	}
 	return ok, true
 }
 
-func compares(version, op, wanted string) bool {
+func satisfiesOp(version, op, wanted string) bool {
 	v, w := numbers(version), numbers(wanted)
 	same := func(n int) bool { // in the first n numbers
 		for i := range min(n, len(w)) {

@@ -137,12 +137,12 @@ func (b *Bundle) Server(h Host, dir string, given setup.Values) (config.Server, 
 			return s, fmt.Errorf("an argument has a NUL byte in it")
 		}
 	}
-	s.Source = config.Source{File: b.Path, Published: b.published()}
+	s.Source = config.Source{File: b.Path, Published: b.publishedBy()}
 	return s, nil
 }
 
-// published is who made the bundle, as far as the bundle says.
-func (b *Bundle) published() *config.Published {
+// publishedBy is who made the bundle, as far as the bundle says.
+func (b *Bundle) publishedBy() *config.Published {
 	m := b.Manifest
 	p := &config.Published{Name: strings.ReplaceAll(m.Author.Name, "/", " ") + "/" + m.Name, Version: m.Release, Repository: m.Repository.URL}
 	p.Warnings = append(p.Warnings, "who made it is what it says itself")

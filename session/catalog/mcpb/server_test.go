@@ -149,7 +149,7 @@ func TestNeeds(t *testing.T) {
 		{"18", "<=18.0", true, true},
 		{"19", ">18", true, true},
 	} {
-		if ok, known := within(c.version, c.wanted); ok != c.ok || known != c.known {
+		if ok, known := satisfiesRange(c.version, c.wanted); ok != c.ok || known != c.known {
 			t.Errorf("%s in %s: %v, %v", c.version, c.wanted, ok, known)
 		}
 	}

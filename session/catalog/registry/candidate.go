@@ -65,7 +65,7 @@ func (d *Document) Candidates(look func(command string) bool) []Candidate {
 		out = append(out, d.remote(r, i+1))
 	}
 	for i, p := range d.Packages {
-		out = append(out, d.packaged(p, i+1, look))
+		out = append(out, d.packageCandidate(p, i+1, look))
 	}
 	rank := func(c Candidate) int {
 		switch {
@@ -171,10 +171,10 @@ func checkRemote(raw string, variables map[string]Input) error {
 	return nil
 }
 
-func (d *Document) packaged(p Package, number int, look func(string) bool) Candidate {
+func (d *Document) packageCandidate(p Package, number int, look func(string) bool) Candidate {
 	c := Candidate{Kind: p.Type, Number: number, Title: text.Clip(strings.TrimSpace(p.Type+" "+p.Identifier), 200), After: p.After}
 	if p.Type == "mcpb" {
-		return d.bundled(c, p)
+		return d.bundleCandidate(c, p)
 	}
 	r, ok := runnerOf(p.Type)
 	if !ok {
@@ -232,7 +232,7 @@ func (d *Document) packaged(p Package, number int, look func(string) bool) Candi
 	}
 	inputs := c.Inputs
 	c.options = func(given setup.Values) []string {
-		list, err := words(before, supposed(inputs, given))
+		list, err := words(before, supposedValues(inputs, given))
 		if err != nil {
 			return []string{"its options for " + command + " cannot be read: " + err.Error()}
 		}
@@ -308,8 +308,8 @@ func (c *Candidate) warn(w string) {
 
 var sha256Hex = regexp.MustCompile(`^[a-fA-F0-9]{64}$`)
 
-// bundled is a package that is downloaded as a file.
-func (d *Document) bundled(c Candidate, p Package) Candidate {
+// bundleCandidate is a package that is downloaded as a file.
+func (d *Document) bundleCandidate(c Candidate, p Package) Candidate {
 	u, err := url.Parse(p.Identifier)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || listen.ReachOf(u) != listen.Machine):

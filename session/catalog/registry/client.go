@@ -212,9 +212,9 @@ func (c *Client) List(ctx context.Context, q Query, each func([]Entry) bool) (ba
 		}
 		switch total += len(page.Servers); {
 		case total > most:
-			return bad, c.broken(fmt.Sprintf("it lists more than %d servers", most))
+			return bad, c.registryError(fmt.Sprintf("it lists more than %d servers", most))
 		case size > maxList:
-			return bad, c.broken("it lists more than " + text.Bytes(maxList))
+			return bad, c.registryError("it lists more than " + text.Bytes(maxList))
 		}
 		if !each(entries) {
 			return bad, nil
@@ -227,16 +227,16 @@ func (c *Client) List(ctx context.Context, q Query, each func([]Entry) bool) (ba
 		case next == "":
 			return bad, nil
 		case len(next) > maxCursor:
-			return bad, c.broken("its cursor is longer than " + text.Bytes(maxCursor))
+			return bad, c.registryError("its cursor is longer than " + text.Bytes(maxCursor))
 		case seen[next]:
-			return bad, c.broken("its list never ends: a cursor comes again")
+			return bad, c.registryError("its list never ends: a cursor comes again")
 		case len(page.Servers) == 0:
-			return bad, c.broken("its list goes on after an empty page")
+			return bad, c.registryError("its list goes on after an empty page")
 		}
 		seen[next] = true
 		v.Set("cursor", next)
 	}
-	return bad, c.broken(fmt.Sprintf("its list has more than %d pages", maxPages))
+	return bad, c.registryError(fmt.Sprintf("its list has more than %d pages", maxPages))
 }
 
 // Version is one version of a server; "" for the latest.
@@ -250,10 +250,10 @@ func (c *Client) Version(ctx context.Context, name, version string) (Entry, erro
 	}
 	e, err := ParseEntry(raw)
 	if err != nil {
-		return e, c.broken(fmt.Sprintf("its description of %s %v", text.Clip(name, 100), err))
+		return e, c.registryError(fmt.Sprintf("its description of %s %v", text.Clip(name, 100), err))
 	}
 	if e.Name != name || version != "latest" && e.Document.Version != version {
-		return e, c.broken(fmt.Sprintf("asked for %s %s, it describes %s %s", text.Clip(name, 100), text.Clip(version, 40), text.Clip(e.Name, 100), text.Clip(e.Document.Version, 40)))
+		return e, c.registryError(fmt.Sprintf("asked for %s %s, it describes %s %s", text.Clip(name, 100), text.Clip(version, 40), text.Clip(e.Name, 100), text.Clip(e.Document.Version, 40)))
 	}
 	return e, nil
 }
@@ -302,13 +302,13 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	case resp.StatusCode != http.StatusOK:
 		return &failure.Error{Kind: failure.Transport, Status: resp.StatusCode, URL: c.Base(), Message: fmt.Sprintf("the registry %s answered %s", c.base.Host, text.Clip(resp.Status, 60))}
 	case len(b) > maxPage:
-		return c.broken("one answer has more than " + text.Bytes(maxPage))
+		return c.registryError("one answer has more than " + text.Bytes(maxPage))
 	}
-	if err := shallow(b); err != nil {
-		return c.broken("an answer " + err.Error())
+	if err := checkDepth(b); err != nil {
+		return c.registryError("an answer " + err.Error())
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return c.broken("an answer is not the JSON that it should be")
+		return c.registryError("an answer is not the JSON that it should be")
 	}
 	return nil
 }
@@ -321,6 +321,6 @@ func (c *Client) unreachable(err error) error {
 	return &failure.Error{Kind: failure.Transport, URL: c.Base(), Message: "the registry " + c.base.Host + " cannot be reached: " + mask.Text(err.Error()), Err: err}
 }
 
-func (c *Client) broken(why string) error {
+func (c *Client) registryError(why string) error {
 	return &failure.Error{Kind: failure.Protocol, URL: c.Base(), Message: "the registry " + c.base.Host + " cannot be used: " + why}
 }

@@ -187,7 +187,7 @@ func (d *Document) check() error {
 
 // decode reads one value, numbers as they are written.
 func decode(b []byte) (any, error) {
-	if err := shallow(b); err != nil {
+	if err := checkDepth(b); err != nil {
 		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -205,8 +205,8 @@ func decode(b []byte) (any, error) {
 	return tree, nil
 }
 
-// shallow refuses what is deeper than any description, before anything is built of it.
-func shallow(b []byte) error {
+// checkDepth refuses what is deeper than any description, before anything is built of it.
+func checkDepth(b []byte) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {

@@ -128,8 +128,8 @@ func (c Candidate) WarningsFor(given setup.Values) []string {
 	return c.Warnings
 }
 
-// supposed are values as far as they are known: a name in braces is one that somebody types, or keeps secret.
-func supposed(in []setup.Input, given setup.Values) setup.Values {
+// supposedValues are values as far as they are known: a name in braces is one that somebody types, or keeps secret.
+func supposedValues(in []setup.Input, given setup.Values) setup.Values {
 	out := given.Replace(in, func(i setup.Input, v string) string {
 		if i.Secret {
 			return "{" + i.Name + "}"

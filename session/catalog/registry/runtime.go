@@ -150,7 +150,7 @@ func (r runner) argv(command, spec string, source, runArgs, args, env []string) 
 		}
 		return append(append(argv, spec), args...)
 	case command == "npx":
-		return slices.Concat([]string{command, "-y"}, source, without(runArgs, "-y", "--yes"), []string{spec}, args)
+		return slices.Concat([]string{command, "-y"}, source, removeWords(runArgs, "-y", "--yes"), []string{spec}, args)
 	case command == "pipx":
 		name, version, _ := strings.Cut(spec, "@")
 		if version != "" {
@@ -161,7 +161,7 @@ func (r runner) argv(command, spec string, source, runArgs, args, env []string) 
 		}
 		return slices.Concat([]string{command, "run"}, source, runArgs, []string{name}, args)
 	case command == "dnx":
-		argv := slices.Concat([]string{command, spec}, source, without(runArgs, "-y", "--yes"), []string{"--yes"})
+		argv := slices.Concat([]string{command, spec}, source, removeWords(runArgs, "-y", "--yes"), []string{"--yes"})
 		if len(args) > 0 {
 			argv = append(append(argv, "--"), args...)
 		}
@@ -172,6 +172,6 @@ func (r runner) argv(command, spec string, source, runArgs, args, env []string) 
 	return slices.Concat([]string{command}, source, runArgs, []string{spec}, args)
 }
 
-func without(argv []string, words ...string) []string {
+func removeWords(argv []string, words ...string) []string {
 	return slices.DeleteFunc(slices.Clone(argv), func(a string) bool { return slices.Contains(words, a) })
 }

@@ -42,11 +42,11 @@ func (f *form) serving(t Remote, known []namedPart) (*serving, error) {
 		return nil, err
 	}
 	if u, err := url.Parse(braces.ReplaceAllString(t.URL, "1")); err == nil && !strings.Contains(hostPart(t.URL), "{") && listen.ReachOf(u) != listen.Machine {
-		return nil, elsewhere(t.URL)
+		return nil, errElsewhere(t.URL)
 	}
 	at := 0
 	for _, m := range braces.FindAllStringSubmatchIndex(t.URL, -1) {
-		value, err := f.named(t.URL[m[2]:m[3]], t, known)
+		value, err := f.urlValue(t.URL[m[2]:m[3]], t, known)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +59,8 @@ func (f *form) serving(t Remote, known []namedPart) (*serving, error) {
 	return s, nil
 }
 
-// named is the value that a name in the URL stands for.
-func (f *form) named(name string, t Remote, known []namedPart) (func(setup.Values) (string, error), error) {
+// urlValue is the value that a name in the URL stands for.
+func (f *form) urlValue(name string, t Remote, known []namedPart) (func(setup.Values) (string, error), error) {
 	p := part{}
 	if in, ok := t.Variables[name]; ok {
 		p = f.template("{"+name+"}", map[string]Input{name: in}, true, false, false)
@@ -94,7 +94,7 @@ func partOf(name string, known []namedPart) *part {
 	return nil
 }
 
-func elsewhere(raw string) error {
+func errElsewhere(raw string) error {
 	return fmt.Errorf("it says that it serves %q, which is not on this machine", text.Clip(raw, 100))
 }
 
@@ -147,7 +147,7 @@ func servedHere(raw string) error {
 		return err
 	}
 	if u, err := url.Parse(raw); err != nil || listen.ReachOf(u) != listen.Machine {
-		return elsewhere(raw)
+		return errElsewhere(raw)
 	}
 	return nil
 }
