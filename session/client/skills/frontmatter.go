@@ -74,7 +74,7 @@ func Differences(entry json.RawMessage, file string) []Difference {
 		root.Shape = config.Object // nothing between its two lines
 	}
 	if root.Shape != config.Object {
-		return unreadable("that of SKILL.md is not a mapping: " + shown(root))
+		return unreadable("that of SKILL.md is not a mapping: " + describeNode(root))
 	}
 	var all []Difference
 	for _, what := range differObject("", root, entry) {
@@ -117,7 +117,7 @@ func differ(at string, n config.Node, v json.RawMessage) string {
 	if same {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s in SKILL.md, %s in the entry", name(at), shown(n), text.Clip(string(v), 80))
+	return fmt.Sprintf("%s is %s in SKILL.md, %s in the entry", name(at), describeNode(n), text.Clip(string(v), 80))
 }
 
 // differObject names each member that differs.
@@ -169,7 +169,7 @@ func name(at string) string {
 	return text.Clip(at, 80)
 }
 
-func shown(n config.Node) string {
+func describeNode(n config.Node) string {
 	switch n.Shape {
 	case config.Object, config.List:
 		return string(n.Shape)

@@ -47,7 +47,7 @@ func Get(ctx context.Context, s *session.Session, uri string) (offer.Skill, rpc.
 	if err == nil && sk.URI != uri {
 		err = fmt.Errorf("it is the entry of %s", text.Clip(sk.URI, 200))
 	}
-	return sk, r, refused(s, get, uri, err)
+	return sk, r, malformedError(s, get, uri, err)
 }
 
 // Find is the skill with that URI, or the one skill that is called name. A URI that is not listed is asked for.
@@ -91,10 +91,10 @@ func Entry(s *session.Session, it offer.Item) (offer.Skill, error) {
 	if err == nil {
 		err = it.Flaw
 	}
-	return sk, refused(s, "skills/list", sk.URI, err)
+	return sk, malformedError(s, "skills/list", sk.URI, err)
 }
 
-func refused(s *session.Session, method, uri string, err error) error {
+func malformedError(s *session.Session, method, uri string, err error) error {
 	if err == nil {
 		return nil
 	}

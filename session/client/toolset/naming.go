@@ -67,10 +67,10 @@ func (n Naming) legal(full string) string {
 	if fits {
 		return full
 	}
-	return n.hashed(legal, full)
+	return n.hashName(legal, full)
 }
 
-func (n Naming) hashed(legal, of string) string {
+func (n Naming) hashName(legal, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return legal[:min(len(legal), n.most()-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])
 }
@@ -120,7 +120,7 @@ func (n Naming) distinguish(names []string, tools []ToolRef) {
 	first := make(map[string]int, len(names))
 	own := func(i int) string {
 		t := tools[i]
-		return n.hashed(n.Prefixed(t.Server, t.Tool), t.Server+"\x00"+t.Tool)
+		return n.hashName(n.Prefixed(t.Server, t.Tool), t.Server+"\x00"+t.Tool)
 	}
 	for i, name := range names {
 		if name == "" {

@@ -68,7 +68,7 @@ func (f errorMaker) transport(ctx context.Context, err error) error {
 		e.Message = "the router at " + f.c.router + " cannot be reached: " + err.Error()
 		e.Next = "correct ROUTER_HOST and ROUTER_PORT"
 	default:
-		if message, next := f.untrusted(err); message != "" {
+		if message, next := f.explainTLS(err); message != "" {
 			e.Message, e.Next = message, next
 		}
 	}
@@ -86,7 +86,7 @@ func (f errorMaker) read(res *http.Response, body, id []byte) (json.RawMessage, 
 	case res.StatusCode < 200 || res.StatusCode >= 300:
 		e := f.error(failure.Transport, "the router answered with HTTP status "+res.Status, advice(res.StatusCode))
 		e.Status, e.Detail = res.StatusCode, f.hide(clip(body))
-		if refused(res.StatusCode) {
+		if isRefusal(res.StatusCode) {
 			e.Kind = failure.OAuth
 		}
 		if bytes.HasPrefix(body, []byte(saysTLS)) {
@@ -115,13 +115,13 @@ func (f errorMaker) rpc(res *http.Response, raw []byte) error {
 	}
 	e := f.error(failure.RpcError, rpc.Message, advice(res.StatusCode))
 	e.Status, e.Code, e.Data, e.Err = res.StatusCode, &rpc.Code, rpc.Data, rpc
-	if refused(res.StatusCode) {
+	if isRefusal(res.StatusCode) {
 		e.Kind = failure.OAuth
 	}
 	return e
 }
 
-func refused(status int) bool {
+func isRefusal(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 

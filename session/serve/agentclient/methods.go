@@ -40,7 +40,7 @@ func (c *Client) ReadResource(ctx context.Context, agent, uri string) (string, e
 	}
 	var out struct{ Contents []struct{ Text string } }
 	if err := json.Unmarshal(result, &out); err != nil {
-		return "", c.malformed(agent, mcp.MethodResourcesRead, err)
+		return "", c.malformedError(agent, mcp.MethodResourcesRead, err)
 	}
 	if len(out.Contents) == 0 {
 		return "", nil
@@ -64,22 +64,22 @@ func list[T any](ctx context.Context, c *Client, agent string, method mcp.MCPMet
 		}
 		var p page
 		if err := json.Unmarshal(result, &p); err != nil {
-			return nil, c.malformed(agent, method, err)
+			return nil, c.malformedError(agent, method, err)
 		}
 		all = append(all, items(p)...)
 		if p.NextCursor == "" {
 			return all, nil
 		}
 		if seen[p.NextCursor] {
-			return nil, c.malformed(agent, method, fmt.Errorf("the cursor %.80q is repeated", p.NextCursor))
+			return nil, c.malformedError(agent, method, fmt.Errorf("the cursor %.80q is repeated", p.NextCursor))
 		}
 		seen[p.NextCursor] = true
 		params["cursor"] = p.NextCursor
 	}
-	return nil, c.malformed(agent, method, fmt.Errorf("the list has more than %d pages", maxPages))
+	return nil, c.malformedError(agent, method, fmt.Errorf("the list has more than %d pages", maxPages))
 }
 
-func (c *Client) malformed(agent string, method mcp.MCPMethod, err error) error {
+func (c *Client) malformedError(agent string, method mcp.MCPMethod, err error) error {
 	e := errorMaker{c, agent, string(method)}.error(failure.Protocol, "the result has another shape than the method's: "+err.Error(), "see the agent's own log")
 	e.Err = err
 	return e

@@ -58,8 +58,8 @@ func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 	return t.Client(host), nil
 }
 
-// untrusted is what a handshake that failed means and what to do then, "" if it is nothing that has to do with TLS.
-func (f errorMaker) untrusted(err error) (message, next string) {
+// explainTLS is what a handshake that failed means and what to do then, "" if it is nothing that has to do with TLS.
+func (f errorMaker) explainTLS(err error) (message, next string) {
 	var (
 		file   *certs.Error
 		system *tls.CertificateVerificationError

@@ -85,7 +85,7 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 	if t.o.Owner != nil {
 		e.owner = t.o.Owner(v)
 	}
-	gone := t.expired()
+	gone := t.takeExpired()
 	full := t.o.MaxOwned > 0 && t.owned[e.owner] >= t.o.MaxOwned
 	if full {
 		gone, full = t.giveWay(gone, e.owner, t.owned[e.owner])
@@ -102,7 +102,7 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 			t.sweep = time.AfterFunc(t.o.TTL, t.expire)
 		}
 	}
-	t.ended(gone)
+	t.reportEnded(gone)
 	switch {
 	case closed:
 		return nil, ErrClosed
@@ -128,7 +128,7 @@ func (t *Table[V]) giveWay(gone []*Entry[V], owner string, limit int) (_ []*Entr
 	for p := t.order.Back(); p != nil && (found == nil || t.owned[found.owner] < limit); p = p.Prev() {
 		e := p.Value.(*Entry[V])
 		n := t.owned[e.owner]
-		if (e.owner == owner || n > t.owned[owner] && n <= limit) && (found == nil || n > t.owned[found.owner]) && t.idle(e) {
+		if (e.owner == owner || n > t.owned[owner] && n <= limit) && (found == nil || n > t.owned[found.owner]) && t.isIdle(e) {
 			found = e
 		}
 	}
@@ -156,7 +156,7 @@ func (t *Table[V]) UseIf(id string, ok func(V) bool) *Entry[V] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.byID[id]
-	if e == nil || t.over(e) || !ok(e.Value) {
+	if e == nil || t.isOver(e) || !ok(e.Value) {
 		return nil
 	}
 	e.active++
@@ -186,14 +186,14 @@ func (e *Entry[V]) Remove() bool {
 	return true
 }
 
-// idle reports that a value may be taken; t.mu is held.
-func (t *Table[V]) idle(e *Entry[V]) bool {
+// isIdle reports that a value may be taken; t.mu is held.
+func (t *Table[V]) isIdle(e *Entry[V]) bool {
 	return e.active == 0 && (t.o.Busy == nil || !t.o.Busy(e.Value))
 }
 
-// over reports that a value's time is over; t.mu is held.
-func (t *Table[V]) over(e *Entry[V]) bool {
-	return e.active == 0 && time.Since(e.used) >= t.o.TTL && t.idle(e)
+// isOver reports that a value's time is over; t.mu is held.
+func (t *Table[V]) isOver(e *Entry[V]) bool {
+	return e.active == 0 && time.Since(e.used) >= t.o.TTL && t.isIdle(e)
 }
 
 // take removes a value; t.mu is held.
@@ -206,13 +206,13 @@ func (t *Table[V]) take(e *Entry[V]) {
 	t.order.Remove(e.place)
 }
 
-// expired removes the values whose time is over; t.mu is held. The order is that of the last use, so that it stops at the
+// takeExpired removes the values whose time is over; t.mu is held. The order is that of the last use, so that it stops at the
 // first one that was used lately.
-func (t *Table[V]) expired() (gone []*Entry[V]) {
+func (t *Table[V]) takeExpired() (gone []*Entry[V]) {
 	for p := t.order.Back(); p != nil; {
 		e, before := p.Value.(*Entry[V]), p.Prev()
 		switch {
-		case t.over(e):
+		case t.isOver(e):
 			t.take(e)
 			gone = append(gone, e)
 		case e.active == 0 && time.Since(e.used) < t.o.TTL:
@@ -225,7 +225,7 @@ func (t *Table[V]) expired() (gone []*Entry[V]) {
 
 func (t *Table[V]) expire() {
 	t.mu.Lock()
-	gone := t.expired()
+	gone := t.takeExpired()
 	switch {
 	case t.closed || len(t.byID) == 0:
 		t.sweep = nil
@@ -239,11 +239,11 @@ func (t *Table[V]) expire() {
 		}
 		t.sweep.Reset(wait)
 	}
-	t.ended(gone)
+	t.reportEnded(gone)
 }
 
-// ended unlocks t.mu and reports values.
-func (t *Table[V]) ended(gone []*Entry[V]) {
+// reportEnded unlocks t.mu and reports values.
+func (t *Table[V]) reportEnded(gone []*Entry[V]) {
 	if t.o.Ended == nil || len(gone) == 0 {
 		t.mu.Unlock()
 		return

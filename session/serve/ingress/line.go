@@ -29,7 +29,7 @@ func ReadLine(r *bufio.Reader, limit int) (line []byte, long bool, err error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case id != nil:
-			return id.found(), true, err
+			return id.foundID(), true, err
 		default:
 			return bytes.TrimRight(line, "\r\n"), false, err
 		}
@@ -51,7 +51,7 @@ func ReadMessage(r io.Reader, limit, most int64) (frame []byte, long bool, err e
 		n += int64(k)
 		switch {
 		case errors.Is(err, io.EOF):
-			return id.found(), true, nil
+			return id.foundID(), true, nil
 		case err != nil:
 			return nil, true, err
 		case n > most:
@@ -124,8 +124,8 @@ func (f *idFinder) keep(b byte, top bool) {
 	}
 }
 
-// found is the id, nil if there is none that a request may have.
-func (f *idFinder) found() []byte {
+// foundID is the id, nil if there is none that a request may have.
+func (f *idFinder) foundID() []byte {
 	if f.times != 1 || len(f.id) >= maxID {
 		return nil
 	}

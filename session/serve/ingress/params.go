@@ -62,20 +62,20 @@ func Inspect(method string, params []byte) (m Params, err error) {
 	}
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
-		err = required(m.Name, "tool name", "name")
+		err = requireString(m.Name, "tool name", "name")
 	case mcp.MethodPromptsGet:
-		err = required(m.Name, "prompt name", "name")
+		err = requireString(m.Name, "prompt name", "name")
 	case mcp.MethodResourcesRead:
-		err = required(m.URI, "resource uri", "uri")
+		err = requireString(m.URI, "resource uri", "uri")
 	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
 		if declared, _ := jsonrpc.String(m.Version); !mcp.IsModernProtocol(declared) { // that era has no such methods
-			err = required(m.URI, "resource uri", "uri")
+			err = requireString(m.URI, "resource uri", "uri")
 		}
 	}
 	return m, err
 }
 
-func required(v []byte, what, field string) error {
+func requireString(v []byte, what, field string) error {
 	if s, ok := jsonrpc.String(v); ok && s != "" {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (l *Limiter) Take(who string, perMinute int) *jsonrpc.RequestError {
 	elapsed := l.now().Sub(l.start)
 	m := l.meter(who, elapsed)
 	if wait := m.window.take(elapsed, perMinute); wait > 0 {
-		return limited("per_minute", perMinute, wait)
+		return errLimited("per_minute", perMinute, wait)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (l *Limiter) Acquire(who string, concurrent int) (*Meter, *jsonrpc.RequestE
 	defer l.mu.Unlock()
 	m := l.meter(who, l.now().Sub(l.start))
 	if m.running >= concurrent {
-		return nil, limited("concurrent", concurrent, concurrentRetry)
+		return nil, errLimited("concurrent", concurrent, concurrentRetry)
 	}
 	m.running++
 	return m, nil
@@ -121,7 +121,7 @@ func (l *Limiter) evict(second int64) bool {
 	return false
 }
 
-func limited(which string, n int, wait time.Duration) *jsonrpc.RequestError {
+func errLimited(which string, n int, wait time.Duration) *jsonrpc.RequestError {
 	f := jsonrpc.Errorf(jsonrpc.KindRateLimited, "Rate limit exceeded").With("limit", n).With("limited", which)
 	f.RetryAfter = wait
 	return f

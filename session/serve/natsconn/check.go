@@ -19,7 +19,7 @@ import (
 
 // check is what has to hold of a server before anybody relies on it.
 func (c *Conn) check(ctx context.Context) error {
-	if v := c.nc.ConnectedServerVersion(); older(v) {
+	if v := c.nc.ConnectedServerVersion(); isOlder(v) {
 		return fmt.Errorf("nats: the server has version %s: %s; %s or newer is needed", v, c.where, Oldest)
 	}
 	js, err := jetstream.New(c.nc, jetstream.WithDefaultTimeout(apiTime))
@@ -33,8 +33,8 @@ func (c *Conn) check(ctx context.Context) error {
 	})
 }
 
-// older reports whether a version comes before Oldest. One that cannot be read is somebody's own build.
-func older(version string) bool {
+// isOlder reports whether a version comes before Oldest. One that cannot be read is somebody's own build.
+func isOlder(version string) bool {
 	var have, want [2]int
 	for i, part := range strings.SplitN(version, ".", 3)[:min(2, strings.Count(version, ".")+1)] {
 		n, err := strconv.Atoi(part)
@@ -136,8 +136,8 @@ func Full(err error) bool {
 	return strings.Contains(api.Description, "insufficient") || strings.Contains(api.Description, "maximum bytes") || strings.Contains(api.Description, "no space")
 }
 
-// unconnected says why there is no connection.
-func (c *Conn) unconnected(err error) error {
+// connectError says why there is no connection.
+func (c *Conn) connectError(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var other x509.HostnameError
 	var expired x509.CertificateInvalidError

@@ -71,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 		return nil, err
 	}
 	if c.nc, err = dial(ctx, o.URL, settings); err != nil {
-		return nil, c.unconnected(err)
+		return nil, c.connectError(err)
 	}
 	if err := c.check(ctx); err != nil {
 		c.Close()
@@ -113,7 +113,7 @@ func (c *Conn) settings(o Options) ([]nats.Option, error) {
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1), // whoever publishes has to know that nobody hears it
 		nats.IgnoreAuthErrorAbort(),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.lost(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.handleLost(err) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.back() }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.problem(err) }),
@@ -178,20 +178,20 @@ func (c *Conn) Close() {
 	<-c.closed
 }
 
-func (c *Conn) lost(err error) {
+func (c *Conn) handleLost(err error) {
 	if c.nc != nil && c.nc.IsClosed() {
 		return
 	}
 	c.log.Warn("nats: the connection is lost", "server", c.where, "err", reason(err))
-	c.turned()
+	c.notifyChange()
 }
 
 func (c *Conn) back() {
 	c.log.Info("nats: connected again", "server", c.where)
-	c.turned()
+	c.notifyChange()
 }
 
-func (c *Conn) turned() {
+func (c *Conn) notifyChange() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.changed)

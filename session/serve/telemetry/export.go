@@ -32,12 +32,12 @@ const (
 
 // exports reports whether a collector is configured for a signal, as the OpenTelemetry specification says
 // (https://opentelemetry.io/docs/specs/otel/protocol/exporter).
-func (e *Exporter) exports(signal string) bool { return configured(e.o.OTLP, signal) }
+func (e *Exporter) exports(signal string) bool { return isConfigured(e.o.OTLP, signal) }
 
 // Collected reports whether spans go to a collector: to otlp, see Options.OTLP, or to that of the environment.
-func Collected(otlp string) bool { return configured(otlp, "TRACES") }
+func Collected(otlp string) bool { return isConfigured(otlp, "TRACES") }
 
-func configured(otlp, signal string) bool {
+func isConfigured(otlp, signal string) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_"+signal+"_EXPORTER") == "none" {
 		return false
 	}
@@ -159,7 +159,7 @@ func (e *spanExporter) Shutdown(ctx context.Context) error {
 
 // ExportSpans gives up when the Exporter closes.
 func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	ctx, cancel := within(ctx, e.life)
+	ctx, cancel := withLife(ctx, e.life)
 	defer cancel()
 	return e.result(e.SpanExporter.ExportSpans(ctx, spans))
 }
@@ -179,13 +179,13 @@ func (e *metricExporter) Shutdown(ctx context.Context) error {
 
 // Export gives up when the Exporter closes.
 func (e *metricExporter) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
-	ctx, cancel := within(ctx, e.life)
+	ctx, cancel := withLife(ctx, e.life)
 	defer cancel()
 	return e.result(e.Exporter.Export(ctx, data))
 }
 
-// within is ctx, ended by the end of life too.
-func within(ctx, life context.Context) (context.Context, context.CancelFunc) {
+// withLife is ctx, ended by the end of life too.
+func withLife(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(life, cancel)
 	return ctx, func() { stop(); cancel() }
