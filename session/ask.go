@@ -141,8 +141,8 @@ func (s *Session) inTurn(ctx context.Context, wg *sync.WaitGroup, f func(context
 	<-turn.Done()
 }
 
-// all asks the questions of one round at once.
-func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, error) {
+// askAll asks the questions of one round at once.
+func (s *Session) askAll(ctx context.Context, asked []pending.Question) ([][]byte, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	cancel := func() { end(nil) }
 	defer cancel()
@@ -197,7 +197,7 @@ func (s *Session) visit(ctx context.Context, r *rounds, failed error) (bool, err
 		return false, nil // nothing to visit: the error stands for itself
 	}
 	r.pages++
-	results, err := s.all(ctx, asked)
+	results, err := s.askAll(ctx, asked)
 	if err != nil {
 		return false, err
 	}

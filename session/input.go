@@ -72,7 +72,7 @@ func (s *Session) answerInput(ctx context.Context, r *rounds, result []byte) ([]
 		if len(asked) > maxAsked {
 			return nil, bad(fmt.Sprintf("the server asks more than %d questions at once", maxAsked), nil)
 		}
-		results, err := s.all(ctx, asked)
+		results, err := s.askAll(ctx, asked)
 		var e *failure.Error
 		if errors.As(err, &e) && e.Kind == failure.NeedsInput {
 			e.Data = result

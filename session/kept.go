@@ -17,8 +17,8 @@ func (k *subscriptions) find(uri string) *subscription {
 	return k.all[i]
 }
 
-// full is whether uri would be one too many to keep.
-func (k *subscriptions) full(uri string) bool {
+// isFull reports whether uri would be one too many to keep.
+func (k *subscriptions) isFull(uri string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.find(uri) == nil && len(k.all) >= maxSubscriptions

@@ -45,7 +45,7 @@ type Update struct {
 // KeepSubscribed subscribes to a resource over this connection and those after it, until EndSubscription. What it holds is read
 // now and after each update, to tell what changed; at most 100 resources are kept so.
 func (s *Session) KeepSubscribed(ctx context.Context, uri string) error {
-	if s.subs.full(uri) {
+	if s.subs.isFull(uri) {
 		return &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: "resources/subscribe", Message: fmt.Sprintf("there are %d subscriptions already", maxSubscriptions), Next: "end one of them"}
 	}
 	if err := s.Subscribe(ctx, uri); err != nil {

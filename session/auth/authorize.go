@@ -103,7 +103,7 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	if err != nil || c == nil || c.Token.Access == "" {
 		return err
 	}
-	if c.expiring(a.opts.Now()) && a.renewable(c) {
+	if c.expiring(a.opts.Now()) && a.canRenew(c) {
 		// A server that is down, or refuses, is no reason to keep back a token that may still be good: the answer tells.
 		if err := a.renewAhead(req.Context(), c); err != nil && req.Context().Err() != nil {
 			return req.Context().Err()
@@ -144,7 +144,7 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	case err != nil && len(found) > 0: // there is a login, which cannot be used now
 		return nil, &failure.Error{
 			Kind: failure.OAuth, URL: mask.URL(a.server.URL), Stage: "reading the credentials", Err: err,
-			Message: unreadable(err), Next: "unlock it, or log in again", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
+			Message: unreadableText(err), Next: "unlock it, or log in again", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
 		}
 	}
 	a.mu.Lock()
@@ -157,8 +157,8 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	return a.creds.Load(), nil
 }
 
-// unreadable is an error of the store, for people.
-func unreadable(err error) string {
+// unreadableText is an error of the store, for people.
+func unreadableText(err error) string {
 	return "the credentials cannot be read: " + text.Clip(mask.Text(err.Error()), 400)
 }
 
@@ -234,7 +234,7 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 	unread := a.unread
 	a.mu.Unlock()
 	if unread != nil && a.creds.Load() == nil {
-		e.Detail = unreadable(unread)
+		e.Detail = unreadableText(unread)
 	} else if why := a.ended.Load(); why != nil && !ch.StepUp() {
 		e.Message, e.Detail = "the login has ended", *why
 	} else if ch.Describe != "" {

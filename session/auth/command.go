@@ -130,7 +130,7 @@ func (a *Authorizer) noToken(c *Credentials, err error) error {
 	case a.server.OAuth.ByMachine() && err != nil:
 		return err
 	case c == nil && unread != nil:
-		e.Detail = unreadable(unread)
+		e.Detail = unreadableText(unread)
 	case ended != nil:
 		e.Message, e.Detail, e.Next = "the login has ended", *ended, "log in again"
 	case c == nil || c.Token.Access == "":

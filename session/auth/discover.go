@@ -137,7 +137,7 @@ func (t *talk) issuer(ctx context.Context, issuer string) (*Metadata, error) {
 		if m.Issuer != issuer {
 			return nil, &Violation{ByIssuer, "RFC 8414 section 3.3", fmt.Sprintf("its metadata has the issuer %q, and it was asked as %q", text.Clip(mask.URL(m.Issuer), 200), text.Clip(mask.URL(issuer), 200))}
 		}
-		return &m, t.usable(ctx, &m)
+		return &m, t.checkEndpoints(ctx, &m)
 	}
 	return nil, &Violation{ByIssuer, "RFC 8414 section 3", "there is no authorization-server metadata of " + mask.URL(issuer)}
 }
@@ -150,7 +150,7 @@ func (t *talk) replace(ctx context.Context, m *Metadata) error {
 	}
 	t.flow.note("the configuration replaces an endpoint")
 	m.Authorize, m.Token = cmp.Or(o.AuthURL, m.Authorize), cmp.Or(o.TokenURL, m.Token)
-	return t.usable(ctx, m)
+	return t.checkEndpoints(ctx, m)
 }
 
 // metadataURL is where the configuration says that the metadata is, "" if it does not.
@@ -172,7 +172,7 @@ func (t *talk) metadata(ctx context.Context, at string) (*Metadata, error) {
 	case m.Issuer == "":
 		return nil, &Violation{ByIssuer, "RFC 8414 section 2", "there is no issuer in its metadata"}
 	}
-	return &m, t.usable(ctx, &m)
+	return &m, t.checkEndpoints(ctx, &m)
 }
 
 // metadataPlaces are where the metadata of an issuer may be, in the specification's order.
@@ -184,8 +184,8 @@ func metadataPlaces(u *url.URL) []string {
 	return places
 }
 
-// usable checks the endpoints that a browser or a secret is sent to.
-func (t *talk) usable(ctx context.Context, m *Metadata) error {
+// checkEndpoints checks the endpoints that a browser or a secret is sent to.
+func (t *talk) checkEndpoints(ctx context.Context, m *Metadata) error {
 	for _, e := range [...]struct {
 		name, url string
 		must      bool
@@ -238,5 +238,5 @@ func (t *talk) legacy(ctx context.Context) (*Metadata, error) {
 	case m.Issuer != base && m.Issuer != base+"/":
 		return nil, &Violation{ByIssuer, "RFC 8414 section 3.3", fmt.Sprintf("its metadata has the issuer %q, and it was asked as %q", text.Clip(mask.URL(m.Issuer), 200), mask.URL(base))}
 	}
-	return &m, t.usable(ctx, &m)
+	return &m, t.checkEndpoints(ctx, &m)
 }

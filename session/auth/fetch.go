@@ -188,7 +188,7 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 		if caller.Err() != nil {
 			return nil, caller.Err()
 		}
-		return nil, unreachable(req, err)
+		return nil, unreachableError(req, err)
 	}
 	e.Note = resp.Status
 	hide := hideSecrets(req, sent)
@@ -302,8 +302,8 @@ func (t *talk) ask(ctx context.Context, u *url.URL, by Party, what string) error
 	return &Violation{by, "RFC 9728 section 7.7", fmt.Sprintf("it sends to %s, which %s", u.Host, what)}
 }
 
-// unreachable says in plain words why there was no answer.
-func unreachable(req *http.Request, err error) error {
+// unreachableError says in plain words why there was no answer.
+func unreachableError(req *http.Request, err error) error {
 	if near := (*errNear)(nil); errors.As(err, &near) {
 		return near
 	}

@@ -219,7 +219,7 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 		t.flow.end(Skipped, nil)
 		t.flow.begin(StepServer)
 		m = &Metadata{Issuer: cmp.Or(t.server.OAuth.AuthURL, t.server.OAuth.TokenURL), Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}, unnamed: true}
-		if err := t.usable(ctx, m); err != nil {
+		if err := t.checkEndpoints(ctx, m); err != nil {
 			return nil, err
 		}
 		t.flow.end(Skipped, nil)

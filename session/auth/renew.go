@@ -64,8 +64,8 @@ func (a *Authorizer) renewOnce(ctx context.Context, used string, get func(contex
 	return err
 }
 
-// renewable reports whether c can be renewed ahead of time.
-func (a *Authorizer) renewable(c *Credentials) bool {
+// canRenew reports whether c can be renewed ahead of time.
+func (a *Authorizer) canRenew(c *Credentials) bool {
 	return (c.Token.Refresh != "" || a.server.OAuth.ByMachine()) && a.opts.Now().UnixNano() >= a.pause.Load()
 }
 
@@ -108,7 +108,7 @@ func (a *Authorizer) dropForgotten(ctx context.Context, c *Credentials) bool {
 // renewAhead changes the refresh token into a new token, once for all who wait, where the one of c is about to end.
 func (a *Authorizer) renewAhead(ctx context.Context, c *Credentials) error {
 	return a.renewOnce(ctx, c.Token.Access, func(ctx context.Context) error {
-		if !a.renewable(c) {
+		if !a.canRenew(c) {
 			return a.failed // that of who was faster
 		}
 		return a.talk(nil, nil).renew(ctx)

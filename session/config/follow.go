@@ -12,11 +12,11 @@ import (
 
 // Equal reports whether two entries say the same, wherever they stand.
 func (s Server) Equal(o Server) bool {
-	return s.Fingerprint() == o.Fingerprint() && s.comparable() == o.comparable()
+	return s.Fingerprint() == o.Fingerprint() && s.comparableText() == o.comparableText()
 }
 
-// comparable is what an entry says beside its Fingerprint.
-func (s Server) comparable() string {
+// comparableText is what an entry says beside its Fingerprint.
+func (s Server) comparableText() string {
 	s.Source, s.Also = Source{}, nil
 	problem := ""
 	if s.Problem != nil {

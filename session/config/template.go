@@ -89,7 +89,7 @@ func remote(url string, headers map[string]string) Server {
 	return Server{Transport: HTTP, URL: url, Headers: headers}
 }
 
-func (s Server) with(env map[string]string) Server {
+func (s Server) withEnv(env map[string]string) Server {
 	s.Env = env
 	return s
 }
@@ -115,22 +115,22 @@ func Templates() []Template {
 		{
 			Name: "github-container", Title: "GitHub, in a container", Description: "GitHub's own server on this machine. Needs Docker.",
 			Server: Server{Transport: Stdio, Command: "docker", Args: []string{"run", "-i", "--rm", "-e", "GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server"}}.
-				with(map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": "{GITHUB_PERSONAL_ACCESS_TOKEN}"}),
+				withEnv(map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": "{GITHUB_PERSONAL_ACCESS_TOKEN}"}),
 			Inputs: []setup.Input{secret("GITHUB_PERSONAL_ACCESS_TOKEN", "Personal access token", "github_pat_…")},
 		},
 		{
 			Name: "postgres", Title: "PostgreSQL", Description: "Queries, plans and health of a database; it changes nothing. " + withUV,
-			Server: uvx("postgres-mcp", "--access-mode=restricted").with(map[string]string{"DATABASE_URI": "{DATABASE_URI}"}),
+			Server: uvx("postgres-mcp", "--access-mode=restricted").withEnv(map[string]string{"DATABASE_URI": "{DATABASE_URI}"}),
 			Inputs: []setup.Input{secret("DATABASE_URI", "Database", "postgresql://user:password@localhost:5432/name")},
 		},
 		{
 			Name: "slack", Title: "Slack", Description: "Channels, threads and search of a workspace. " + withNode,
-			Server: npx("slack-mcp-server@latest", "--transport", "stdio").with(map[string]string{"SLACK_MCP_XOXP_TOKEN": "{SLACK_MCP_XOXP_TOKEN}"}),
+			Server: npx("slack-mcp-server@latest", "--transport", "stdio").withEnv(map[string]string{"SLACK_MCP_XOXP_TOKEN": "{SLACK_MCP_XOXP_TOKEN}"}),
 			Inputs: []setup.Input{secret("SLACK_MCP_XOXP_TOKEN", "User token", "xoxp-…")},
 		},
 		{
 			Name: "memory", Title: "Memory", Description: "A graph of what was told, kept in a file. " + withNode,
-			Server: npx("@modelcontextprotocol/server-memory").with(map[string]string{"MEMORY_FILE_PATH": "{file}"}),
+			Server: npx("@modelcontextprotocol/server-memory").withEnv(map[string]string{"MEMORY_FILE_PATH": "{file}"}),
 			Inputs: []setup.Input{{Name: "file", Title: "File", Description: "where it is kept; empty: in the folder of the package", Kind: setup.File, Placeholder: "/home/me/memory.jsonl"}},
 		},
 		{Name: "fetch", Title: "Fetch", Description: "Fetches web pages as Markdown. " + withUV, Server: uvx("mcp-server-fetch")},
@@ -146,7 +146,7 @@ func Templates() []Template {
 		{Name: "chrome-devtools", Title: "Chrome DevTools", Description: "Console, network and performance of a Chrome. " + withNode, Server: npx("chrome-devtools-mcp@latest")},
 		{
 			Name: "brave-search", Title: "Brave Search", Description: "Searches the web. " + withNode,
-			Server: npx("@brave/brave-search-mcp-server", "--transport", "stdio").with(map[string]string{"BRAVE_API_KEY": "{BRAVE_API_KEY}"}),
+			Server: npx("@brave/brave-search-mcp-server", "--transport", "stdio").withEnv(map[string]string{"BRAVE_API_KEY": "{BRAVE_API_KEY}"}),
 			Inputs: []setup.Input{secret("BRAVE_API_KEY", "API key", "BSA…")},
 		},
 		{Name: "context7", Title: "Context7", Description: "Current documentation of libraries.", Server: remote("https://mcp.context7.com/mcp", nil)},
@@ -159,7 +159,7 @@ func Templates() []Template {
 		},
 		{
 			Name: "github-reference", Title: "GitHub (reference)", Description: "The first server for GitHub. " + withNode, Archived: "archived in 2025, nobody maintains it: take github",
-			Server: npx("@modelcontextprotocol/server-github").with(map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": "{GITHUB_PERSONAL_ACCESS_TOKEN}"}),
+			Server: npx("@modelcontextprotocol/server-github").withEnv(map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": "{GITHUB_PERSONAL_ACCESS_TOKEN}"}),
 			Inputs: []setup.Input{secret("GITHUB_PERSONAL_ACCESS_TOKEN", "Personal access token", "github_pat_…")},
 		},
 		{
@@ -169,7 +169,7 @@ func Templates() []Template {
 		},
 		{
 			Name: "slack-reference", Title: "Slack (reference)", Description: "The first server for Slack. " + withNode, Archived: "archived in 2025, nobody maintains it: take slack",
-			Server: npx("@modelcontextprotocol/server-slack").with(map[string]string{"SLACK_BOT_TOKEN": "{SLACK_BOT_TOKEN}", "SLACK_TEAM_ID": "{team}"}),
+			Server: npx("@modelcontextprotocol/server-slack").withEnv(map[string]string{"SLACK_BOT_TOKEN": "{SLACK_BOT_TOKEN}", "SLACK_TEAM_ID": "{team}"}),
 			Inputs: []setup.Input{secret("SLACK_BOT_TOKEN", "Bot token", "xoxb-…"), {Name: "team", Title: "Team", Description: "the workspace's id", Placeholder: "T01234567", Required: true}},
 		},
 	}

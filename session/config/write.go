@@ -131,7 +131,7 @@ func (o Options) addEntry(to Destination, s Server) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.free(s.Name); err != nil {
+	if err := f.checkName(s.Name); err != nil {
 		return nil, err
 	}
 	_, lost, err := f.dialect.put(f.doc, s)
@@ -189,7 +189,7 @@ func (o Options) editText(src Source, name string, b []byte) (*Change, error) {
 	}
 	lost, err := f.edit(*at, list[0])
 	if to := list[0].Name; err == nil && to != at.Name {
-		if err := f.free(to); err != nil {
+		if err := f.checkName(to); err != nil {
 			return nil, err
 		}
 		return f.change(to, lost, f.rename(at, to), nil)
@@ -237,7 +237,7 @@ func (o Options) RenameEntry(src Source, name, to string) (*Change, error) {
 func (o Options) renameEntry(src Source, name, to string) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err == nil {
-		err = f.free(to)
+		err = f.checkName(to)
 	}
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (o Options) DuplicateEntry(src Source, name, to string) (*Change, error) {
 func (o Options) duplicateEntry(src Source, name, to string) (*Change, error) {
 	f, at, err := o.openEntry(src, name)
 	if err == nil {
-		err = f.free(to)
+		err = f.checkName(to)
 	}
 	if err != nil {
 		return nil, err
@@ -285,8 +285,8 @@ func (f *opened) duplicate(at *Server, to string) error {
 	return err
 }
 
-// free refuses a name that an entry cannot be given.
-func (f *opened) free(name string) error {
+// checkName refuses a name that an entry cannot be given.
+func (f *opened) checkName(name string) error {
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
 		return &EditError{Message: fmt.Sprintf("%q cannot be the name of a server", clip(name)), Next: "give it one"}
 	}

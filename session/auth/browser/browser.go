@@ -111,7 +111,7 @@ func (v *visit) Close() (err error) {
 
 // Go implements auth.Visit. It is called once.
 func (v *visit) Go(ctx context.Context, authorize *url.URL, mine func(*url.URL) bool) (*url.URL, error) {
-	if err := openable(authorize.String()); err != nil {
+	if err := checkPage(authorize.String()); err != nil {
 		return nil, err
 	}
 	v.mine, v.back = mine, make(chan *url.URL, 1)

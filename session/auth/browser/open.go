@@ -24,7 +24,7 @@ const settled = 3 * time.Second
 // argument of its own, http or https, and no shell reads it. A browser that was started is the user's: it outlives this program, and a
 // ctrl-c here does not reach it.
 func Open(ctx context.Context, page string) error {
-	if err := openable(page); err != nil {
+	if err := checkPage(page); err != nil {
 		return err
 	}
 	var first error
@@ -57,8 +57,8 @@ func Unavailable() string {
 	return ""
 }
 
-// openable refuses what no browser is for.
-func openable(page string) error {
+// checkPage refuses what no browser is for.
+func checkPage(page string) error {
 	u, err := url.Parse(page)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return &failure.Error{Kind: failure.OAuth, Stage: "opening a page", Message: fmt.Sprintf("%.200q is not opened: only http and https are", mask.URL(page)), Next: "open it yourself if you trust it"}

@@ -280,7 +280,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	at := c.base.String() + "/v0.1/" + path + "?" + query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return c.unreachable(err)
+		return c.unreachableError(err)
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.http.Do(req)
@@ -288,7 +288,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return c.unreachable(err)
+		return c.unreachableError(err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
@@ -296,7 +296,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return c.unreachable(err)
+		return c.unreachableError(err)
 	case resp.StatusCode == http.StatusNotFound:
 		return &failure.Error{Kind: failure.NotFound, Status: resp.StatusCode, Message: "the registry " + c.base.Host + " has no such server or version"}
 	case resp.StatusCode != http.StatusOK:
@@ -313,7 +313,7 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	return nil
 }
 
-func (c *Client) unreachable(err error) error {
+func (c *Client) unreachableError(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		err = ue.Err // the URL is said already

@@ -99,7 +99,7 @@ func (b *Bridge) connect(ctx context.Context, name string, seen func(error)) err
 	s, release, err := b.pool.Get(ctx, name)
 	if err == nil {
 		defer release()
-		if on(b.set.AutoDiscover) {
+		if isOn(b.set.AutoDiscover) {
 			_, err = b.discover(ctx, s)
 		}
 	}
@@ -110,8 +110,8 @@ func (b *Bridge) connect(ctx context.Context, name string, seen func(error)) err
 // slowStart is how long a server that connects counts as one of those that start.
 const slowStart = 15 * time.Second
 
-// on is a setting whose default is true.
-func on(v *bool) bool { return v == nil || *v }
+// isOn is a setting whose default is true.
+func isOn(v *bool) bool { return v == nil || *v }
 
 // ConnectAll connects these servers, several at a time and never more than the pool may have, and returns the first failure.
 // seen gets the outcome of each while it is in use, from several goroutines; nil for nobody. A server that fails keeps no other from connecting, unless
@@ -135,7 +135,7 @@ func (b *Bridge) ConnectAll(ctx context.Context, names []string, seen func(name 
 				mu.Lock()
 				if err != nil && first == nil {
 					first = err
-					if !on(b.set.ContinueOnError) {
+					if !isOn(b.set.ContinueOnError) {
 						cancel()
 					}
 				}
@@ -220,7 +220,7 @@ func (b *Bridge) follow(ctx context.Context, changed <-chan struct{}) {
 			if l := s.Listing(offer.Tools); l.Loaded {
 				b.register(s, l)
 			}
-			if was.conn == st.Conn || !on(b.set.AutoDiscover) {
+			if was.conn == st.Conn || !isOn(b.set.AutoDiscover) {
 				continue
 			}
 			// Once per connection: if it fails, the listing says why.

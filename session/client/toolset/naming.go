@@ -47,7 +47,7 @@ func (n Naming) Full(server, tool string) string {
 // with _ for those, and ends in 8 digits of its SHA-256, so that it stays the same and unique.
 func (n Naming) Prefixed(server, tool string) string { return n.legal(n.Full(server, tool)) }
 
-func (n Naming) most() int {
+func (n Naming) maxName() int {
 	if n.MaxName > 0 {
 		return n.MaxName
 	}
@@ -55,7 +55,7 @@ func (n Naming) most() int {
 }
 
 func (n Naming) legal(full string) string {
-	most := n.most()
+	most := n.maxName()
 	fits := len(full) <= most
 	legal := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -72,7 +72,7 @@ func (n Naming) legal(full string) string {
 
 func (n Naming) hashName(legal, of string) string {
 	sum := sha256.Sum256([]byte(of))
-	return legal[:min(len(legal), n.most()-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])
+	return legal[:min(len(legal), n.maxName()-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])
 }
 
 // Shortened reports whether a name could be one that was cut, or made another because several tools would have had it.

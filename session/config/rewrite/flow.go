@@ -199,8 +199,8 @@ func (d *Doc) first(at *value, texts []string) ([]edit, error) {
 	return []edit{{from, to, strings.Join(texts, d.separator())}}, nil
 }
 
-// before puts elements in front of item i, on its line.
-func (d *Doc) before(at *value, i int, values []any) ([]edit, error) {
+// insertBefore puts elements in front of item i, on its line.
+func (d *Doc) insertBefore(at *value, i int, values []any) ([]edit, error) {
 	from := at.items[i].from
 	return []edit{{from, from, strings.Join(d.texts(at, values), d.separator()) + d.separator()}}, nil
 }

@@ -279,10 +279,10 @@ func (d *Doc) splice(path []string, at *value, v []any) error {
 	}
 	at, _ = d.find(path)
 	if len(come) > 0 && head < len(at.items) && at.flow {
-		return d.apply(d.before(at, head, come))
+		return d.apply(d.insertBefore(at, head, come))
 	}
 	if len(come) > 0 && head < len(at.items) {
-		return d.apply(yamlSyntax{}.before(d, at, head, come))
+		return d.apply(yamlSyntax{}.insertBefore(d, at, head, come))
 	}
 	if len(come) > 0 && at.flow {
 		return d.apply(d.append(at, d.texts(at, come)))

@@ -38,11 +38,11 @@ func (yamlSyntax) colon() string { return ": " }
 
 // pair is a member as a block: its lines, of which the first has no indent.
 func (s yamlSyntax) pair(d *Doc, key string, v any, indent string) string {
-	return s.key(key) + ":" + s.after(d, v, indent)
+	return s.key(key) + ":" + s.textAfter(d, v, indent)
 }
 
-// after is what follows the colon of a line with that indent.
-func (s yamlSyntax) after(d *Doc, v any, indent string) string {
+// textAfter is what follows the colon of a line with that indent.
+func (s yamlSyntax) textAfter(d *Doc, v any, indent string) string {
 	switch v := v.(type) {
 	case Object:
 		if len(v) > 0 {
@@ -95,8 +95,8 @@ func (s yamlSyntax) element(d *Doc, v any, indent string) string {
 	return "- " + d.flowText(v, indent, false)
 }
 
-// before puts elements in front of item i, on lines of their own.
-func (s yamlSyntax) before(d *Doc, at *value, i int, values []any) ([]edit, error) {
+// insertBefore puts elements in front of item i, on lines of their own.
+func (s yamlSyntax) insertBefore(d *Doc, at *value, i int, values []any) ([]edit, error) {
 	from := at.items[i].from
 	start, blank := d.lineStart(from)
 	if !blank || at.flow {
@@ -129,7 +129,7 @@ func (s yamlSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
 		}
 		return []edit{{at.from, at.to, text}}, nil
 	}
-	text := s.after(d, v, indent)
+	text := s.textAfter(d, v, indent)
 	if d.b[p.colon-1] == '-' {
 		text = " " + d.flowText(v, indent, false)
 		if len(o) > 0 {

@@ -142,7 +142,7 @@ func (s *Script) Name() string { return "a prepared answer" }
 func (s *Script) Answer(_ context.Context, q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
 	for _, c := range s.rules {
 		if c.fits(q) {
-			return c.answer.to(q)
+			return c.answer.answerTo(q)
 		}
 	}
 	s.mu.Lock()
@@ -153,7 +153,7 @@ func (s *Script) Answer(_ context.Context, q Question) (result json.RawMessage, 
 	s.mu.Unlock()
 	switch {
 	case i < len(s.answers):
-		return s.answers[i].to(q)
+		return s.answers[i].answerTo(q)
 	case i > 0:
 		return nil, errUnfit("the prepared answers are used up: %d", i), false
 	}
@@ -164,8 +164,8 @@ func errUnfit(format string, args ...any) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf(format, args...)}
 }
 
-// to is the answer as a result of q.
-func (p prepared) to(q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
+// answerTo is the answer as a result of q.
+func (p prepared) answerTo(q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
 	switch {
 	case p.object != nil && q.Kind == Form:
 		return Accepted(p.object), nil, true

@@ -218,7 +218,7 @@ func (b *builder) settle(i int) {
 			return
 		}
 		if null {
-			b.nullable(rest[0])
+			b.addNullable(rest[0])
 			return
 		}
 		b.add(rest[0])
@@ -240,8 +240,8 @@ func (b *builder) settle(i int) {
 	f.groups[i].branches, f.groups[i].null = rest, null
 }
 
-// nullable merges the only branch besides null: its type, if it has one, widened by null.
-func (b *builder) nullable(p part) {
+// addNullable merges the only branch besides null: its type, if it has one, widened by null.
+func (b *builder) addNullable(p part) {
 	before := len(b.f.parts)
 	b.add(p)
 	for i := before; i < len(b.f.parts); i++ {

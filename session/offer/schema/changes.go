@@ -67,7 +67,7 @@ func Changes(before, after *Schema) []Change {
 	c := &comparer{a: before, b: after, steps: maxChangeSteps}
 	c.still = !c.refers(before.doc, 0) && !c.refers(after.doc, 0)
 	if !c.still && Equal(before.doc.Get("$defs"), after.doc.Get("$defs")) && Equal(before.doc.Get("definitions"), after.doc.Get("definitions")) {
-		c.still = c.local(before) && c.local(after)
+		c.still = c.isLocal(before) && c.isLocal(after)
 	}
 	if before.legacy != after.legacy {
 		c.addUnsure(place{}, "$schema", "the dialect of the schema changed")
@@ -148,8 +148,8 @@ func (c *comparer) refers(v *Value, depth int) bool {
 	return false
 }
 
-// local reports whether all references lead to definitions of the document itself.
-func (c *comparer) local(s *Schema) bool {
+// isLocal reports whether all references lead to definitions of the document itself.
+func (c *comparer) isLocal(s *Schema) bool {
 	ok := true
 	var walk func(v *Value, depth int)
 	walk = func(v *Value, depth int) {

@@ -53,11 +53,11 @@ func (f *Field) wording(p part, m Member) (keyword, wording string) {
 		if lo < 0 {
 			lo = 1
 		}
-		wording = countRange(lo, hi, "item", "items") + " matching " + brief(v)
+		wording = countRange(lo, hi, "item", "items") + " matching " + briefText(v)
 	case "propertyNames":
-		wording = "keys: " + brief(v)
+		wording = "keys: " + briefText(v)
 	case "not":
-		wording = "not " + brief(v)
+		wording = "not " + briefText(v)
 	case "contentEncoding", "contentMediaType":
 		wording = keyword + " " + text.Clip(v.Text(), 80)
 	case "dependentRequired", "dependencies":
@@ -93,7 +93,7 @@ func (f *Field) branchRule(m Member) string {
 		if r := n.Get("required"); r.Kind() == Array {
 			alts = append(alts, names(r))
 		} else {
-			alts = append(alts, brief(n))
+			alts = append(alts, briefText(n))
 		}
 		if len(alts) == 8 {
 			alts = append(alts, "…")
@@ -167,8 +167,8 @@ func names(v *Value) string {
 	return strings.Join(out, ", ")
 }
 
-// brief shows a subschema in a few words or as short JSON.
-func brief(v *Value) string {
+// briefText shows a subschema in a few words or as short JSON.
+func briefText(v *Value) string {
 	switch {
 	case v.Kind() == Bool && v.Bool():
 		return "anything"

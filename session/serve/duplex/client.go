@@ -64,7 +64,7 @@ func (c *Client) Take(frame []byte, more http.Header) error {
 	env, err := ingress.Scan(frame)
 	if err != nil {
 		c.Refuse(env.ID, err)
-		return c.usable()
+		return c.checkUsable()
 	}
 	m := transport.Message{Frame: frame, Env: env, Header: more.Clone()}
 	if params, err := ingress.Inspect(env.Method, env.Params); err == nil && params.Version != nil {
@@ -88,12 +88,12 @@ func (c *Client) Take(frame []byte, more http.Header) error {
 			c.mu.Unlock()
 		}
 		_ = c.to.Send(c.work, m) // nobody waits for an answer
-		return c.usable()
+		return c.checkUsable()
 	}
 	select {
 	case c.slots <- struct{}{}:
 	case <-c.work.Done():
-		return c.usable()
+		return c.checkUsable()
 	}
 	opens := env.Method == string(mcp.MethodInitialize)
 	c.mu.Lock()
@@ -116,12 +116,12 @@ func (c *Client) Take(frame []byte, more http.Header) error {
 	} else {
 		go run()
 	}
-	return c.usable()
+	return c.checkUsable()
 }
 
 var errEnding = errors.New("the connection ends")
 
-func (c *Client) usable() error {
+func (c *Client) checkUsable() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed == nil && c.ending {

@@ -91,7 +91,7 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 		gone, full = t.giveWay(gone, e.owner, t.owned[e.owner])
 	}
 	if !full && t.o.Max > 0 && len(t.byID) >= t.o.Max {
-		gone, full = t.giveWay(gone, e.owner, t.most())
+		gone, full = t.giveWay(gone, e.owner, t.maxOwned())
 	}
 	closed := t.closed
 	if !full && !closed {
@@ -112,8 +112,8 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 	return e, nil
 }
 
-// most is how many values the owner has that has the most; t.mu is held.
-func (t *Table[V]) most() (most int) {
+// maxOwned is how many values the owner has that has the most; t.mu is held.
+func (t *Table[V]) maxOwned() (most int) {
 	for _, n := range t.owned {
 		most = max(most, n)
 	}

@@ -69,7 +69,7 @@ func (r Resource) Challenge(f *jsonrpc.RequestError) string {
 	var params []string
 	add := func(name, value string) {
 		if value != "" {
-			params = append(params, name+`="`+quotable(value)+`"`)
+			params = append(params, name+`="`+quotableText(value)+`"`)
 		}
 	}
 	add("resource_metadata", r.Metadata)
@@ -81,8 +81,8 @@ func (r Resource) Challenge(f *jsonrpc.RequestError) string {
 	return strings.TrimRight("Bearer "+strings.Join(params, ", "), " ")
 }
 
-// quotable leaves out what RFC 6750 section 3 has in no parameter.
-func quotable(s string) string {
+// quotableText leaves out what RFC 6750 section 3 has in no parameter.
+func quotableText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
 			return -1

@@ -36,7 +36,7 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	if r.ContentLength > l.Body {
 		if r.Header.Get("Expect") == "" { // a client that expects 100 Continue has sent nothing yet
-			l.linger(w, r)
+			l.drainBody(w, r)
 		}
 		return nil, l.tooLarge()
 	}
@@ -48,7 +48,7 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := l.read(r.Body, r.ContentLength)
 	switch { // after an error the deadline stays, for the server reads on
 	case err == nil && int64(len(body)) > l.Body:
-		l.linger(w, r)
+		l.drainBody(w, r)
 		return nil, l.tooLarge()
 	case err == nil:
 		_ = rc.SetReadDeadline(time.Time{})
@@ -66,9 +66,9 @@ func (l Limits) tooLarge() error {
 // maxLinger is how many bytes of a body that is too large are read to give its sender the answer.
 const maxLinger = 64 << 20
 
-// linger reads and forgets what is left of a body. Many clients read no answer before they have sent everything, and would
+// drainBody reads and forgets what is left of a body. Many clients read no answer before they have sent everything, and would
 // only see a broken connection.
-func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
+func (l Limits) drainBody(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // as in Read
 	_, _ = io.CopyN(io.Discard, r.Body, maxLinger) // the answer is the same, whatever comes

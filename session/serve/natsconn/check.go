@@ -176,7 +176,7 @@ func reason(err error) string {
 	return mask.Text(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "nats: "), "API error: "))
 }
 
-func readable(what, file string) error {
+func checkReadable(what, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("nats: the %s file cannot be read: %w", what, err)

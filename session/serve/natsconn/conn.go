@@ -114,18 +114,18 @@ func (c *Conn) settings(o Options) ([]nats.Option, error) {
 		nats.ReconnectBufSize(-1), // whoever publishes has to know that nobody hears it
 		nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.handleLost(err) }),
-		nats.ReconnectHandler(func(*nats.Conn) { c.back() }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.handleReconnect() }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.problem(err) }),
 	}
 	if o.Creds != "" {
-		if err := readable("credentials", o.Creds); err != nil {
+		if err := checkReadable("credentials", o.Creds); err != nil {
 			return nil, err
 		}
 		s = append(s, nats.UserCredentials(o.Creds))
 	}
 	if o.CA != "" {
-		if err := readable("certificate authority", o.CA); err != nil {
+		if err := checkReadable("certificate authority", o.CA); err != nil {
 			return nil, err
 		}
 		s = append(s, nats.RootCAs(o.CA))
@@ -186,7 +186,7 @@ func (c *Conn) handleLost(err error) {
 	c.notifyChange()
 }
 
-func (c *Conn) back() {
+func (c *Conn) handleReconnect() {
 	c.log.Info("nats: connected again", "server", c.where)
 	c.notifyChange()
 }

@@ -53,20 +53,20 @@ func (q *Queue[T]) OnStall(f func()) {
 	q.stalled = f
 }
 
-func (q *Queue[T]) full() bool { return len(q.items) >= q.o.MaxMessages || q.bytes > q.o.MaxBytes }
+func (q *Queue[T]) isFull() bool { return len(q.items) >= q.o.MaxMessages || q.bytes > q.o.MaxBytes }
 
 // Put adds a message, unless the queue has ended.
 func (q *Queue[T]) Put(m T) {
 	last := q.o.Last != nil && q.o.Last(m)
 	q.mu.Lock()
-	for q.o.Stall > 0 && !last && q.err == nil && q.full() {
+	for q.o.Stall > 0 && !last && q.err == nil && q.isFull() {
 		q.wait()
 	}
 	defer q.mu.Unlock()
 	if q.err != nil || q.ended {
 		return
 	}
-	for !last && len(q.items) > 0 && q.full() {
+	for !last && len(q.items) > 0 && q.isFull() {
 		q.pop()
 	}
 	q.ended = last
@@ -172,7 +172,7 @@ func (q *Queue[T]) take() (m T, ok bool, err error) {
 		return m, false, q.err
 	}
 	m = q.pop()
-	if q.room != nil && !q.full() {
+	if q.room != nil && !q.isFull() {
 		close(q.room)
 		q.room = nil
 	}

@@ -71,7 +71,7 @@ func (l *links) find(k key) uint64 {
 	return l.recent[k]
 }
 
-func (d Dir) other() Dir {
+func (d Dir) reverse() Dir {
 	switch d {
 	case Out:
 		return In
@@ -179,7 +179,7 @@ func (j *Journal) link(e *Entry, f facts) {
 	case e.Kind == Notification && e.Method == "notifications/cancelled":
 		j.end(e, f.about, Cancelled)
 	case e.Kind == Notification && f.token != "":
-		k := keyOf(e, e.Dir.other())
+		k := keyOf(e, e.Dir.reverse())
 		k.id, k.token = f.token, true
 		j.join(e, j.links.find(k))
 	case e.Kind == State && e.ID != "" && e.Status != "":
@@ -221,7 +221,7 @@ func (j *Journal) began(e *Entry, f facts) {
 
 // answer links an answer with its request.
 func (j *Journal) answer(e *Entry) {
-	k := keyOf(e, e.Dir.other())
+	k := keyOf(e, e.Dir.reverse())
 	o, running := j.links.pending[k]
 	q := j.store.rec(o.seq)
 	if q == nil {

@@ -60,7 +60,7 @@ func New(kind string, cfg config.Server, tap Tap, o Options) (Transport, error) 
 	known := make([]string, 0, len(table)+1)
 	for _, t := range table {
 		if t.kind == kind && cfg.Launch {
-			if err := launchable(cfg, kind); err != nil {
+			if err := checkLaunchable(cfg, kind); err != nil {
 				return nil, err
 			}
 			return newLaunched(t.open(cfg, tap, o), cfg, tap, o)

@@ -48,7 +48,7 @@ func (l *launched) Traits() Traits {
 
 // Start starts the process, waits until something answers at the URL, and connects. ctx bounds all of it.
 func (l *launched) Start(ctx context.Context, in Receiver) error {
-	if err := l.free(ctx); err != nil {
+	if err := l.checkFree(ctx); err != nil {
 		return err
 	}
 	end := &ending{Receiver: in, lost: make(chan error, 1)}
@@ -78,8 +78,8 @@ func (l *launched) Start(ctx context.Context, in Receiver) error {
 	return nil
 }
 
-// free refuses a URL where something listens already: it would be taken for the server.
-func (l *launched) free(ctx context.Context) error {
+// checkFree refuses a URL where something listens already: it would be taken for the server.
+func (l *launched) checkFree(ctx context.Context) error {
 	to := l.network.URL()
 	at := net.JoinHostPort(to.Hostname(), listen.PortOf(to))
 	c, err := (&net.Dialer{Timeout: launchAnswer}).DialContext(ctx, "tcp", at)
@@ -156,8 +156,8 @@ type ending struct {
 
 func (e *ending) Lost(err error) { e.lost <- err }
 
-// launchable is why a server cannot be started and then reached by its URL; nil if it can.
-func launchable(cfg config.Server, kind string) error {
+// checkLaunchable is why a server cannot be started and then reached by its URL; nil if it can.
+func checkLaunchable(cfg config.Server, kind string) error {
 	if kind == config.HTTP || kind == config.SSE {
 		return nil
 	}

@@ -83,7 +83,7 @@ func NewNetwork(cfg config.Server) (*Network, error) {
 		}
 		n.named, _ = url.Parse(cfg.Proxy) // which CheckProxy did
 		n.given = func(to *url.URL) (*url.URL, error) {
-			if local(to) && !sameOrigin(to, n.url) {
+			if isLocal(to) && !sameOrigin(to, n.url) {
 				return nil, nil
 			}
 			return n.named, nil
@@ -111,7 +111,7 @@ func (n *Network) environment() {
 	n.proxies = []string{env.HTTPProxy, env.HTTPSProxy}
 	choose := env.ProxyFunc()
 	n.given = func(to *url.URL) (*url.URL, error) {
-		if local(to) {
+		if isLocal(to) {
 			return nil, nil
 		}
 		u, err := choose(to)
@@ -125,22 +125,22 @@ func (n *Network) environment() {
 	}
 }
 
-// local reports whether a URL is one of this machine, by its name.
-func local(u *url.URL) bool { return listen.ReachOf(u) == listen.Machine }
+// isLocal reports whether a URL is one of this machine, by its name.
+func isLocal(u *url.URL) bool { return listen.ReachOf(u) == listen.Machine }
 
 // URL is where requests to the server go: http or https, also for a WebSocket or a Unix socket.
 func (n *Network) URL() *url.URL { u := *n.url; return &u }
 
 // Proxy is the proxy for requests to a URL, nil for none.
 func (n *Network) Proxy(to *url.URL) (*url.URL, error) {
-	if n.into(to) {
+	if n.usesSocket(to) {
 		return nil, nil
 	}
 	return n.given(to)
 }
 
-// into reports whether requests to a URL go into the server's Unix socket.
-func (n *Network) into(to *url.URL) bool { return n.socket != "" && sameOrigin(to, n.url) }
+// usesSocket reports whether requests to a URL go into the server's Unix socket.
+func (n *Network) usesSocket(to *url.URL) bool { return n.socket != "" && sameOrigin(to, n.url) }
 
 // isServerHost reports whether a URL is of the server's host.
 func (n *Network) isServerHost(to *url.URL) bool {
@@ -166,7 +166,7 @@ func (n *Network) Private() string {
 // host and for no other one. dial makes connections, to proxies and sockets as well.
 func (n *Network) Transport(to *url.URL, dial Dial) *http.Transport {
 	t := &http.Transport{TLSClientConfig: n.tls(to)}
-	if n.into(to) {
+	if n.usesSocket(to) {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, "unix", n.socket) }
 		return t
 	}
