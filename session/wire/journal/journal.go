@@ -290,13 +290,22 @@ func (j *Journal) Snapshot(since uint64, dst []Entry) []Entry {
 	j.mu.Unlock()
 	// Block by block, so that a snapshot of everything blocks no Append for long.
 	for since < end {
-		j.mu.Lock()
-		since = max(since, j.store.first()-1)
-		dst = j.store.entries(since+1, end, dst)
-		j.mu.Unlock()
-		since = dst[len(dst)-1].Seq
+		dst, since = j.block(since, end, dst)
 	}
 	return dst
+}
+
+// block appends the next entries after since, up to end at most, and returns after which the ones that follow begin: at or past end where none
+// do, for all up to there may have been dropped meanwhile.
+func (j *Journal) block(since, end uint64, dst []Entry) ([]Entry, uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	since = max(since, j.store.first()-1)
+	n := len(dst)
+	if dst = j.store.entries(since+1, end, dst); len(dst) > n {
+		since = dst[len(dst)-1].Seq
+	}
+	return dst, since
 }
 
 // Each calls f for the entries with Seq > since that are there when it is called, oldest first, until f returns false. The
@@ -307,12 +316,9 @@ func (j *Journal) Each(since uint64, f func(*Entry) bool) {
 	j.mu.Unlock()
 	var buf [blockLen]Entry
 	for since < end {
-		j.mu.Lock()
-		since = max(since, j.store.first()-1)
-		got := j.store.entries(since+1, end, buf[:0])
-		j.mu.Unlock()
+		var got []Entry
+		got, since = j.block(since, end, buf[:0])
 		for i := range got {
-			since = got[i].Seq
 			if !f(&got[i]) {
 				return
 			}

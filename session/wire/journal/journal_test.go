@@ -348,6 +348,18 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
+// A snapshot whose entries are all dropped while it is taken comes to its end.
+func TestSnapshotOfWhatIsDropped(t *testing.T) {
+	j := newTest(t, Options{Entries: 1})
+	for range 10_000 {
+		j.Append(request("1", "ping"))
+	}
+	taken := []Entry{{Seq: 7}}
+	if got, since := j.block(7, 20, taken); j.First() <= 20 || len(got) != 1 || since < 20 {
+		t.Errorf("%d entries, on from %d; the first that is kept is %d", len(got), since, j.First())
+	}
+}
+
 func BenchmarkAppend(b *testing.B) {
 	j := New(Options{Dir: b.TempDir()})
 	defer func() { _ = j.Close() }()
