@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 )
 
@@ -78,6 +80,9 @@ func Run(ctx context.Context, cfg Config) error {
 	_, err = p.Run()
 	endPump()
 	endReloads()
+	if err != nil { // there was no last frame, which takes the report back
+		_, _ = io.WriteString(out, ansi.ClearProgramStatusID(""))
+	}
 	if left := app.pictures.Close(); len(left) > 0 {
 		_, _ = out.Write(left) // a terminal that is gone keeps nothing
 	}
