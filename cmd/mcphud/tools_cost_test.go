@@ -33,7 +33,7 @@ func TestToolsCost(t *testing.T) {
 	}
 	o = mcphud(t, append([]string{"tools", "list", "--cost", "--format", "text"}, target...)...)
 	lines := strings.Split(strings.TrimSpace(o.out), "\n")
-	if len(lines) != len(got.Tools)+3 || !slices.Equal(strings.Fields(lines[0]), []string{"tool", "bytes", "tokens"}) || !strings.HasPrefix(lines[1], got.Tools[0].Name+" ") || !strings.Contains(o.out, cost.Estimate) {
+	if len(lines) != len(got.Tools)+3 || !slices.Equal(strings.Fields(lines[0]), []string{"tool", "bytes", "tokens", "share", "description", "schema"}) || !strings.HasPrefix(lines[1], got.Tools[0].Name+" ") || !strings.Contains(o.out, cost.Estimate) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	if o := mcphud(t, "tools", "list", "--cost", "--all"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--cost is of one server") {

@@ -390,7 +390,7 @@ func (v *experts) revision(g *live.Group, f *live.Finding) string {
 func (v *experts) plain(c *tui.Ctx, w io.Writer) {
 	fmt.Fprintln(w, v.summary())
 	for _, g := range v.report.Groups {
-		fmt.Fprintf(w, "%s %s %s (%d)\n", g.Rule.Severity, g.Rule.ID, g.Rule.Title, g.Count)
+		fmt.Fprintf(w, "%s %s %s (%d)\n", live.Word(g.Rule.Severity), g.Rule.ID, g.Rule.Title, g.Count)
 		for _, f := range g.Findings {
 			fmt.Fprintf(w, "  %s\n", safe.Line(expertLine(&f), 300))
 		}
