@@ -40,10 +40,12 @@ func PrepareRun(ctx context.Context, a *cli.App, files []calls.File, target Targ
 	known := map[string]config.Server{}
 	for i, f := range files {
 		c := f.Calls[0]
-		key := fmt.Sprintf("%q %q %q %q %q", c.Server.Name, c.Server.Command, c.Server.Args, c.Server.URL, filepath.Dir(f.Path))
+		key, err := serverKey(c)
+		if err != nil {
+			return nil, err
+		}
 		s, ok := known[key]
 		if !ok {
-			var err error
 			if s, err = target(func() (config.Server, error) { return serverOf(ctx, a, c, o.Trust) }); err != nil {
 				return nil, err
 			}
@@ -62,6 +64,20 @@ func PrepareRun(ctx context.Context, a *cli.App, files []calls.File, target Targ
 		r.needs, r.ended, r.captured = append(r.needs, needs), append(r.ended, make(chan struct{})), append(r.captured, nil)
 	}
 	return r, nil
+}
+
+// serverKey is the same for calls that are made at the same server: all that is known of it, but not what it said of itself, and the folder of the
+// file that describes it, "" for a call of the history.
+func serverKey(c calls.Call) (string, error) {
+	s, dir := c.Server, ""
+	if s.Title, s.Info, s.Protocol = "", "", ""; c.File != "" {
+		dir = filepath.Dir(c.File)
+	}
+	key, err := json.Marshal(struct {
+		Dir    string
+		Server calls.Server
+	}{dir, s})
+	return string(key), err
 }
 
 // Several reports whether there is more than one call, whose results are not printed, or a report of it.
