@@ -71,6 +71,12 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
 		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
 	}
+	for _, verb := range []string{"journal replay", "run"} {
+		o := mcphud(t, append(strings.Fields(verb), file, "--filter", "tool:echo", "--format", "text", url)...)
+		if o.code != cli.ExitAssertion || !strings.Contains(o.stderr, "stage   "+verb+"\n") {
+			t.Errorf("%s: %d %s", verb, o.code, o.stderr)
+		}
+	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "jsonl", url)
 	var c runner.Replayed
 	if err := json.Unmarshal([]byte(o.out[strings.LastIndex(strings.TrimSpace(o.out), "\n")+1:]), &c); err != nil || c.Same || c.Real != 1 || len(c.Differences) != 1 {

@@ -240,11 +240,12 @@ func (r *batchRun) call(ctx context.Context, i int, call calls.Call) *BatchCall 
 	began := time.Now()
 	call.Name = call.Method + " " + call.Target
 	reply, err := r.maker.Send(ctx, call)
+	took := time.Since(began)
 	if e := r.l.Out.Expect; e != nil && (r.l.Out.JudgesToolError() || !offer.IsError(reply.Result)) {
 		call.Expect = *e
 	}
 	o := r.maker.Judge(context.WithoutCancel(ctx), call, reply, err) // each assertion has its own limits
-	c := &BatchCall{Index: i, Verdict: o.Verdict, Took: output.Ms(time.Since(began)), Result: o.Result, Error: o.Error, frame: reply.Frame, err: o.Err}
+	c := &BatchCall{Index: i, Verdict: o.Verdict, Took: output.Ms(took), Result: o.Result, Error: o.Error, frame: reply.Frame, err: o.Err}
 	if o.Verdict == calls.Unmet {
 		c.Verdict = calls.Failed
 		if e, ok := errors.AsType[*failure.Error](o.Err); ok {

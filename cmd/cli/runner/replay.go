@@ -73,8 +73,8 @@ const (
 	maxReplayedValue = 2 << 10 // bytes of a value that is printed
 )
 
-// Replay sends the requests of a file again.
-func (f *Replaying) Replay(ctx context.Context, a *cli.App, l *cli.Link, name string) error {
+// Replay sends the requests of a file again. stage is the command that does so.
+func (f *Replaying) Replay(ctx context.Context, a *cli.App, l *cli.Link, stage, name string) error {
 	file, err := a.Whole(ctx, name)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (f *Replaying) Replay(ctx context.Context, a *cli.App, l *cli.Link, name st
 	if out.Same+out.Different+out.Skipped == 0 {
 		return failure.UsageError(name+" has no request to send again", "see mcphud open "+name)
 	}
-	return replayEnd(l, out)
+	return replayEnd(l, stage, out)
 }
 
 // one sends one recorded request; bound says that it makes no sense outside of its session.
@@ -235,8 +235,8 @@ func replayed(l *cli.Link, out *ReplayedAll, r Replayed) error {
 	return l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}})
 }
 
-// replayEnd prints the sum, and is the error of differences.
-func replayEnd(l *cli.Link, out ReplayedAll) error {
+// replayEnd prints the sum, and is the error of differences, at this stage.
+func replayEnd(l *cli.Link, stage string, out ReplayedAll) error {
 	sum := fmt.Sprintf("%d same, %d different, %d skipped", out.Same, out.Different, out.Skipped)
 	var err error
 	switch l.Out.Format {
@@ -251,5 +251,5 @@ func replayEnd(l *cli.Link, out ReplayedAll) error {
 	if err != nil || out.Different == 0 {
 		return err
 	}
-	return &failure.Error{Kind: failure.Assertion, Stage: "journal replay", Message: "the answers differ: " + sum}
+	return &failure.Error{Kind: failure.Assertion, Stage: stage, Message: "the answers differ: " + sum}
 }

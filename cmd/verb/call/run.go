@@ -115,7 +115,7 @@ func (a *app) runRecorded(ctx context.Context, cmd *cobra.Command, own []string,
 	if err != nil {
 		return err
 	}
-	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return r.Replay(ctx, a.App, l, file) })
+	return a.Connected(ctx, s, func(ctx context.Context, l *cli.Link) error { return r.Replay(ctx, a.App, l, "run", file) })
 }
 
 // runCalls makes the calls that words name.
