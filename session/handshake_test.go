@@ -347,16 +347,16 @@ func TestConnectJoinsAndCancels(t *testing.T) {
 			p.Serve(func(jsonrpc.Envelope) {})
 		})}, config.Server{})
 		ctx, cancel := context.WithCancel(t.Context())
-		errs := make(chan error, 2)
-		go func() { errs <- s.Connect(ctx) }()
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- s.Connect(ctx) }()
 		synctest.Wait()
 		if st := s.Status().State; st != session.Connecting {
 			t.Error(st)
 		}
-		go func() { errs <- s.Connect(t.Context()) }()
+		go func() { second <- s.Connect(t.Context()) }()
 		synctest.Wait()
 		cancel() // the second caller goes on by itself
-		if a, b := <-errs, <-errs; failure.KindOf(a) != failure.Interrupted || b != nil {
+		if a, b := <-first, <-second; failure.KindOf(a) != failure.Interrupted || b != nil {
 			t.Error(a, b)
 		}
 		if starts != 2 {
