@@ -36,7 +36,7 @@ var sizes = []struct {
 	{"tui", 20_500},
 	{"views", 27_900},
 	{"cmd", 23_950},
-	{"", 233_700},
+	{"", 233_800},
 }
 
 // tests is how many lines all tests have.

@@ -34,6 +34,9 @@ type Answer struct {
 // session. The error is that of ctx; any other is the answer's.
 func (r Request) Send(ctx context.Context, s *session.Session, j *journal.Journal, o session.CallOptions) (Answer, error) {
 	a := Answer{Server: s.Title(), Version: s.Status().Version, At: time.Now()}
+	if r.Timeout > 0 {
+		o.Timeout = r.Timeout
+	}
 	var reply rpc.Reply
 	fits, exact, err := r.fit(s)
 	switch {
@@ -138,7 +141,7 @@ func (a Answer) Shown() []byte {
 // Failed reports whether there is no result, or one that says isError.
 func (a Answer) Failed() bool { return a.result() == nil || offer.IsError(a.result()) }
 
-// Request is the request of a call, without its secrets, at a server of the caller's.
+// Request is the request of a call, without its secrets, at a server of the caller's, with its metadata and time limit.
 func (c Call) Request(server string) (Request, error) {
 	name := "name"
 	if c.Method == ResourcesRead {
@@ -148,10 +151,15 @@ func (c Call) Request(server string) (Request, error) {
 	if args := c.Unmasked(); err == nil && len(args) > 0 {
 		params, err = jsonrpc.Update(params, jsonrpc.Set(args, "arguments"))
 	}
+	if meta := c.UnmaskedMeta(); err == nil && len(meta) > 0 {
+		params, err = jsonrpc.Update(params, jsonrpc.Set(meta, "_meta"))
+	}
 	if err != nil {
 		return Request{}, err
 	}
-	return NewRequest(server, c.Method, params)
+	r, err := NewRequest(server, c.Method, params)
+	r.Timeout = c.Timeout
+	return r, err
 }
 
 // Answer is what a call of the history got. The error says that it is not kept.

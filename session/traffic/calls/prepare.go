@@ -17,8 +17,7 @@ import (
 // Prepare is a call as it is sent: with the secrets that are not kept, the name that the server's tool has, and arguments as its schema
 // wants them; and agreed to.
 func (r *Runner) Prepare(ctx context.Context, c Call) (Call, error) {
-	c.Meta = c.UnmaskedMeta()
-	if err := r.alone(func() error { return r.Fill(ctx, &c) }); err != nil {
+	if err := r.Fill(ctx, &c); err != nil {
 		return c, err
 	}
 	switch c.Method {
@@ -35,9 +34,6 @@ func (r *Runner) Prepare(ctx context.Context, c Call) (Call, error) {
 	it, err := r.Find(ctx, c.Target)
 	if err != nil {
 		return c, err
-	}
-	if string(c.Arguments) == hiddenWhole {
-		c.Arguments = nil
 	}
 	base, err := schema.ParseValue(c.Arguments)
 	if err != nil {
@@ -181,8 +177,48 @@ func (c Call) key(pointer string) string {
 	return b.String()
 }
 
-// Fill gets the secrets of a call that nobody gave: from the environment, or from somebody who can be asked.
+// bare is a call without what was hidden in it, but for single arguments: these are filled.
+func (c Call) bare() Call {
+	if c.Meta = c.UnmaskedMeta(); string(c.Arguments) == hiddenWhole {
+		c.Arguments = nil
+	}
+	return c
+}
+
+// Fill takes what was hidden out of a call, and gets the secrets that nobody gave: from the environment, or from somebody who can be asked. What is
+// filled stays so: to prepare it, or to fill it again, asks nobody.
 func (r *Runner) Fill(ctx context.Context, c *Call) error {
+	*c = c.bare()
+	return r.alone(func() error { return r.fill(ctx, c, nil) })
+}
+
+// Over is a call with the members of an object in the place of its own arguments. Secrets that the object has no member for are filled; known has
+// those that were given before, by their pointers, and takes them.
+func (r *Runner) Over(ctx context.Context, c Call, object json.RawMessage, known map[string]string) (Call, error) {
+	c = c.bare()
+	var set []jsonrpc.Change
+	var own []string
+	err := jsonrpc.Members(object, func(name string, value []byte) bool {
+		set = append(set, jsonrpc.Set(value, name))
+		own = append(own, inArguments+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+		return true
+	})
+	if err != nil {
+		return c, err
+	}
+	if len(c.Arguments) == 0 {
+		c.Arguments = object
+	} else if c.Arguments, err = jsonrpc.Update(c.Arguments, set...); err != nil {
+		return c, err
+	}
+	c.Secrets = slices.DeleteFunc(slices.Clone(c.Secrets), func(p string) bool {
+		return slices.ContainsFunc(own, func(o string) bool { return p == o || strings.HasPrefix(p, o+"/") })
+	})
+	return c, r.alone(func() error { return r.fill(ctx, &c, known) })
+}
+
+// fill gets the secrets of a call, but those that are known. known takes the others, unless it is nil.
+func (r *Runner) fill(ctx context.Context, c *Call, known map[string]string) error {
 	given := slices.Clone(c.Given)
 	for _, p := range c.Secrets {
 		if !strings.HasPrefix(p, inArguments+"/") {
@@ -192,7 +228,10 @@ func (r *Runner) Fill(ctx context.Context, c *Call) error {
 		if slices.ContainsFunc(given, func(w string) bool { return strings.HasPrefix(w, key+"=") || strings.HasPrefix(w, key+":=") }) {
 			continue
 		}
-		value, ok := os.LookupEnv(secretVariable(p))
+		value, ok := known[p]
+		if !ok {
+			value, ok = os.LookupEnv(secretVariable(p))
+		}
 		if !ok && r.Secret != nil {
 			var err error
 			if value, ok, err = r.Secret(ctx, key); err != nil {
@@ -204,6 +243,9 @@ func (r *Runner) Fill(ctx context.Context, c *Call) error {
 				Kind: failure.NeedsInput, Server: r.Session.Name(), Stage: c.Method + " " + c.Target, Message: fmt.Sprintf("the value of %q was secret and is not kept; nothing was sent", key),
 				Next: fmt.Sprintf("set %s, or give %s=VALUE", secretVariable(p), key),
 			}
+		}
+		if known != nil {
+			known[p] = value
 		}
 		given = append(given, key+"="+value)
 	}

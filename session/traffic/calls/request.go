@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -21,6 +22,8 @@ type Request struct {
 	Frame  []byte // as it was sent
 	Server string // that it was sent to, "" if that is not known
 	Seq    uint64 // of its journal entry, 0 for none
+	// Timeout is how long the answer may take; 0: what the caller says.
+	Timeout time.Duration
 
 	env jsonrpc.Envelope
 }
@@ -141,7 +144,7 @@ func (r Request) update(c ...jsonrpc.Change) (Request, error) {
 		return r, err
 	}
 	changed, err := ParseRequest(frame)
-	changed.Server, changed.Seq = r.Server, r.Seq
+	changed.Server, changed.Seq, changed.Timeout = r.Server, r.Seq, r.Timeout
 	return changed, err
 }
 

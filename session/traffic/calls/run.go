@@ -88,6 +88,9 @@ func (r *Runner) Run(ctx context.Context, c Call, captured func(name string) (js
 		o.Err = &failure.Error{Kind: failure.Assertion, Stage: c.Name, Message: "not made: " + err.Error()}
 		return o
 	}
+	if err := r.Fill(ctx, &filled); err != nil { // once, however often the call is made
+		return r.Judge(ctx, filled, rpc.Reply{}, err)
+	}
 	for range max(c.Repeat, 1) {
 		if o = r.attempts(ctx, filled); o.Verdict != OK {
 			break
