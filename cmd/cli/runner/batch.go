@@ -19,7 +19,6 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/bench"
 	"github.com/mcphud/mcphud/session/offer"
@@ -41,7 +40,8 @@ type Batching struct {
 	cmd         *cobra.Command
 	file        string
 	concurrency int
-	printed     int // results, also before a login that the calls turned out to need
+	printed     int               // results, also before a login that the calls turned out to need
+	secrets     map[string]string // that were given, by their pointers, likewise
 }
 
 // Register gives a command the flags.
@@ -89,38 +89,34 @@ type BatchCall struct {
 }
 
 // Batch makes the call of a tool once for each object of a file, whose members are put in the place of the call's arguments, and prints the outcomes in the
-// order of the file.
+// order of the file. All else of the call is the same each time, also what it expects.
 func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batching) error {
 	if c.Method != calls.ToolsCall {
 		return failure.UsageError("--batch is for calls of tools, and this is "+c.Method, "leave it out")
 	}
 	maker := Of(l)
 	maker.Options, maker.Server = session.CallOptions{}, l.Name() // how far each is, is not reported
-	if err := maker.Fill(ctx, &c); err != nil {
-		return err
-	}
 	it, err := FindTool(ctx, l, c.Target)
 	if err != nil {
 		return err
 	}
-	arguments := func(raw json.RawMessage) (json.RawMessage, error) {
-		if len(c.Arguments) > 0 {
-			var set []jsonrpc.Change
-			err := jsonrpc.Members(raw, func(name string, value []byte) bool { set = append(set, jsonrpc.Set(value, name)); return true })
-			if err != nil {
-				return nil, err
-			}
-			if raw, err = jsonrpc.Update(c.Arguments, set...); err != nil {
-				return nil, err
-			}
-		}
-		base, err := schema.ParseValue(raw)
-		if err != nil {
-			return nil, err
-		}
-		return calls.Arguments(l.Name(), it, base, c.Given)
+	if b.secrets == nil {
+		b.secrets = map[string]string{}
 	}
-	n, err := countObjects(ctx, a, b.file, arguments)
+	with := func(raw json.RawMessage) (calls.Call, error) {
+		one, err := maker.Over(ctx, c, raw, b.secrets)
+		if err != nil {
+			return one, err
+		}
+		base, err := schema.ParseValue(one.Arguments)
+		if err != nil {
+			return one, err
+		}
+		one.Arguments, err = calls.Arguments(l.Name(), it, base, one.Given)
+		one.Target, one.Given = it.Name, nil
+		return one, err
+	}
+	n, err := countObjects(ctx, a, b.file, func(raw json.RawMessage) error { _, err := with(raw); return err })
 	if err != nil {
 		return err
 	}
@@ -146,12 +142,12 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batchi
 		if i < printed {
 			return nil
 		}
-		args, err := arguments(raw)
+		one, err := with(raw)
 		if err != nil {
 			return err
 		}
 		if i == printed {
-			for _, d := range calls.Doubts(it, args) {
+			for _, d := range calls.Doubts(it, one.Arguments) {
 				r.maker.Doubt(d)
 			}
 		}
@@ -161,9 +157,7 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batchi
 			return context.Cause(ctx)
 		}
 		select {
-		case work <- func() {
-			r.finish(r.call(ctx, i, calls.Call{Method: calls.ToolsCall, Target: it.Name, Arguments: args}))
-		}:
+		case work <- func() { r.finish(r.call(ctx, i, one)) }:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -194,15 +188,14 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batchi
 }
 
 // countObjects reads a whole file before anything is sent, and returns how many objects it has; -1 where it can be read but once.
-func countObjects(ctx context.Context, a *cli.App, file string, arguments func(json.RawMessage) (json.RawMessage, error)) (int, error) {
+func countObjects(ctx context.Context, a *cli.App, file string, check func(json.RawMessage) error) (int, error) {
 	if info, err := os.Stat(file); file == "-" || err == nil && !info.Mode().IsRegular() {
 		return -1, nil
 	}
 	n := 0
 	err := EachObject(ctx, a, file, func(_ int, raw json.RawMessage) error {
 		n++
-		_, err := arguments(raw)
-		return err
+		return check(raw)
 	})
 	return n, err
 }
@@ -238,10 +231,10 @@ type batchRun struct {
 // call makes one call.
 func (r *batchRun) call(ctx context.Context, i int, call calls.Call) *BatchCall {
 	began := time.Now()
-	call.Name = call.Method + " " + call.Target
+	call.Name = cmp.Or(call.Name, call.Method+" "+call.Target)
 	reply, err := r.maker.Send(ctx, call)
 	took := time.Since(began)
-	if e := r.l.Out.Expect; e != nil && (r.l.Out.JudgesToolError() || !offer.IsError(reply.Result)) {
+	if e := r.l.Out.Expect; e != nil && e.Any() && (r.l.Out.JudgesToolError() || !offer.IsError(reply.Result)) {
 		call.Expect = *e
 	}
 	o := r.maker.Judge(context.WithoutCancel(ctx), call, reply, err) // each assertion has its own limits

@@ -226,39 +226,75 @@ func advised(o calls.Outcome) calls.Outcome {
 func (r *Run) Single(ctx context.Context) error {
 	c := r.Files[0].Calls[0]
 	c.Given = r.given
-	judged := c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0
-	return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error {
-		switch {
-		case r.O.Batch.file != "":
-			return Batch(ctx, r.a, l, c, &r.O.Batch)
-		case r.O.Second.Target != "":
-			c, err := Of(l).Prepare(ctx, c)
-			if err != nil {
-				return err
-			}
-			return Against(ctx, r.a, l, c, &r.O.Second)
-		case !judged:
-			return One(ctx, l, c)
+	if err := r.fits(c); err != nil {
+		return err
+	}
+	return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error { return r.single(ctx, l, &c) })
+}
+
+// fits refuses what of a single call goes neither with --batch nor with --compare, where one of them was given.
+func (r *Run) fits(c calls.Call) error {
+	flag := "--batch"
+	switch {
+	case r.O.Batch.file != "":
+	case r.O.Second.Target != "":
+		flag = "--compare"
+	default:
+		return nil
+	}
+	if r.O.Update {
+		return failure.UsageError("--update and "+flag+" do not go together", "leave one of them out")
+	}
+	for _, has := range []struct {
+		key string
+		is  bool
+	}{{"snapshot", c.Expect.Snapshot != nil}, {"capture", len(c.Capture) > 0}, {"repeat", c.Repeat > 1}, {"retry", c.Retry.For > 0}} {
+		if has.is {
+			return failure.UsageError(c.File+" has "+has.key+", which "+flag+" does not go with", "leave "+flag+" out, or "+has.key+" in another file; nothing was sent")
 		}
-		maker := Of(l)
-		maker.Update = r.O.Update
-		one := advised(maker.Run(ctx, c, func(string) (json.RawMessage, bool) { return nil, false }, func(string, json.RawMessage) {}))
-		switch {
-		case one.Error != nil && one.Verdict != calls.OK && one.Verdict != calls.Unmet:
-			return one.Err
-		case one.Error != nil:
-			raw := append(append([]byte(`{"error":`), one.Error...), '}')
-			if err := l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.JSON(raw) }}); err != nil {
-				return err
-			}
-		default:
-			if err := Print(l, c, one.Reply); err != nil && failure.KindOf(err) != failure.ToolError { // that was judged
-				return err
-			}
+	}
+	return nil
+}
+
+// single makes the one call over a connection. c is filled, for when it has to be made again after a login.
+func (r *Run) single(ctx context.Context, l *cli.Link, c *calls.Call) error {
+	if r.O.Batch.file != "" {
+		return Batch(ctx, r.a, l, *c, &r.O.Batch)
+	}
+	maker := Of(l)
+	if err := maker.Fill(ctx, c); err != nil && c.Expect.Error == nil { // which is judged below
+		return err
+	}
+	switch judged := c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0; {
+	case r.O.Second.Target != "":
+		c, err := maker.Prepare(ctx, *c)
+		if err != nil {
+			return err
 		}
-		if one.Snapshot != "" {
-			l.Side.Warn("snapshot written: " + one.Snapshot)
+		if c.Expect.Any() {
+			l.Side.Warn("warning: what " + c.Name + " expects is not judged: --compare compares the answers")
 		}
+		return Against(ctx, r.a, l, c, &r.O.Second)
+	case !judged:
+		return One(ctx, l, *c)
+	}
+	maker.Update = r.O.Update
+	one := advised(maker.Run(ctx, *c, func(string) (json.RawMessage, bool) { return nil, false }, func(string, json.RawMessage) {}))
+	switch {
+	case one.Error != nil && one.Verdict != calls.OK && one.Verdict != calls.Unmet:
 		return one.Err
-	})
+	case one.Error != nil:
+		raw := append(append([]byte(`{"error":`), one.Error...), '}')
+		if err := l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.JSON(raw) }}); err != nil {
+			return err
+		}
+	default:
+		if err := Print(l, *c, one.Reply); err != nil && failure.KindOf(err) != failure.ToolError { // that was judged
+			return err
+		}
+	}
+	if one.Snapshot != "" {
+		l.Side.Warn("snapshot written: " + one.Snapshot)
+	}
+	return one.Err
 }

@@ -1,13 +1,20 @@
 package runner
 
 import (
+	"encoding/json"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -41,5 +48,32 @@ func TestPrepareRunTellsServersOfTheHistoryApart(t *testing.T) {
 	_, err = PrepareRun(t.Context(), &cli.App{}, []calls.File{made("/a", nil), partial}, target, nil, Flags{})
 	if failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "not all kept") {
 		t.Errorf("one of which not all is kept: %v", err)
+	}
+}
+
+// A call that is made again after a login in the middle of it asks for no secret again.
+func TestSingleKeepsItsSecrets(t *testing.T) {
+	m, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+		p.Handshake(`{"prompts":{}}`)
+		p.Serve(func(env jsonrpc.Envelope) { p.Answer(env, `{"messages":[]}`) })
+	})}, config.Server{Name: "x"})
+	out := &output.Printer{W: io.Discard}
+	side := cli.NewSide(m.Journal(), nil, out, false)
+	defer side.Stop()
+	l := &cli.Link{Session: s, Side: side, Out: out}
+	c := calls.Call{Method: calls.PromptsGet, Target: "p", Arguments: json.RawMessage(`{"key":"***"}`), Secrets: []string{"/arguments/key"}}
+	r := &Run{}
+	if err := r.single(t.Context(), l, &c); failure.KindOf(err) != failure.NeedsInput {
+		t.Errorf("without the secret: %v", err)
+	}
+	t.Setenv("MCPHUD_SECRET_KEY", "k")
+	if err := r.single(t.Context(), l, &c); err != nil {
+		t.Error(err)
+	}
+	if err := os.Unsetenv("MCPHUD_SECRET_KEY"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.single(t.Context(), l, &c); err != nil {
+		t.Errorf("again: %v", err)
 	}
 }

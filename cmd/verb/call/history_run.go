@@ -21,7 +21,7 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 	if err != nil {
 		return err
 	}
-	file, err := a.remembered(ctx, own[0], own[1:])
+	file, err := a.remembered(ctx, own[0], len(own) > 1)
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,9 @@ func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string)
 	return r.Single(ctx)
 }
 
-// remembered is a call of the history as one that can be made: what of it is not kept, it asks for, or given says.
-func (a *app) remembered(ctx context.Context, word string, given []string) (f calls.File, err error) {
+// remembered is a call of the history as one that can be made: what of it is not kept, it asks for. given says that it gets
+// arguments.
+func (a *app) remembered(ctx context.Context, word string, given bool) (f calls.File, err error) {
 	h := a.KnownCalls()
 	c, err := h.Find(ctx, word)
 	if err = errors.Join(err, h.Close()); err != nil {
@@ -47,7 +48,7 @@ func (a *app) remembered(ctx context.Context, word string, given []string) (f ca
 		switch {
 		case p == "/uri":
 			return f, failure.UsageError("the URI of call "+word+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
-		case ok && below == "" && len(given) == 0:
+		case ok && below == "" && !given:
 			return f, failure.UsageError("the arguments of call "+word+" are not kept", "give them as KEY=VALUE")
 		case !ok:
 			a.Note("mcphud: warning: " + strings.TrimPrefix(p, "/meta/") + " of _meta was secret and is not sent; --meta gives it")

@@ -137,7 +137,7 @@ func (a *app) runCalls(ctx context.Context, cmd *cobra.Command, own []string, ta
 		found, err := runner.FindCalls(a.App, w)
 		if failure.KindOf(err) == failure.NotFound {
 			// A history that cannot be read does not hide that there is no such file.
-			if kept, missing := a.remembered(ctx, w, given); missing == nil || failure.KindOf(missing) == failure.Usage {
+			if kept, missing := a.remembered(ctx, w, len(given) > 0 || cmd.Flags().Changed("batch")); missing == nil || failure.KindOf(missing) == failure.Usage {
 				found, err = []calls.File{kept}, missing
 			}
 		}
