@@ -23,7 +23,9 @@ func (a *app) replayCommand() *cobra.Command {
 	r := runner.Replaying{Ignore: &ignore}
 	r.Register(c)
 	ignore.Register(c.Flags(), "ignore in all answers")
-	run := a.ServerCommand(func(ctx context.Context, l *cli.Link, own []string) error { return r.Replay(ctx, a.App, l, "journal replay", own[0]) })
+	run := a.ServerCommand(func(ctx context.Context, l *cli.Link, own []string) error {
+		return r.Replay(ctx, a.App, l, "journal replay", own[0])
+	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := r.Check(); err != nil {
 			return a.Action(func(context.Context, *cobra.Command, []string) error { return err })(cmd, args)
