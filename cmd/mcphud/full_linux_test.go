@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/auth/credstore"
+	"github.com/mcphud/mcphud/session/config/setup"
 )
 
 // fullDisk is a folder on a disk that has no room, where a file is that can be read.
@@ -58,14 +60,12 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 	}{
 		"configuration":   {nil, []string{"servers", "add", "b", "--to", at("mcp.json"), "--", "true"}},
 		"new file":        {nil, []string{"servers", "add", "b", "--to", at("new.json"), "--", "true"}},
-		"of --cli":        {nil, []string{"--cli", "--catalog", at("mcp.json"), "--method", "servers/add", "--server", "b", "--", "true"}},
 		"entry of tap":    {nil, []string{"tap", "wrap", at("mcp.json"), "a"}},
 		"journal":         {nil, []string{"tools", "list", "--url", url, "--journal", at("j.jsonl")}},
 		"export":          {nil, []string{"journal", "export", whole, "--format", "har", "-o", at("j.har")}},
 		"redacted":        {nil, []string{"journal", "redact", whole, "-o", at("r.jsonl")}},
 		"store":           {nil, []string{"agent", "--store", at("a.db"), "--port", "0"}},
 		"history":         {[]string{"XDG_STATE_HOME=" + dir, cli.NoHistory + "="}, []string{"tools", "call", "echo", "message=hi", "--url", url}},
-		"credentials":     {[]string{"XDG_STATE_HOME=" + dir, "MCPHUD_CREDENTIALS=file"}, []string{"--cli", "--catalog", catalog, "--method", "servers/add", "--server", "b", "-e", "K=" + strings.Repeat("v", 9000), "--", "true"}},
 		"report of check": {nil, []string{"check", "lint", "--report", "junit=" + at("c.xml"), "--url", url}},
 		"lock":            {nil, []string{"check", "contract", "--accept", "--lock", at("mcp.lock.json"), "--url", url}},
 		"metrics":         {nil, []string{"status", "--metrics", at("m.prom"), "--config", catalog}},
@@ -73,7 +73,7 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			cmd := command(t, append(c.args, "--format", "json")...)
-			if c.args[0] == "--cli" || c.args[0] == "agent" || slices.Contains(c.args, "har") {
+			if c.args[0] == "agent" || slices.Contains(c.args, "har") {
 				cmd = command(t, c.args...)
 			}
 			cmd.Env = append(cmd.Env, c.env...)
@@ -86,10 +86,6 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 				if o.code != cli.ExitOK || !strings.Contains(o.out, "hi") {
 					t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 				}
-			case c.args[0] == "--cli":
-				if o.code != 1 {
-					t.Errorf("exit %d: %s", o.code, o.stderr)
-				}
 			case c.args[0] == "agent":
 				if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "make room") {
 					t.Errorf("exit %d: %s", o.code, o.stderr)
@@ -100,6 +96,11 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 				}
 			}
 		})
+	}
+	kept := credstore.Inputs{Store: credstore.Open(credstore.File, dir)} // of an opened server, which only somebody at a terminal is asked to keep
+	err := kept.Keep(t.Context(), "b", []setup.Input{{Name: "K", Secret: true}}, map[string]string{"K": strings.Repeat("v", 9000)})
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("credentials: %v", err)
 	}
 	t.Cleanup(func() { // before the disk is gone, and after them
 		if b := contents(at("mcp.json")); b != entry {

@@ -14,10 +14,9 @@ func TestOtherNamesOfAFileAreSaid(t *testing.T) {
 	t.Parallel()
 	const entry = `{"mcpServers": {"a": {"command": "true"}}}`
 	for name, args := range map[string][]string{
-		"add":   {"servers", "add", "b", "--format", "json", "--to", "FILE", "--", "true"},
-		"dry":   {"servers", "add", "b", "--dry-run", "--to", "FILE", "--", "true"},
-		"wrap":  {"tap", "wrap", "FILE", "a"},
-		"--cli": {"--cli", "--catalog", "FILE", "--method", "servers/add", "--server", "b", "--", "true"},
+		"add":  {"servers", "add", "b", "--format", "json", "--to", "FILE", "--", "true"},
+		"dry":  {"servers", "add", "b", "--dry-run", "--to", "FILE", "--", "true"},
+		"wrap": {"tap", "wrap", "FILE", "a"},
 	} {
 		dir := t.TempDir()
 		file, other := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "other.json")
