@@ -44,7 +44,7 @@ func (r *Request) checkOutput() error {
 	case strings.TrimSpace(r.Output) == "":
 		return fail("--output requires a non-empty file path.")
 	case r.AppInfo:
-		return fail("--output cannot be combined with --app-info, which emits a report rather than a result.")
+		return fail("--output cannot be combined with --app-info or --verify, which emit a report rather than a result.")
 	case r.OutputFormat == "raw" && r.Method != "tools/call" && r.Method != "resources/read":
 		return fail("--output-format raw requires --method tools/call or resources/read; use --output-format json for other methods.")
 	}
