@@ -141,7 +141,8 @@ func (c *tracedCall) whole(tree *trace.Tree, agents int) string {
 	goesOn := root.Status() != journal.OK // what was given up ends a little later
 	var walk func(n *trace.Node)
 	walk = func(n *trace.Node) {
-		if n.From.Before(root.From.Add(-5*time.Millisecond)) || !goesOn && n.To.After(root.To.Add(5*time.Millisecond)) {
+		// An end is noted once the answer has left, whenever a busy machine gets there.
+		if n.From.Before(root.From.Add(-5*time.Millisecond)) || !goesOn && n.To.After(root.To.Add(50*time.Millisecond)) {
 			flaw = n.Name + " is outside of the call"
 		}
 		switch n.Name {
