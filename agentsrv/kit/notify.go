@@ -117,7 +117,7 @@ func Settle(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		if !sent || session == nil {
 			return res, err
 		}
-		time.Sleep(1) // whoever sends them goes first: in virtual time it would be chance whether a poll is needed
+		time.Sleep(time.Nanosecond) // whoever sends them goes first: in virtual time it would be chance whether a poll is needed
 		until := time.Now().Add(settleMax)
 		for len(session.NotificationChannel()) > 0 && ctx.Err() == nil && time.Now().Before(until) {
 			time.Sleep(settlePoll)
