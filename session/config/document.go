@@ -18,6 +18,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/config/rewrite"
 )
 
 // Bounds on what a file may be. Claude Code keeps its history in the file that
@@ -152,11 +153,11 @@ func parse(path string, b []byte) (*document, error) {
 			line, col := d.position(i)
 			return bad(line, col, "nests more than %d levels", maxDepth)
 		}
-		root, err := parseTOML(b)
-		var wrong *tomlError
+		root, err := rewrite.TOML(b)
+		var wrong *rewrite.SyntaxError
 		if errors.As(err, &wrong) {
-			line, col := d.position(wrong.offset)
-			return bad(line, col, "is not valid TOML: %s", firstLine(wrong.message))
+			line, col := d.position(wrong.Offset)
+			return bad(line, col, "is not valid TOML: %s", firstLine(wrong.Message))
 		}
 		if err != nil {
 			return bad(0, 0, "is not valid TOML: %s", firstLine(err.Error()))

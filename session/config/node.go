@@ -11,6 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/config/rewrite"
 )
 
 type kind string
@@ -32,7 +33,7 @@ type node struct {
 	doc *document
 	j   *hujson.Value
 	y   ast.Node
-	t   *tomlValue
+	t   *rewrite.Value
 
 	path []string // the members and indices that lead here, where it was reached by them
 }
@@ -69,7 +70,7 @@ func (n node) resolve() node {
 
 func (n node) kind() kind {
 	if n.t != nil {
-		return n.t.kind
+		return kind(n.t.Kind())
 	}
 	n = n.resolve()
 	if n.j != nil {
@@ -101,7 +102,7 @@ func (n node) kind() kind {
 // text is a scalar as it is written; of a string, what it stands for.
 func (n node) text() string {
 	if n.t != nil {
-		return n.t.text
+		return n.t.Text()
 	}
 	n = n.resolve()
 	if n.j != nil {
@@ -131,7 +132,7 @@ func (n node) pos() (line, col int) {
 	case n.j != nil:
 		return n.doc.position(n.j.StartOffset)
 	case n.t != nil:
-		return n.doc.position(n.t.offset)
+		return n.doc.position(n.t.Offset())
 	}
 	return yamlPos(n.y)
 }
@@ -159,10 +160,10 @@ func (n node) members() []member {
 	n = n.resolve()
 	var ms []member
 	if n.t != nil {
-		for _, m := range n.t.members {
-			line, col := n.doc.position(m.offset)
-			ms = append(ms, member{m.key, line, col, node{doc: n.doc, t: m.value}})
-		}
+		n.t.Each(func(key string, offset int, v *rewrite.Value) {
+			line, col := n.doc.position(offset)
+			ms = append(ms, member{key, line, col, node{doc: n.doc, t: v}})
+		})
 	} else if n.j != nil {
 		if o, ok := n.j.Value.(*hujson.Object); ok {
 			for i := range o.Members {
@@ -255,9 +256,7 @@ func (n node) elems() []node {
 	n = n.resolve()
 	var out []node
 	if n.t != nil {
-		for _, e := range n.t.elems {
-			out = append(out, node{doc: n.doc, t: e})
-		}
+		n.t.Each(func(_ string, _ int, v *rewrite.Value) { out = append(out, node{doc: n.doc, t: v}) })
 	} else if n.j != nil {
 		if a, ok := n.j.Value.(*hujson.Array); ok {
 			for i := range a.Elements {

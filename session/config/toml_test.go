@@ -13,7 +13,8 @@ command = 'npx' # the program
 args = ["-y", """
 two
 lines""", '''raw\''']
-env = { A = "1", B.c = 2 }
+env = { A = "1", B.c = 2, B.d = [[], [3, # x
+ 4]] }
 [mcp_servers.a.tools]
 x.y = true
 [[list]]
@@ -24,7 +25,7 @@ n = 2026-11-23
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"model":"o","mcp_servers":{"a":{"command":"npx","args":["-y","two\nlines","raw\\"],"env":{"A":"1","B":{"c":2}},"tools":{"x":{"y":true}}}},"list":[{"n":"0x1f"},{"n":"2026-11-23"}]}`
+	const want = `{"model":"o","mcp_servers":{"a":{"command":"npx","args":["-y","two\nlines","raw\\"],"env":{"A":"1","B":{"c":2,"d":[[],[3,4]]}},"tools":{"x":{"y":true}}}},"list":[{"n":"0x1f"},{"n":"2026-11-23"}]}`
 	if got := string(tree.Root.JSON()); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -43,6 +44,9 @@ func TestTOMLMistakes(t *testing.T) {
 		"a = 1\na = 2\n":                     `/c.toml:2:1: is not valid TOML: "a" is given twice`,
 		"a = 1\n[a.b]\n":                     `/c.toml:2:2: is not valid TOML: "a" has a value already`,
 		"a = 1\n[[a]]\n":                     `/c.toml:2:3: is not valid TOML: "a" has a value already`,
+		"a = {b = 1}\na.c = 2\n":             `/c.toml:2:1: is not valid TOML: "a" has a value already`,
+		"x = {a.b = 1, a.b = 2}":             `/c.toml:1:17: is not valid TOML: "b" is given twice`,
+		"a = [{}]\n[[a]]\n":                  `/c.toml:2:3: is not valid TOML: "a" has a value already`,
 		"x = { a = 1, a = 2 }":               `/c.toml:1:14: is not valid TOML: "a" is given twice`,
 		"x = [" + strings.Repeat("[", 1000):  "nests more than 200 levels",
 		strings.Repeat("# comment\n", 110e3): "is larger than the limit of",

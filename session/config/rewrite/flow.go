@@ -23,7 +23,7 @@ func (d *Doc) skip(i, end int, lines bool) int {
 }
 
 // comma is where the comma after an item is that ends at i; -1 if there is none before the closing bracket.
-func (d *Doc) comma(at *value, i int) int {
+func (d *Doc) comma(at *Value, i int) int {
 	if i = d.skip(i, at.to-1, true); i < at.to-1 && d.b[i] == ',' {
 		return i
 	}
@@ -31,7 +31,7 @@ func (d *Doc) comma(at *value, i int) int {
 }
 
 // rest is where the line of an item ends, with its comment; ok says that nothing else follows on it.
-func (d *Doc) rest(at *value, i int) (end int, ok bool) {
+func (d *Doc) rest(at *Value, i int) (end int, ok bool) {
 	end = d.skip(i, at.to-1, false)
 	return end, end == at.to-1 || d.b[end] == '\n'
 }
@@ -50,7 +50,7 @@ func (d *Doc) indent(i int) string {
 }
 
 // lines reports whether the items of at stand on lines of their own.
-func (d *Doc) lines(at *value) bool {
+func (d *Doc) lines(at *Value) bool {
 	n := len(at.items)
 	if n == 0 {
 		return bytes.IndexByte(bytes.TrimRight(d.b, "\n"), '\n') >= 0 || len(bytes.TrimSpace(d.b)) == at.to-at.from
@@ -127,7 +127,7 @@ func (d *Doc) flowText(v any, indent string, lines bool) string {
 }
 
 // item is the text of a new item of at.
-func (d *Doc) item(at *value, key string, v any) string {
+func (d *Doc) item(at *Value, key string, v any) string {
 	lines := d.lines(at)
 	indent := d.indent(at.from) + d.unit()
 	if n := len(at.items); n > 0 && lines {
@@ -144,7 +144,7 @@ func (d *Doc) item(at *value, key string, v any) string {
 	return d.syntax.key(key) + colon + text
 }
 
-func (d *Doc) texts(at *value, values []any) []string {
+func (d *Doc) texts(at *Value, values []any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = d.item(at, "", v)
@@ -153,7 +153,7 @@ func (d *Doc) texts(at *value, values []any) []string {
 }
 
 // append puts items behind those that are there.
-func (d *Doc) append(at *value, texts []string) ([]edit, error) {
+func (d *Doc) append(at *Value, texts []string) ([]edit, error) {
 	n := len(at.items)
 	if n == 0 {
 		return d.first(at, texts)
@@ -182,7 +182,7 @@ func (d *Doc) append(at *value, texts []string) ([]edit, error) {
 }
 
 // first puts items into empty brackets.
-func (d *Doc) first(at *value, texts []string) ([]edit, error) {
+func (d *Doc) first(at *Value, texts []string) ([]edit, error) {
 	from, to := at.from+1, at.to-1
 	inner := d.b[from:to]
 	indent := d.indent(at.from)
@@ -200,13 +200,13 @@ func (d *Doc) first(at *value, texts []string) ([]edit, error) {
 }
 
 // insertBefore puts elements in front of item i, on its line.
-func (d *Doc) insertBefore(at *value, i int, values []any) ([]edit, error) {
+func (d *Doc) insertBefore(at *Value, i int, values []any) ([]edit, error) {
 	from := at.items[i].from
 	return []edit{{from, from, strings.Join(d.texts(at, values), d.separator()) + d.separator()}}, nil
 }
 
 // cut takes item i out of its brackets.
-func (d *Doc) cut(at *value, i int) ([]edit, error) {
+func (d *Doc) cut(at *Value, i int) ([]edit, error) {
 	it, n := at.items[i], len(at.items)
 	comma := d.comma(at, it.value.to)
 	end := it.value.to

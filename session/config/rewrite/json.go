@@ -11,9 +11,9 @@ import (
 // jsonSyntax is JSON with comments and trailing commas.
 type jsonSyntax struct{}
 
-func (jsonSyntax) parse(b []byte) (*value, error) {
+func (jsonSyntax) parse(b []byte) (*Value, error) {
 	if len(bytes.TrimSpace(b)) == 0 {
-		return &value{kind: null}, nil
+		return &Value{kind: null}, nil
 	}
 	v, err := hujson.Parse(b)
 	if err != nil {
@@ -22,8 +22,8 @@ func (jsonSyntax) parse(b []byte) (*value, error) {
 	return ofJSON(&v), nil
 }
 
-func ofJSON(v *hujson.Value) *value {
-	out := &value{kind: scalar, from: v.StartOffset, to: v.EndOffset, flow: true}
+func ofJSON(v *hujson.Value) *Value {
+	out := &Value{kind: scalar, from: v.StartOffset, to: v.EndOffset, flow: true}
 	switch x := v.Value.(type) {
 	case *hujson.Object:
 		out.kind = object
@@ -80,19 +80,19 @@ func (jsonSyntax) key(s string) string { return jsonString(s) }
 
 func (jsonSyntax) colon() string { return ": " }
 
-func (jsonSyntax) insert(d *Doc, _ *value, key string, v any) ([]edit, error) { // into an empty file
+func (jsonSyntax) insert(d *Doc, _ *Value, key string, v any) ([]edit, error) { // into an empty file
 	d.b = bytes.TrimSpace(d.b)
 	return []edit{{0, len(d.b), d.flowText(Object{{key, v}}, "", true) + "\n"}}, nil
 }
 
-func (jsonSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
+func (jsonSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	lines := bytes.IndexByte(bytes.TrimRight(d.b, "\n"), '\n') >= 0
 	return []edit{{at.from, at.to, d.flowText(v, d.indent(at.from), lines)}}, nil
 }
 
-func (jsonSyntax) remove(*Doc, *value, int) ([]edit, error) { return nil, ErrLossy } // all is in brackets
+func (jsonSyntax) remove(*Doc, *Value, int) ([]edit, error) { return nil, ErrLossy } // all is in brackets
 
-func (jsonSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, error) {
+func (jsonSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
 	return []edit{{it.from, it.keyTo, jsonString(name)}}, nil
 }

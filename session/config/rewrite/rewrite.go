@@ -19,7 +19,7 @@ import (
 type Doc struct {
 	syntax syntax
 	b      []byte // without a byte order mark, and with plain newlines where all were CRLF
-	root   *value
+	root   *Value
 	bom    bool
 	crlf   bool
 }
@@ -39,17 +39,17 @@ var ErrLossy = errors.New("would change more than that")
 // syntax is what differs between formats. Its methods get blocks and tables, which are not in brackets; brackets are written the
 // same way in all formats.
 type syntax interface {
-	parse(b []byte) (*value, error)
+	parse(b []byte) (*Value, error)
 	// comment is the length of a comment that b begins with, without the newline that ends it; 0 for none.
 	comment(b []byte) int
 	scalar(v any) string // in brackets
 	key(s string) string
 	colon() string
 
-	insert(d *Doc, at *value, key string, v any) ([]edit, error) // key is "" for a list
-	replace(d *Doc, at *value, v any) ([]edit, error)
-	remove(d *Doc, parent *value, i int) ([]edit, error)
-	rename(d *Doc, parent *value, i int, name string) ([]edit, error)
+	insert(d *Doc, at *Value, key string, v any) ([]edit, error) // key is "" for a list
+	replace(d *Doc, at *Value, v any) ([]edit, error)
+	remove(d *Doc, parent *Value, i int) ([]edit, error)
+	rename(d *Doc, parent *Value, i int, name string) ([]edit, error)
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -93,7 +93,7 @@ func (d *Doc) Has(path []string) bool {
 }
 
 // find follows path as far as it goes; n is how far that was.
-func (d *Doc) find(path []string) (at *value, n int) {
+func (d *Doc) find(path []string) (at *Value, n int) {
 	at = d.root
 	for n = range path {
 		i := at.index(path[n])
@@ -217,7 +217,7 @@ func (d *Doc) set(path []string, v any) error {
 }
 
 // assign makes v the value of at, with as few edits as that takes.
-func (d *Doc) assign(path []string, at *value, v any) error {
+func (d *Doc) assign(path []string, at *Value, v any) error {
 	if reflect.DeepEqual(at.plain(), plainOf(v)) {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (d *Doc) assign(path []string, at *value, v any) error {
 }
 
 // merge makes an object equal to v: members that are new come at its end.
-func (d *Doc) merge(path []string, at *value, v Object) error {
+func (d *Doc) merge(path []string, at *Value, v Object) error {
 	for _, m := range v {
 		if err := d.set(join(path, m.Key), m.Value); err != nil {
 			return err
@@ -252,7 +252,7 @@ func (d *Doc) merge(path []string, at *value, v Object) error {
 }
 
 // splice makes a list equal to v: what both begin and end with stays.
-func (d *Doc) splice(path []string, at *value, v []any) error {
+func (d *Doc) splice(path []string, at *Value, v []any) error {
 	old := make([]any, len(at.items))
 	for i, it := range at.items {
 		old[i] = it.value.plain()
@@ -309,14 +309,14 @@ func (d *Doc) delete(path []string) error {
 	return d.apply(d.syntax.remove(d, parent, i))
 }
 
-func (d *Doc) insert(at *value, key string, v any) ([]edit, error) {
+func (d *Doc) insert(at *Value, key string, v any) ([]edit, error) {
 	if at.flow && !(len(at.items) == 0 && at.open) {
 		return d.append(at, []string{d.item(at, key, v)})
 	}
 	return d.syntax.insert(d, at, key, v)
 }
 
-func (d *Doc) replace(at *value, v any) ([]edit, error) {
+func (d *Doc) replace(at *Value, v any) ([]edit, error) {
 	return d.syntax.replace(d, at, v)
 }
 
@@ -373,7 +373,7 @@ func (d *Doc) Value(path []string) any {
 }
 
 // copyValue is a value to be written once more.
-func (d *Doc) copyValue(at *value) any {
+func (d *Doc) copyValue(at *Value) any {
 	switch at.kind {
 	case null:
 		return nil

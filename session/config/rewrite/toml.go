@@ -2,24 +2,30 @@ package rewrite
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // tomlSyntax is TOML. Tables are put together from the expressions that write them: headers and pairs.
 type tomlSyntax struct{}
 
-// table is what belongs to a value that has no bytes of its own.
+// table is what belongs to a value that has no bytes of its own: a table, or an array of them.
 type table struct {
 	path []string
 	file *tomlFile
 }
 
-type tomlFile struct{ all []expression }
+type tomlFile struct {
+	all   []expression
+	begun map[*Value]bool // the tables that a [header] of their own began
+}
 
 // expression is a header or a pair of a TOML file.
 type expression struct {
@@ -29,7 +35,23 @@ type expression struct {
 	from, to int      // with the comment behind it
 }
 
-func (tomlSyntax) parse(b []byte) (root *value, err error) {
+// SyntaxError is what is wrong in a TOML file.
+type SyntaxError struct {
+	Offset  int // in bytes
+	Message string
+}
+
+func (e *SyntaxError) Error() string { return e.Message }
+
+func wrongSyntax(at item, format string) error {
+	return &SyntaxError{at.from, fmt.Sprintf(format, text.Clip(at.key, 80))}
+}
+
+// TOML reads a TOML file whose nesting is bounded already. The error is a [*SyntaxError] where its place is known; what TOML forbids, a second
+// value for one key, is one.
+func TOML(b []byte) (*Value, error) { return tomlSyntax{}.parse(b) }
+
+func (tomlSyntax) parse(b []byte) (root *Value, err error) {
 	defer func() { // as for YAML
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("the parser failed: %v", r)
@@ -37,45 +59,52 @@ func (tomlSyntax) parse(b []byte) (root *value, err error) {
 	}()
 	var p unstable.Parser
 	p.Reset(b)
-	f := &tomlFile{}
-	root = &value{kind: object, in: table{file: f}}
+	f := &tomlFile{begun: map[*Value]bool{}}
+	root = &Value{kind: object, in: table{file: f}}
 	at := root
 	for p.NextExpression() {
 		e := p.Expression()
-		x := expression{header: e.Kind != unstable.KeyValue}
-		for it := e.Key(); it.Next(); {
-			n := it.Node()
-			x.parts = append(x.parts, item{key: string(n.Data), from: int(n.Raw.Offset), keyTo: int(n.Raw.Offset + n.Raw.Length)})
-		}
+		x := expression{header: e.Kind != unstable.KeyValue, parts: tomlKey(e)}
 		last := len(x.parts) - 1
-		end := x.parts[last].keyTo
+		key, end := x.parts[last], x.parts[last].keyTo
 		x.from = x.parts[0].from
 		start := root
 		if !x.header {
 			start = at
 		}
-		in := start.descend(f, x.parts[:last])
-		key := x.parts[last].key
+		in, err := start.descend(x.parts[:last])
+		if err != nil {
+			return nil, err
+		}
 		switch e.Kind {
 		case unstable.KeyValue:
-			from := skipTOML(b, end+bytes.IndexByte(b[end:], '=')+1)
-			v := ofTOML(b, e.Value(), from)
+			v, err := in.assign(b, key, e.Value())
+			if err != nil {
+				return nil, err
+			}
 			end = v.to
-			in.items = append(in.items, item{key, x.from, x.parts[last].keyTo, v})
-			x.path = append(slices.Clone(in.in.(table).path), key)
+			x.path = append(slices.Clone(in.in.(table).path), key.key)
 		case unstable.ArrayTable:
-			i := in.index(key)
+			i := in.index(key.key)
 			if i < 0 {
-				i = len(in.items)
-				in.items = append(in.items, item{key: key, value: &value{kind: array, in: table{append(slices.Clone(in.in.(table).path), key), f}}})
+				i = in.add(key, in.newTable(key, array))
 			}
 			list := in.items[i].value
-			x.path = append(slices.Clone(list.in.(table).path), strconv.Itoa(len(list.items)))
-			at = &value{kind: object, in: table{x.path, f}}
+			t, tables := list.in.(table)
+			if !tables || list.kind != array {
+				return nil, wrongSyntax(key, "%q has a value already and cannot be a list of tables")
+			}
+			x.path = append(slices.Clone(t.path), strconv.Itoa(len(list.items)))
+			at = &Value{kind: object, from: key.from, in: table{x.path, f}}
 			list.items = append(list.items, item{value: at})
 		default:
-			at = in.descend(f, x.parts[last:])
-			x.path = at.in.(table).path
+			if at, err = in.descend(x.parts[last:]); err != nil {
+				return nil, err
+			}
+			if f.begun[at] {
+				return nil, wrongSyntax(key, "table %q is given twice")
+			}
+			x.path, f.begun[at] = at.in.(table).path, true
 		}
 		for x.from > 0 && b[x.from-1] != '\n' {
 			x.from--
@@ -86,63 +115,126 @@ func (tomlSyntax) parse(b []byte) (root *value, err error) {
 		}
 		f.all = append(f.all, x)
 	}
+	var bad *unstable.ParserError
+	if errors.As(p.Error(), &bad) {
+		return nil, &SyntaxError{offsetOf(&p, bad.Highlight), strings.TrimPrefix(bad.Message, "toml: ")}
+	}
 	return root, p.Error()
 }
 
+// offsetOf is where part begins in what p reads; 0 where it is not a part of it.
+func offsetOf(p *unstable.Parser, part []byte) (at int) {
+	defer func() { _ = recover() }() // Range panics for other bytes than its own
+	return int(p.Range(part).Offset)
+}
+
+// tomlKey is the key of an expression, a part for each of its dots.
+func tomlKey(e *unstable.Node) (key []item) {
+	for it := e.Key(); it.Next(); {
+		n := it.Node()
+		key = append(key, item{key: string(n.Data), from: int(n.Raw.Offset), keyTo: int(n.Raw.Offset + n.Raw.Length)})
+	}
+	return key
+}
+
+// add puts a member behind the others.
+func (v *Value) add(key item, one *Value) int {
+	if v.names == nil {
+		v.names = map[string]int{}
+	}
+	key.value, v.names[key.key] = one, len(v.items)
+	v.items = append(v.items, key)
+	return len(v.items) - 1
+}
+
+// newTable is a member of v that has no bytes of its own; what a dotted key makes in brackets cannot be changed.
+func (v *Value) newTable(key item, k kind) *Value {
+	one := &Value{kind: k, from: key.from}
+	if t, ok := v.in.(table); ok {
+		one.in = table{append(slices.Clone(t.path), key.key), t.file}
+	} else {
+		one.shared = true
+	}
+	return one
+}
+
 // descend is the table that a key leads to, made where it is missing; of a list of tables the last.
-func (v *value) descend(f *tomlFile, parts []item) *value {
+func (v *Value) descend(parts []item) (*Value, error) {
 	for _, part := range parts {
 		i := v.index(part.key)
 		if i < 0 {
-			path := append(slices.Clone(v.in.(table).path), part.key)
-			i = len(v.items)
-			v.items = append(v.items, item{key: part.key, value: &value{kind: object, in: table{path, f}}})
+			i = v.add(part, v.newTable(part, object))
 		}
-		if v = v.items[i].value; v.kind == array && len(v.items) > 0 {
-			v = v.items[len(v.items)-1].value
+		one := v.items[i].value
+		if _, tables := one.in.(table); tables && one.kind == array {
+			one = one.items[len(one.items)-1].value
 		}
+		if one.kind != object || one.flow { // what stands in brackets is whole
+			return nil, wrongSyntax(part, "%q has a value already and cannot be a table")
+		}
+		v = one
 	}
-	return v
+	return v, nil
+}
+
+// assign is key = value, in brackets or not.
+func (v *Value) assign(b []byte, key item, n *unstable.Node) (*Value, error) {
+	if v.index(key.key) >= 0 {
+		return nil, wrongSyntax(key, "%q is given twice")
+	}
+	one, err := ofTOML(b, n, skipTOML(b, key.keyTo+bytes.IndexByte(b[key.keyTo:], '=')+1))
+	if err != nil {
+		return nil, err
+	}
+	one.shared = v.shared
+	v.add(key, one)
+	return one, nil
 }
 
 // ofTOML is a value that begins at from.
-func ofTOML(b []byte, n *unstable.Node, from int) *value {
-	v := &value{kind: scalar, from: from, to: endTOML(b, from), flow: true, text: string(n.Data)}
+func ofTOML(b []byte, n *unstable.Node, from int) (*Value, error) {
+	v := &Value{kind: scalar, from: from, flow: true, text: string(n.Data)}
+	at := from + 1
 	switch n.Kind {
 	case unstable.String:
-		v.kind = str
+		v.kind, v.to = str, endOfString(b, from)
+		return v, nil
 	case unstable.Array:
-		v.kind, v.text = array, ""
-		at := from + 1
+		v.kind = array
 		for it := n.Children(); it.Next(); {
 			at = skipTOML(b, at)
-			one := ofTOML(b, it.Node(), at)
+			one, err := ofTOML(b, it.Node(), at)
+			if err != nil {
+				return nil, err
+			}
 			v.items = append(v.items, item{from: at, value: one})
 			at = one.to
 		}
 	case unstable.InlineTable:
-		v.kind, v.text = object, ""
-		at := from + 1
+		v.kind = object
 		for it := n.Children(); it.Next(); {
-			e := it.Node()
-			at = skipTOML(b, at)
-			m := item{from: at}
-			in := v
-			for k := e.Key(); k.Next(); {
-				if m.key != "" || m.keyTo > 0 { // a dotted key
-					one := &value{kind: object, shared: true}
-					in.items = append(in.items, item{key: m.key, from: m.from, value: one})
-					in = one
-				}
-				m.key, m.keyTo = string(k.Node().Data), int(k.Node().Raw.Offset+k.Node().Raw.Length)
+			key := tomlKey(it.Node())
+			last := len(key) - 1
+			in, err := v.descend(key[:last])
+			if err != nil {
+				return nil, err
 			}
-			m.value = ofTOML(b, e.Value(), skipTOML(b, m.keyTo+bytes.IndexByte(b[m.keyTo:], '=')+1))
-			m.value.shared = in != v
-			in.items = append(in.items, m)
-			at = m.value.to
+			one, err := in.assign(b, key[last], it.Node().Value())
+			if err != nil {
+				return nil, err
+			}
+			at = one.to
 		}
+	default:
+		v.to = from
+		for v.to < len(b) && bytes.IndexByte([]byte(",]}#\n"), b[v.to]) < 0 {
+			v.to++
+		}
+		v.to = from + len(bytes.TrimRight(b[from:v.to], " \t\r"))
+		return v, nil
 	}
-	return v
+	v.text, v.to = "", skipTOML(b, at)+1 // behind the closing bracket
+	return v, nil
 }
 
 // skipTOML passes over white space, commas and comments.
@@ -160,42 +252,6 @@ func skipTOML(b []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// endTOML is where a value ends that begins at from.
-func endTOML(b []byte, from int) int {
-	depth := 0
-	for i := from; i < len(b); {
-		switch c := b[i]; {
-		case c == '"' || c == '\'':
-			i = endOfString(b, i)
-		case c == '[' || c == '{':
-			depth++
-			i++
-			continue
-		case c == ']' || c == '}':
-			if depth == 0 {
-				return i
-			}
-			depth--
-			i++
-		case depth > 0 && skipTOML(b, i) > i:
-			i = skipTOML(b, i)
-			continue
-		case depth == 0:
-			for i < len(b) && bytes.IndexByte([]byte(",]}#\n"), b[i]) < 0 {
-				i++
-			}
-			return from + len(bytes.TrimRight(b[from:i], " \t\r"))
-		default:
-			i++
-			continue
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return len(b)
 }
 
 // endOfString is where a string ends whose first quote is at i.

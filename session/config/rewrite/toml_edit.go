@@ -24,7 +24,7 @@ func (f *tomlFile) section(path []string) (from, to int, ok bool) {
 	return from, to, true
 }
 
-func (s tomlSyntax) insert(d *Doc, at *value, key string, v any) ([]edit, error) {
+func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error) {
 	t, ok := at.in.(table)
 	if !ok || at.kind != object {
 		return nil, ErrLossy
@@ -98,14 +98,14 @@ func (s tomlSyntax) tables(d *Doc, path []string, o Object) string {
 	return text
 }
 
-func (s tomlSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
+func (s tomlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	if _, ok := at.in.(table); ok || v == nil {
 		return nil, ErrLossy
 	}
 	return []edit{{at.from, at.to, d.flowText(v, "", false)}}, nil
 }
 
-func (s tomlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
+func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	t, ok := parent.in.(table)
 	if !ok {
 		return nil, ErrLossy
@@ -148,7 +148,7 @@ func (s tomlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
 	return edits, nil
 }
 
-func (s tomlSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, error) {
+func (s tomlSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
 	t, ok := parent.in.(table)
 	if !ok {

@@ -21,8 +21,8 @@ const (
 	array  kind = "a list"
 )
 
-// value is one of a file, with its bytes.
-type value struct {
+// Value is one of a file, with its bytes.
+type Value struct {
 	kind     kind
 	text     string // of a string its content; of other scalars as they are written
 	from, to int
@@ -31,7 +31,24 @@ type value struct {
 	open     bool // in brackets, and can become a block
 	shared   bool // an alias, or what a merge brings: it stands elsewhere
 	merged   []item
-	in       any // what the syntax keeps
+	in       any            // what the syntax keeps
+	names    map[string]int // of the items, by their keys; nil to look at each
+}
+
+// Kind is "a string", "an object", …
+func (v *Value) Kind() string { return string(v.kind) }
+
+// Text is the content of a string, and other scalars as they are written.
+func (v *Value) Text() string { return v.text }
+
+// Offset is where it begins, in bytes; of a table where its name is first written.
+func (v *Value) Offset() int { return v.from }
+
+// Each calls f with each member or element; offset is where the member's name is.
+func (v *Value) Each(f func(key string, offset int, one *Value)) {
+	for _, it := range v.items {
+		f(it.key, it.from, it.value)
+	}
 }
 
 // item is a member of an object or an element of a list.
@@ -39,14 +56,17 @@ type item struct {
 	key   string
 	from  int // where the key begins, or the element
 	keyTo int // where the key ends
-	value *value
+	value *Value
 }
 
 // index is where a member is, the last of its name, or the element with that number; -1 for none.
-func (v *value) index(key string) int {
+func (v *Value) index(key string) int {
 	switch v.kind {
 	case object:
-		for i := len(v.items) - 1; i >= 0; i-- {
+		if i, ok := v.names[key]; ok {
+			return i
+		}
+		for i := len(v.items) - 1; i >= 0 && v.names == nil; i-- {
 			if v.items[i].key == key {
 				return i
 			}
@@ -66,7 +86,7 @@ type leaf struct {
 }
 
 // plain is what a value says.
-func (v *value) plain() any {
+func (v *Value) plain() any {
 	switch v.kind {
 	case object:
 		m := make(map[string]any, len(v.items))

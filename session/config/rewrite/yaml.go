@@ -32,7 +32,7 @@ var (
 	errAnchors = errors.New("an anchor is there twice")
 )
 
-func (yamlSyntax) parse(b []byte) (root *value, err error) {
+func (yamlSyntax) parse(b []byte) (root *Value, err error) {
 	defer func() { // a parser's panic on a strange file must not be ours
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("the parser failed: %v", r)
@@ -66,7 +66,7 @@ func (yamlSyntax) parse(b []byte) (root *value, err error) {
 		break
 	}
 	if root == nil {
-		root = &value{kind: null, from: len(b), to: len(b), in: place{colon: -1, end: len(b), block: true}}
+		root = &Value{kind: null, from: len(b), to: len(b), in: place{colon: -1, end: len(b), block: true}}
 	}
 	if r.spent > mostValues {
 		return nil, errComplex
@@ -140,12 +140,12 @@ func (r *yamlReader) extent(from, bound, indent int) int {
 	return end
 }
 
-func (r *yamlReader) value(n ast.Node, p place, depth int) *value {
+func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
 	if r.spent++; depth > 200 || r.spent > mostValues {
 		r.spent = mostValues + 1
-		return &value{kind: null, shared: true}
+		return &Value{kind: null, shared: true}
 	}
-	v := &value{kind: scalar, in: p}
+	v := &Value{kind: scalar, in: p}
 	switch n := n.(type) {
 	case *ast.AnchorNode:
 		return r.value(n.Value, p, depth+1)
@@ -175,20 +175,20 @@ func (r *yamlReader) value(n ast.Node, p place, depth int) *value {
 }
 
 // share marks a value, with all that is in it, as one that stands elsewhere.
-func (v *value) share() {
+func (v *Value) share() {
 	v.shared = true
 	for _, it := range v.items {
 		it.value.share()
 	}
 }
 
-func (r *yamlReader) mapping(v *value, members []*ast.MappingValueNode, flow bool, start, end *token.Token, depth int) {
+func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow bool, start, end *token.Token, depth int) {
 	v.kind, v.flow = object, flow
 	p := v.in.(place)
 	if flow {
 		v.from, v.to, v.open = r.offset(start), r.offset(end)+1, p.block
 	}
-	var merged []*value
+	var merged []*Value
 	for i, m := range members {
 		if m == nil || m.Key == nil {
 			continue
@@ -228,7 +228,7 @@ func (r *yamlReader) mapping(v *value, members []*ast.MappingValueNode, flow boo
 }
 
 // merge adds what << brings, below the members that are there.
-func (r *yamlReader) merge(v, from *value) {
+func (r *yamlReader) merge(v, from *Value) {
 	if from.kind == array {
 		for _, it := range from.items {
 			r.merge(v, it.value)
@@ -258,7 +258,7 @@ func (r *yamlReader) key(n ast.MapKeyNode, from, colon int) (string, int) {
 	return t.Value, from + len(text)
 }
 
-func (r *yamlReader) sequence(v *value, n *ast.SequenceNode, depth int) {
+func (r *yamlReader) sequence(v *Value, n *ast.SequenceNode, depth int) {
 	v.kind, v.flow = array, n.IsFlowStyle
 	p := v.in.(place)
 	if n.IsFlowStyle {
@@ -287,7 +287,7 @@ func (r *yamlReader) sequence(v *value, n *ast.SequenceNode, depth int) {
 	}
 }
 
-func (r *yamlReader) scalar(v *value, n ast.Node) {
+func (r *yamlReader) scalar(v *Value, n ast.Node) {
 	p := v.in.(place)
 	t := n.GetToken()
 	v.from = r.offset(t)

@@ -70,7 +70,7 @@ func (s yamlSyntax) members(d *Doc, o Object, indent string) string {
 	return strings.Join(lines, "\n"+indent)
 }
 
-func (s yamlSyntax) insert(d *Doc, at *value, key string, v any) ([]edit, error) {
+func (s yamlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error) {
 	if len(at.items) == 0 {
 		if at.kind == array {
 			return s.replace(d, at, []any{v})
@@ -96,7 +96,7 @@ func (s yamlSyntax) element(d *Doc, v any, indent string) string {
 }
 
 // insertBefore puts elements in front of item i, on lines of their own.
-func (s yamlSyntax) insertBefore(d *Doc, at *value, i int, values []any) ([]edit, error) {
+func (s yamlSyntax) insertBefore(d *Doc, at *Value, i int, values []any) ([]edit, error) {
 	from := at.items[i].from
 	start, blank := d.lineStart(from)
 	if !blank || at.flow {
@@ -109,7 +109,7 @@ func (s yamlSyntax) insertBefore(d *Doc, at *value, i int, values []any) ([]edit
 	return []edit{{start, start, text}}, nil
 }
 
-func (s yamlSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
+func (s yamlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	p := at.in.(place)
 	if !p.block {
 		return []edit{{at.from, at.to, d.flowText(v, "", false)}}, nil
@@ -161,7 +161,7 @@ func (s yamlSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
 	return []edit{{at.from, at.to, strings.TrimPrefix(text, " ")}}, nil
 }
 
-func (s yamlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
+func (s yamlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	it := parent.items[i]
 	if len(parent.items) == 1 {
 		if parent.kind == array {
@@ -182,7 +182,7 @@ func (s yamlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
 	return []edit{{0, min(end+1, len(d.b)), ""}}, nil
 }
 
-func (s yamlSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, error) {
+func (s yamlSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
 	if it.keyTo < 0 {
 		return nil, ErrLossy
