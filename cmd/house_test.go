@@ -22,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const module = "github.com/mcphud/mcphud"
@@ -72,9 +74,7 @@ func folder(path string) string {
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	list, err := listed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list
 }
 
@@ -149,9 +149,7 @@ func short(path string) string { return strings.TrimPrefix(path, module+"/") }
 func imports(t *testing.T, pkg, path string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(short(pkg)), "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range files {
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, file, nil, parser.ImportsOnly)
@@ -171,9 +169,7 @@ func imports(t *testing.T, pkg, path string) string {
 func line(t *testing.T, file, text string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if before, _, found := bytes.Cut(b, []byte(text)); found {
 		return fmt.Sprintf("%s:%d", file, bytes.Count(before, []byte("\n"))+1)
 	}
@@ -193,9 +189,7 @@ func forTests(path string) bool {
 
 func TestTopLevelFolders(t *testing.T) {
 	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		name := e.Name()
 		if !e.IsDir() || strings.HasPrefix(name, ".") || name == "bin" || name == "dist" {
@@ -234,9 +228,7 @@ func eachFile(t *testing.T, f func(path string, content []byte)) {
 		if path == "" || errors.Is(err, os.ErrNotExist) {
 			continue // the end of the list, or a file deleted and not committed yet
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		n++
 		f(path, content)
 	}
@@ -289,9 +281,7 @@ func TestPublicText(t *testing.T) {
 func goProxyHost(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOPROXY").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(out), "://")
 	if !ok {
 		return ""

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // published are lines that work only once there is a release.
@@ -30,13 +32,9 @@ func released(changelog []byte) bool {
 // clone, and no document names another way. From then on the README is what .release/readme makes of it.
 func TestReadmeInstallsWhatThereIs(t *testing.T) {
 	changelog, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !headingVersion.Match(changelog) {
 		t.Error("CHANGELOG.md has no heading with a version")
 	}
@@ -87,9 +85,7 @@ func TestReleaseVersion(t *testing.T) {
 		t.Skip("a script for bash")
 	}
 	changelog, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := exec.Command(filepath.Join(root, ".release", "version")).Output()
 	if first := headingVersion.FindSubmatch(changelog); err != nil || first == nil || strings.TrimSpace(string(out)) != string(first[1]) {
 		t.Errorf("%q %v", out, err)

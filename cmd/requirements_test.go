@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // allRequirements is how many rows testdata/requirements.tsv has. A requirement may change its state; none goes away.
@@ -16,9 +18,7 @@ const allRequirements = 173
 // is there, and a reason: what is missing. One that says planned has a reason, and no test: it is built once there is one.
 func TestEveryRequirementHasItsTest(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join(root, "testdata", "requirements.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := strings.Split(strings.TrimRight(string(table), "\n"), "\n")
 	if lines[0] != "id\tstate\ttext\treason" {
 		t.Fatalf("the columns are %q", lines[0])

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // most is how many children a folder has, and sizes how many lines of Go without tests each room has at most: a room that grows says what goes for
@@ -40,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 146_200
+const tests = 144_200
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0
@@ -86,9 +88,7 @@ func TestFoldersSayWhatTheyHold(t *testing.T) {
 		}
 		if !strings.HasSuffix(file, "_test.go") {
 			f, err := parser.ParseFile(token.NewFileSet(), file, content, parser.ParseComments|parser.PackageClauseOnly)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			comments[dir] += f.Doc.Text()
 		}
 		for at := dir; at != "."; at = path.Dir(at) {

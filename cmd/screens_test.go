@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What a screen can do stands in the fields of tui.Screen, where the compiler and whoever reads it see it: nothing in tui or views is asked whether
@@ -20,9 +22,7 @@ func TestNoScreenIsAskedWhatItCanDo(t *testing.T) {
 			return
 		}
 		f, err := parser.ParseFile(fset, file, content, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files = append(files, f)
 	})
 	for _, where := range askedFor(fset, files) {
@@ -30,9 +30,7 @@ func TestNoScreenIsAskedWhatItCanDo(t *testing.T) {
 			where, line(t, "tui/screen.go", "type Screen struct"))
 	}
 	bad, err := parser.ParseFile(fset, "bad.go", "package p\ntype I interface{ M() }\nfunc f(v any) {\n_, _ = v.(I)\nswitch v.(type) {\ncase *int, interface{ M() }:\ncase p.I:\n}\n}", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, want := askedFor(fset, []*ast.File{bad}), []string{"bad.go:4", "bad.go:6", "bad.go:7"}; !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}

@@ -7,15 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Each promise of SECURITY.md names a test, and each of these exists.
 func TestPromisesAreTests(t *testing.T) {
 	t.Parallel()
 	said, err := os.ReadFile(filepath.Join("..", ".github", "SECURITY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, promises, _ := strings.Cut(string(said), "**Promises**")
 	want := map[string]bool{}
 	for i, p := range regexp.MustCompile(`(?m)^\d\. `).Split(promises, -1)[1:] {
@@ -42,9 +42,7 @@ func TestPromisesAreTests(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n := range want {
 		t.Errorf("there is no test %s", n)
 	}

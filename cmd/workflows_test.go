@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var (
@@ -60,9 +62,7 @@ func TestActionsAreNamedByCommit(t *testing.T) {
 
 func TestWorkflowsRunStepsThatExist(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for path, workflow := range workflows(t) {
 		for _, m := range runsSteps.FindAllStringSubmatch(workflow, -1) {

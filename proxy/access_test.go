@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // token is an entry of a file of tokens.
@@ -33,9 +34,7 @@ func tokens(t testing.TB, entries ...string) string {
 
 func retoken(t testing.TB, file string, entries ...string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(`{"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600))
 }
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
@@ -129,13 +128,9 @@ func TestR9_E15_TargetsDecide(t *testing.T) {
 				continue
 			}
 			detail, err := json.Marshal("Agent '" + c.who + "' is not authorized to access agent '" + c.agent + "'")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var want, is map[string]string
-			if err := json.Unmarshal([]byte(`{"error":"forbidden","detail":`+string(detail)+`}`), &want); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(`{"error":"forbidden","detail":`+string(detail)+`}`), &want))
 			if err := json.Unmarshal([]byte(got.body), &is); err != nil || is["error"] != want["error"] || is["detail"] != want["detail"] || len(is) != 2 {
 				t.Errorf("%s %s: %s", method, c.agent, got.body)
 			}
@@ -150,9 +145,7 @@ func TestR9_E15_TargetsDecide(t *testing.T) {
 func (f *fixture) raw(t testing.TB, method, path, body string, headers ...string) response {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(f.Router.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	lines := append([]string{
 		method + " " + path + " HTTP/1.1", "Host: " + strings.TrimPrefix(f.Router.URL(), "http://"), "Connection: close",
@@ -162,9 +155,7 @@ func (f *fixture) raw(t testing.TB, method, path, body string, headers ...string
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	var b strings.Builder
 	if _, err := bufio.NewReader(res.Body).WriteTo(&b); err != nil {
@@ -232,15 +223,11 @@ func TestR8_TokensAreFollowed(t *testing.T) {
 	if status("one") != 401 {
 		t.Error("a token that was taken away is still good")
 	}
-	if err := os.WriteFile(file, []byte(`{"tokens":[{"sha2`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"tokens":[{"sha2`), 0o600))
 	if err := f.Reload(); err == nil || status("two") != 200 || f.Status().Tokens.Error == "" {
 		t.Errorf("half a file: %v, %d, %+v", err, status("two"), f.Status().Tokens)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(file))
 	if err := f.Reload(); err == nil || status("two") != 200 || status("one") != 401 {
 		t.Errorf("no file: %v, %d", err, status("two"))
 	}
@@ -296,9 +283,7 @@ func TestR8_StreamsEndWithTheirToken(t *testing.T) {
 	})
 	// One that may call other agents now, and this one no more.
 	retoken(t, file, token("one", "alpha", `["b"]`))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	if _, err := io.ReadAll(stays); err != nil {
 		t.Error(err)
 	}
@@ -367,13 +352,9 @@ func TestR18_RequestsAreWrittenDown(t *testing.T) {
 	f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"sum"}}`, auth...)
 	f.post(t, "/mcp", ping, "Authorization", "Bearer two")
 	f.raw(t, "POST", "/mcps/x\x1b[2J/mcp", ping, "Authorization: Bearer one")
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}

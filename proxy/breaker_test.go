@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
@@ -120,9 +121,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 	for range 3 {
 		ctx, leave := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Mcp-Session-Id", id)
 		tr := &http.Transport{}
@@ -184,13 +183,9 @@ func TestSection2_FaultsOfARoute(t *testing.T) {
 		t.Errorf("%v %+v", time.Since(began), got)
 	}
 	// What was done on purpose is not taken for the agent's own doing.
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for what, want := range map[string]int{`"agent":"a"`: 1, `"fault":"http_500","status":500`: kinds["http"], `"fault":"jsonrpc_error","status":200`: kinds["rpc"], `"fault":"delay","status":200`: 1, `"fault"`: 21} {
 		if n := strings.Count(string(text), what); n != want {
 			t.Errorf("%s is there %d times, want %d:\n%s", what, n, want, text)
@@ -231,9 +226,7 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 	ask("application/json")
 	wait(t, "the change", func() bool { return changed() == "x " })
 	ask("application/json")
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	f = run() // it is not accepted by restarting
 	if changed() != "x " {
 		t.Fatalf("after a restart: %q", changed())

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func logTo(l *faketest.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
@@ -27,9 +28,7 @@ func logTo(l *faketest.Buffer) *slog.Logger { return slog.New(slog.NewTextHandle
 func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options) *fixture {
 	t.Helper()
 	keys, err := cluster.OpenRoutes(t.Context(), natsconn.Options{URL: s.URL, Logger: logTo(l)}, cluster.DefaultBucket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o.Keys, o.Logger = keys, logTo(l)
 	r, err := New(o)
 	if err != nil {
@@ -43,9 +42,7 @@ func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options)
 		}
 		keys.Close()
 	})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Start(t.Context()))
 	return &fixture{Router: r, client: http.DefaultClient}
 }
 
@@ -53,9 +50,7 @@ func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options)
 func registered(t *testing.T, target, name string, a *agent, token string) *cluster.Registration {
 	t.Helper()
 	r, err := cluster.OpenRegistration(t.Context(), cluster.RegistrationOptions{Target: target, Name: name, URL: a.at(), Token: token, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -63,14 +58,10 @@ func registered(t *testing.T, target, name string, a *agent, token string) *clus
 func connected(t *testing.T, s *natstest.Server) jetstream.KeyValue {
 	t.Helper()
 	c, err := natsconn.Open(t.Context(), natsconn.Options{URL: s.URL, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	kv, err := c.Bucket(t.Context(), cluster.DefaultBucket, natsconn.BucketOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return kv
 }
 
@@ -194,9 +185,7 @@ func TestABucketDoesNotJoinTheRoutesOfAFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join(t.TempDir(), "routing.json")
-			if err := os.WriteFile(file, []byte(`{"routes":{"a":{"url":"`+mine.at()+`"`+c.more+`}}}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(`{"routes":{"a":{"url":"`+mine.at()+`"`+c.more+`}}}`), 0o600))
 			var l faketest.Buffer
 			f := fromBucket(t, s, &l, Options{Routes: file})
 			wait(t, "the name that only the bucket has", func() bool { return urlsOf(f, "new") == evil.at() })
@@ -255,9 +244,7 @@ func TestAgentsRegisterInAFolder(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	r, err := New(Options{Routes: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = r.Close(t.Context()) }()
 	if route := r.Routes().Routes["my.agent"]; route == nil || route.Headers.Get("Authorization") != "Bearer sesame" || route.URL.String() != one.at() || !route.Stream {
 		t.Errorf("%+v", route)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // budgetToken is sent with each request, as everything that a router can ask for is asked for: token, target, route, lists of
@@ -40,9 +41,7 @@ func stackOf(t testing.TB, what string) (agent, router *child) {
 	tokens := fmt.Sprintf(`{"tokens":[{"name":"load","sha256":"%x","allowedTargets":["*"]}]}`, sum)
 	routes := `{"tokens":"tokens.json","routes":{` + route("a", agent.url, `"methods":["tools/call","ping"],"tools":["echo"],"rateLimit":1000000000`) + `}}`
 	for name, text := range map[string]string{file: routes, filepath.Join(filepath.Dir(file), "tokens.json"): tokens} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	router = spawn(t, "router:"+file)
 	router.dir = filepath.Dir(file)
@@ -55,16 +54,12 @@ func (c *child) endpoint() string { return c.url + "/mcps/a/mcp" }
 func openAt(t testing.TB, url string) http.Header {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(initialize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
 	req.Header.Set("Authorization", "Bearer "+budgetToken)
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	id := res.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -93,12 +88,8 @@ func callsOf(t testing.TB, url, tool string, clients, requests int) *budget.Resu
 		},
 		Header: func(n int) http.Header { return sessions[n%clients] },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := res.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, res.Err())
 	return res
 }
 
@@ -110,9 +101,7 @@ func (c *child) watch(t testing.TB) (came *atomic.Int64) {
 		t.Fatal(sockets, err)
 	}
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", sockets[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	came = new(atomic.Int64)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -201,9 +190,7 @@ func TestBudgetRouterTraced(t *testing.T) {
 			if err == nil {
 				err = res.Err()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if round >= 2 { // the first ones set up what stays
 				sums[which] += router.running(t) - before
 			}
@@ -259,9 +246,7 @@ func largeCall(t *testing.T, agent string, body []byte) time.Duration {
 		if err == nil {
 			err = res.Err()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return (router.cpu(t) - before) / requests
 	})
 }

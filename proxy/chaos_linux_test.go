@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestChaos puts a router with agents of every kind under load while agents are killed, stopped, restarted and made slow,
@@ -331,9 +332,7 @@ func heldNow(t testing.TB) held {
 func childrenNow(t testing.TB) (pids []int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range all {
 		b, err := os.ReadFile(file)
 		if err != nil {

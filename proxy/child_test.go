@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Budgets are of processes: the router and the agent run in children of the test, which are this binary with childEnv set.
@@ -166,16 +167,10 @@ func spawn(t testing.TB, what string) *child {
 	cmd.Env = append(os.Environ(), childEnv+"="+what)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -236,8 +231,6 @@ func (c *child) rss(t testing.TB) int64 {
 		t.Skip("the memory of another process is known on Linux only")
 	}
 	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return pages * int64(os.Getpagesize())
 }

@@ -17,15 +17,14 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // sharing is a router that shares its state with the others at a server.
 func sharing(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options, routes ...string) *fixture {
 	t.Helper()
 	c, err := cluster.Open(t.Context(), natsconn.Options{URL: s.URL, Logger: logTo(l)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	o.Cluster, o.Logger = c, logTo(l)
 	return start(t, o, routes...)
@@ -217,9 +216,7 @@ func TestRoutersThatMayNotWrite(t *testing.T) {
 	a := named(t, "a")
 	var l faketest.Buffer
 	c, err := cluster.Open(t.Context(), natsconn.Options{URL: strings.Replace(s.URL, "//", "//u:swordfish@", 1), Logger: logTo(&l)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	f := start(t, Options{Cluster: c, Logger: logTo(&l)}, route("a", a.at(), `"rateLimit":40`))
 	wait(t, "the router to say so", func() bool {
@@ -242,14 +239,10 @@ func TestWhatOtherRoutersSayIsChecked(t *testing.T) {
 	f := sharing(t, s, &l, Options{}, route("a", a.at(), `"rateLimit":50`))
 	together(t, f)
 	c, err := natsconn.Open(t.Context(), natsconn.Options{URL: s.URL, Logger: logTo(&l)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	kv, err := c.Bucket(context.Background(), "mcphud-routers", natsconn.BucketOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	key := cluster.Key("a", "")
 	for k, v := range map[string]string{
 		"requests.x": `{"v":2,"totals":{"` + key + `":1000}}`, "requests.y": "\x00", "requests.z": `{"v":1,"totals":{"` + key + `":-5}}`, "other": `{"v":1}`,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A router that drains serves everything; only /ready, and the connections, say that it will stop.
@@ -31,15 +32,11 @@ func TestDrainServesUntilBalancersNoticed(t *testing.T) {
 		t.Errorf("it lives yet: %+v", got)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Mcp-Session-Id", id)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := f.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != 200 || !res.Close {
 		t.Errorf("%d, closes: %t", res.StatusCode, res.Close)

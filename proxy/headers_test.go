@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestR4_OnlyListedHeadersAreForwarded(t *testing.T) {
@@ -72,9 +73,7 @@ func TestHopsAreLimited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "audit.jsonl")
 	f := start(t, Options{Audit: audit.Options{File: file}}, route("a", a.at(), ""))
 	f.write(t, table(route("a", a.at(), ""), route("self", f.URL()+"/mcps/self/mcp", "")))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcphud-Hops", "7"); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
@@ -95,13 +94,9 @@ func TestHopsAreLimited(t *testing.T) {
 	if got.status != 508 {
 		t.Errorf("%+v", got)
 	}
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	log, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const refused = `"agent":"a","http":"POST","method":"tools/call","tool":"echo","decision":"denied","why":"upstream","status":508`
 	if n := strings.Count(string(log), refused); n != 5 {
 		t.Errorf("%d of 5 refusals are in the log:\n%s", n, log)
@@ -146,9 +141,7 @@ func TestFramingIsNotRelayed(t *testing.T) {
 		"large head":         head + "X-A: " + strings.Repeat("a", 1<<20) + "\r\n\r\n",
 	} {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, _ = c.Write([]byte(raw)) // the server may have closed already
 		r := bufio.NewReader(c)
 		res, err := http.ReadResponse(r, nil)

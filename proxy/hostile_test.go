@@ -19,15 +19,14 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // wire is a connection to the router on which anything may be written.
 func (f *fixture) wire(t testing.TB) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(f.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(time.Minute)) // ends a test that waits in vain
 	return c, bufio.NewReader(c)
@@ -86,9 +85,7 @@ func TestSlowAndBrokenBodies(t *testing.T) {
 				res, err := http.ReadResponse(r, nil)
 				close(stop)
 				slow.Wait()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				body, err := io.ReadAll(res.Body)
 				if env, bad := jsonrpc.Scan(body); err != nil || bad != nil || env.Kind != jsonrpc.ErrorResponse || res.StatusCode != c.status || !res.Close {
 					t.Errorf("%d, closed %t, %s %v %v; want %d", res.StatusCode, res.Close, body, err, bad, c.status)
@@ -405,9 +402,7 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 	alive("1 GB", "larger than")
 	replace := func(make func() error) {
 		t.Helper()
-		if err := os.Remove(f.file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(f.file))
 		if err := make(); err != nil {
 			t.Skipf("not here: %v", err)
 		}
@@ -419,14 +414,10 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 	replace(func() error { return os.Symlink(os.DevNull, f.file) })
 	alive("a device", "not a regular file")
 	real := filepath.Join(t.TempDir(), "real.json")
-	if err := os.WriteFile(real, []byte(table(route("b", a.at(), ""))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(real, []byte(table(route("b", a.at(), ""))), 0o600))
 	replace(func() error { return os.Symlink(real, f.file) })
 	wait(t, "the routes behind the link", func() bool { return f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
-	if err := os.WriteFile(real, []byte(table(route("c", a.at(), ""))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(real, []byte(table(route("c", a.at(), ""))), 0o600))
 	wait(t, "what is written there later", func() bool { return f.post(t, "/mcps/c/mcp", callEcho).status == 200 })
 }
 

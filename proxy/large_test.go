@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // largeGrowth is how much memory the router may take for a large answer, in bytes.
@@ -166,13 +167,9 @@ func (c *child) forgetPeak(t testing.TB) {
 func (c *child) peak(t testing.TB) int64 {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(b), "VmHWM:")
 	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return kib << 10
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/mcphud/mcphud/proxy/policy/audit"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Who may not call an agent may not connect to it either, and the audit log has what a WebSocket and an event stream carry.
@@ -23,9 +24,7 @@ func TestP14b_R3b_ConnectionsPassTheRouter(t *testing.T) {
 	ask := func(path, token string, socket bool) int {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -35,9 +34,7 @@ func TestP14b_R3b_ConnectionsPassTheRouter(t *testing.T) {
 			}
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
@@ -68,12 +65,8 @@ func TestP14b_R3b_ConnectionsPassTheRouter(t *testing.T) {
 		}
 	}
 	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(f.URL(), "http")+"/mcps/a/mcp", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer alpha"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"audited","arguments":{}}}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"audited","arguments":{}}}`)))
 	if _, frame, err := conn.Read(t.Context()); err != nil || !strings.Contains(string(frame), `"id":1`) {
 		t.Errorf("%s %v", frame, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const modernEcho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"kept"},` +
@@ -27,9 +28,7 @@ const modernEcho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"nam
 // logIn logs in at a server as another process does, and keeps that.
 func logIn(t *testing.T, s *authtest.Server, store auth.Store) {
 	t.Helper()
-	if err := auth.New(s.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, auth.New(s.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}))
 }
 
 // bearers are the credentials that requests to the server had.
@@ -213,9 +212,7 @@ func TestRoutesOAuthSettings(t *testing.T) {
 func writeRoutes(t *testing.T, text string) string {
 	t.Helper()
 	file := t.TempDir() + "/routing.json"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -225,9 +222,7 @@ func TestStatusOfALoginForCallers(t *testing.T) {
 	s := authtest.Start(t, authtest.Knobs{})
 	tokens := t.TempDir() + "/tokens.json"
 	sum := func(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
-	if err := os.WriteFile(tokens, fmt.Appendf(nil, `{"tokens":[{"sha256":%q,"name":"one","allowedTargets":["a"]},{"sha256":%q,"name":"all","allowedTargets":["*"]}]}`, sum("one"), sum("all")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(tokens, fmt.Appendf(nil, `{"tokens":[{"sha256":%q,"name":"one","allowedTargets":["a"]},{"sha256":%q,"name":"all","allowedTargets":["*"]}]}`, sum("one"), sum("all")), 0o600))
 	f := start(t, Options{Tokens: tokens}, route("a", s.URL, `"oauth":{}`))
 	for who, shown := range map[string]bool{"one": false, "all": true} {
 		got := f.send(t, http.MethodGet, "/status", "", "Authorization", "Bearer "+who).body

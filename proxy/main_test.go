@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/leaktest"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) {
@@ -178,9 +179,7 @@ func start(t testing.TB, o Options, routes ...string) *fixture {
 	f.write(t, table(routes...))
 	o.Routes, o.RoutesMust = f.file, true
 	r, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.Router = r
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
@@ -190,9 +189,7 @@ func start(t testing.TB, o Options, routes ...string) *fixture {
 			t.Errorf("close: %v", err)
 		}
 	})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Start(t.Context()))
 	return f
 }
 
@@ -210,9 +207,7 @@ func table(routes ...string) string { return `{"routes":{` + strings.Join(routes
 
 func (f *fixture) write(t testing.TB, text string) {
 	t.Helper()
-	if err := os.WriteFile(f.file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(f.file, []byte(text), 0o600))
 }
 
 type response struct {
@@ -226,9 +221,7 @@ type response struct {
 func (f *fixture) send(t testing.TB, method, path, body string, headers ...string) response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, f.URL()+path, bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -239,9 +232,7 @@ func (f *fixture) send(t testing.TB, method, path, body string, headers ...strin
 		}
 	}
 	res, err := f.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/serve/duplex"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // inMemory is a router whose only agent and only clients are in this process, without a network: in a bubble of testing/synctest its
@@ -20,9 +21,7 @@ func inMemory(t *testing.T, agent http.Handler, timeout string) *fixture {
 		Keys: fixedKeys{"route.a": fmt.Appendf(nil, `{"v":1,"name":"a","url":"http://127.0.0.1:1/mcp","timeout":%q}`, timeout)},
 		Wrap: []flow.Wrap{func(*routes.Route, flow.Upstream) flow.Upstream { return handled{t, agent} }},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The endpoint of all agents follows the rules of each.
@@ -106,13 +107,9 @@ func TestR18_R19_ACallOfAllAgentsIsAuditedOnce(t *testing.T) {
 	if counted = f.policy.metrics.Agent("a").Requests.Load() - counted; counted != 2 {
 		t.Errorf("%d requests counted", counted)
 	}
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var calls []string
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, `"tools/call"`) {
@@ -144,13 +141,9 @@ func TestR18_R19_ACallThatReachesNoAgentIsAuditedOnce(t *testing.T) {
 	if n := f.policy.metrics.Agent("b").Denied.Load(); n != 1 {
 		t.Errorf("%d denied calls of b are counted", n)
 	}
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var calls []string
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, `"tools/call"`) {

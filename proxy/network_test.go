@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A route says by which certificate its agent is trusted, which one to present there, and which proxy is on the way.
@@ -102,9 +103,7 @@ func TestRouteToASocket(t *testing.T) {
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

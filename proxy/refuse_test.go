@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestE1_E2_P15_R7_WhatIsNoRequest(t *testing.T) {
@@ -214,14 +215,10 @@ func TestA7_BodiesAreBounded(t *testing.T) {
 	}
 	// Without a length.
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL()+"/mcps/a/mcp", bufio.NewReader(strings.NewReader(frame(10<<20+1))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != 413 {
 		t.Errorf("chunked: %d", res.StatusCode)
@@ -248,9 +245,7 @@ func TestR9_PathsAreTakenAsTheyAre(t *testing.T) {
 		"/mcps/" + strings.Repeat("a", 10_000) + "/mcp", "/mcps//mcp", "/mcps/a/mcp/../mcp", "/mcps/-a/mcp", "/mcps/a\\b/mcp", "/mcps/a", "/mcps/", "/mcps/\u00e4/mcp",
 	} {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", path, addr, len(callEcho), callEcho)
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
@@ -28,29 +29,21 @@ func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
 			t.Errorf("after %q: %+v", bad, got)
 		}
 	}
-	if err := os.Remove(f.file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(f.file))
 	wait(t, "the missing file to be noticed", func() bool { return strings.Contains(fmt.Sprint(f.RoutesErr()), "no such file") })
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
 	// A link to a file elsewhere, replaced as deployments do it.
 	other := filepath.Join(t.TempDir(), "r.json")
-	if err := os.WriteFile(other, []byte(table(route("a", a.at(), ""), route("b", a.at(), ""))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(other, f.file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte(table(route("a", a.at(), ""), route("b", a.at(), ""))), 0o600))
+	require.NoError(t, os.Symlink(other, f.file))
 	wait(t, "the new routes", func() bool { return f.RoutesErr() == nil && f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
 	// What did not change keeps its sessions; what is gone answers as if it had never been.
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	if err := os.WriteFile(other, []byte(table(route("b", a.at(), ""))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte(table(route("b", a.at(), ""))), 0o600))
 	wait(t, "the route to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho).status == 404 })
 	f.post(t, "/mcps/a/mcp", callEcho).check(t, 404, -32601, "Agent 'a' not found")
 }
@@ -60,9 +53,7 @@ func TestC11_AnotherPortWaitsForTheNextStart(t *testing.T) {
 	f := start(t, Options{RoutesPort: true}, route("a", a.at(), ""))
 	for port, want := range map[int]int{1: 1, int(f.port.Load()): 0} {
 		f.write(t, strings.Replace(table(route("a", a.at(), "")), "{", fmt.Sprintf(`{"port":%d,`, port), 1))
-		if err := f.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Reload())
 		if w := f.Status().Routes.Warnings; len(w) != want || want > 0 && !strings.Contains(w[0], "port 1 takes effect at the next start") {
 			t.Errorf("port %d: %q", port, w)
 		}
@@ -74,9 +65,7 @@ func TestC11_ASessionIsNotCarriedToAnotherAgent(t *testing.T) {
 	f := start(t, Options{}, route("a", a.at(), ""))
 	id := f.open(t, "/mcps/a/mcp")
 	f.write(t, table(route("a", b.at(), "")))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).check(t, 404, -32000, noSession)
 	if h, _ := b.seen(); h != nil {
 		t.Errorf("the other agent saw the session: %v", h)

@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // keys writes a file of session keys, each of one letter.
@@ -35,9 +36,7 @@ func keys(t testing.TB, letters string) string {
 	for _, k := range letters {
 		text = append(append(text, bytes.Repeat([]byte(string(k)), 32)...), '\n')
 	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
@@ -46,9 +45,7 @@ func replica(t testing.TB, keys, at string, o Options) *fixture {
 	t.Helper()
 	f := start(t, o)
 	f.write(t, `{"sessionKey":`+string(jsonrpc.Quote(keys))+`,"routes":{`+route("a", at, `"stream":true`)+`}}`)
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	return f
 }
 
@@ -154,9 +151,7 @@ func TestR10_ReplicasComeAndGo(t *testing.T) {
 	a := newAgent(t)
 	one, two := replica(t, keys(t, "k"), a.at(), Options{}), replica(t, keys(t, "k"), a.at(), Options{})
 	id := one.open(t, "/mcps/a/mcp")
-	if err := one.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, one.Close(t.Context()))
 	if len(a.ended()) != 0 {
 		t.Error("a replica that leaves ended the sessions that others serve")
 	}
@@ -217,17 +212,13 @@ func TestR10_ClientsOfTwoReplicas(t *testing.T) {
 	t.Run("mcp-go", func(t *testing.T) {
 		//lint:ignore SA1019 the legacy era still has it, and clients of it
 		c, err := client.NewStreamableHttpClient(at, transport.WithContinuousListening())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer func() {
 			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
 		}()
-		if err := c.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Start(ctx))
 		var hello mcp.InitializeRequest
 		hello.Params.ProtocolVersion, hello.Params.ClientInfo = "2025-06-18", mcp.Implementation{Name: "c", Version: "1"}
 		if _, err := c.Initialize(ctx, hello); err != nil {
@@ -254,12 +245,8 @@ func TestR10_ClientsOfTwoReplicas(t *testing.T) {
 			}
 		}()
 		s, err := m.Register(config.Server{Name: "a", Transport: config.HTTP, URL: at, Protocol: "2025-06-18", NoReconnect: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Connect(ctx); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, s.Connect(ctx))
 		for i := range 10 {
 			text := fmt.Sprint("hello ", i)
 			got, err := s.CallTool(ctx, "echo", json.RawMessage(`{"text":"`+text+`"}`), session.CallOptions{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A command of a route is shut in as the route says, and one whose list cannot be kept is not started.
@@ -20,14 +21,10 @@ func TestX5b_SandboxOfARoute(t *testing.T) {
 		t.Skip(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	read := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(read, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(read, []byte("x"), 0o600))
 	of := func(name, more string) string {
 		return fmt.Sprintf(`%q:{"command":%q%s}`, name, faketest.Binary(t), more)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // who lets each caller be whom the header X-Who names.
@@ -156,9 +157,7 @@ func TestR10_NoSessionIsLeftAtTheAgentThatNobodyCanUse(t *testing.T) {
 					frame = callEcho
 				}
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(frame))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("Accept", accept)
 				if res, err := http.DefaultClient.Do(req); err == nil { // the connection may be cut
@@ -309,9 +308,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 	f := start(t, Options{}, route("a", a.at(), ""), route("quick", a.at(), `"timeout":"2s"`))
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	done := make(chan error, 1)
 	go func() {
@@ -472,9 +469,7 @@ func TestR15_AnAgentThatIsFullSaysSoItself(t *testing.T) {
 	}
 	// A route that leads to the router itself.
 	f.write(t, table(route("self", f.URL()+"/mcps/self/mcp", "")))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	if got := f.post(t, "/mcps/self/mcp", callEcho); got.status != 508 || !strings.Contains(got.body, "too many proxy hops") {
 		t.Errorf("%+v", got)
 	}
@@ -484,15 +479,11 @@ func TestR15_AnAgentThatIsFullSaysSoItself(t *testing.T) {
 func TestSealedSessionsAreUnderstoodByEveryReplica(t *testing.T) {
 	a := newAgent(t)
 	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(key, bytes.Repeat([]byte("k"), 32), 0o600))
 	replica := func() *fixture {
 		f := start(t, Options{Outer: []flow.Middleware{who}})
 		f.write(t, `{"sessionKey":`+string(jsonrpc.Quote(key))+`,"routes":{`+route("a", a.at(), "")+","+route("b", a.at(), "")+`}}`)
-		if err := f.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Reload())
 		return f
 	}
 	one, two := replica(), replica()

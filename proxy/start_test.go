@@ -3,16 +3,14 @@ package proxy
 import (
 	"net/http"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestAClosedRouterDoesNotStart(t *testing.T) {
 	r, err := New(Options{Routes: t.TempDir() + "/routing.json"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, r.Close(t.Context()))
 	if err := r.Start(t.Context()); err == nil {
 		res, err := http.Get(r.URL() + "/health")
 		if err == nil {

@@ -17,24 +17,21 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // stream posts a call and returns the response with its body unread.
 func (f *fixture) stream(ctx context.Context, t testing.TB, method, path, body string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, f.URL()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := f.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return res
 }
 
@@ -248,9 +245,7 @@ func TestAnAgentThatDiesWhileItAnswers(t *testing.T) {
 			die(w)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), "POST", f.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
 		if err == nil {
@@ -435,9 +430,7 @@ func TestC11_StreamsEndWithTheirRoute(t *testing.T) {
 	}
 	stays, goes := open("a"), open("b")
 	f.write(t, table(both[0]))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	if rest, err := io.ReadAll(goes); err != nil || string(rest) != "\n" {
 		t.Errorf("%q %v", rest, err)
 	}
@@ -445,9 +438,7 @@ func TestC11_StreamsEndWithTheirRoute(t *testing.T) {
 		t.Errorf("%d calls of the route that stayed", n)
 	}
 	f.write(t, table(route("a", a.at(), "")))
-	if err := f.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Reload())
 	if _, err := io.ReadAll(stays); err != nil {
 		t.Error(err)
 	}

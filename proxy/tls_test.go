@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // slow is how long clients may take to read in these tests; silence is longer.
@@ -58,14 +59,10 @@ func TestTLS_SessionsAndRefusals(t *testing.T) {
 		}
 		body, _ := io.Pipe()
 		req, err := http.NewRequestWithContext(t.Context(), "POST", f.URL()+"/mcps/a/mcp", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := f.client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = body.Close()
 		_ = res.Body.Close()
 		if res.StatusCode != 408 {
@@ -284,9 +281,7 @@ func TestTLS_OldVersionsAndPlainHTTP(t *testing.T) {
 		t.Error("TLS 1.1 is served")
 	}
 	res, err := http.Get("http://" + addr + "/health") //nolint:noctx // a moment
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != 400 {
 		t.Errorf("plain HTTP: %d", res.StatusCode)

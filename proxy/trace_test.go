@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // spans is a collector that keeps what it is sent, as OTLP's JSON has it.
@@ -84,9 +86,7 @@ func TestO1_O2_O5_ForwardingIsASpan(t *testing.T) {
 	}
 	byMeta := send(`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"p","_meta":{"traceparent":"00-` + parent + `-00f067aa0ba902b8-01"}}}`)
 	alone := send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"x://u:secret@h/y"}}`)
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Close(t.Context()))
 	sink.mu.Lock()
 	defer sink.mu.Unlock()
 	var got []span

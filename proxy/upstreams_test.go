@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // named answers each request within a session with the agent's name.
@@ -116,24 +117,18 @@ func TestUpstreamsComeAndGoInAFolder(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	put("a.one.json", table(route("a", one.at(), `"transport":"http"`)))
 	put("bad.json", `{"routes":`)
 	r, err := New(Options{Routes: dir, RoutesMust: true, Poll: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := r.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Start(t.Context()))
 	f := &fixture{Router: r, client: http.DefaultClient}
 	defer http.DefaultClient.CloseIdleConnections()
 	if s := f.Status().Routes; !strings.Contains(s.Error, "bad.json") {
@@ -145,9 +140,7 @@ func TestUpstreamsComeAndGoInAFolder(t *testing.T) {
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); !strings.Contains(got.body, "one") {
 		t.Errorf("the session moved: %+v", got)
 	}
-	if err := os.Remove(filepath.Join(dir, "a.one.json")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "a.one.json")))
 	wait(t, "the session to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).status == 404 })
 	for range 4 {
 		if got := f.modern(t); !strings.Contains(got.body, "two") {

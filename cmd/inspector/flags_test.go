@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestParse(t *testing.T) {
@@ -31,9 +33,7 @@ func TestParse(t *testing.T) {
 
 func TestParseValues(t *testing.T) {
 	r, err := Parse(strings.Fields(`x --method tools/call --tool-arg a=1 b=x=y -5=6 --tool-arg a=null c="q" --connect-timeout 250 --header X:1 x:2 --metadata k={"a":[1]} -q`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for got, want := range map[string]string{
 		string(r.ToolArgs.JSON()):   `{"a":null,"b":"x=y","c":"q"}`,
 		string(r.Header.JSON()):     `{"X":"1","x":"2"}`,
@@ -56,9 +56,7 @@ func TestArgumentsFollowTheSchema(t *testing.T) {
 		`o="{\"a\":1}"`: `{"a":1}`, "o=x": `"x"`, "r=+7": "7", `c="5"`: "5", "s=x": `"x"`, "s=1": "1", "other=x": `"x"`,
 	} {
 		r, err := Parse([]string{"x", "--tool-arg", pair})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		key, _, _ := strings.Cut(pair, "=")
 		if got, err := r.Arguments(schema); err != nil || string(got) != `{"`+key+`":`+want+`}` {
 			t.Errorf("%s: %s, %v; want %s", pair, got, err, want)

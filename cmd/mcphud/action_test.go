@@ -19,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // actionFolder has the action for GitHub.
@@ -32,15 +33,11 @@ func actionRun(t *testing.T, env ...string) (o outcome, dir, program string) {
 	}
 	exe := ownProgram(t)
 	script, err := filepath.Abs(filepath.Join(actionFolder, "check"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	like := command(t)
 	dir = like.Dir
 	program = filepath.Join(dir, "mcphud")
-	if err := os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\"\n", exe), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\"\n", exe), 0o700))
 	cmd := exec.Command(script)
 	cmd.Dir = dir
 	cmd.Env = append(like.Env, "GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"))
@@ -101,16 +98,12 @@ func TestActionDownloads(t *testing.T) {
 	z := gzip.NewWriter(&archive)
 	w := tar.NewWriter(z)
 	text := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", exe)
-	if err := w.WriteHeader(&tar.Header{Name: "mcphud", Mode: 0o755, Size: int64(len(text))}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: "mcphud", Mode: 0o755, Size: int64(len(text))}))
 	_, _ = w.Write([]byte(text)) // into memory
 	_, _ = w.Close(), z.Close()
 	bin := t.TempDir()
 	gh := "#!/bin/sh\n[ \"$1 $2\" = 'attestation verify' ] && [ -s \"$3\" ] && [ \"$4 $5 $6 $7\" = '--repo mcphud/mcphud --signer-workflow mcphud/mcphud/.github/workflows/release.yml' ] && exit $BUILT\nexit 9\n"
-	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700))
 	path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	for _, c := range []struct {
 		good  bool
@@ -140,13 +133,9 @@ func TestActionDownloads(t *testing.T) {
 func TestActionDeclaresWhatItReads(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(actionFolder, "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	script, err := os.ReadFile(filepath.Join(actionFolder, "check"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var a struct {
 		Inputs map[string]struct{ Description string }
 		Runs   struct {
@@ -156,9 +145,7 @@ func TestActionDeclaresWhatItReads(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &a); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, &a))
 	step := a.Runs.Steps[0]
 	passed := map[string]bool{}
 	for name, value := range step.Env {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // In linear mode a server is added to a file, opened in the form and not removed after all, by lines.
@@ -43,9 +45,7 @@ func TestLinearListsWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, "--linear")
 	file := filepath.Join(cmd.Dir, ".cursor", "mcp.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	write(t, file, `{"mcpServers": {"broken": {"command": "x", "args": ["${env:NOT_SET_ANYWHERE}"]}}}`)
 	cmd.Stdin = strings.NewReader("a\n2\n.\nq\n")
 	o := finish(t, cmd)

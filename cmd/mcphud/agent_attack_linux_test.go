@@ -16,15 +16,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // raw sends bytes to the agent on a connection of its own and returns the status of the first answer, 0 if it hung up.
 func (s *served) raw(request string) int {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.addr())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	go func() { _, _ = io.WriteString(c, request) }() // it may stop reading in the middle
@@ -125,9 +124,7 @@ var attacks = []struct {
 	{"a chunk size that no number holds", status(func(s *served) string { return s.head("Transfer-Encoding: chunked\r\n") + "fffffffffffffffff\r\nx" }, 400)},
 	{"a chunk that is shorter than it says", func(t *testing.T, s *served) {
 		c, err := net.Dial("tcp", s.addr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		_, _ = io.WriteString(c, s.head("Transfer-Encoding: chunked\r\n")+"ffff\r\n"+echoFrame)
 		_ = c.(*net.TCPConn).CloseWrite()

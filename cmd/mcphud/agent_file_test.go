@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestC2_FileInTheConfigurationFolder(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "mcphud", "agent.yaml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	port := strconv.Itoa(nettest.FreePort(t))
-	if err := os.WriteFile(path, []byte("name: from file\nmaxRequestSize: 1kb\nconcurrency: 3\ncolour: blue\nport: "+port+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("name: from file\nmaxRequestSize: 1kb\nconcurrency: 3\ncolour: blue\nport: "+port+"\n"), 0o600))
 	s := serveIn(t, home, []string{"AGENT_PORT=" + port})
 	if r := s.get("/health"); !strings.Contains(r.body, `"from file"`) {
 		t.Errorf("name: %s", r.body)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // processStat is a process's state letter and parent, "" if there is no such process.
@@ -24,9 +26,7 @@ func processStat(pid int) (state string, parent int) {
 func childrenOf(t *testing.T, pid int) (all []int) {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	below := map[int][]int{}
 	for _, d := range dirs {
 		p, _ := strconv.Atoi(filepath.Base(d))
@@ -50,8 +50,6 @@ func isAlive(pid int) bool {
 func openFiles(t *testing.T, pid int) int {
 	t.Helper()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return len(files)
 }

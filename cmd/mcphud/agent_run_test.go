@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // served is `mcphud agent` in a process of its own, listening.
@@ -77,9 +78,7 @@ func launch(t *testing.T, cmd *exec.Cmd, ready *regexp.Regexp) *served {
 	s.cmd.Stderr = s
 	tr := &http.Transport{}
 	s.http = &http.Client{Transport: tr}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.cmd.Start())
 	go func() {
 		_ = s.cmd.Wait()
 		s.code = s.cmd.ProcessState.ExitCode()
@@ -112,9 +111,7 @@ func agentCommand(t *testing.T, home string, env []string, args ...string) *exec
 		"XDG_DATA_HOME="+filepath.Join(home, ".data"), "XDG_CACHE_HOME="+filepath.Join(home, ".cache"), "TMPDIR="+filepath.Join(home, "tmp"),
 		"AGENT_PORT=", "AGENT_CONCURRENCY=", "AGENT_TOKEN=", "AGENT_MODEL=", "AGENT_MODEL_URL=", "AGENT_MODEL_KEY=")
 	cmd.Env = append(cmd.Env, env...)
-	if err := os.MkdirAll(filepath.Join(home, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(home, "tmp"), 0o700))
 	return cmd
 }
 
@@ -302,16 +299,10 @@ func TestA7_RequestSizeOverStdio(t *testing.T) {
 	} {
 		cmd := command(t, append([]string{"agent", "--stdio", "--ephemeral"}, c.args...)...)
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
 		go func() {
 			_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"`+strings.Repeat("x", c.size)+`"}}}`+"\n")
 		}()
@@ -342,9 +333,7 @@ func TestP4_InitializedIsSentOnce(t *testing.T) {
 			t.Errorf("%s: %s", how, out)
 		}
 		raw, err := os.ReadFile(journal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var order []string
 		for line := range strings.Lines(string(raw)) {
 			for _, method := range []string{`"method":"initialize"`, `"method":"notifications/initialized"`, `"method":"tools/list"`} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var rssLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
@@ -16,9 +17,7 @@ var rssLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
 func residentMB(t *testing.T, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := rssLine.FindSubmatch(b)
 	if m == nil {
 		t.Fatalf("no VmRSS in %s", b)

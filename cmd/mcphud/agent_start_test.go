@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestA1_Port(t *testing.T) {
@@ -61,12 +62,8 @@ func TestA1_DefaultPort(t *testing.T) {
 	t.Parallel()
 	cmd := agentCommand(t, t.TempDir(), nil)
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	var said strings.Builder
 	buf := make([]byte, 4096)
 	for err == nil && !strings.Contains(said.String(), ":7000") {
@@ -147,18 +144,12 @@ func TestA10_Stdio(t *testing.T) {
 	t.Parallel()
 	cmd := agentCommand(t, t.TempDir(), nil, "--stdio", "--log-level", "debug", "--drain-timeout", "1h")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	answers := map[string]string{}
@@ -245,9 +236,7 @@ func filesBelow(t *testing.T, dir string) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return files
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const madeAgent = `{"agent_name":"a","tenant_id":"t","user_id":"u","description":"x","output_schema":{"type":"object"}}`
@@ -27,9 +28,7 @@ func TestBackendAgentsShareAStore(t *testing.T) {
 	if got := b.call("lookup_entity", `{"tenant_id":"t","entity_type":"person","query":"a"}`).text(t); !strings.Contains(got, "nearest") && !strings.Contains(got, "success") {
 		t.Error(got)
 	}
-	if err := pg.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, pg.Stop())
 	for _, tool := range []string{`"create_agent","arguments":` + strings.Replace(madeAgent, `"a"`, `"b"`, 1), `"lookup_entity","arguments":{"tenant_id":"t","entity_type":"person","query":"a"}`} {
 		r := b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + tool + `}}`)
 		if !strings.Contains(r.body, "the store cannot be reached") || !strings.Contains(r.body, "PostgreSQL at ") || !strings.Contains(r.body, `"retryAfterMs":1000`) {
@@ -40,9 +39,7 @@ func TestBackendAgentsShareAStore(t *testing.T) {
 	if o := finish(t, gone); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "cannot reach PostgreSQL at ") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
-	if err := pg.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, pg.Start())
 	b.call("create_agent", strings.Replace(madeAgent, `"a"`, `"b"`, 1)).text(t)
 	if r := a.post(read); !strings.Contains(r.body, "agentlet://user/u/b") {
 		t.Error(r.body)

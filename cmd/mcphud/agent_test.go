@@ -13,6 +13,7 @@ import (
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -123,9 +124,7 @@ func TestALookLeavesNoDatabase(t *testing.T) {
 func states(t *testing.T, home string) (names []string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(home, ".state", "mcphud", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range all {
 		names = append(names, filepath.Base(f))
 	}
@@ -177,9 +176,7 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 		torn[i] ^= 0x5a
 	}
 	for name, content := range map[string][]byte{"another file": bytes.Repeat([]byte("no database "), 1000), "torn": torn, "cut": raw[:5000]} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, content, 0o600))
 		if e := refused(t, nil, "--port", "0", "--store", file); !strings.Contains(e.Message, file+" is damaged or not a database; remove it") || strings.Count(e.Message, "remove it") != 1 {
 			t.Errorf("%s: %s", name, e.Message)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // eras are a protocol version of each era.
@@ -202,9 +203,7 @@ func hello(t *testing.T, url string, flags ...string) (version, info, capabiliti
 		}
 	}
 	frames := requests(t, file)
-	if err := json.Unmarshal(frames[0], &p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(frames[0], &p))
 	if m := p.Params.Meta; m["io.modelcontextprotocol/clientInfo"] != nil {
 		return strings.Trim(string(m["io.modelcontextprotocol/protocolVersion"]), `"`), string(m["io.modelcontextprotocol/clientInfo"]), string(m["io.modelcontextprotocol/clientCapabilities"])
 	}
@@ -279,7 +278,5 @@ func TestPeerEverythingAsks(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // explanation is what auth explain prints as JSON.
@@ -161,12 +162,8 @@ func TestLoginWithADamagedFile(t *testing.T) {
 	run := sameHome(t)
 	cmd := run("auth", "login", "--no-browser", "--format", "json", authtest.Start(t, authtest.Knobs{}).URL)
 	file := filepath.Join(cmd.Dir, ".state", "mcphud", "credentials.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("{bad"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte("{bad"), 0o600))
 	got := finish(t, cmd)
 	if got.code != cli.ExitAuth || !strings.Contains(got.stderr, "cannot read the logins") || strings.Contains(got.stderr, "open this URL") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
@@ -190,9 +187,7 @@ func TestAuthStatusAndLogout(t *testing.T) {
 	logins := func(args ...string) (rows []verblogin.LoginRow) {
 		t.Helper()
 		var got struct{ Logins []verblogin.LoginRow }
-		if err := json.Unmarshal([]byte(finish(t, run(append([]string{"auth", "status"}, args...)...)).ok(t)), &got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(finish(t, run(append([]string{"auth", "status"}, args...)...)).ok(t)), &got))
 		return got.Logins
 	}
 	rows := logins()

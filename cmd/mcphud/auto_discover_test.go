@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // markedEntry is an entry of a server that leaves a file when it is started.
@@ -37,9 +38,7 @@ func TestS11_S15_AutoDiscoverConnectsAtStart(t *testing.T) {
 		good, goodMark := markedEntry(t, "good", behave.Good)
 		broken, brokenMark := markedEntry(t, "broken", behave.ExitAtOnce)
 		file := filepath.Join(t.TempDir(), "mcp.yaml")
-		if err := os.WriteFile(file, []byte(c.Setting+"servers:\n"+broken+good), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(c.Setting+"servers:\n"+broken+good), 0o600))
 		s := startUI(t, "--config", file)
 		s.shows("good")
 		if c.starts {
@@ -88,9 +87,7 @@ func TestS11_AutoDiscoverKeepsToTrustedServersOfItsFile(t *testing.T) {
 	expect("a")
 	set.Settings.Given["auto_discover"][0].File = foreign.File
 	expect("")
-	if err := trust.Trust(set.Servers[3]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, trust.Trust(set.Servers[3]))
 	expect("foreign")
 	set.Settings.AutoDiscover = nil
 	expect("")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // balancer starts HAProxy by the configuration of proxy/README.md in front of the routers, and returns where it listens.
@@ -33,9 +34,7 @@ func (r *replicas) balancer() string {
 		t.Skip(err)
 	}
 	readme, err := os.ReadFile("../../proxy/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, text, ok := strings.Cut(string(readme), "```haproxy\n")
 	text, _, end := strings.Cut(text, "```")
 	if !ok || !end || strings.Count(text, "127.0.0.1:808") != 4 {
@@ -45,15 +44,11 @@ func (r *replicas) balancer() string {
 		text = strings.ReplaceAll(text, from, "127.0.0.1:"+strconv.Itoa(to))
 	}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	var log bytes.Buffer
 	cmd := exec.Command(program, "-db", "-f", file)
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -101,9 +96,7 @@ func routers(t *testing.T, routes string, args ...string) *replicas {
 	}
 	dir := t.TempDir()
 	key := filepath.Join(dir, "keys")
-	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)+"\n"), 0o600))
 	routesFile(t, dir, fmt.Sprintf(`{"sessionKey":%q,"routes":%s}`, key, routes))
 	r := &replicas{t: t, routes: filepath.Join(dir, "routing.json"), args: args, front: nettest.FreePort(t)}
 	for i := range r.ports {
@@ -136,9 +129,7 @@ func (r *replicas) requests(i int) int64 {
 			Requests int64 `json:"requests"`
 		} `json:"agents"`
 	}
-	if err := json.Unmarshal([]byte(r.up[i].get("/status").body), &s); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, json.Unmarshal([]byte(r.up[i].get("/status").body), &s))
 	return s.Agents["a"].Requests
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // installedNATS starts the nats-server of this machine, with more configuration, and returns where it is.
@@ -31,13 +32,9 @@ func installedNATS(t *testing.T, more string) string {
 	at := "127.0.0.1:" + strconv.Itoa(nettest.FreePort(t))
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	text := fmt.Sprintf("listen: %q\njetstream { store_dir: %q }\n%s", at, t.TempDir(), more)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	cmd := exec.Command(program, "-c", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed

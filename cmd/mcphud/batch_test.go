@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // outcomes are the lines that many calls print.
@@ -38,9 +39,7 @@ func outcomes(t *testing.T, out string) (verdicts []string) {
 func batchFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -100,9 +99,7 @@ func TestBatchFromAFileOnStdin(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	for text, want := range map[string]string{`{"a":1,"b":2}`: `"verdict":"ok"`, "": "no objects in stdin"} {
 		in, err := os.Open(batchFile(t, text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cmd := command(t, "tools", "call", "add", "--batch", "-", "--format", "json", "--url", url)
 		cmd.Stdin = in
 		out, _ := cmd.CombinedOutput() // of one the exit code is 1
@@ -132,12 +129,8 @@ func TestBatchIsInterrupted(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
 		if _, err := io.WriteString(in, `{"ms":1}`+"\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -148,9 +141,7 @@ func TestBatchIsInterrupted(t *testing.T) {
 			}
 			await(t, "the second call", func() bool { return strings.Contains(contents(journal), "600000") })
 		}
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 		o := wait2(t, cmd, &bytes.Buffer{}, &stderr)
 		if got := outcomes(t, stdout.String()); o.code != cli.ExitInterrupted || !slices.Equal(got, []string{"ok"}) {
 			t.Errorf("exit %d, %q, %s", o.code, got, stderr.String())

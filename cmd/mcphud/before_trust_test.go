@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // ranBefore lists what of a project ran, by the name that it was started by and its arguments.
@@ -22,12 +23,8 @@ func (r ranBefore) markers(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+r.file+"'\necho v1.0.0\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+r.file+"'\necho v1.0.0\n"), 0o700))
 	}
 }
 
@@ -84,13 +81,9 @@ func TestNothingOfOthersRunsBeforeTrust(t *testing.T) {
 		}
 	}
 	entries, err := json.Marshal(map[string]any{"mcpServers": servers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, file := range []string{".mcp.json", ".cursor/mcp.json"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700))
 		write(t, filepath.Join(dir, file), string(entries))
 	}
 	write(t, filepath.Join(dir, "mcphud.stack.yaml"), stack)
@@ -146,13 +139,9 @@ func TestNothingOfOthersRunsBeforeTrust(t *testing.T) {
 			"server":        map[string]any{"type": "node", "entry_point": "server/run", "mcp_config": map[string]any{"command": command, "args": []string{"x"}}},
 			"compatibility": map[string]any{"runtimes": map[string]any{"node": ">=16", "python": ">=3", "evil": "1", "e": "1", "helper": "1", "npx": "1", "docker": "1"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		file := filepath.Join(dir, "notes.mcpb")
-		if err := os.WriteFile(file, bundleOf(t, string(manifest), "#!/bin/sh\necho run >>'"+ran.file+"'\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, bundleOf(t, string(manifest), "#!/bin/sh\necho run >>'"+ran.file+"'\n"), 0o600))
 		for _, args := range [][]string{{"open", "notes.mcpb", "--list"}, {"open", "notes.mcpb", "--print"}} {
 			if lines := started(args...); lines != nil {
 				t.Errorf("mcphud %s with the command %s started %q", strings.Join(args, " "), command, lines)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/bench"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // benched is the report of a measurement in JSON.
@@ -30,9 +31,7 @@ func TestBench(t *testing.T) {
 	s := serveAgent(t, "--ephemeral")
 	dir := t.TempDir()
 	batch := filepath.Join(dir, "batch.jsonl")
-	if err := os.WriteFile(batch, []byte("{\"a\":1}\n{\"a\":2,\"b\":5}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(batch, []byte("{\"a\":1}\n{\"a\":2,\"b\":5}\n"), 0o600))
 	exe := ownProgram(t)
 	for _, era := range eras {
 		md, js := filepath.Join(dir, era+".md"), filepath.Join(dir, era+".json")

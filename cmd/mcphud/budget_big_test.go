@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const (
@@ -105,9 +106,7 @@ func (s *screen) memory(field string) int64 {
 	if errors.Is(err, os.ErrNotExist) {
 		s.t.Skip("no /proc here to tell the memory")
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	_, rest, _ := strings.Cut(string(status), field+":")
 	line, _, _ := strings.Cut(rest, "\n")
 	kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(line, "kB")), 10, 64)

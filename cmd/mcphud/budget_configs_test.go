@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // manyServers writes 500 servers into files of five dialects, and returns the flags that name them.
@@ -28,12 +30,8 @@ func manyServers(t *testing.T) (flags []string) {
 			sep = ",\n"
 		}
 		path := filepath.Join(dir, f.path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(f.head+strings.Join(entries, sep)+f.tail), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(f.head+strings.Join(entries, sep)+f.tail), 0o600))
 		flags = append(flags, "--config", path)
 	}
 	return flags

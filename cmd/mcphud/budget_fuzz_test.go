@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const fuzzCeiling = time.Minute
@@ -115,8 +116,6 @@ func keptIn(t *testing.T, dir string) map[string]asKept {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // listMemory is what a program that lists a few tools may take of memory of its own.
@@ -17,9 +18,7 @@ func peak(t *testing.T, prepare func() *exec.Cmd) (most int64) {
 	t.Helper()
 	for range 5 {
 		size, err := budget.Peak(prepare())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		most = max(most, size)
 	}
 	if most < 1<<20 {

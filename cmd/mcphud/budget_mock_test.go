@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -22,9 +23,7 @@ func TestBudgetMockMillionFrames(t *testing.T) {
 	errs := &faketest.Buffer{}
 	cmd.Stderr = errs
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	sc := &screen{t: t, cmd: cmd}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -44,16 +43,12 @@ func TestBudgetMockMillionFrames(t *testing.T) {
 	frame := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool7","arguments":{"n":499957,"text":"nearest"},"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(frame))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "tool7"} {
 		r.Header.Set(k, v)
 	}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(body), "abcdefghij") {
 		t.Fatalf("%v: %.500s", err, body)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Against a server that runs already, what the program itself needs is nearly all of the time: 1.8 times that of a 40-line program,
@@ -69,8 +70,6 @@ func TestBudgetPeerInspector(t *testing.T) {
 func must(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }

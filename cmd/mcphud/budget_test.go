@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // coldStart is what the program may need beyond a 40-line one and its own
@@ -39,13 +40,9 @@ func lastByte(t *testing.T, cmd *exec.Cmd) (took time.Duration, size int) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	buf := make([]byte, 1<<20)
 	for {
 		n, err := pipe.Read(buf)
@@ -83,15 +80,11 @@ func initialised(t *testing.T) map[string]time.Duration {
 	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
 	var trace bytes.Buffer
 	cmd.Stderr = &trace
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Run())
 	all := map[string]time.Duration{}
 	for _, m := range initLine.FindAllStringSubmatch(trace.String(), -1) {
 		ms, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all[m[1]] += time.Duration(ms * float64(time.Millisecond))
 	}
 	if len(all) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // screen is the program on a terminal of 120x40 that answers no question.
@@ -38,9 +39,7 @@ func show(t *testing.T, args ...string) *screen {
 	s.cmd.Env = append(s.cmd.Env, "TERM=xterm-256color", "COLORTERM=truecolor")
 	s.start = time.Now()
 	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.tty = tty
 	overdue := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
 	t.Cleanup(func() {
@@ -150,9 +149,7 @@ func TestBudgetIdle(t *testing.T) {
 		if errors.Is(err, os.ErrNotExist) {
 			t.Skip("no /proc here to tell the CPU time")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return took
 	}
 	// On some virtual machines it costs more than a hundredth to wake up at all. So the program is compared with one that does

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A file of this machine that a section cannot use is an error of the command, also where all servers are examined, and says nothing about a server.
@@ -14,9 +15,7 @@ func TestCheckAllOwnFault(t *testing.T) {
 	t.Parallel()
 	agent := ownAgent(t, "demo")[1:]
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"one": map[string]any{"command": agent[0], "args": agent[1:], "env": map[string]string{asMain: "1"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := map[string]string{"all.json": string(config), "kept/mcphud-agent/a.json": "{\n"}
 	o, _ := checkedIn(t, files, "fuzz", "--all", "--config", "all.json", "--failures", "kept", "--replay", "--format", "json")
 	var all struct {

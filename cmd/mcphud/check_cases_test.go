@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The named calls of a project are a section of check: at a target, or at the servers that the files name.
@@ -23,9 +24,7 @@ func TestCheckCases(t *testing.T) {
 		"c.yaml": "server: agent\ntool: fail\n",
 	})
 	entries, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"agent": map[string]any{"url": url}, "fake": map[string]any{"command": fakeServer.Command, "args": fakeServer.Args}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write(t, "servers.json", string(entries))
 	report := func(args ...string) (outcome, check.Report, string) {
 		t.Helper()

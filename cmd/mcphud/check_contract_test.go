@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A lock is made, nothing is found, and what changed since another lock is said with the calls that it breaks.
@@ -33,13 +34,9 @@ func TestPeerCheckContract(t *testing.T) {
 	}
 	// The lock of an earlier version, in which get-sum took words and echo had another name.
 	l, err := contract.Read(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	raw := strings.NewReplacer(`"echo": {`, `"repeat": {`, `"b": {"description":"Second number","type":"number"}`, `"b": {"description":"Second number","type":["number","string"]}`).Replace(string(l.Bytes()))
-	if err := os.WriteFile(lock, []byte(raw), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(lock, []byte(raw), 0o600))
 	o := mcphud(t, target(s, "check", "contract", "--lock", lock, "--evidence", calls, "--format", "json")...)
 	for _, want := range []string{
 		`"rule":"contract/tool-removed"`, `was removed; echo has the same definition: was it renamed?`, `"rule":"contract/input-narrowed"`, "`b` type string | number → number", `"calls":2,"refused":0`,

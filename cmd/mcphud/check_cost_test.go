@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // checkCost is a report with the figures of the section cost.
@@ -21,9 +22,7 @@ func checkCost(t *testing.T, args ...string) (o outcome, r check.Report, f cost.
 	}
 	for _, s := range r.Sections {
 		if s.Name == "cost" {
-			if err := json.Unmarshal(s.Figures, &f); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(s.Figures, &f))
 		}
 	}
 	return o, r, f

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // fuzzed is what a run of check fuzz found, as "rule tool", with the report.
@@ -73,15 +74,11 @@ func TestCheckFuzzReplays(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(files[0], bytes.ReplaceAll(raw, []byte(`"cause": "-32050"`), []byte(`"cause": "-32051"`)), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if o = run("--replay", "--format", "text"); !strings.Contains(o.ok(t), "1 of 1 kept failures are fixed") {
 		t.Errorf("%s", o.out)
 	}
-	if err := os.WriteFile(files[0], []byte("{\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(files[0], []byte("{\n"), 0o600))
 	if o = run("--replay"); !strings.Contains(o.out+o.stderr, "cannot read the kept failure") {
 		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // linted is the report of the section lint on a server, and what it says of clients.
@@ -29,9 +30,7 @@ func linted(t *testing.T, s config.Server, args ...string) (o outcome, r check.R
 	for _, sec := range r.Sections {
 		if sec.Name == "lint" {
 			var all []lint.ClientFigures
-			if err := json.Unmarshal(sec.Figures, &all); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(sec.Figures, &all))
 			for _, c := range all {
 				f[c.Client] = c
 			}

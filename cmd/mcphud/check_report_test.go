@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -30,12 +31,8 @@ func checkedIn(t *testing.T, files map[string]string, args ...string) (outcome, 
 	c := command(t, append([]string{"check"}, args...)...)
 	for name, text := range files {
 		path := filepath.Join(c.Dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return finish(t, c), c.Dir
 }
@@ -58,13 +55,9 @@ func reportOf(t *testing.T, out string) (r check.Report) {
 func validJSON(t *testing.T, schema, doc string) {
 	t.Helper()
 	s, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "session", "check", "report", filepath.FromSlash(schema)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := s.Validate(v); err != nil {
 		t.Error(err)
 	}
@@ -88,9 +81,7 @@ func TestCheckReports(t *testing.T) {
 			for _, f := range reports.Formats() {
 				path := filepath.Join(dir, "out."+f)
 				b, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 					t.Errorf("%s: %v", f, info.Mode())
 				}
@@ -177,9 +168,7 @@ func TestCheckBaseline(t *testing.T) {
 		t.Fatalf("exit %d: %s %s", o.code, o.out, o.stderr)
 	}
 	known, err := os.ReadFile(filepath.Join(dir, "known.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files := map[string]string{"known.json": string(known)}
 	o, _ = checkedIn(t, files, slices.Concat([]string{"cost", "--budget", "10", "--baseline", "known.json", "--format", "text"}, agent)...)
 	if o.code != 0 || !strings.Contains(o.out, "still there, 0 are new, 0 are fixed") {
@@ -259,9 +248,7 @@ func TestCheckInterrupted(t *testing.T) {
 	c := command(t, append([]string{"check", "cost", "fuzz", "--budget", "1", "--runs", "100000", "--for", "1h", "--seed", "1", "--journal", "frames.jsonl", "--format", "json", "--report", "junit=a.xml", "--write-baseline", "b.json"}, ownAgent(t, "demo")...)...)
 	var out, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &out, &stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start())
 	defer func() { _ = c.Process.Kill() }() // it is gone where the test is well
 	journal := filepath.Join(c.Dir, "frames.jsonl")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -272,9 +259,7 @@ func TestCheckInterrupted(t *testing.T) {
 			t.Fatalf("nothing was called: %s", &stderr)
 		}
 	}
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Process.Signal(os.Interrupt))
 	_ = c.Wait() // the exit code is looked at
 	r := reportOf(t, out.String())
 	if c.ProcessState.ExitCode() != cli.ExitInterrupted || !r.Interrupted || !strings.Contains(out.String(), "cost/over-budget") || !strings.Contains(stderr.String(), "the baseline is not written") {
@@ -291,9 +276,7 @@ func TestCheckInterruptedBeforeTheLists(t *testing.T) {
 	t.Parallel()
 	config := `{"mcpServers":{"one":` + func() string {
 		b, err := json.Marshal(map[string]any{"command": fake(t, behave.NoAnswer)[1], "args": fake(t, behave.NoAnswer)[2:], "env": map[string]string{asMain: "1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(b)
 	}() + `}}`
 	for name, c := range map[string]struct {
@@ -308,22 +291,16 @@ func TestCheckInterruptedBeforeTheLists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := command(t, append([]string{"check", "--journal", "frames.jsonl", "--timeout", "9m", "--connect-timeout", "9m", "--format", "json", "--report", "junit=a.xml", "--report", "json=a.json"}, c.args...)...)
-			if err := os.WriteFile(filepath.Join(cmd.Dir, "all.json"), []byte(config), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "all.json"), []byte(config), 0o600))
 			var out, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill() }() // it is gone where the test is well
 			await(t, "the request", func() bool {
 				j := contents(filepath.Join(cmd.Dir, "frames.jsonl"))
 				return strings.Contains(j, `"method":"`) && strings.Contains(j, c.sent)
 			})
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Process.Signal(os.Interrupt))
 			_ = cmd.Wait() // the exit code is looked at
 			report := contents(filepath.Join(cmd.Dir, "a.json"))
 			if cmd.ProcessState.ExitCode() != cli.ExitInterrupted || !strings.Contains(report, `"interrupted":true`) || !strings.Contains(report, c.said) {
@@ -371,9 +348,7 @@ func TestCheckAll(t *testing.T) {
 	broken := fake(t, behave.ExitAtOnce)[1]
 	entry := func(command string, args ...string) string {
 		b, err := json.Marshal(map[string]any{"command": command, "args": args, "env": map[string]string{asMain: "1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(b)
 	}
 	config := `{"mcpServers":{"one":` + entry(agent[0], agent[1:]...) + `,"two":` + entry(broken, "exit") + `,"three":` + entry(agent[0], agent[1:]...) + `,"off":{"command":"x","disabled":true}}}`
@@ -398,9 +373,7 @@ func TestCheckAll(t *testing.T) {
 		}
 	}
 	sarif, err := os.ReadFile(filepath.Join(dir, "a.sarif"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	validJSON(t, "testdata/sarif-schema-2.1.0.json", string(sarif))
 	if n := bytes.Count(sarif, []byte(`"automationDetails":{"id":"mcphud/`)); n != 3 {
 		t.Errorf("%d runs", n)
@@ -411,9 +384,7 @@ func TestCheckAll(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	known, err := os.ReadFile(filepath.Join(dir, "known.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files["known.json"] = string(known)
 	for i, args := range [][]string{{"--all"}, {"--server", "three"}} {
 		o, _ = checkedIn(t, files, append([]string{"cost", "--config", "all.json", "--budget", "10", "--baseline", "known.json", "--format", "text"}, args...)...)
@@ -427,9 +398,7 @@ func TestCheckAll(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	none := filepath.Join(dir, "none.json")
-	if err := os.WriteFile(none, []byte(`{"mcpServers":{},"version":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(none, []byte(`{"mcpServers":{},"version":1}`), 0o600))
 	for want, args := range map[string][]string{
 		"one was named":            {"--server", "one"},
 		"a baseline of one server": {"--baseline", none},

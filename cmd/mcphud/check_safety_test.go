@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What the hostile agent lists is found; the demo does nothing that is found.
@@ -48,9 +49,7 @@ func TestPeerCheckSafety(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
 	s := peertest.Memory(t)
-	if err := os.WriteFile(file, []byte("servers:\n  notes:\n    command: "+s.Command+"\n    args: ["+strings.Join(s.Args, ", ")+"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("servers:\n  notes:\n    command: "+s.Command+"\n    args: ["+strings.Join(s.Args, ", ")+"]\n"), 0o600))
 	o := mcphud(t, target(s, "check", "safety", "--beside", "notes", "--config", file, "--format", "text")...)
 	if o.code != 0 || !strings.Contains(o.out, "safety/shadowed-name") || !strings.Contains(o.out, "notes has a tool of this name too") {
 		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)

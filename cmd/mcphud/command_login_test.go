@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // commandHome are commands that share a home, with the published example in it.
@@ -157,13 +158,9 @@ func TestC4b_AProjectsCommandIsTrustedFirst(t *testing.T) {
 	t.Parallel()
 	h := newCommandHome(t)
 	text, err := os.ReadFile(h.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "mcp.yaml"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "mcp.yaml"), text, 0o600))
 	for _, args := range [][]string{{"auth", "login", "--no-browser", "--server", "slack"}, {"auth", "explain", "--server", "slack"}, {"tools", "list", "--server", "slack"}} {
 		cmd := h.run(args...)
 		cmd.Args = cmd.Args[:len(cmd.Args)-2] // without --config, which trusts it
@@ -187,9 +184,7 @@ func TestC4b_TokensThatAreNotThere(t *testing.T) {
 		"arguments": {`{command: cat, args: ["${oauth.token}"], oauth: {auth_url: "https://a.example/", token_url: "https://a.example/t"}}`, "is given in env only"},
 	} {
 		file := filepath.Join(dir, "s.yaml")
-		if err := os.WriteFile(file, []byte("servers: {s: "+c.entry+"}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte("servers: {s: "+c.entry+"}\n"), 0o600))
 		o := finish(t, run("tools", "list", "--config", file, "--server", "s"))
 		if e := o.errorLine(t); e.Kind != "Usage" || !strings.Contains(e.Message, "${oauth.token} "+c.want) {
 			t.Errorf("%s: %s", name, o.stderr)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/settings"
 	"github.com/mcphud/mcphud/cmd/verb/serve/options"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // explaining is config explain as a script reads it.
@@ -89,12 +90,8 @@ func explainer(t *testing.T, agentYAML, routes string, env []string, args ...str
 			continue
 		}
 		file = filepath.Join(cmd.Dir, file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return cmd
 }
@@ -190,9 +187,7 @@ func TestC1_ExplainAgent(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte("{\n\"port\": 7009}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte("{\n\"port\": 7009}"), 0o600))
 	e, failure = explainedBy(t, explainer(t, file, "", nil, "agent", "--config", other))
 	if got := e.Agent.of("port"); got != "7009 other.json:2" || failure != "" || e.Agent.File.Path != other {
 		t.Errorf("%s %s %s", got, failure, e.Agent.File.Path)
@@ -323,9 +318,7 @@ func TestC1_ExplainEverything(t *testing.T) {
 	cmd := explainer(t, "port: 7003\n", `{"port":9001}`, []string{"MCPHUD_THEME=dark"})
 	list := filepath.Join(cmd.Dir, "mcp.yaml")
 	text := "servers:\n  good: {command: x, env: {TOKEN: s3cret}}\n  bad: {transport: {type: stdio}}\nsevrers: {}\n"
-	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(list, []byte(text), 0o600))
 	e, failure := explainedBy(t, cmd)
 	wantSettings(t, e.Agent, map[string]string{"port": "7003 agent.yaml:1"})
 	wantSettings(t, e.Router, map[string]string{"port": "9001 routing.json:1"})

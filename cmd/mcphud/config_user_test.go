@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // withConfig prepares a run in a home whose config.yaml has this text.
@@ -35,12 +36,8 @@ func withConfig(t *testing.T, body string, args ...string) (cmd *exec.Cmd, file 
 
 func writeText(t *testing.T, file, body string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(body), 0o600))
 }
 
 // config.yaml says how commands print and how long they wait, where no flag does; what is wrong in it is on stderr, with its line.
@@ -65,9 +62,7 @@ func TestUserConfigOfCommands(t *testing.T) {
 func TestUserConfigTimeout(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer silent.Close()
 	cmd, _ := withConfig(t, "connect_timeout: 200ms\n", "ping", "--url", "http://"+silent.Addr().String()+"/mcp", "--transport", "http")
 	if got := finish(t, cmd); got.code != cli.ExitTimeout && got.code != cli.ExitUnreachable || !strings.Contains(got.stderr, "200ms") {
@@ -100,9 +95,7 @@ func TestUserConfigRedacts(t *testing.T) {
 	dir := cmd.Dir
 	finish(t, cmd)
 	b, err := os.ReadFile(filepath.Join(dir, "j.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, secret := range []string{"4711-2580-1379", "corp_00ff", "0815-X-0815"} {
 		if strings.Contains(string(b), secret) {
 			t.Errorf("%s is in the journal", secret)
@@ -181,9 +174,7 @@ func TestConfigEdit(t *testing.T) {
 		}
 		tool := filepath.Join(t.TempDir(), "editor")
 		writeText(t, tool, "#!/bin/sh\n"+script+"\n")
-		if err := os.Chmod(tool, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(tool, 0o700))
 		cmd.Env = append(cmd.Env, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "EDITOR="+tool, "VISUAL=")
 		return finish(t, cmd)
 	}
@@ -216,9 +207,7 @@ func TestConfigEdit(t *testing.T) {
 	}
 	dots := filepath.Join(t.TempDir(), "dots.yaml") // where the user keeps it
 	writeText(t, dots, "mouse: true\n")
-	if err := errors.Join(os.Chmod(dots, 0o640), os.Remove(file), os.Symlink(dots, file)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Chmod(dots, 0o640), os.Remove(file), os.Symlink(dots, file)))
 	if got := edit(dir, `echo "images: none" >> "$1"`); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -303,13 +292,9 @@ func compiled(t *testing.T, name string) *jsonschema.Schema {
 		t.Fatal(err, got)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.AddResource("schema.json", doc))
 	s, err := c.Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -317,9 +302,7 @@ func compiled(t *testing.T, name string) *jsonschema.Schema {
 func fenced(t *testing.T, file, lang, with string) (all []string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, part := range strings.Split(string(b), "```") {
 		if body, ok := strings.CutPrefix(part, lang+"\n"); ok && i%2 == 1 && strings.Contains(body, with) {
 			all = append(all, body)
@@ -363,9 +346,7 @@ func TestConfigSchemas(t *testing.T) {
 				t.Fatalf("%s: %v", body, err)
 			}
 			b, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if v, err = jsonschema.UnmarshalJSON(strings.NewReader(string(b))); err != nil {
 				t.Fatal(err)
 			}
@@ -446,9 +427,7 @@ func TestKeysOfOtherScreens(t *testing.T) {
 	t.Parallel()
 	has := map[string]bool{"app.zoom": true}
 	u, err := userconfig.Parse("config.yaml", []byte("keys: {app.zoom: f11, tools.all: [C], tools.al: C}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, warnings := cli.UISettings(&u, has)
 	if len(s.Keys) != 1 || s.Keys["app.zoom"][0] != "f11" || len(warnings) != 1 || !strings.Contains(warnings[0].Message, "tools.al") {
 		t.Errorf("%v, %v", s.Keys, warnings)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestConformanceClient: the official suite's scenarios for clients pass in each revision, without a list of exceptions, and every message
@@ -65,14 +66,12 @@ func TestConformanceByHand(t *testing.T) {
 // schema allows, in both directions.
 func TestConformanceFrames(t *testing.T) {
 	rules := filepath.Join(t.TempDir(), "rules.json")
-	if err := os.WriteFile(rules, []byte(`[
+	require.NoError(t, os.WriteFile(rules, []byte(`[
 		{"kind": "sampling", "answer": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hi"}}},
 		{"fields": ["name"], "answer": {"name": "n"}}, {"fields": ["ok"], "answer": {"ok": true}}, {"fields": ["confirm"], "answer": {"confirm": true}},
 		{"fields": ["username"], "answer": {"username": "u", "email": "u@example.com"}}, {"fields": ["color"], "answer": {"color": "red"}},
 		{"fields": ["context"], "answer": {"context": "c"}}, {"kind": "elicitation", "answer": "accept"}
-	]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	]`), 0o600))
 	more := map[string][]string{ // what a tool needs besides the example of its schema
 		"greet": {"name=n"}, "test_elicitation": {"message=m"}, "test_sampling": {"prompt=p"}, "sleep": {"seconds=0.1"}, "call_agent": {"agent=a", "tool=t"},
 	}
@@ -139,9 +138,7 @@ type listedItem struct {
 func listed(t *testing.T, result string) []listedItem {
 	t.Helper()
 	var lists struct{ Tools, Resources, Prompts []listedItem }
-	if err := json.Unmarshal([]byte(result), &lists); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(result), &lists))
 	items := slices.Concat(lists.Tools, lists.Resources, lists.Prompts)
 	if items == nil {
 		t.Errorf("an empty list: %s", result)
@@ -153,9 +150,7 @@ func listed(t *testing.T, result string) []listedItem {
 func checkFrames(t *testing.T, frames *peertest.Frames, journal, dir string) (seen []string) {
 	t.Helper()
 	f, err := os.Open(journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
@@ -164,9 +159,7 @@ func checkFrames(t *testing.T, frames *peertest.Frames, journal, dir string) (se
 			Dir, Kind, Method string
 			Frame             json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &e))
 		if e.Frame == nil || dir != "" && e.Dir != dir {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestE11_E12_P13_ExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
@@ -141,9 +142,7 @@ func exchange(t *testing.T, mode behave.Mode, method, params string) string {
 	r.Handshake()
 	frame := r.Request(7, method, params)
 	env, err := jsonrpc.Scan(frame)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Close()
 	return string(env.Result)
 }
@@ -182,9 +181,7 @@ func TestJSONIsWhatTheServerSent(t *testing.T) {
 func TestOneToolIsPrintedAsSent(t *testing.T) {
 	t.Parallel()
 	var list struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal([]byte(exchange(t, behave.Good, "tools/list", "{}")), &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(exchange(t, behave.Good, "tools/list", "{}")), &list))
 	if got := mcphud(t, fake(t, behave.Good, "tools", "show", "add")...).ok(t); got != string(list.Tools[1])+"\n" {
 		t.Errorf("got  %s\nwant %s", got, list.Tools[1])
 	}
@@ -194,13 +191,9 @@ func TestSeveralPagesBecomeOneList(t *testing.T) {
 	t.Parallel()
 	o := mcphud(t, fake(t, behave.Pages, "tools", "list")...)
 	var list map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(o.ok(t)), &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(o.ok(t)), &list))
 	var tools []struct{ Name string }
-	if err := json.Unmarshal(list["tools"], &tools); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(list["tools"], &tools))
 	if len(tools) != 100 || list["nextCursor"] != nil {
 		t.Errorf("%d tools, nextCursor %s", len(tools), list["nextCursor"])
 	}
@@ -216,9 +209,7 @@ func TestJSONOverHTTP(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	post := func(body string, headers map[string]string) (string, http.Header) {
 		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		for k, v := range headers {
@@ -227,14 +218,10 @@ func TestJSONOverHTTP(t *testing.T) {
 		tr := &http.Transport{}
 		defer tr.CloseIdleConnections()
 		res, err := (&http.Client{Transport: tr}).Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		env, err := jsonrpc.Scan([]byte(strings.TrimSpace(string(b))))
 		if err != nil {
 			t.Fatalf("%v: %s", err, b)
@@ -271,9 +258,7 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	file := filepath.Join(t.TempDir(), "a.json")
-	if err := os.WriteFile(file, []byte(`{"name":"from file","kind":"person","z":1.0}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"name":"from file","kind":"person","z":1.0}`), 0o600))
 	for _, c := range []struct {
 		args  []string
 		stdin string
@@ -294,9 +279,7 @@ func TestArguments(t *testing.T) {
 		cmd := command(t, append([]string{"tools", "call", "form_gallery", "--url", url}, c.args...)...)
 		cmd.Stdin = strings.NewReader(c.stdin)
 		var r struct{ Content []struct{ Text string } }
-		if err := json.Unmarshal([]byte(finish(t, cmd).ok(t)), &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(finish(t, cmd).ok(t)), &r))
 		if got := r.Content[0].Text; got != c.want {
 			t.Errorf("%v sent %s, want %s", c.args, got, c.want)
 		}
@@ -309,9 +292,7 @@ func TestUnknownToolSendsNothing(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "j.jsonl")
 	mcphud(t, fake(t, behave.Good, "tools", "call", "nothing", "a=1", "--journal", log)...)
 	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(string(b), "tools/list") || strings.Contains(string(b), "tools/call") {
 		t.Errorf("the journal: %s", b)
 	}
@@ -463,9 +444,7 @@ func TestServersList(t *testing.T) {
 	cfg := filepath.Join(t.TempDir(), "c.json")
 	server := faketest.Stdio(t, behave.Good)
 	body := fmt.Sprintf(`{"mcpServers":{"fake":{"command":%q,"args":["good"],"env":{"API_TOKEN":"s3cret-value"}},"web":{"url":"http://127.0.0.1:1/mcp"}}}`, server.Command)
-	if err := os.WriteFile(cfg, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(cfg, []byte(body), 0o600))
 	for _, format := range []string{"json", "text"} {
 		out := mcphud(t, "servers", "list", "--config", cfg, "--format", format).ok(t)
 		if !strings.Contains(out, "fake") || !strings.Contains(out, "http://127.0.0.1:1/mcp") || !strings.Contains(out, "c.json") || strings.Contains(out, "s3cret") {
@@ -482,9 +461,7 @@ func TestServersListCutsProblems(t *testing.T) {
 	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "c.json")
 	body := `{"mcpServers":{"good":{"command":"x"},"bad":{"command":"x","args":["${A_VARIABLE_THAT_NOBODY_HAS_SET}"]}}}`
-	if err := os.WriteFile(cfg, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(cfg, []byte(body), 0o600))
 	lines := strings.Split(mcphud(t, "servers", "list", "--config", cfg, "--format", "text").ok(t), "\n")
 	var rows, below string
 	for _, l := range lines {
@@ -507,9 +484,7 @@ func TestProjectServersNeedTrust(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "started")
 	cmd := command(t, "info", "--server", "evil")
-	if err := os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers":{"evil":{"command":"touch","args":[%q]}}}`, marker), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers":{"evil":{"command":"touch","args":[%q]}}}`, marker), 0o600))
 	cmd.Dir = mustRealPath(t, cmd.Dir)
 	// The home folder is not the working folder here: home files need no trust.
 	cmd.Env = append(cmd.Env, "HOME="+t.TempDir())
@@ -525,9 +500,7 @@ func TestProjectServersNeedTrust(t *testing.T) {
 func mustRealPath(t *testing.T, dir string) string {
 	t.Helper()
 	p, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // corpusEnv is "required" where the servers of testdata/corpus are examined, and "write" where what is found goes into the table: what was
@@ -50,21 +51,15 @@ func (j judged) String() string {
 func corpusServers(t *testing.T) (all []corpusServer) {
 	t.Helper()
 	raw, err := os.ReadFile(corpusDir + "/servers.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &all))
 	return all
 }
 
 func corpusJudged(t *testing.T) (all []judged) {
 	t.Helper()
 	raw, err := os.ReadFile(corpusTable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
 	if lines[0] != corpusHead {
 		t.Fatalf("the head of %s is %q", corpusTable, lines[0])
@@ -88,13 +83,9 @@ func TestCorpusIsJudged(t *testing.T) {
 	pinned := map[string]string{} // versions
 	for _, dir := range []string{corpusDir, "../../testdata/peers"} {
 		raw, err := os.ReadFile(dir + "/package.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var p struct{ Dependencies map[string]string }
-		if err := json.Unmarshal(raw, &p); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &p))
 		maps.Copy(pinned, p.Dependencies)
 	}
 	rows := corpusJudged(t)
@@ -143,9 +134,7 @@ func TestCorpus(t *testing.T) {
 		t.Skip("it is for .ci/run corpus: " + corpusEnv + " is not set")
 	}
 	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range corpusServers(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			sections := []string{"lint", "safety", "cost", "conform"}
@@ -171,9 +160,7 @@ func TestCorpus(t *testing.T) {
 				}
 			}
 			slices.Sort(lines)
-			if err := os.WriteFile(corpusTable, []byte(corpusHead+"\n"+strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(corpusTable, []byte(corpusHead+"\n"+strings.Join(lines, "\n")+"\n"), 0o644))
 		})
 	}
 }
@@ -182,18 +169,14 @@ func TestCorpus(t *testing.T) {
 func (s corpusServer) examine(t *testing.T, node string, sections []string) (found []judged, unknown []string) {
 	t.Helper()
 	at, err := filepath.Abs(corpusDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	script := filepath.Join(at, s.Script)
 	if _, err := os.Stat(script); err != nil {
 		t.Fatalf("%v; run testdata/corpus/install and testdata/peers/install", err)
 	}
 	home, programs := t.TempDir(), t.TempDir()
 	for name, target := range map[string]string{"node": node, "sh": "/bin/sh"} {
-		if err := os.Symlink(target, filepath.Join(programs, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(target, filepath.Join(programs, name)))
 	}
 	args := slices.Concat([]string{"check"}, sections, []string{"--format", "json"})
 	env := map[string]string{"HOME": home, "PATH": programs, "NODE_OPTIONS": "--require=" + filepath.Join(at, "offline.cjs")}

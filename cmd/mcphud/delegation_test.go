@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestV4_R15_AgentCallsAgent(t *testing.T) {
@@ -22,9 +23,7 @@ func TestV4_R15_AgentCallsAgent(t *testing.T) {
 	}
 	// Every kind of content as it is, and what the other tool says is wrong.
 	raw := func(body string) (out struct{ Result map[string]json.RawMessage }) {
-		if err := json.Unmarshal([]byte(body), &out); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(body), &out))
 		return out
 	}
 	d := raw(tm.agents["b"].post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contents","arguments":{}}}`).body)
@@ -151,9 +150,7 @@ func TestV4_R15_CirclesEnd(t *testing.T) {
 		Agent, Tool string
 		Args        json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(args), &in); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(args), &in))
 	got := tm.ask("a", in.Agent, in.Tool, string(in.Args))
 	text := got.failure(t)
 	if !strings.Contains(text, "too many proxy hops") || !strings.Contains(text, "in a loop") || !strings.Contains(string(got.Result.StructuredContent), `"status":508`) {

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // through has agent a of a stack call echo of agent b.
@@ -47,9 +48,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	await(t, "the audit log", func() bool { return strings.Contains(contents(audit), `"tool":"echo"`) })
 
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(u.Aggregate, "https://"), "/mcp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	named := func(ca, host string) outcome {
 		t.Helper()
 		cmd := command(t, "tools", "call", "echo", "message=by name", "--agent", "b", "--format", "json")
@@ -86,13 +85,9 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	// The router comes back with another certificate, and the agents take it over with the file.
 	next := nettest.SelfSigned(t, "nobody.example")
 	for from, to := range map[string]string{next.Cert: own.Cert, next.Key: own.Key} {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Rename(from, to))
 	}
-	if err := syscall.Kill(u.Processes[2].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(u.Processes[2].PID, syscall.SIGKILL))
 	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
 	if out := u.through(t, token, "renewed").ok(t); !strings.Contains(out, "renewed") {
 		t.Error(out)

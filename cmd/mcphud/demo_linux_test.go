@@ -16,6 +16,7 @@ import (
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -84,9 +85,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 		t.Setenv(k, v)
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer null.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -107,9 +106,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer wg.Wait()
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := d.Attach(work, &tui.Config{Linear: true}, m, &wg); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, d.Attach(work, &tui.Config{Linear: true}, m, &wg))
 	for _, s := range m.Servers() {
 		if err := s.Connect(ctx); err != nil {
 			t.Error(err)
@@ -117,9 +114,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	}
 	for i, process := range []string{"one", "router"} {
 		before := d.Run.Processes()[i]
-		if err := d.Run.Stop(ctx, process); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.Run.Stop(ctx, process))
 		for _, e := range d.Run.Entries() {
 			s, _ := m.Server(e.Name)
 			if e.Process == process || e.Routed && process == "router" {
@@ -129,9 +124,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 			}
 		}
 		ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		wg.Go(func() { // who has the port now does not know what we want
 			for conn, err := ln.Accept(); err == nil; conn, err = ln.Accept() {
 				_, _ = io.WriteString(conn, "HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -142,9 +135,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 		if err := d.Run.Run(ctx, process); err != nil {
 			t.Errorf("%s: %v", process, err)
 		}
-		if err := d.Run.Ready(ctx); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.Run.Ready(ctx))
 		now := d.Run.Processes()[i]
 		if now.Port == before.Port {
 			t.Fatalf("%s is where it was: %+v", process, now)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // doctorReport is what of a report scripts look at.
@@ -56,7 +57,7 @@ func TestDoctor(t *testing.T) {
 func TestDoctorOfConfigs(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
-	if err := os.WriteFile(file, []byte(`servers:
+	require.NoError(t, os.WriteFile(file, []byte(`servers:
   fine:
     transport: {type: stdio, command: `+faketest.Binary(t)+`, args: [good]}
     unknown_key: 1
@@ -66,9 +67,7 @@ func TestDoctorOfConfigs(t *testing.T) {
   broken:
     transport: {type: stdio, command: x}
     env: {TOKEN: "${MCPHUD_NOT_THERE}"}
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	r := mcphud(t, "doctor", "--format", "text", "--config", file, "--server", "fine")
 	for _, want := range []string{"! warning  Configuration", `unknown key "unknown_key"`, "✓ ok       Handshake", "! 1 warning, in "} {
 		if !strings.Contains(r.out, want) {
@@ -126,9 +125,7 @@ func TestDoctorKeepsAJournal(t *testing.T) {
 		t.Errorf("it cannot be read: %s", r.stderr)
 	}
 	text := "servers:\n  one: {transport: {type: stdio, command: " + program + ", args: [good]}}\n  two: {transport: {type: stdio, command: " + program + ", args: [noise]}}\n"
-	if err := os.WriteFile(configs, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(configs, []byte(text), 0o600))
 	all := filepath.Join(dir, "all.jsonl")
 	r := mcphud(t, "doctor", "--all", "--format", "jsonl", "--config", configs, "--journal", all)
 	if got := contents(all); r.code != 0 || !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) {
@@ -149,9 +146,7 @@ func TestDoctorKeepsAJournal(t *testing.T) {
 func TestDoctorAsksWhichServer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
-	if err := os.WriteFile(file, []byte("servers:\n  first: {transport: {type: stdio, command: nothing-here-1}}\n  second: {transport: {type: stdio, command: nothing-here-2}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("servers:\n  first: {transport: {type: stdio, command: nothing-here-1}}\n  second: {transport: {type: stdio, command: nothing-here-2}}\n"), 0o600))
 	term := startUI(t, "doctor", "--config", file)
 	term.shows("Which server (1-2)?")
 	typed(t, term, "2")

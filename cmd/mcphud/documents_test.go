@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/report/ignore"
 	"github.com/mcphud/mcphud/session/client/persona"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -43,9 +44,7 @@ func documents(t *testing.T) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
@@ -269,9 +268,7 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 			n++
 			block := strings.ReplaceAll(m[2], "2c26b4…", strings.Repeat("2c26b46b", 8))
 			file := filepath.Join(t.TempDir(), "config."+m[1])
-			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(block), 0o600))
 			set := func(string) (string, bool) { return "value", true }
 			var err error
 			switch {

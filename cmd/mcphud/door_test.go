@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic"
 )
 
@@ -40,9 +41,7 @@ func TestTapManualNamesEveryClient(t *testing.T) {
 	names := "Clients are `" + strings.Join(all[:last], "`, `") + "` and `" + all[last] + "`"
 	text := regexp.MustCompile("Clients are `.*`").ReplaceAllString(traffic.README, names)
 	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
-		if err := os.WriteFile(filepath.Join("..", "..", "session", "traffic", "README.md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "session", "traffic", "README.md"), []byte(text), 0o600))
 	} else if text != traffic.README || !strings.Contains(text, names) {
 		t.Errorf("the manual of traffic does not say: %s\ngo test ./cmd/mcphud -run TestTapManual -update", names)
 	}
@@ -100,9 +99,7 @@ func TestHelpTopicsAreAligned(t *testing.T) {
 func TestAgentManualSaysWhereSettingsAre(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../agentsrv/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, own, _ := strings.Cut(string(manual), "## Tools of your own\n")
 	own, _, _ = strings.Cut(own, "\n## ")
 	before, _, _ := strings.Cut(own, "```yaml")

@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // exampleCodes are the exit codes of examples that cannot end with 0 in the world of the test, and why that is what they should do.
@@ -165,17 +166,11 @@ func newExampleWorld(t *testing.T) *exampleWorld {
 		"work/mcphud.stack.yaml": "version: 1\nagents:\n  docs: {}\nrouter: false\n", "work/mcphud.yaml": "servers: {}\n", "work/notes.mcpb": string(bundled(t)),
 	} {
 		file := filepath.Join(w.dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	nano := filepath.Join(w.dir, "bin", "nano")
-	if err := errors.Join(os.Mkdir(filepath.Dir(nano), 0o700), os.WriteFile(nano, []byte("#!/bin/sh\n"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(os.Mkdir(filepath.Dir(nano), 0o700), os.WriteFile(nano, []byte("#!/bin/sh\n"), 0o700)))
 	w.env = append(w.env, "PATH="+filepath.Dir(nano)+":"+os.Getenv("PATH"))
 	// What was recorded and called before, made by the program itself.
 	must := func(args ...string) {
@@ -193,13 +188,9 @@ func newExampleWorld(t *testing.T) *exampleWorld {
 	must("history", "save", "last", "search")
 	must("journal", "export", "session.jsonl", "--format", "har", "-o", "browser.har")
 	b, err := os.ReadFile(filepath.Join(w.dir, "work", "session.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range []string{"client.jsonl", "router.jsonl", "a.jsonl", "b.jsonl", "session.jsonl.gz"} {
-		if err := os.WriteFile(filepath.Join(w.dir, "work", name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, "work", name), b, 0o600))
 	}
 	return w
 }
@@ -211,9 +202,7 @@ func (w *exampleWorld) command(t *testing.T, home string, args ...string) *exec.
 	cmd.Dir = filepath.Join(home, "work")
 	// Short enough for a socket.
 	tap, err := os.MkdirTemp("", "tap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(tap) })
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, cli.NoHistory+"=") })
 	cmd.Env = append(cmd.Env, append(w.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "XDG_CACHE_HOME="+home+"/.cache", "MCPHUD_TAP_DIR="+tap)...)
@@ -223,9 +212,7 @@ func (w *exampleWorld) command(t *testing.T, home string, args ...string) *exec.
 // run runs one example to its end, or until it has something to say.
 func (w *exampleWorld) run(t *testing.T, line string) {
 	home := t.TempDir()
-	if err := os.CopyFS(home, os.DirFS(w.dir)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(home, os.DirFS(w.dir)))
 	plain, _, _ := strings.Cut(line, " | ")
 	plain, _, _ = strings.Cut(plain, " > ")
 	words := shellWord.FindAllString(w.replace.Replace(plain), -1)
@@ -260,13 +247,9 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 		case "enable":
 			b = bytes.Replace(b, []byte("enabled: true"), []byte("enabled: false"), 1)
 		}
-		if err := errors.Join(err, os.WriteFile(file, b, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(err, os.WriteFile(file, b, 0o600)))
 	case "history":
-		if err := os.RemoveAll(filepath.Join(home, "work", ".mcphud")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(filepath.Join(home, "work", ".mcphud")))
 	}
 	if slices.Contains([]string{"mcphud agent", "mcphud router", "mcphud mock"}, strings.Join(words[:min(2, len(words))], " ")) && !slices.Contains(args, "--port") {
 		args = append(args, "--port", "0") // what else listens on this machine is none of the example's business
@@ -283,9 +266,7 @@ func (w *exampleWorld) run(t *testing.T, line string) {
 		cmd.Stdin = strings.NewReader(`{"mcpServers":{"pasted":{"command":"node"}}}`)
 	}
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	want, allowed := exampleCodes[line], 0
 	if lasting.MatchString(plain) && !ending.MatchString(plain) {
 		allowed = cli.ExitInterrupted

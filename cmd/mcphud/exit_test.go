@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -128,9 +129,7 @@ func TestErrorLineOnATerminalDoesNotActThere(t *testing.T) {
 			t.Skip(err)
 		}
 		cmd.Stderr = stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		_ = stderr.Close()
 		shown, _ := io.ReadAll(terminal) // ends with an error once nobody has the other end
 		_ = terminal.Close()

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -35,13 +36,9 @@ func TestExpectOnEveryVerb(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	dir := t.TempDir()
 	never := filepath.Join(dir, "never.json")
-	if err := os.WriteFile(never, []byte(`{"type":"object","required":["nobody/has.this"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(never, []byte(`{"type":"object","required":["nobody/has.this"]}`), 0o600))
 	config := filepath.Join(dir, "mcp.json")
-	if err := os.WriteFile(config, []byte(`{"mcpServers":{"demo":{"url":"`+url+`"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{"demo":{"url":"`+url+`"}}}`), 0o600))
 	everything := serveAgent(t, "--ephemeral", "--port", "0", "--profile", "everything").url
 	for verb, holds := range map[string]string{
 		"info":                                `.serverInfo.name | length > 0`,
@@ -130,9 +127,7 @@ func TestExpectRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.json")
-	if err := os.WriteFile(bad, []byte(`{"type":7}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(bad, []byte(`{"type":7}`), 0o600))
 	for flags, want := range map[string]string{
 		"--expect .tools[":                "at character 8, at its end",
 		"--expect lenght":                 "function not defined: lenght/0 at character 1",

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -60,9 +61,7 @@ func TestJournalStats(t *testing.T) {
 			Series                 [][2]int
 		}
 	}
-	if err := json.Unmarshal([]byte(mcphud(t, "journal", "stats", name, "--sort", "name").ok(t)), &out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(mcphud(t, "journal", "stats", name, "--sort", "name").ok(t)), &out))
 	echo := -1
 	for i, r := range out.Rows {
 		if r.Tool == "echo" {
@@ -91,9 +90,7 @@ func TestTapFilter(t *testing.T) {
 	ui := startUI(t, "tap", "--filter", "tool:read")
 	ui.shows("No router or wrapped server is running.")
 	p, err := tap.Open(tap.Options{Name: "files", Kind: tap.Wrapped})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer p.Close()
 	for _, tool := range []string{"write_file", "read_file"} {
 		p.Append(journal.Entry{Dir: journal.Out}, []byte(`{"jsonrpc":"2.0","id":"`+tool+`","method":"tools/call","params":{"name":"`+tool+`"}}`))

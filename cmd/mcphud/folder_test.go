@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // ownFolder is a home folder and a working folder of the test's own.
@@ -31,9 +32,7 @@ func runtimeDir(t *testing.T) {
 func runtimePath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "mcphud")
 }

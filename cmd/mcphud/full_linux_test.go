@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // fullDisk is a folder on a disk that has no room, where a file is that can be read.
@@ -26,13 +27,9 @@ func fullDisk(t *testing.T, name, text string) string {
 			t.Error(err)
 		}
 	})
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	fill, err := os.Create(filepath.Join(dir, "fill"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for err == nil {
 		_, err = fill.Write(make([]byte, 4096))
 	}
@@ -51,9 +48,7 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "j.jsonl")
 	mcphud(t, "tools", "call", "echo", "message=hi", "--journal", whole, "--url", url).ok(t)
 	catalog := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(catalog, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(catalog, []byte(entry), 0o600))
 	for what, c := range map[string]struct {
 		env  []string
 		args []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The headers helper of a file that is named runs for a command. That of a file which only lies there does not, as long as nobody has
@@ -37,9 +38,7 @@ func TestHeadersHelperNeedsTrust(t *testing.T) {
 		"ticket":    "#!/bin/sh\n: > '" + ran + "'\necho '{\"X-Ticket\":\"" + secret + "\"}'\n",
 		".mcp.json": `{"mcpServers":{"notes":{"type":"http","url":"` + srv.URL + `","headersHelper":"./ticket --for notes"}}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
 	if o := finish(t, list); o.code == cli.ExitOK || !strings.Contains(o.stderr, "trust") {
 		t.Errorf("untrusted: exit %d, %s%s", o.code, o.out, o.stderr)

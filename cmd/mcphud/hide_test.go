@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
@@ -48,9 +49,7 @@ func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
 	for before := range 240 {
 		said := strings.Repeat("x", before) + " " + secret + " " + strings.Repeat("y", 5000)
 		result, err := json.Marshal(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": said}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		e := s.Failure(cli.Explain(t.Context(), calls.ToolError("s", "tools/call login", result)))
 		if strings.Contains(e.Message, "corr") || len(e.Message) > cli.ToolSaidShown+10 {
 			t.Fatalf("after %d bytes: %s", before, e.Message)

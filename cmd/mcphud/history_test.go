@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	verbcall "github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -129,12 +130,8 @@ func TestNoHistoryIsWritten(t *testing.T) {
 // A call goes on where its history cannot be written, and says so.
 func TestBrokenHistory(t *testing.T) {
 	file := withCalls(t)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("not a database ", 1000)), 0o600))
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=x")...)
 	if o.code != 0 || !strings.Contains(o.out, "x") || !strings.Contains(o.stderr, "warning: cannot open the history") || !strings.Contains(o.stderr, "remove it") {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)

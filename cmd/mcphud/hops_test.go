@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -119,9 +120,7 @@ func TestTraceOfADelegatedCall(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile("../../testdata/hops.jsonl", kept, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	kept := mcphud(t, "trace", "../../testdata/hops.jsonl", "--filter", "tool:call_agent", "--format", "json").ok(t)
 	if err := json.Unmarshal([]byte(kept), &all); err != nil || len(all) != 1 || shape(all[0].Spans, "") != strings.Replace(delegatedShape, "client demo:", "client demo@router:", 1) {
@@ -196,9 +195,7 @@ func TestCallsAreExported(t *testing.T) {
 
 func TestTraceUsage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plain.jsonl")
-	if err := os.WriteFile(file, []byte(`{"seq":1,"time":"2026-11-22T12:00:00Z","server":"s","dir":"out","kind":"request","method":"ping","id":"1","size":40,"frame":{"jsonrpc":"2.0","id":1,"method":"ping"}}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"seq":1,"time":"2026-11-22T12:00:00Z","server":"s","dir":"out","kind":"request","method":"ping","id":"1","size":40,"frame":{"jsonrpc":"2.0","id":1,"method":"ping"}}`+"\n"), 0o600))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -234,9 +231,7 @@ func TestBudgetHopsAddUp(t *testing.T) {
 	if err == nil {
 		err = s.Connect(context.Background())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		name, tool, args string
 		spans            int
@@ -248,9 +243,7 @@ func TestBudgetHopsAddUp(t *testing.T) {
 			best := time.Hour
 			for range 20 {
 				r, err := s.CallTool(t.Context(), c.tool, []byte(c.args), session.CallOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				q, _ := j.Get(r.Request)
 				g := trace.Find(j, q.Trace)
 				var tree *trace.Tree

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -61,13 +62,9 @@ func TestHostileTextOfEachCommand(t *testing.T) {
 func shown(t *testing.T, args ...string) string {
 	t.Helper()
 	f, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
-	if err := pty.Setsize(tty, &pty.Winsize{Rows: 30, Cols: 120}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, pty.Setsize(tty, &pty.Winsize{Rows: 30, Cols: 120}))
 	var b bytes.Buffer
 	var read sync.WaitGroup
 	read.Go(func() { _, _ = b.ReadFrom(f) }) // ends with an error once nobody has the other end
@@ -105,9 +102,7 @@ func TestEscaped(t *testing.T) {
 		var sent bytes.Buffer
 		enc := json.NewEncoder(&sent)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode([]string{h.Value}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, enc.Encode([]string{h.Value}))
 		shown := output.Escaped(sent.Bytes())
 		if why := hostile.Harm(string(shown)); why != "" {
 			t.Errorf("%s: %s", h.Name, why)

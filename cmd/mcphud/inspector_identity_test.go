@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/inspector"
 	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The login at an identity provider is one of mcphud, and the Inspector's command line uses it by the client's file.
@@ -33,9 +34,7 @@ func TestInspectorUsesAnIdentityProvider(t *testing.T) {
 		"off.json":    `{"enterpriseManagedAuth":{"enabled":false,"idp":{"issuer":"` + idp.URL + `","clientId":"at-idp"}}}`,
 		"bad.json":    `{"enterpriseManagedAuth":{"idp":{"issuer":"login","clientId":"at-idp"}}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
 	}
 	list := func(client string) outcome {
 		return finish(t, run(verbinspect.Inspecting, "--config", "mcp.json", "--client-config", client, "--method", "tools/list"))

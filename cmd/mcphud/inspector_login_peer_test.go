@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // loginGuard is a server that wants the token "good", beside the endpoints of the authorization server that gives it for a refresh token.
@@ -55,9 +56,7 @@ func (g *loginGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func keep(t *testing.T, home, as, url string, token auth.Token) {
 	t.Helper()
 	store := filepath.Join(home, ".mcp-inspector", "storage")
-	if err := os.MkdirAll(store, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(store, 0o700))
 	type object = map[string]any
 	grant := object{"tokens": object{"access_token": token.Access, "refresh_token": token.Refresh, "token_type": "Bearer"}, "clientInformation": object{"client_id": "me"}}
 	theirs, err := json.Marshal(object{"version": 0, "state": object{"idpSessions": object{}, "servers": object{url: object{
@@ -67,17 +66,13 @@ func keep(t *testing.T, home, as, url string, token auth.Token) {
 			"response_types_supported": []string{"code"}, "token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
 		},
 	}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write(t, filepath.Join(store, "oauth.json"), string(theirs))
 	token.Type, token.Obtained = "Bearer", time.Now().Add(-time.Hour)
 	ours := auth.Credentials{
 		Key: auth.Key{Resource: url, Issuer: as}, Client: auth.Client{ID: "me", Method: "none", Origin: auth.Registered}, Token: token, TokenURL: as + "/token", RevokeURL: as + "/revoke",
 	}
-	if err := credstore.Open(credstore.File, filepath.Join(home, ".state", "mcphud")).Put(context.Background(), ours); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, credstore.Open(credstore.File, filepath.Join(home, ".state", "mcphud")).Put(context.Background(), ours))
 }
 
 // The options about stored logins do the same with mcphud's as they do with the Inspector's, and end with the same exit codes.

@@ -15,6 +15,7 @@ import (
 
 	verbinspect "github.com/mcphud/mcphud/cmd/verb/inspect"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // both runs a command line of the Inspector by it and by mcphud, each in a home of its own with the same files.
@@ -29,9 +30,7 @@ func both(t *testing.T, files map[string]string, args ...string) (theirs, ours o
 	}
 	home := t.TempDir() // one after the other, for messages with paths
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
 	}
 	theirs = at(exec.Command(program[0], append(program[1:], args...)...), home)
 	_ = os.Remove(filepath.Join(home, ".mcp-inspector", "mcp.json")) // it may not be there

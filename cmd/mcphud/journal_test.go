@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -43,9 +44,7 @@ func TestJournalPipe(t *testing.T) {
 	t.Parallel()
 	name := recorded(t)
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	cmd := command(t, "journal", "cut", "-", "--filter", "tool:echo")
 	cmd.Stdin = f
@@ -223,9 +222,7 @@ func TestJournalReadmeMembers(t *testing.T) {
 	at := 0
 	check := func(line []byte) {
 		var members map[string]any
-		if err := json.Unmarshal(line, &members); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &members))
 		for name := range members {
 			if !strings.Contains(traffic.README, "\n| `"+name+"` | ") {
 				t.Errorf("the manual lacks %s", name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A kill at any moment leaves the configuration and the history whole, with all that was said to be in them, and tears no line of the
@@ -26,9 +27,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	run := func(late time.Duration, args ...string) (whole bool) {
 		cmd := command(t, args...)
 		cmd.Dir, cmd.Env = home, append(cmd.Env, env...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		killed := time.AfterFunc(late, func() { _ = cmd.Process.Kill() })
 		defer killed.Stop()
 		_ = cmd.Wait() // the verdict is its state

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // modesRestored says which mode that the UI switched on stayed on, "" if none.
@@ -37,9 +38,7 @@ func modesRestored(out string) string {
 func marked(t *testing.T, mark string) (pids []int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(mark)) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
@@ -55,9 +54,7 @@ func marked(t *testing.T, mark string) (pids []int) {
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	stdio := func(mode behave.Mode) []string {
 		s := faketest.Stdio(t, mode)

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // await polls for something that another process does; a test that waits in vain fails.
@@ -63,14 +64,10 @@ func TestInterrupt(t *testing.T) {
 			cmd := command(t, append([]string{"--journal", journal}, c.args...)...)
 			var out, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Start())
 			await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
 			start := time.Now()
-			if err := cmd.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Process.Signal(c.signal))
 			o := wait2(t, cmd, &out, &stderr)
 			if o.code != cli.ExitInterrupted || o.errorLine(t).Kind != "Interrupted" || o.out != "" {
 				t.Errorf("exit %d, stdout %q, stderr %s", o.code, o.out, o.stderr)
@@ -92,9 +89,7 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	cmd := command(t, fake(t, behave.IgnoreTerm, "tools", "call", "wait", "--journal", journal)...)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGINT)
@@ -112,19 +107,13 @@ func TestAnInterruptSaysWhatItWaitsFor(t *testing.T) {
 	}
 	dir := t.TempDir()
 	said := filepath.Join(dir, "stderr")
-	if err := os.WriteFile(filepath.Join(dir, "npx"), []byte("#!/bin/sh\ntrap '' TERM INT\necho installing >&2\nwhile :; do sleep 0.2; done\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "npx"), []byte("#!/bin/sh\ntrap '' TERM INT\necho installing >&2\nwhile :; do sleep 0.2; done\n"), 0o700))
 	f, err := os.Create(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	cmd := command(t, "tools", "list", "--", filepath.Join(dir, "npx"), "-y", "some-server")
 	cmd.Stderr = f
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	await(t, "the installation", func() bool { return strings.Contains(contents(said), "installing\n") })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "interrupt again to kill it") })
@@ -141,9 +130,7 @@ func TestNoChildIsLeft(t *testing.T) {
 			var r struct {
 				StructuredContent struct{ Server, Child int }
 			}
-			if err := json.Unmarshal([]byte(mcphud(t, fake(t, mode, "tools", "call", "pids")...).ok(t)), &r); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(mcphud(t, fake(t, mode, "tools", "call", "pids")...).ok(t)), &r))
 			for _, pid := range []int{r.StructuredContent.Server, r.StructuredContent.Child} {
 				if pid != 0 && faketest.Alive(pid) {
 					faketest.EndProcess(t, pid)
@@ -182,12 +169,8 @@ func afterLastByte(t *testing.T, args []string) time.Duration {
 	cmd := command(t, args...)
 	cmd.Env = append(cmd.Env, cli.NoHistory+"=")
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	var last time.Time
 	buf := make([]byte, 1<<16)
 	for err == nil {
@@ -196,9 +179,7 @@ func afterLastByte(t *testing.T, args []string) time.Duration {
 			last = time.Now()
 		}
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Wait())
 	return time.Since(last)
 }
 
@@ -216,13 +197,9 @@ func leaveEarly(t *testing.T, cmd *exec.Cmd) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	_ = w.Close()
 	if _, err := bufio.NewReader(r).ReadByte(); err != nil {
 		t.Fatal(err)
@@ -238,9 +215,7 @@ func onTerminal(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	cmd := command(t, args...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	var b bytes.Buffer
 	_, _ = io.Copy(&b, f) // ends with EIO when the program is gone

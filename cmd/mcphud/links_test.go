@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // linkedServers are an agent with a token, and a router that sends it: servers where clients may have a connection of their own.
@@ -62,9 +63,7 @@ func TestP14b_AgentAndRouterTakeWebSockets(t *testing.T) {
 	}
 	for _, at := range []string{agent + "/mcp", router + "/mcp", router + "/mcps/one/mcp"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name, v := range map[string]string{
 			"Origin": "https://evil.example", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 			"Authorization": "Bearer t0ken",
@@ -113,9 +112,7 @@ func TestR3b_ClientOfHTTPWithSSE(t *testing.T) {
 	for at, tool := range map[string]string{agent + "/sse": "test_tool_with_progress", router + "/mcps/one/sse": "test_tool_with_progress", router + "/sse": "mcp__one__test_tool_with_progress"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		c, err := client.NewSSEMCPClient(at, transport.WithHeaders(map[string]string{"Authorization": "Bearer t0ken"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		progress := make(chan string, 100)
 		c.OnNotification(func(n mcp.JSONRPCNotification) { progress <- n.Method })
 		if err := c.Start(ctx); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A program logs in by the grant of its configuration: nobody is asked, and no secret is printed, also where it is refused.
@@ -24,9 +25,7 @@ func TestProgramsLogInWithoutAPerson(t *testing.T) {
 	}})
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
 	text := "servers:\n  reports:\n    url: " + s.URL + "\n    oauth: {grant: client_credentials, client_id: nightly, client_secret: '${REPORTS_SECRET}'}\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	t.Setenv("REPORTS_SECRET", "zqsecretzq")
 	journal := filepath.Join(t.TempDir(), "journal.jsonl")
 	args := []string{"tools", "call", "echo", "text=hello", "--config", file, "--server", "reports", "--journal", journal}
@@ -57,12 +56,8 @@ func TestLogoutRevokes(t *testing.T) {
 			s := authtest.Start(t, authtest.Knobs{Refuse: map[string]string{"/revoke": refuse}})
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			store, err := cli.Credentials()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := auth.New(s.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, auth.New(s.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}))
 			o := mcphud(t, "auth", "logout", s.URL, "--format", "text")
 			if o.code != 0 || !strings.Contains(o.out, "logged out of "+s.URL) || strings.Contains(o.out, "not revoked at "+s.URL+": ") != (refuse != "") || !strings.Contains(o.out, refuse) {
 				t.Errorf("got %+v", o)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // nobody is the environment of a terminal at which no browser can be opened, and where logins are kept in the home folder.
@@ -40,13 +41,9 @@ func pageOn(t *testing.T, s *ptyRun, n int) string {
 func ended(t *testing.T, page string) string {
 	t.Helper()
 	u, err := url.Parse(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	back, err := authtest.Visit(t.Context(), nil, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return back.String()
 }
 
@@ -158,9 +155,7 @@ func TestALoginOpensTheBrowser(t *testing.T) {
 	dir := t.TempDir()
 	program, opened := filepath.Join(dir, "browser"), filepath.Join(dir, "opened")
 	script := "#!/bin/sh\nprintf '%s' \"$*\" > '" + opened + ".part'\nmv '" + opened + ".part' '" + opened + "'\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
 	env := []string{"CI=", "SSH_CONNECTION=", "SSH_CLIENT=", "SSH_TTY=", "BROWSER=" + program, "MCPHUD_CREDENTIALS=file"}
 	for _, flag := range []string{"--no-browser=false", "--no-browser"} {
 		_ = os.Remove(opened)
@@ -228,16 +223,12 @@ func TestALoginWhosePortIsTaken(t *testing.T) {
 	t.Parallel()
 	srv := authtest.Start(t, authtest.Knobs{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	cmd := sameHome(t)("auth", "login", "--server", "notes", "--config", "s.json")
 	redirect := "http://" + l.Addr().String() + "/callback"
 	config := `{"mcpServers": {"notes": {"url": "` + srv.URL + `", "oauth": {"redirect_uri": "` + redirect + `"}}}}`
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "s.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "s.json"), []byte(config), 0o600))
 	if o := finish(t, cmd); o.code != cli.ExitAuth || !strings.Contains(o.errorLine(t).Message, redirect+": listen on "+l.Addr().String()+": the port is taken") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // shownURL is the URL that a login shows, alone in its line, which has to be there as a whole.
@@ -26,14 +27,10 @@ func follow(t *testing.T, page string) (status int, body string) {
 	t.Helper()
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := c.Get(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resp.StatusCode, string(b)
 }
 
@@ -52,12 +49,8 @@ func startLogin(t *testing.T, cmd *exec.Cmd) *loginRun {
 	x := &loginRun{Cmd: cmd, stderr: &strings.Builder{}, rest: make(chan struct{}), out: &strings.Builder{}}
 	cmd.Stdout = x.out
 	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	lines := bufio.NewScanner(pipe)
 	for x.page == "" && lines.Scan() {
 		x.stderr.WriteString(lines.Text() + "\n")
@@ -116,15 +109,11 @@ func TestC7_LoginHeadless(t *testing.T) {
 					oauth = "\n    oauth: {auth_url: " + srv.Issuer.URL + "/authorize, token_url: " + srv.Issuer.URL + "/token, client_id: mine, client_secret: s3cret, scopes: [read, write], redirect_uri: " + redirect + "}"
 				}
 				cmd := run("auth", "login", "--no-browser", "--server", "notes", "--config", "s.yaml", "--format", "json")
-				if err := os.WriteFile(filepath.Join(cmd.Dir, "s.yaml"), []byte("servers:\n  notes:\n    transport: {type: http, url: "+srv.URL+"}"+oauth+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "s.yaml"), []byte("servers:\n  notes:\n    transport: {type: http, url: "+srv.URL+"}"+oauth+"\n"), 0o600))
 				x = startLogin(t, cmd)
 			}
 			page, err := url.Parse(x.page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			back := page.Query().Get("redirect_uri")
 			if static && back != redirect || !static && !strings.HasPrefix(back, "http://127.0.0.1:") || page.Query().Get("code_challenge_method") != "S256" {
 				t.Errorf("%s", x.page)
@@ -178,13 +167,9 @@ func TestC7_LoginHeadless(t *testing.T) {
 func anyPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return port
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Whoever changes a file that has another name is told on stderr that the other one stays as it was; a dry run tells it before.
@@ -20,9 +22,7 @@ func TestOtherNamesOfAFileAreSaid(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file, other := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "other.json")
-		if err := os.WriteFile(file, []byte(entry), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(entry), 0o600))
 		if err := os.Link(file, other); err != nil {
 			t.Skip("no hard links here: ", err)
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asMain is the environment variable that makes the test binary the program itself, for what only a process of its own shows:
@@ -158,16 +159,12 @@ func ownProcess(t *testing.T, args ...string) outcome {
 func mcphud(t *testing.T, args ...string) outcome {
 	t.Helper()
 	in, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.Close()
 	var read sync.WaitGroup
 	pipe := func(to *bytes.Buffer) *os.File {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		read.Go(func() {
 			defer r.Close()
 			_, _ = to.ReadFrom(r)
@@ -193,9 +190,7 @@ func finish(t *testing.T, cmd *exec.Cmd) outcome {
 	}
 	cmd.Stderr = &stderr
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	return wait(t, cmd, &out, &stderr, start)
 }
 
@@ -219,12 +214,8 @@ func fake(t *testing.T, mode behave.Mode, args ...string) []string {
 func agent(t *testing.T, o agentsrv.Options) string {
 	t.Helper()
 	a, err := agentsrv.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	t.Cleanup(func() {
 		// Calls that a test left behind are not errors of the agent.
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)

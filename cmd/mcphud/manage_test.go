@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var manageSocket = regexp.MustCompile(`"servers can be registered","socket":"([^"]+)"`)
@@ -40,9 +41,7 @@ func TestG1_G2_E2E_ManagedWithCurl(t *testing.T) {
 		t.Skip("there is no curl here")
 	}
 	dir, err := os.MkdirTemp("", "mng") // paths of sockets must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
 	r := launch(t, routerCommand(t, `{"routes":{}}`, nil, "--port", "0"), routerReady)
@@ -55,9 +54,7 @@ func TestG1_G2_E2E_ManagedWithCurl(t *testing.T) {
 		t.Errorf("%v %v", fi, err)
 	}
 	config, err := json.Marshal(map[string]any{"name": "files", "command": faketest.Binary(t), "args": []string{string(behave.Good)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := curl(t, socket, "RegisterMcpServer", string(config)); !strings.Contains(got, `"Disconnected"`) {
 		t.Error(got)
 	}

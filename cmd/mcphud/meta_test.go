@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // --meta reaches the server with every request of every verb, but for the handshake.
@@ -32,9 +33,7 @@ func TestMetaGoesWithEveryRequest(t *testing.T) {
 			journal := filepath.Join(t.TempDir(), "journal.jsonl")
 			o := mcphud(t, fake(t, mode, append(verb, "--meta", "tenant_id=acme", "--meta", "example.com/n:=7", "--journal", journal)...)...)
 			record, err := os.ReadFile(journal)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			requests, greeted := 0, false
 			for line := range strings.Lines(string(record)) {
 				body := jsonrpc.Get([]byte(line), "frame")

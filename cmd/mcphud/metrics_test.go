@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var (
@@ -112,9 +113,7 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 	scrape := func(headers ...string) httpReply {
 		t.Helper()
 		r, err := s.send(http.MethodGet, s.url, "", headers...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	r := scrape("Accept", "application/openmetrics-text; version=1.0.0")

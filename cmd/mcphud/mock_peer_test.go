@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // explorer is a client of others, which prints what it saw of a server.
@@ -128,9 +129,7 @@ func seenAgain(t *testing.T, server config.Server, x explorer, calls string) {
 func legacyOnly(t *testing.T, file string) bool {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return bytes.Contains(raw, []byte(`"method":"initialize"`))
 }
 
@@ -152,9 +151,7 @@ func startMock(t *testing.T, args ...string) string {
 	cmd := command(t, args...)
 	errs := &faketest.Buffer{}
 	cmd.Stderr = errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // secured is a server over TLS. conf may be nil.
@@ -41,9 +42,7 @@ func TestNetworkOfAServer(t *testing.T) {
 		"  both: {url: '" + open + "', insecure: true, ca: x.pem}\n" +
 		"  proxied: {url: '" + open + "', proxy: 'ftp://me:" + secret + "@host'}\n" +
 		"  through: {url: '" + open + "', proxy: 'http://me:" + secret + "@127.0.0.1:1'}\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	for name, args := range map[string][]string{
 		"flags":    {"tools", "list", strict, "--ca", own.Cert, "--client-cert", me.Cert, "--client-key", me.Key},
 		"an entry": {"tools", "list", "--config", file, "--server", "strict"},
@@ -127,22 +126,16 @@ func TestProxyOfACommand(t *testing.T) {
 // A URL can be that of a Unix socket, wherever one is taken.
 func TestUnixSocketOfAServer(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // the path of a socket has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "notes.sock")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: behave.Handler(behave.Good, behave.Fault{JSON: true})}}
 	s.Start()
 	t.Cleanup(s.Close)
 	file := filepath.Join(dir, "mcphud.yaml")
-	if err := os.WriteFile(file, []byte("servers: {notes: {url: 'unix://"+path+":/mcp'}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("servers: {notes: {url: 'unix://"+path+":/mcp'}}\n"), 0o600))
 	for _, args := range [][]string{
 		{"tools", "list", "unix://" + path + ":/mcp"},
 		{"tools", "list", "--url", "http+unix://" + strings.ReplaceAll(path, "/", "%2F") + "/mcp"},
@@ -234,9 +227,7 @@ func TestNetworkOfTheUser(t *testing.T) {
 				dir := filepath.Join(cmd.Dir, ".config", "mcphud")
 				writeText(t, filepath.Join(dir, "config.yaml"), "network: {ca: ca.pem}\n")
 				pem, err := os.ReadFile(ours.Cert)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				writeText(t, filepath.Join(dir, "ca.pem"), string(pem))
 			}
 			mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // bundled is a bundle with a server of ours: a script that starts it where it was given its secret.
@@ -48,13 +49,9 @@ func bundleOf(t *testing.T, manifest, run string) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(f.text))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	return out.Bytes()
 }
 
@@ -64,9 +61,7 @@ func TestOpenBundle(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	file := filepath.Join(dir, "notes.mcpb")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, b, 0o600))
 	var list verbservers.BundleReport
 	if o := mcphud(t, "open", file, "--list"); json.Unmarshal([]byte(o.ok(t)), &list) != nil || len(list.Entries) != 2 || list.Name != "notes" || len(list.Inputs) != 2 || list.SHA256 != sum(b) {
 		t.Errorf("%s", o.out)
@@ -96,9 +91,7 @@ func TestOpenBundle(t *testing.T) {
 		t.Error(o.out)
 	}
 	script := filepath.Join(dir, "cache", "mcphud", "bundles", sum(b), "bundle", "server", "run")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho pwned\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho pwned\n"), 0o700))
 	if o := mcphud(t, append([]string{"open", file, "--save", filepath.Join(dir, "again.json")}, set...)...); o.code == cli.ExitOK || !strings.Contains(o.stderr, "server/run is not what it was") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -37,9 +38,7 @@ func TestOpenServingPackage(t *testing.T) {
 	write := func(name, text string, mode os.FileMode) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	// npx -y notes@1.0.0 --port N, which is an agent of ours.
@@ -61,9 +60,7 @@ func TestOpenServingPackage(t *testing.T) {
 	gone := func() { t.Helper(); processEnds(t, pid) }
 	gone()
 	taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer taken.Close()
 	if o := mcphud(t, list...); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "another program listens at "+taken.Addr().String()) {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
@@ -108,13 +105,9 @@ func TestServingPackageThatDoesNotListen(t *testing.T) {
 func processEnds(t *testing.T, pid string) {
 	t.Helper()
 	raw, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it still runs")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What was recorded comes out as lines of the same format, which open as the same bytes again, as lines for people, and as the
@@ -99,9 +100,7 @@ func TestOpenScreen(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	empty := filepath.Join(t.TempDir(), "empty.jsonl")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	ui = startUI(t, "open", empty)
 	ui.shows("No entries in empty.jsonl.")
 }

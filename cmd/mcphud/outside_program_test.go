@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	verbconfig "github.com/mcphud/mcphud/cmd/verb/config"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 	"github.com/mcphud/mcphud/views/stack"
@@ -102,9 +103,7 @@ func outsideRules(t *testing.T, _ string) string {
 	var check struct{ Rules []rule }
 	var explain []rule
 	for args, to := range map[string]any{"check --list-rules": &check, "explain --rules": &explain} {
-		if err := json.Unmarshal([]byte(mcphud(t, append(strings.Fields(args), "--format", "json")...).ok(t)), to); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(mcphud(t, append(strings.Fields(args), "--format", "json")...).ok(t)), to))
 	}
 	b.WriteString("═══ mcphud check --list-rules\n")
 	for _, r := range check.Rules {
@@ -123,9 +122,7 @@ func outsideSchemas(t *testing.T, _ string) string {
 	for _, name := range slices.Sorted(maps.Keys(verbconfig.Schemas())) {
 		text := mcphud(t, "config", "schema", name).ok(t)
 		var root map[string]any
-		if err := json.Unmarshal([]byte(text), &root); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(text), &root))
 		fmt.Fprintf(&b, "═══ %s: %v\n", name, root["title"])
 		schemaLines(&b, "", root)
 		fmt.Fprintf(&b, "%d bytes, SHA-256 %x\n", len(text), sha256.Sum256([]byte(text)))
@@ -181,16 +178,12 @@ func schemaWord(key string, v any) string {
 func errorReport(ctx context.Context, t *testing.T, err error, format string) outcome {
 	t.Helper()
 	f, failed := os.CreateTemp(t.TempDir(), "")
-	if failed != nil {
-		t.Fatal(failed)
-	}
+	require.NoError(t, failed)
 	defer f.Close()
 	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: f, Err: f}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
 	a.Options.Format = format
 	code := a.Report(ctx, err)
 	text, failed := os.ReadFile(f.Name())
-	if failed != nil {
-		t.Fatal(failed)
-	}
+	require.NoError(t, failed)
 	return outcome{code: code, stderr: string(text)}
 }

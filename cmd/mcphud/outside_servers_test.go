@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -108,9 +109,7 @@ func outsideItems(t *testing.T, answer string) (items []outsideItem) {
 		delete(all, key)
 	}
 	sent, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return append(items, outsideItem{name: "beside the items", members: all, sent: string(sent)})
 }
 
@@ -149,19 +148,13 @@ func outsideMetrics(t *testing.T, _ string) string {
 	b.WriteString("═══ /metrics of an agent\n" + scraped(t, strings.TrimSuffix(url, "/mcp")+"/metrics"))
 
 	shared, err := cluster.Open(t.Context(), nats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(shared.Close)
 	file := filepath.Join(t.TempDir(), "routing.json")
 	writeText(t, file, fmt.Sprintf(`{"routes":{"demo":{"url":%q}}}`, url))
 	r, err := proxy.New(proxy.Options{Routes: file, Cluster: shared})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, r.Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()
@@ -194,9 +187,7 @@ var (
 func scraped(t *testing.T, url string) string {
 	t.Helper()
 	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	page, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {

@@ -14,6 +14,7 @@ import (
 	_ "github.com/charmbracelet/x/exp/golden" // declares -update
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // outside is what users, their scripts and their files see of the program: each file of testdata/outside, and what makes its text now.
@@ -43,9 +44,7 @@ func TestOutside(t *testing.T) {
 		t.Run(name, func(t *testing.T) { outsideIs(t, filepath.Join(dir, name), text(t, dir)) })
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if !slices.Contains(append(names, written...), e.Name()) {
 			t.Errorf("testdata/outside/%s belongs to no test any more; remove it, or add what makes it to the table in outside_test.go", e.Name())
@@ -83,9 +82,7 @@ func TestOutsideMessage(t *testing.T) {
 func outsideIs(t *testing.T, file, text string) {
 	t.Helper()
 	if f := flag.Lookup("update"); f.Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return
 	}
 	want, err := os.ReadFile(file)
@@ -141,9 +138,7 @@ func outsideDifference(name, want, got string) string {
 func outsideFolder(t *testing.T) string {
 	t.Helper()
 	start, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, source, _, _ := runtime.Caller(0)
 	for _, dir := range []string{start, filepath.Dir(source)} {
 		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/profiles/mock"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -294,13 +295,9 @@ func recordedServer(t *testing.T, recorded string) (url string) {
 	own := filepath.Join(t.TempDir(), recording)
 	writeText(t, own, recorded)
 	j, err := journal.Open(own, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := mock.New(mock.Options{Journal: j, Server: "everything", Speed: math.Inf(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	web := httptest.NewServer(m.Handler())
 	t.Cleanup(func() {
 		web.Close()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The name of a configured server is the target of every command that takes one, wherever a URL could stand.
@@ -128,9 +129,7 @@ func TestNameNeedsTheSameTrust(t *testing.T) {
 	run := sameHome(t)
 	first := run("ping", "notes")
 	entry, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"notes": map[string]any{"command": "sh", "args": []string{"-c", "touch started"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write(t, filepath.Join(first.Dir, ".mcp.json"), string(entry))
 	if o := finish(t, first); o.errorLine(t).Kind != "ServerDisabled" {
 		t.Errorf("ping: %s", o.stderr)

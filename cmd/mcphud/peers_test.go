@@ -10,15 +10,14 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // requests are the frames that a run sent, by its journal file.
 func requests(t *testing.T, file string) []json.RawMessage {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var frames []json.RawMessage
 	for line := range bytes.Lines(text) {
 		var e struct {
@@ -70,9 +69,7 @@ func answered(t *testing.T, s config.Server, frames []json.RawMessage, method st
 			ID     json.RawMessage
 			Method string
 		}
-		if err := json.Unmarshal(frame, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(frame, &r))
 		raw.Send(string(frame))
 		if r.ID == nil || r.Method == "" {
 			continue
@@ -87,9 +84,7 @@ func answered(t *testing.T, s config.Server, frames []json.RawMessage, method st
 				Method string
 				Result json.RawMessage
 			}
-			if err := json.Unmarshal(line, &a); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(line, &a))
 			if a.Method == "" && bytes.Equal(a.ID, r.ID) {
 				if r.Method == method {
 					result = string(a.Result)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // programEnv names the program with the race detector, where the tests themselves have none: .ci/run builds both. It is what serves, and what
@@ -39,9 +40,7 @@ func ownProgram(t testing.TB) string {
 func testProgram(t testing.TB) string {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return exe
 }
 
@@ -82,9 +81,7 @@ func TestDataRacesOfProgramsAreSeen(t *testing.T) {
 	if got := racesIn(home); got != "" {
 		t.Errorf("out of nothing: %s", got)
 	}
-	if err := os.WriteFile(filepath.Join(home, "race.123"), []byte("==\n"+raced+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, "race.123"), []byte("==\n"+raced+"\n"), 0o600))
 	if got := racesIn(home); !strings.Contains(got, raced) {
 		t.Errorf("%q", got)
 	}

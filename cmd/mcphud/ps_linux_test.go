@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/tap/running"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // psRow is the server with a process id as ps lists it.
 func psRow(t *testing.T, pid int) (s running.Server, ok bool) {
 	t.Helper()
 	var all struct{ Servers []running.Server }
-	if err := json.Unmarshal([]byte(mcphud(t, "ps", "--format", "json").ok(t)), &all); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(mcphud(t, "ps", "--format", "json").ok(t)), &all))
 	for _, s := range all.Servers {
 		if s.PID == pid {
 			return s, true
@@ -31,20 +30,14 @@ func psRow(t *testing.T, pid int) (s running.Server, ok bool) {
 // A process that is named like a server is listed with who started it, its age and its memory, until it ends.
 func TestPsListsServers(t *testing.T) {
 	cat, err := exec.LookPath("cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	nap := &exec.Cmd{Path: cat, Args: []string{"mcp-server-nap", "-"}}
 	in, err := nap.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := nap.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := nap.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, nap.Start())
 	pid := nap.Process.Pid
 	await(t, "the server", func() bool { _, ok := psRow(t, pid); return ok })
 	s, _ := psRow(t, pid)
@@ -65,34 +58,22 @@ func TestPsListsServers(t *testing.T) {
 // A server whose client ended is an orphan, where nobody but the first process takes it over.
 func TestPsMarksOrphans(t *testing.T) {
 	cat, err := exec.LookPath("cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	link := filepath.Join(t.TempDir(), "mcp-server-left")
 	b, err := os.ReadFile(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(link, b, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(link, b, 0o700))
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close() // which ends it
 	client := exec.Command("sh", "-c", `"$0" - <&3 | cat >/dev/null & sleep 0.2; echo done`, link)
 	client.ExtraFiles = []*os.File{r}
-	if err := client.Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, client.Run())
 	_ = r.Close()
 	var s running.Server
 	await(t, "the server", func() bool {
 		all, err := running.Processes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, p := range all {
 			if len(p.Argv) > 0 && p.Argv[0] == link {
 				s, _ = psRow(t, p.PID)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const agentManual = "../../agentsrv/README.md"
@@ -52,9 +53,7 @@ func TestAgentSettingsAreCalledLikeTheirFlags(t *testing.T) {
 func TestReadmeNumbersOfErrors(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(agentManual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "| `data.kind` |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	kinds := 0
@@ -81,9 +80,7 @@ func TestA4_ReadmeToolOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	peertest.Node(t)
 	text, err := os.ReadFile(agentManual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	example, rest, _ := strings.Cut(rest, "```\n")
 	_, want, _ := strings.Cut(rest, "$ mcphud tools call count_words text='to be or not to be' -- mcphud agent --stdio\n")
@@ -92,9 +89,7 @@ func TestA4_ReadmeToolOfOnesOwn(t *testing.T) {
 		t.Fatalf("%s has no example of a tool", agentManual)
 	}
 	file := filepath.Join(t.TempDir(), options.AgentFile)
-	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(example), 0o600))
 	run := func(args ...string) outcome {
 		c := command(t, append([]string{"tools"}, args...)...)
 		c.Args = append(c.Args, "--", c.Path, "agent", "--stdio", "--ephemeral", "--config", file)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Every command that the manual shows for scripts works as it stands there, with the names of servers put in.
@@ -18,9 +19,7 @@ func TestPeerReadmeCommands(t *testing.T) {
 	url := peertest.EverythingHTTP(t).Server.URL
 	config := filepath.Join(t.TempDir(), "mcphud.json")
 	entry := `{"mcpServers":{"everything":{"command":"` + everything.Command + `","args":["stdio"]}}}`
-	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(entry), 0o600))
 	behind := teamOf(t, nil, "demo") // the router
 	behind.start("everything", nil, "--profile", "everything")
 	const placeholder = "786512e2-9e0d" // the id of a task
@@ -33,9 +32,7 @@ func TestPeerReadmeCommands(t *testing.T) {
 		ran++
 		t.Run(args, func(t *testing.T) {
 			given, err := text.Words(args)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var words []string
 			for _, w := range given {
 				switch {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The README names every tool and prompt that the agent has, and no other tool.
@@ -80,9 +81,7 @@ func TestV3_ReadmeAgentCommands(t *testing.T) {
 	block, _, _ = strings.Cut(block, "```")
 	s := serveAgent(t, "--ephemeral")
 	shell := agentCommand(t, t.TempDir(), nil)
-	if err := os.WriteFile(filepath.Join(shell.Dir, "mcphud"), []byte("#!/bin/sh\nexec "+shell.Path+" \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(shell.Dir, "mcphud"), []byte("#!/bin/sh\nexec "+shell.Path+" \"$@\"\n"), 0o700))
 	ran := 0
 	for line := range strings.SplitSeq(strings.ReplaceAll(block, "\\\n", ""), "\n") {
 		line, ok := strings.CutPrefix(line, "$ ")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Agents register themselves, and a router serves them as one; who ends is gone at once.
@@ -54,9 +55,7 @@ func TestRouterOfAClusterWithoutAFile(t *testing.T) {
 func TestRegisterThatCannotBe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for _, c := range []struct{ args, says string }{
 		{"--register " + file, "is not a folder"},
 		{"--register " + file + ".none", "no such file"},

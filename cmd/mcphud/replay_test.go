@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // recordedCalls is a file of what calls of the bundled agent said.
@@ -57,16 +58,12 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	file := recordedCalls(t, url, []string{"echo", "message=hi"})
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	was := strings.ReplaceAll(string(b), `"text":"hi"`, `"text":"ho"`)
 	if was == string(b) {
 		t.Fatal("the answer is not in the file")
 	}
-	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(was), 0o600))
 	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "text", url)
 	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
 		t.Errorf("%d %s%s", o.code, o.out, o.stderr)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A login that somebody makes while a router runs serves the callers of that router.
@@ -18,14 +19,10 @@ func TestRouterUsesTheLoginOfItsUser(t *testing.T) {
 	run := sameHome(t)
 	runtimeDir(t)
 	router := run("router", "--port", "0", "--routes", "routing.json")
-	if err := os.WriteFile(filepath.Join(router.Dir, "routing.json"), fmt.Appendf(nil, `{"routes":{"docs":{"url":%q,"oauth":{}}}}`, srv.URL), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(router.Dir, "routing.json"), fmt.Appendf(nil, `{"routes":{"docs":{"url":%q,"oauth":{}}}}`, srv.URL), 0o600))
 	var log faketest.Buffer
 	router.Stderr = &log
-	if err := router.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, router.Start())
 	t.Cleanup(func() {
 		_ = router.Process.Signal(os.Interrupt)
 		_ = router.Wait() // the code says it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Other machines manage the router with a certificate, at the address that the log names.
@@ -24,9 +25,7 @@ func TestG1_RouterManagedWithACertificate(t *testing.T) {
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool(), Certificates: []tls.Certificate{me.TLS}}}
 	defer tr.CloseIdleConnections()
 	res, err := (&http.Client{Transport: tr}).Get("https://" + at.FindStringSubmatch(r.log())[1] + "/ListMcpServers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	body, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), `"name":"a"`) {

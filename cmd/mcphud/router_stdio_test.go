@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A host that starts its servers itself reaches every route by one command. Nothing but MCP is on stdout.
@@ -20,23 +21,17 @@ func TestR19_RouterOverStdio(t *testing.T) {
 	self := ownProgram(t)
 	file := filepath.Join(t.TempDir(), "routes.json")
 	text := `{"routes":{"demo":{"command":` + strconv.Quote(self) + `,"args":["agent","--stdio","--ephemeral"],"env":{"` + asMain + `":"1"}}}}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	got := ownProcess(t, "tools", "call", "mcp__demo__add", "a=40", "b=2", "-e", asMain+"=1", "--", self, "router", "--stdio", "--routes", file)
 	if got.code != 0 || !strings.Contains(got.out, `"sum":42`) {
 		t.Fatalf("%d %s %s", got.code, got.out, got.stderr)
 	}
 	cmd := routerCommand(t, "", nil, "--stdio", "--routes", file)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	time.Sleep(200 * time.Millisecond) // what it says unasked
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil || out.Len() > 0 {
@@ -77,32 +72,22 @@ func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
 		file: `{"routes":{"slow":{"command":` + strconv.Quote(npx) + `,"args":["-y","some-server"]}}}`,
 		npx:  "#!/bin/sh\ntrap '' TERM\nuntil [ -e '" + gate + "' ]; do sleep 0.1; done\n",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 	}
 	stderr, err := os.Create(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stderr.Close()
 	cmd := routerCommand(t, "", nil, "--stdio", "--routes", file)
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`+"\n")
 	await(t, "the package runner", func() bool { return strings.Contains(contents(said), "agent process started") })
 	_ = in.Close()
 	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "waiting for the processes of servers to end") })
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, contents(said))
 	}
@@ -113,9 +98,7 @@ func TestR19_StdioPrefix(t *testing.T) {
 	t.Parallel()
 	agent := serveAgent(t, "--ephemeral", "--port", "0")
 	file := filepath.Join(t.TempDir(), "routing.json")
-	if err := os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600))
 	self := ownProgram(t)
 	got := ownProcess(t, "tools", "call", "add", "a=40", "b=2", "-e", asMain+"=1", "--", self, "router", "--stdio", "--prefix", "never", "--routes", file)
 	if got.code != 0 || !strings.Contains(got.out, "42") {

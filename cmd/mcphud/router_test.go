@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
@@ -38,9 +39,7 @@ func routerCommand(t *testing.T, file string, env []string, args ...string) *exe
 
 func routesFile(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "routing.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "routing.json"), []byte(text), 0o600))
 }
 
 const addCall = `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}`
@@ -48,9 +47,7 @@ const addCall = `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name
 func (s *served) via(agent, frame string, headers ...string) httpReply {
 	s.t.Helper()
 	r, err := s.send(http.MethodPost, s.url+"/mcps/"+agent+"/mcp", frame, headers...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	return r
 }
 
@@ -210,9 +207,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 	if got, err = r.send(http.MethodGet, r.url+"/agents.json", ""); err != nil || !strings.Contains(got.body, `"failing"`) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if err := os.Remove(filepath.Join(r.home, "routing.json")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(r.home, "routing.json")))
 	await(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
 	if got := r.via("one", addCall); got.status != 502 {
 		t.Errorf("the last good routes are not in force: %+v", got)
@@ -227,9 +222,7 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 	tokens := func(text string) {
 		t.Helper()
 		next := filepath.Join(cmd.Dir, "next.json")
-		if err := errors.Join(os.WriteFile(next, []byte(text), 0o600), os.Rename(next, filepath.Join(cmd.Dir, "tokens.json"))); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.WriteFile(next, []byte(text), 0o600), os.Rename(next, filepath.Join(cmd.Dir, "tokens.json"))))
 	}
 	entry := func(token string) string {
 		sum := sha256.Sum256([]byte(token))
@@ -265,9 +258,7 @@ func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
 	cmd := routerCommand(t, text, nil, "--port", "0", "--audit", "audit.jsonl", "--pins", "pins.json")
 	sum := sha256.Sum256([]byte("swordfish"))
 	entry := `{"tokens":[{"sha256":"` + hex.EncodeToString(sum[:]) + `","name":"alpha","allowedTargets":["one"]}]}`
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "tokens.json"), []byte(entry), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "tokens.json"), []byte(entry), 0o644))
 	r := launch(t, cmd, routerReady)
 	if got := r.via("one", addCall); got.status != 401 {
 		t.Errorf("without a token: %+v", got)
@@ -292,9 +283,7 @@ func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
 		"pins.json":   {`"execute_code"`},
 	} {
 		raw, err := os.ReadFile(filepath.Join(cmd.Dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, w := range want {
 			if !strings.Contains(string(raw), w) {
 				t.Errorf("no %s in %s: %.2000s", w, file, raw)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
@@ -63,9 +64,7 @@ func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
 	dir, own := t.TempDir(), nettest.SelfSigned(t)
 	cert, key, other := own.Cert, own.Key, nettest.SelfSigned(t).Key
 	text := filepath.Join(dir, "text.pem")
-	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(text, []byte("swordfish"), 0o600))
 	for _, c := range []struct{ cert, key, says, names string }{
 		{filepath.Join(dir, "none.pem"), key, "no such file", "none.pem"},
 		{cert, filepath.Join(dir, "none.pem"), "no such file", "none.pem"},

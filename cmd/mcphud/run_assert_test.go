@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
@@ -177,18 +178,14 @@ func TestRunInterrupted(t *testing.T) {
 	server := append([]string{"sh", "-c", `echo $$ >> "$0"; exec "$@"`, pids}, fake(t, behave.Good)[1:]...)
 	for i := range 5 {
 		file := filepath.Join(dir, ".mcphud", "calls", fmt.Sprintf("%d.yaml", i))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		write(t, file, "tool: echo\nexpect: .nothing\nretry: {for: 9m, every: 10ms}\n")
 	}
 	cmd := command(t, append([]string{"run", dir, "--concurrency", "3", "--"}, server...)...)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	for n := 0; n < 1200 && len(strings.Fields(contents(pids))) < 3; n++ {
 		time.Sleep(25 * time.Millisecond)
 	}

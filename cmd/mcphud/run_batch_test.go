@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call of a file is the same whole call for each object, and at a second server: what it expects, its metadata and its time limit.
@@ -23,9 +24,7 @@ func TestRunBatchOfAFile(t *testing.T) {
 	objects, journal := batchFile(t, `[{"a":2},{"a":3},{"a":2}]`), filepath.Join(t.TempDir(), "j.jsonl")
 	tenants := func() int {
 		b, err := os.ReadFile(journal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return strings.Count(string(b), "com.example/tenant")
 	}
 	o := mcphud(t, "run", "add", "--batch", objects, "--journal", journal, "--url", url, "--format", "json")
@@ -40,9 +39,7 @@ func TestRunBatchOfAFile(t *testing.T) {
 	if got := outcomes(t, o.out); !slices.Equal(got, []string{"timeout"}) {
 		t.Errorf("a time limit: exit %d, %q\n%s", o.code, got, o.stderr)
 	}
-	if err := os.Remove(journal); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(journal))
 	o = mcphud(t, "run", "add", "a=2", "--compare", "protocol:2025-11-25", "--journal", journal, "--url", url, "--format", "json")
 	if d := difference(t, o); o.code != cli.ExitOK || !d.Same || tenants() < 2 || !strings.Contains(o.stderr, "what add expects is not judged") {
 		t.Errorf("exit %d, %d with metadata\n%s%s", o.code, tenants(), o.out, o.stderr)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A run writes reports of its calls, and of nothing else, whatever comes of them; what it prints and its exit code stay as they are.
@@ -76,9 +77,7 @@ func TestRunTrust(t *testing.T) {
 	s := faketest.Stdio(t, behave.Good)
 	file := func(args ...string) string {
 		argv, err := json.Marshal(append([]string{s.Command}, args...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return "command: " + string(argv) + "\ntool: echo\narguments: {text: hi, message: hi}\n"
 	}
 	dir := project(t, map[string]string{"own.yaml": file(s.Args...), "away.yaml": "url: http://127.0.0.1:1/mcp\ntool: echo\n"})
@@ -99,9 +98,7 @@ func TestRunTrust(t *testing.T) {
 	if o := mcphud(t, "run", "own"); !strings.Contains(o.stderr, "not trusted yet") {
 		t.Errorf("a changed command is trusted: %s", o.stderr)
 	}
-	if err := os.Remove(filepath.Join(dir, "away.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "away.yaml")))
 	if o := mcphud(t, "check", "cases"); !strings.Contains(o.stderr, "not trusted yet") {
 		t.Errorf("check cases: %s", o.stderr)
 	}
@@ -135,9 +132,7 @@ func TestSavedCallsOfOtherFoldersAreNotTrusted(t *testing.T) {
 	t.Chdir(filepath.Dir(program))
 	mcphud(t, append([]string{"tools", "call", "echo", "text=hi", "message=hi", "--", "./server"}, s.Args...)...).ok(t)
 	project(t, map[string]string{})
-	if err := os.Symlink(s.Command, "server"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(s.Command, "server"))
 	mcphud(t, "history", "save", "last", "said").ok(t)
 	if o := mcphud(t, "run", "said"); !strings.Contains(o.stderr, "not trusted yet") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -20,13 +21,9 @@ func project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	faketest.Stdio(t, behave.Good) // it is built, which takes the folder of the test
 	dir := filepath.Join(t.TempDir(), ".mcphud", "calls")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(dir, 0o755))
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	t.Chdir(filepath.Dir(filepath.Dir(dir)))
 	return dir
@@ -88,9 +85,7 @@ func TestHistoryRun(t *testing.T) {
 	if calls := callsOf(t, "--limit", "20"); calls[len(calls)-9].ID != 9 || calls[len(calls)-9].Target != "echo" {
 		t.Errorf("%+v", calls)
 	}
-	if err := os.WriteFile(file, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("no database "), 1000), 0o600))
 	if o := mcphud(t, "run", "nix"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no call") {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
@@ -170,12 +165,8 @@ func TestRunNeedsTrust(t *testing.T) {
 		"secret.yaml": "tool: echo\narguments: {path: '***'}\nsecrets: [/path]\n",
 	})
 	entry, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"fake": map[string]any{"command": s.Command, "args": s.Args}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(".mcp.json", entry, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(".mcp.json", entry, 0o644))
 	for _, name := range []string{"touch", "url", "named", ".mcphud/calls/touch.yaml", ".mcphud/calls"} {
 		if o := mcphud(t, "run", name); o.code == 0 || name != ".mcphud/calls" && !strings.Contains(o.stderr, "not trusted yet") {
 			t.Errorf("%s: exit %d %s", name, o.code, o.stderr)

@@ -11,28 +11,21 @@ import (
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // beyond is what a server may reach for: a file that is not its own, one to write, and a listener.
 func beyond(t *testing.T) (args []string, read, write string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	dir := t.TempDir()
 	read, write = filepath.Join(dir, "secret"), filepath.Join(dir, "out", "file")
-	if err := os.WriteFile(read, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Dir(write), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(read, []byte("x"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Dir(write), 0o700))
 	call, err := json.Marshal(map[string]any{"name": "reach", "arguments": map[string]string{"read": read, "write": write, "dial": l.Addr().String()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return []string{"raw", "tools/call", string(call), "--format", "json"}, read, write
 }
 
@@ -99,9 +92,7 @@ func TestX5b_SandboxOfAnEntry(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcphud.yaml")
 	entry := "servers:\n  shut:\n    command: " + faketest.Binary(t) + "\n    sandbox: {read: [" + read + "]}\n  bad:\n    command: x\n    sandbox: {hosts: [a]}\n  gone:\n    command: " +
 		faketest.Binary(t) + "\n    sandbox: {read: [/nowhere/at/all]}\n"
-	if err := os.WriteFile(file, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(entry), 0o600))
 	on := func(server string, more ...string) []string {
 		return append(append(append([]string{}, args...), "--config", file, "--server", server), more...)
 	}
@@ -142,9 +133,7 @@ func TestX5b_SandboxIsShownAndWritten(t *testing.T) {
 	dir := t.TempDir()
 	description, file := filepath.Join(dir, "server.json"), filepath.Join(dir, "mcphud.yaml")
 	text := `{"name":"io.example/one","description":"d","version":"1.0.0","packages":[{"registryType":"npm","identifier":"one","version":"1.0.0","transport":{"type":"stdio"}}]}`
-	if err := os.WriteFile(description, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(description, []byte(text), 0o600))
 	shown := mcphud(t, "open", description, "--print", "--format", "text", "--sandbox=read=/data").ok(t)
 	if !strings.Contains(shown, "no network, reads /data") {
 		t.Error(shown)

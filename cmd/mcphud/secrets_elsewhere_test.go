@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -98,9 +99,7 @@ func TestTelemetryAndLogsHaveNoSecret(t *testing.T) {
 	note, args := allSecrets()
 	url := tm.router.url + "/mcps/a/mcp"
 	arguments, err := json.Marshal(map[string]any{"name": "echo", "arguments": map[string]any{"message": note + strings.Join(args, "\n"), "token": namedSecrets["token"]}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, call := range [][]string{
 		{"raw", "tools/call", string(arguments)},
 		{"resources", "read", "https://ann:pa55-word-of-ann@db.example/?token=" + namedSecrets["token"]},
@@ -144,9 +143,7 @@ func TestWhatAJournalHoldsIsOneSentence(t *testing.T) {
 	texts := map[string]string{"--help": mcphud(t, "--help").ok(t), "tools call --help": mcphud(t, "tools", "call", "--help-all").ok(t)}
 	for _, file := range []string{"../../README.md", "README.md", "../../session/traffic/README.md"} {
 		b, err := os.ReadFile(filepath.FromSlash(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		texts[file] = string(b)
 	}
 	for where, text := range texts {

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // usualSecrets are the usual forms of secrets, split so that nobody takes them for real ones.
@@ -126,9 +127,7 @@ func TestNothingThatIsKeptHasASecretInIt(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if looked < 3 {
 		t.Errorf("only %d files have the call", looked)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What a configuration has for a login is shown without its secrets, wherever it stands: masked in lists and explanations.
@@ -33,9 +34,7 @@ func TestC4_SecretsOfLoginsStayHidden(t *testing.T) {
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		for _, args := range [][]string{{"servers", "list"}, {"config", "explain"}} {
 			for _, format := range []string{"text", "json"} {
 				o := mcphud(t, append(args, "--config", path, "--format", format)...)
@@ -146,9 +145,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 func processArguments(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err == nil { // else it is gone
 			all = append(all, string(b))

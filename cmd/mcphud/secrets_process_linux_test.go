@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A secret reaches the process that it is for, by its environment, and no other: not by arguments, which every user of the machine can read, and
@@ -24,19 +25,15 @@ tr '\000' '\n' </proc/$PPID/cmdline >"` + dir + `/$1.parent"
 shift
 exec "$@"
 `
-	if err := os.WriteFile(spy, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(spy, []byte(script), 0o700))
 	const ofA, ofB, inherited, header = "a-secret-of-a-1", "a-secret-of-b-2", "a-secret-of-ours-3", "a-secret-in-a-header-4"
 	server := fmt.Sprintf("[%q, NAME, env, -u, %s, %s=%s, %q]", spy, asMain, asServer, exampleServer, os.Args[0])
 	file := filepath.Join(dir, "mcp.yaml")
-	if err := os.WriteFile(file, []byte(`servers:
+	require.NoError(t, os.WriteFile(file, []byte(`servers:
   a: {command: sh, args: `+strings.Replace(server, "NAME", "a", 1)+`, env: {A_TOKEN: `+ofA+`}}
   b: {command: sh, args: `+strings.Replace(server, "NAME", "b", 1)+`, env: {B_TOKEN: `+ofB+`}}
   c: {url: "`+echoing(t)+`", headers: {X-Api-Key: `+header+`}, headersHelper: [sh, "`+spy+`", helper, echo, "{}"]}
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	cmd := command(t, "status", "--config", file, "--format", "json")
 	cmd.Env = append(cmd.Env, "GITHUB_TOKEN="+inherited)
 	o := finish(t, cmd)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call of the UI leaves no secret in what it keeps either: the history, values typed before, preferences, what was typed at the prompt.
@@ -24,9 +25,7 @@ func TestTheUIKeepsNoSecret(t *testing.T) {
 		arguments["note"] += what + " " + v + "\n"
 	}
 	typed, err := json.Marshal(arguments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := startUIWith(t, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", cli.NoHistory + "="}, echoing(t), "--journal", filepath.Join(home, "j.jsonl"))
 	s.shows("Logs in")
 	s.types(t, "\r")
@@ -62,16 +61,14 @@ func TestTheUIKeepsNoSecret(t *testing.T) {
 		}
 	}
 	look("what it says after its end", after)
-	if err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(path)
 		look(strings.TrimPrefix(path, home), string(b))
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if looked < 2 {
 		t.Errorf("only %d files have the call", looked)
 	}

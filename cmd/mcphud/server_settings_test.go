@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What mcp.yaml says of all servers is explained with its file and line, and with what it overrides; an entry's oauth block and keys that
@@ -33,12 +34,8 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 	cmd := explainer(t, "", "", nil)
 	for name, text := range map[string]string{".config/mcphud/mcphud.yaml": own, "mcp.yaml": local} {
 		path := filepath.Join(cmd.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	e, failure := explainedBy(t, cmd)
 	wantSettings(t, e.Servers, map[string]string{

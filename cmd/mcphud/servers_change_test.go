@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	verbservers "github.com/mcphud/mcphud/cmd/verb/servers"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // changes are what a command that changes entries printed.
@@ -87,13 +88,9 @@ func TestServersAreAddedChangedAndRemoved(t *testing.T) {
 func TestServersRefusals(t *testing.T) {
 	home := ownFolder(t)
 	path := filepath.Join(home, ".cursor", "mcp.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	text := "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	for _, c := range []struct {
 		args string
 		says string
@@ -148,9 +145,7 @@ func TestServersPaste(t *testing.T) {
 // Servers of all configs are printed as another program's file; what it cannot say is said, and is an error if asked for.
 func TestConfigConvert(t *testing.T) {
 	ownFolder(t)
-	if err := os.WriteFile("mcphud.yaml", []byte("servers:\n  a:\n    command: run\n    cwd: /srv\n    env: {TOKEN: '${TOKEN}', API_KEY: geheim-1234, LEVEL: '${LEVEL:-info}'}\n  b:\n    url: https://x.example\n    headers: {Authorization: 'Bearer ${B}'}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile("mcphud.yaml", []byte("servers:\n  a:\n    command: run\n    cwd: /srv\n    env: {TOKEN: '${TOKEN}', API_KEY: geheim-1234, LEVEL: '${LEVEL:-info}'}\n  b:\n    url: https://x.example\n    headers: {Authorization: 'Bearer ${B}'}\n"), 0o600))
 	o := mcphud(t, "config", "convert", "--to", "cursor")
 	if !strings.Contains(o.ok(t), `"TOKEN": "${env:TOKEN}"`) || !strings.Contains(o.out, `"API_KEY": "***"`) || !strings.Contains(o.stderr, "secrets are masked") ||
 		!strings.Contains(o.stderr, "lost: a: cwd: Cursor has no such setting") || !strings.Contains(o.stderr, "lost: a: env.LEVEL: Cursor has no default values") {

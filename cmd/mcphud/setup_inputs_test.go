@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asking writes a .vscode/mcp.json whose servers have to be told something: how to behave, and a key.
@@ -24,12 +25,8 @@ func asking(t *testing.T) string {
     "plain": {"command": %[1]q, "args": ["good"]}
   }
 }`, faketest.Stdio(t, behave.Good).Command)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	return path
 }
 

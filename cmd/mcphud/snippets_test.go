@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // node runs a module with Node, in the folder of the snippets, and returns what it prints.
@@ -36,9 +37,7 @@ func node(t *testing.T, module string, env ...string) string {
 func snippet(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -76,9 +75,7 @@ console.log(JSON.stringify([response.status, result, sessionId, toolsResponse.st
 	var first, second int
 	var result, tools json.RawMessage
 	var session string
-	if err := json.Unmarshal([]byte(node(t, module)), &[]any{&first, &result, &session, &second, &tools}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(node(t, module)), &[]any{&first, &result, &session, &second, &tools}))
 	if first != 200 || second != 200 || len(session) != 36 || !strings.Contains(string(result), `"protocolVersion":"2025-06-18"`) ||
 		!strings.Contains(string(result), `"mcphud-router-proxy:node-dev"`) || !strings.Contains(string(tools), `"execute_code"`) {
 		t.Errorf("%d %s %s %d %.300s", first, result, session, second, tools)
@@ -90,9 +87,7 @@ func TestR2_TheUsualPort(t *testing.T) {
 	cmd := routerCommand(t, `{"routes":{}}`, nil)
 	var s served
 	cmd.Stderr = &s
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // writeConfig writes a file of fake servers by name, in this order, and further top-level lines of YAML.
@@ -29,9 +30,7 @@ func writeConfig(t *testing.T, extra string, servers ...[2]string) string {
 	}
 	b.WriteString(extra)
 	file := filepath.Join(t.TempDir(), "mcp.yaml")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -116,16 +115,12 @@ func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, "status", "--format", "text")
 	entry := fmt.Sprintf(`{"command": %q, "args": ["good"]}`, faketest.Binary(t))
-	if err := os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), []byte(`{"mcpServers": {"alien": `+entry+`}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), []byte(`{"mcpServers": {"alien": `+entry+`}}`), 0o600))
 	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "not trusted") {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
 	off := filepath.Join(t.TempDir(), "mcp.yaml")
-	if err := os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n"), 0o600))
 	if o := mcphud(t, "status", "--config", off, "--format", "json"); o.code != 0 || o.status(t).Servers[0].Enabled {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
@@ -181,9 +176,7 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 			Missing []struct{ Server, Error string } `json:"mcphud/missing"`
 		} `json:"_meta"`
 	}
-	if err := json.Unmarshal([]byte(alone.ok(t)), &one); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(alone.ok(t)), &one))
 	for spelling, format := range map[string]string{"underscore": "mcp__%s__%s", "colon": "mcp:%s:%s"} {
 		o := mcphud(t, "tools", "list", "--all", "--names", spelling, "--config", file, "--format", "json")
 		all.Tools, all.Meta.Missing = nil, nil
@@ -227,9 +220,7 @@ func TestS6_N1_ToolsOfOneFullName(t *testing.T) {
 		}}}})
 	}
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"a":{"url":%q},"a__b":{"url":%q}}}`, tool("b__c"), tool("c")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"a":{"url":%q},"a__b":{"url":%q}}}`, tool("b__c"), tool("c")), 0o600))
 	o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "json")
 	if out := o.ok(t); strings.Count(out, `"mcp__a__b__c"`) != 1 || !strings.Contains(out, `"mcphud/missing":[{"server":"a`) {
 		t.Errorf("%.300s", out[max(0, len(out)-300):])

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asServer makes the test binary a server that says that what is subscribed to was updated, as often as the uri's length.
@@ -66,14 +67,10 @@ func TestSubscribe(t *testing.T) {
 
 	cmd := command(t, append([]string{"resources", "subscribe", "updates://stay", "updates://too"}, server...)...)
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	r := bufio.NewReader(pipe)
 	for range 6 {
 		if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, "updated") {
@@ -95,14 +92,10 @@ func TestSubscribeToTheAgent(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			cmd := command(t, "resources", "subscribe", "test://static-text", "test://watched-resource", "--format", "jsonl", "--protocol", version, "--url", a.url)
 			pipe, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Start())
 			lines := make(chan string, 100)
 			go func() {
 				for r := bufio.NewScanner(pipe); r.Scan(); {

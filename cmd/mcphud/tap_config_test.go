@@ -13,6 +13,7 @@ import (
 	verbtraffic "github.com/mcphud/mcphud/cmd/verb/traffic"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // clientFile writes a client's configuration below a home folder of the test.
@@ -22,21 +23,15 @@ func clientFile(t *testing.T, path, text string) string {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 	path = filepath.Join(home, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o640))
 	return path
 }
 
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -48,9 +43,7 @@ const desktopFile = "{\r\n  // what I use\r\n  \"mcpServers\": {\r\n    \"github
 func TestTapWrapChangesOneEntry(t *testing.T) {
 	path := clientFile(t, ".config/Claude/claude_desktop_config.json", desktopFile)
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for server, argv := range map[string]string{
 		"github": `npx -y @modelcontextprotocol/server-github`, "bare": "/opt/my server", "lines": "serve", "list": "serve",
 	} {
@@ -98,9 +91,7 @@ func TestTapSeesAWrappedEntry(t *testing.T) {
 		env[k] = v
 	}
 	file, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"good": map[string]any{"command": s.Command, "args": s.Args, "env": env}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := clientFile(t, "client.json", string(file))
 	mcphud(t, "tap", "wrap", path, "good").ok(t)
 	if got := finish(t, command(t, "tools", "list", "--config", path, "--server", "good", "--protocol", "2025-11-25")).ok(t); got == "" {
@@ -115,9 +106,7 @@ func TestTapSeesAWrappedEntry(t *testing.T) {
 func TestTapWrapRefuses(t *testing.T) {
 	path := clientFile(t, ".cursor/mcp.json", `{"mcpServers": {"a": {"command": "x", "args": "not a list"}, "b": {"url": "https://user:geheim@x.example/mcp"}, "twice": {"command": "x", "command": "y"}}}`)
 	broken := filepath.Join(filepath.Dir(path), "broken.json")
-	if err := os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o600))
 	before := content(t, path)
 	for _, c := range []struct {
 		args []string
@@ -152,13 +141,9 @@ func TestTapWrapClaudeCodeProject(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	cwd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := fmt.Sprintf(`{"numStartups": 12345678901234567890, "mcpServers": {"a": {"command": "user"}}, "projects": {%q: {"mcpServers": {"a": {"command": "local"}}}}}`, cwd)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	mcphud(t, "tap", "wrap", "claude-code", "a").ok(t)
 	if got := content(t, path); !strings.Contains(got, `"tap", "--name", "a", "--", "local"]`) || !strings.Contains(got, `{"command": "user"}`) {
 		t.Error(got)

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.
@@ -29,9 +30,7 @@ func reverse(t *testing.T, url string, args ...string) (address string, stop fun
 	cmd := command(t, append([]string{"tap", "--http", url}, args...)...)
 	stderr := &faketest.Buffer{}
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	await(t, "the proxy", func() bool { return routerReady.MatchString(stderr.String()) })
 	return routerReady.FindStringSubmatch(stderr.String())[1], func() {
@@ -53,14 +52,10 @@ func TestTapHTTPNetwork(t *testing.T) {
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	dir, err := os.MkdirTemp("", "s") // the path of a socket has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	l, err := net.Listen("unix", filepath.Join(dir, "mcp.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	socket := &httptest.Server{Listener: l, Config: &http.Server{Handler: behave.Handler(behave.Good, behave.Fault{JSON: true})}}
 	socket.Start()
 	t.Cleanup(socket.Close)
@@ -133,14 +128,10 @@ func TestTapHTTPStreams(t *testing.T) {
 	url, stop := reverse(t, srv.URL+"/mcp?key=k")
 	defer stop()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer geheim")
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	host := strings.TrimPrefix(srv.URL, "http://")
 	if saw := res.Header.Get("X-Saw"); saw != host+" Bearer geheim key=k" {
@@ -156,16 +147,12 @@ func TestTapHTTPStreams(t *testing.T) {
 	}
 	for name, value := range map[string]string{"Host": "evil.example", "Origin": "https://evil.example"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if req.Header.Set(name, value); name == "Host" {
 			req.Host = value
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusForbidden {
 			t.Errorf("%s: %d", name, res.StatusCode)
@@ -182,9 +169,7 @@ func TestTapHTTPWithoutAServer(t *testing.T) {
 	defer stop()
 	client := http.Client{Timeout: time.Minute}
 	res, err := client.Post(url, "application/json", strings.NewReader(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	defer client.CloseIdleConnections()
 	if b, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusBadGateway || !strings.Contains(string(b), "cannot reach "+server) {

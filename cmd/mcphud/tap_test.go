@@ -27,6 +27,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -50,9 +51,7 @@ func watchTapIn(t *testing.T, dir string, args ...string) *watched {
 		w.cmd.Env = append(w.cmd.Env, "MCPHUD_TAP_DIR="+dir)
 	}
 	w.cmd.Stdout, w.cmd.Stderr = w.out, w.stderr
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.cmd.Start())
 	t.Cleanup(func() { _ = w.cmd.Process.Kill() })
 	return w
 }
@@ -153,9 +152,7 @@ func TestTapTextHasStderr(t *testing.T) {
 	defer func() { _ = j.Close() }()
 	j.Append(journal.Entry{Kind: journal.Stderr, Dir: journal.In, Server: "files"}, []byte("no such\x1b[2Jfolder\n"))
 	var out strings.Builder
-	if err := (&cli.Follower{J: j, W: &out, Tty: true, Format: output.FormatText}).Drain(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, (&cli.Follower{J: j, W: &out, Tty: true, Format: output.FormatText}).Drain())
 	if got := out.String(); !strings.Contains(got, "files") || !strings.Contains(got, "no such") || !strings.HasSuffix(got, "folder\n") || strings.ContainsRune(got, '\x1b') {
 		t.Errorf("%q", got)
 	}
@@ -166,9 +163,7 @@ func TestTapOnATerminal(t *testing.T) {
 	ui := startUI(t, "tap")
 	ui.shows("No router or wrapped server is running.")
 	p, err := tap.Open(tap.Options{Name: "files", Kind: tap.Wrapped})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer p.Close()
 	p.Append(journal.Entry{Dir: journal.Out}, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_\u001b[31mfile"}}`))
 	ui.shows("tools/call")
@@ -204,9 +199,7 @@ func TestTapWrapsACommand(t *testing.T) {
 	cmd := command(t, "tap", "--", "sh", "-c", `trap 'echo int' INT; trap 'echo term; exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	var out, stderr faketest.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	for i, sig := range []os.Signal{nil, syscall.SIGINT, syscall.SIGINT, syscall.SIGTERM} {
 		if sig != nil {
 			_ = cmd.Process.Signal(sig)
@@ -268,14 +261,10 @@ func same(t *testing.T, s config.Server, stderr bool) {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var b, e faketest.Buffer
 		cmd.Stdout, cmd.Stderr = &b, &e
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		exited := make(chan struct{})
 		go func() {
 			_ = cmd.Wait()
@@ -318,12 +307,8 @@ func TestPeerTapSession(t *testing.T) {
 	m := session.NewManager(session.Options{})
 	defer m.Close()
 	c, err := m.Register(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Connect(t.Context()))
 	r, err := c.CallTool(t.Context(), "echo", []byte(`{"message":"through the wrapper"}`), session.CallOptions{})
 	if err != nil || !strings.Contains(string(r.Result), "through the wrapper") {
 		t.Errorf("%s %v", r.Result, err)
@@ -341,15 +326,11 @@ func TestTapShowsWhatARouterCarries(t *testing.T) {
 	routing := fmt.Sprintf(`{"routes":{"kb":{"url":%q},"files":{"url":"http://127.0.0.1:1/mcp"},`+
 		`"cmd":{"command":"sh","args":["-c","echo Bearer hunter2hunter2 said aside >&2; exit 3"]}}}`, agent(t, agentsrv.Options{}))
 	file := filepath.Join(dir, "routing.json")
-	if err := os.WriteFile(file, []byte(routing), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(routing), 0o600))
 	router := command(t, "router", "--port", "0", "--routes", file)
 	var log faketest.Buffer
 	router.Stderr = &log
-	if err := router.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, router.Start())
 	t.Cleanup(func() {
 		_ = router.Process.Signal(os.Interrupt)
 		_ = router.Wait()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // tokenFile is a router's file of tokens, which are given with the agents that each may call.
@@ -21,9 +22,7 @@ func tokenFile(t *testing.T, targets map[string]string) string {
 		entries = append(entries, fmt.Sprintf(`{"sha256":%q,"name":%q,"allowedTargets":%s}`, hex.EncodeToString(sum[:]), "of-"+hex.EncodeToString(sum[:2]), list))
 	}
 	file := filepath.Join(t.TempDir(), "tokens.json")
-	if err := os.WriteFile(file, []byte(`{"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600))
 	return file
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var taskID = regexp.MustCompile(`task ([A-Z0-9.a-z_-]+): working`)
@@ -105,12 +106,8 @@ func runningTask(t *testing.T, url, era string) (cmd *exec.Cmd, id string) {
 	t.Helper()
 	cmd = command(t, "tools", "call", "slow_compute", "seconds=600", "--task", "--max-timeout", "1h", "--format", "jsonl", "--url", url, "--protocol", era)
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	for buf, line := make([]byte, 1), ""; id == ""; {
 		if _, err := pipe.Read(buf); err != nil {
 			t.Fatal(err)
@@ -128,9 +125,7 @@ func TestInterruptedTaskIsCancelled(t *testing.T) {
 	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	for _, era := range eras {
 		cmd, id := runningTask(t, url, era)
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 			t.Errorf("%s: %v", era, err)
 		}
@@ -154,20 +149,14 @@ func TestInterruptedWaitForATask(t *testing.T) {
 		_ = caller.Wait()
 		cmd := command(t, "tasks", "result", id, "--format", "jsonl", "--max-timeout", "1h", "--url", url, "--protocol", era)
 		pipe, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		if _, err := pipe.Read(make([]byte, 1)); err != nil { // a state: it waits now
 			t.Fatal(err)
 		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitInterrupted || !strings.Contains(stderr.String(), ": interrupted; the task goes on at the server") {
 			t.Errorf("%s: %v %s", era, err, stderr.String())
 		}

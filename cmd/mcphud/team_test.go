@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/serve/agentclient"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // team is a router and agents behind it, each in a process of its own, which know where the router is.
@@ -53,17 +54,11 @@ func (tm *team) route(name string, a *served) {
 		tm.routes[name] = map[string]any{"url": a.url}
 	}
 	text, err := json.Marshal(map[string]any{"routes": tm.routes})
-	if err != nil {
-		tm.t.Fatal(err)
-	}
+	require.NoError(tm.t, err)
 	loaded := func() int { return strings.Count(tm.router.log(), "routes loaded") } // a router with tokens tells strangers nothing
 	before, next := loaded(), filepath.Join(tm.router.home, "next.json")
-	if err := os.WriteFile(next, text, 0o600); err != nil {
-		tm.t.Fatal(err)
-	}
-	if err := os.Rename(next, filepath.Join(tm.router.home, "routing.json")); err != nil {
-		tm.t.Fatal(err)
-	}
+	require.NoError(tm.t, os.WriteFile(next, text, 0o600))
+	require.NoError(tm.t, os.Rename(next, filepath.Join(tm.router.home, "routing.json")))
 	await(tm.t, "the routes to be followed", func() bool { return loaded() > before })
 }
 
@@ -90,9 +85,7 @@ func delegated(agent, tool, args string) string {
 // queue is what an agent has to do.
 func (s *served) queue() (q struct{ Queued, Running, Concurrency int }) {
 	s.t.Helper()
-	if err := json.Unmarshal([]byte(s.get("/queue").body), &q); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, json.Unmarshal([]byte(s.get("/queue").body), &q))
 	return q
 }
 
@@ -111,9 +104,7 @@ func (tm *team) idle() {
 func (tm *team) client(token string) *agentclient.Client {
 	tm.t.Helper()
 	c, err := agentclient.New(agentclient.Options{RouterPort: portOf(tm.router), AuthToken: token})
-	if err != nil {
-		tm.t.Fatal(err)
-	}
+	require.NoError(tm.t, err)
 	tm.t.Cleanup(c.Close)
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
@@ -42,9 +43,7 @@ func TestTraceOfCallsOfAnyLength(t *testing.T) {
 			if err == nil {
 				err = s.Connect(t.Context())
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, long := range lengths {
 				for _, end := range []string{"", "agent", "cancelled", "timed out"} {
 					if end == "agent" && name == "agent" || end != "" && end != "agent" && long < 1 {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 type collected struct {
@@ -30,9 +32,7 @@ func (c collected) took(t *testing.T) time.Duration {
 	t.Helper()
 	from, err := strconv.ParseInt(c.StartTimeUnixNano, 10, 64)
 	to, err2 := strconv.ParseInt(c.EndTimeUnixNano, 10, 64)
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, err2))
 	return time.Duration(to - from)
 }
 

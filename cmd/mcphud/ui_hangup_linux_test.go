@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A terminal that is closed, or a connection to it that is lost, ends the UI and the server that it started.
@@ -18,9 +19,7 @@ func TestUIEndsWithItsTerminal(t *testing.T) {
 	if n := len(marked(t, mark)); n < 2 {
 		t.Fatalf("%d processes, want the UI and its server", n)
 	}
-	if err := s.f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.f.Close())
 	began := time.Now()
 	await(t, "both to be gone", func() bool { return len(marked(t, mark)) == 0 })
 	if took := time.Since(began); took > 10*time.Second { // a loaded machine's second

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // ptyRun is the program on a pseudo terminal, and everything it wrote there.
@@ -43,9 +44,7 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 	cmd.Path = ownProgram(t)
 	cmd.Env = append(append(cmd.Env, "TERM=xterm-256color"), env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f = closable(t, f)
 	s := &ptyRun{t: t, f: f}
 	read := make(chan struct{})
@@ -77,9 +76,7 @@ func closable(t *testing.T, f *os.File) *os.File {
 	if err == nil {
 		err = errors.Join(f.Close(), syscall.SetNonblock(fd, true))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return os.NewFile(uintptr(fd), "terminal")
 }
 

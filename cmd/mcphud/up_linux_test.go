@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // upSummary is the line that `mcphud up` prints.
@@ -47,27 +48,21 @@ func stackOf(t *testing.T, text string, args ...string) *upRun {
 	t.Helper()
 	home := t.TempDir()
 	if text != "" {
-		if err := os.WriteFile(filepath.Join(home, "mcphud.stack.yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(home, "mcphud.stack.yaml"), []byte(text), 0o600))
 	}
 	u := &upRun{mark: "MCPHUD_TEST_STACK=" + filepath.Base(home) + strconv.FormatInt(time.Now().UnixNano(), 36)}
 	cmd := command(t, append([]string{"up"}, args...)...)
 	cmd.Dir = home
 	cmd.Env = append(cmd.Env, u.mark, "TMPDIR="+home, "XDG_RUNTIME_DIR="+home)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	cmd.Stdout, u.out = w, r
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
 	u.served = &served{t: t, cmd: cmd, home: home, exited: make(chan struct{}), http: &http.Client{Transport: tr}}
 	cmd.Stderr = u.served
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	_ = w.Close()
 	go func() {
 		_ = cmd.Wait()
@@ -107,9 +102,7 @@ func TestUp(t *testing.T) {
 	first := u.Processes[0]
 	ready := "one          ready      at " + first.URL
 	before := strings.Count(u.log(), ready) // twice where the router had to listen elsewhere, which the agents are told
-	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 	await(t, "the agent to come back", func() bool { return strings.Count(u.log(), ready) > before })
 	if !strings.Contains(u.log(), "killed; next start in") {
 		t.Errorf("nothing says why: %s", u.log())
@@ -146,9 +139,7 @@ func TestUpOverTLS(t *testing.T) {
 	}
 	await(t, "the audit log", func() bool { return strings.Contains(contents(log), `"tool":"add"`) })
 	// The supervisor goes on asking, and finds nothing wrong.
-	if err := syscall.Kill(u.Processes[1].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(u.Processes[1].PID, syscall.SIGKILL))
 	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
 }
 
@@ -170,9 +161,7 @@ func TestUpKilledLeavesNothing(t *testing.T) {
 
 	// The next one takes away what was left behind, and nothing else.
 	other := filepath.Join(u.home, verbserve.StackDir+strconv.Itoa(os.Getpid())+"-x")
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(other, 0o700))
 	if left, _ := filepath.Glob(u.home + "/" + verbserve.StackDir + "*"); len(left) != 2 {
 		t.Fatalf("folders %v", left)
 	}
@@ -213,9 +202,7 @@ func TestUpTrust(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "mcphud.stack.yaml")
 	run := func(text string, args ...string) outcome {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		cmd := command(t, append([]string{"up", "--format", "json"}, args...)...)
 		cmd.Dir = home
 		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_RUNTIME_DIR="+home)
@@ -268,9 +255,7 @@ func TestUpTrust(t *testing.T) {
 func TestUpUsage(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer ln.Close()
 	taken := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
 	for text, says := range map[string]string{
@@ -282,9 +267,7 @@ func TestUpUsage(t *testing.T) {
 		"agents: [":                                                               "not valid YAML",
 	} {
 		file := filepath.Join(t.TempDir(), "x.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		o := ownProcess(t, "up", file, "--trust")
 		if e := o.errorLine(t); o.code != cli.ExitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
@@ -324,9 +307,7 @@ func TestUpKeepsPasswordsOutOfArguments(t *testing.T) {
 func TestUpExample(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mcphud.stack.yaml")
-	if err := os.WriteFile(file, []byte(verbserve.StackExample), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(verbserve.StackExample), 0o600))
 	t.Setenv("TOKEN", "x")
 	f, _, err := verbserve.StackFile(file)
 	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
@@ -338,9 +319,7 @@ func TestUpExample(t *testing.T) {
 func TestUpUnknownKey(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.yaml")
-	if err := os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600))
 	f, _, err := verbserve.StackFile(file)
 	if err != nil || len(f.Warnings) != 1 {
 		t.Fatalf("%+v %v", f, err)
@@ -357,16 +336,10 @@ func TestSupervisedServerEndsWithItsInput(t *testing.T) {
 	for _, args := range [][]string{{"agent", "--ephemeral", "--port", "0"}, {"router", "--port", "0"}} {
 		cmd := command(t, append(args, "--supervised")...)
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		errs, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
 		var log bytes.Buffer
 		one := make([]byte, 1)
 		for !strings.Contains(log.String(), "listening on") {

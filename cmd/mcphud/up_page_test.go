@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Whoever starts a stack at a terminal learns that the router has a page, and where.
@@ -16,17 +18,11 @@ func TestUpNamesThePage(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, "up", "--format", "text", "mcphud.stack.yaml")
 	text := "agents: {one: {ephemeral: true}}\nrouter: {}\n"
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "mcphud.stack.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "mcphud.stack.yaml"), []byte(text), 0o600))
 	cmd.Env = append(cmd.Env, "TMPDIR="+cmd.Dir, "XDG_RUNTIME_DIR="+cmd.Dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	said := ""
 	for lines := bufio.NewScanner(out); !strings.Contains(said, "Press ctrl+c") && lines.Scan(); {
 		said += lines.Text() + "\n"

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The stack file of the manual runs: what one replica accepted all of them know, and the death of one is the end of nothing.
@@ -55,16 +56,12 @@ func TestBackendStackOfTheManual(t *testing.T) {
 	var tasks []string
 	for range 6 { // each replica runs one, and one more waits for each
 		r, err := ask("tools/call", "sleep", `"name":"sleep","arguments":{"seconds":1.5},`+meta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tasks = append(tasks, r.TaskID)
 	}
 	for _, p := range u.Processes {
 		if p.Name == "docs-2" {
-			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, syscall.Kill(p.PID, syscall.SIGKILL))
 		}
 	}
 	for _, id := range tasks {

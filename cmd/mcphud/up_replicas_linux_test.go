@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Replicas stand behind one route, and one that dies is missed by nobody.
@@ -40,9 +42,7 @@ func TestUpRunsReplicas(t *testing.T) {
 			t.Errorf("%v %+v", err, r)
 		}
 	}
-	if err := syscall.Kill(u.Processes[0].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(u.Processes[0].PID, syscall.SIGKILL))
 	await(t, "the replica to be gone", func() bool { return syscall.Kill(u.Processes[0].PID, 0) != nil })
 	for range 4 {
 		call()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // tokenOf is the token with which a process was started.
@@ -78,14 +79,10 @@ func TestX7b_TheDemoHidesItsTokens(t *testing.T) {
 	mark := fmt.Sprintf("MCPHUD_TEST_STACK=hidden%d", time.Now().UnixNano())
 	cmd.Env = append(cmd.Env, mark, "XDG_RUNTIME_DIR="+cmd.Dir, "TMPDIR="+cmd.Dir)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := &served{t: t} // as something that may be read while it is written
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	say := func(line, want string) {
 		t.Helper()
 		_, _ = in.Write([]byte(line + "\n"))

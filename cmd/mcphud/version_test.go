@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestVersion(t *testing.T) {
@@ -54,9 +55,7 @@ func TestVersionsOfTheGoCommand(t *testing.T) {
 func TestChangelogIsAboutThisVersion(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if first := regexp.MustCompile(`(?m)^## (v\S+)`).FindSubmatch(text); first == nil || string(first[1]) != cli.Release {
 		t.Errorf("CHANGELOG.md begins with %q, and the program says %s", first, cli.Release)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestP14_ToolsOverWebSocket(t *testing.T) {
@@ -44,9 +46,7 @@ func TestP14_ToolsOverWebSocket(t *testing.T) {
 	defer srv.Close()
 	url := "ws" + strings.TrimPrefix(srv.URL, "http") + "/mcp"
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{"one":{"type":"websocket","url":"`+url+`","headers":{"X-Key":"k1"}},"two":{"url":"`+url+`","headers":{"X-Key":"k1"}}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"mcpServers":{"one":{"type":"websocket","url":"`+url+`","headers":{"X-Key":"k1"}},"two":{"url":"`+url+`","headers":{"X-Key":"k1"}}}}`), 0o600))
 	for _, args := range [][]string{
 		{url, "-H", "X-Key: k1"},
 		{"--url", url, "-H", "X-Key: k1", "--transport", "ws", "--protocol", "2025-11-25"},

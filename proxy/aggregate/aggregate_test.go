@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) {
@@ -92,21 +93,15 @@ func (s *setup) write(agents map[string]string) {
 	file := map[string]any{"routes": table}
 	maps.Copy(file, s.top)
 	text, err := json.Marshal(file)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(s.file, text, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
+	require.NoError(s.t, os.WriteFile(s.file, text, 0o600))
 }
 
 // reload puts other agents in place of those that there are.
 func (s *setup) reload(agents map[string]string) {
 	s.t.Helper()
 	s.write(agents)
-	if err := s.r.Reload(); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, s.r.Reload())
 	s.agg.RoutesChanged()
 }
 
@@ -134,12 +129,8 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 	}
 	agg := aggregate.New(o)
 	r, err = proxy.New(proxy.Options{Routes: s.file, RoutesMust: true, Handlers: map[string]http.Handler{"/mcp": agg}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, r.Start(t.Context()))
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		if err := agg.Close(); err != nil {
@@ -156,9 +147,7 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 func (s *setup) do(method, session, body string, head ...string) *http.Response {
 	s.t.Helper()
 	q, err := http.NewRequestWithContext(s.t.Context(), method, s.URL, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	q.Header.Set("Accept", "application/json, text/event-stream")
 	if body != "" {
 		q.Header.Set("Content-Type", "application/json")
@@ -170,9 +159,7 @@ func (s *setup) do(method, session, body string, head ...string) *http.Response 
 		q.Header.Set(head[i], head[i+1])
 	}
 	res, err := http.DefaultClient.Do(q)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	return res
 }
 
@@ -202,9 +189,7 @@ func (s *setup) ask(session, method, params string, head ...string) answer {
 	res := s.do(http.MethodPost, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":"q","method":%q,"params":%s}`, method, params), head...)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	var a answer
 	if i := strings.LastIndex(string(text), "data: "); i >= 0 {
 		text = text[i+6:]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asking is an agent of the modern era that needs input before it does anything.
@@ -62,9 +63,7 @@ func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
 			ID     json.RawMessage
 			Method string
 		}
-		if err := json.Unmarshal([]byte(call.next(`"method"`)), &q); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(call.next(`"method"`)), &q))
 		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":`+answers[q.Method]+`}`)
 		_ = res.Body.Close()
 	}
@@ -78,9 +77,7 @@ func TestR19_AQuestionThatIsRefused(t *testing.T) {
 		id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
 		call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
 		var q struct{ ID json.RawMessage }
-		if err := json.Unmarshal([]byte(call.next(`"method":"`+method)), &q); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(call.next(`"method":"`+method)), &q))
 		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no"}}`)
 		_ = res.Body.Close()
 		if got := call.next(`"id":1`); !strings.Contains(got, "requires input") || strings.Contains(got, "reach") {
@@ -97,9 +94,7 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
 	var q struct{ ID json.RawMessage }
 	for range 3 {
-		if err := json.Unmarshal([]byte(call.next(`"method"`)), &q); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(call.next(`"method"`)), &q))
 	}
 	late := time.After(5 * time.Second)
 	select {
@@ -149,9 +144,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 			wait(t, "the router listens to the agent", func() bool { return a.streams() > 0 })
 			call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t","_meta":{"progressToken":"p"}}}`))
 			var q struct{ ID json.RawMessage }
-			if err := json.Unmarshal([]byte(call.next("elicitation/create")), &q); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(call.next("elicitation/create")), &q))
 			time.Sleep(5 * time.Second)
 			res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
 			_ = res.Body.Close()
@@ -299,9 +292,7 @@ func TestR19_AnAgentOfTheLegacyEraAsksAModernCaller(t *testing.T) {
 		t.Helper()
 		got := s.modernAsk("tools/call", "mcp__a__t", `,"name":"mcp__a__t"`+more, caps)
 		var r round
-		if err := json.Unmarshal([]byte(got.raw), &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(got.raw), &r))
 		return r, got.raw
 	}
 	first, raw := call("")

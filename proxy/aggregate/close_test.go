@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A session that a client ends just now has ended when Close returns.
@@ -20,9 +22,7 @@ func TestR19_CloseWaitsForSessionsThatEnd(t *testing.T) {
 		for i := range all {
 			c := s.newClient(caller, 0, []byte("{}"))
 			c.id = strconv.Itoa(i)
-			if err := s.keep(c, s.clients, c.id, "full"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.keep(c, s.clients, c.id, "full"))
 			c.release()
 			c.background(func(ctx context.Context) { <-ctx.Done(); time.Sleep(time.Millisecond) })
 			all[i] = c
@@ -30,9 +30,7 @@ func TestR19_CloseWaitsForSessionsThatEnd(t *testing.T) {
 			r.Header.Set("Mcp-Session-Id", c.id)
 			ends.Go(func() { s.ServeHTTP(httptest.NewRecorder(), r) })
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Close())
 		for _, c := range all {
 			c.mu.Lock()
 			if !c.closed {

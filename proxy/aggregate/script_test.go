@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asked is a request to a scripted agent.
@@ -340,9 +341,7 @@ func (s *setup) modernAsk(method, name, more, caps string, headers ...string) an
 	res := s.modern("q", method, name, more, caps, headers...)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	if i := strings.LastIndex(string(text), "data: "); i >= 0 {
 		text = text[i+6:]
 	}

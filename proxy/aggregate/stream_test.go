@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // next reads the data of one event.
@@ -23,9 +24,7 @@ func next(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	for {
 		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
 			return strings.TrimSpace(data)
 		}

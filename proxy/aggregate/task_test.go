@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // tasking is an agent whose calls become tasks with ids that anybody could guess.
@@ -113,9 +115,7 @@ func TestR19_TasksOfTheLegacyEra(t *testing.T) {
 	// What is asked and said while the result is waited for is about the same task, in the client's own words.
 	wait := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":"r","method":"tasks/result","params":{"taskId":"`+one+`"}}`))
 	var q struct{ ID json.RawMessage }
-	if err := json.Unmarshal([]byte(wait.next("elicitation/create", `"taskId":"`+one+`"`)), &q); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(wait.next("elicitation/create", `"taskId":"`+one+`"`)), &q))
 	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
 	_ = res.Body.Close()
 	wait.next("notifications/progress", `"progressToken":"mine"`, `"progress":7`)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -27,9 +28,7 @@ const both = "application/json, text/event-stream"
 func bridge(t *testing.T, mode string, change func(*Options)) *Bridge {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := Options{Name: "s", Command: exe, Env: map[string]string{serverMode: mode}, Leave: transport.GracePeriod{Input: time.Second}}
 	if change != nil {
 		change(&o)
@@ -248,18 +247,14 @@ func TestR3_ServerRequestsReachTheirClient(t *testing.T) {
 			other := open(t, b, `{"sampling":{}}`)
 			id := open(t, b, `{"sampling":{}}`)
 			res, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("5", "ask", `{"text":"you said"}`), both))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			events := bufio.NewReader(res.Body)
 			q := next(t, events)
 			if !strings.Contains(q, "sampling/createMessage") {
 				t.Fatal(q)
 			}
 			var ask wire
-			if err := json.Unmarshal([]byte(q), &ask); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(q), &ask))
 			forged := `{"jsonrpc":"2.0","id":` + string(ask.ID) + `,"result":{"forged":true}}`
 			if res, _ := send(t, b, other, forged, both); res.StatusCode != 202 {
 				t.Error(res.StatusCode)
@@ -418,9 +413,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 	wait := func(id string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		res, err := b.RoundTrip(request(ctx, http.MethodPost, id, call(`"w"`, "wait", "{}"), both))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := next(t, bufio.NewReader(res.Body)); !strings.Contains(got, "waiting") {
 			t.Error(got)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -112,9 +113,7 @@ func TestR5_SlowReaderLosesNothing(t *testing.T) {
 	id := open(t, b, "{}")
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","arguments":{},"_meta":{"progressToken":7}}}`
 	res, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, body, both))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	events := bufio.NewReader(res.Body)
 	until(t, func() bool { // the queue is full, and the process has to wait
 		b.mu.Lock()
@@ -169,9 +168,7 @@ func TestX6_AnIdleProcessGivesWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stream, err := b.RoundTrip(request(ctx, http.MethodGet, first, "", both))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = stream.Body.Close() }()
 	done := make(chan struct{})
 	go func() {

@@ -11,15 +11,14 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What curl sees of the client: type, caching, HEAD, and nothing else than GET.
 func TestB1_Served(t *testing.T) {
 	s := serve(t, nil)
 	want, err := os.ReadFile(filepath.Join("files", "MCPBrowserClient.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resp, body := get(t, "GET", s+"/MCPBrowserClient.js")
 	if resp.StatusCode != 200 || string(body) != string(want) {
 		t.Errorf("GET: %s, %d bytes of %d", resp.Status, len(body), len(want))
@@ -51,9 +50,7 @@ func TestB1_Served(t *testing.T) {
 func TestB4_ClientHasNoDependency(t *testing.T) {
 	for _, name := range []string{"MCPBrowserClient.js", "page.js", "form.js", "chat.js"} {
 		source, err := os.ReadFile(filepath.Join("files", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, banned := range []string{"WebSocket", "EventSource", "XMLHttpRequest", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("} {
 			if strings.Contains(string(source), banned) {
 				t.Errorf("%s has %s", name, banned)

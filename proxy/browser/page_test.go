@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A page on the router's origin imports the client and uses it with a relative baseUrl.
@@ -338,9 +339,7 @@ func TestB6_E2ELooks(t *testing.T) {
 			}
 			backs[scheme] = look.Back
 			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || int64(c.Width) != width {
 				t.Errorf("picture %d wide: %v", c.Width, err)
 			}

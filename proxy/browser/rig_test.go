@@ -27,6 +27,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) {
@@ -43,12 +44,8 @@ func agent(t *testing.T, o agentsrv.Options) string {
 	t.Helper()
 	o.RateLimit = -1
 	a, err := agentsrv.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -68,13 +65,9 @@ func serve(t *testing.T, agents map[string]string) string {
 		table[name] = map[string]any{"url": agents[name] + "/mcp", "stream": true}
 	}
 	raw, err := json.Marshal(map[string]any{"routes": table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "routing.json")
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, raw, 0o600))
 	r, err = proxy.New(proxy.Options{
 		Routes: file, RoutesMust: true,
 		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) (all []browser.Agent) {
@@ -84,9 +77,7 @@ func serve(t *testing.T, agents map[string]string) string {
 			return all
 		}}),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections() // of get
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -95,13 +86,9 @@ func serve(t *testing.T, agents map[string]string) string {
 			t.Error(err)
 		}
 	})
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Start(t.Context()))
 	u, err := url.Parse(r.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return u.Scheme + "://" + u.Host
 }
 
@@ -110,9 +97,7 @@ func serve(t *testing.T, agents map[string]string) string {
 func forwarder(t *testing.T, agent string) http.Handler {
 	t.Helper()
 	target, err := url.Parse(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Header.Del("Origin") // was judged by the guard
@@ -131,16 +116,12 @@ func forwarder(t *testing.T, agent string) http.Handler {
 func get(t *testing.T, method, target string, header ...string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(resp.Body); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // counting is a context that knows how many functions wait for its end.
@@ -39,9 +40,7 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	}))
 	defer agent.Close()
 	u, err := url.Parse(agent.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drain := &counting{Context: t.Context(), done: make(chan struct{})}
 	s := &Shared{Name: "r", Sessions: sessions.NewTable(sessions.Limits{}), Drain: t.Context(), Logger: slog.New(slog.DiscardHandler)}
 	defer s.Sessions.Close()
@@ -49,9 +48,7 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	target.stays = drain
 	defer func() { _ = target.Retire(t.Context()) }()
 	id, err := s.Sessions.Mint(sessions.Binding{Agent: "a", Endpoint: target.where, Upstream: "up"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 3 {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/mcps/a/mcp", nil)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 type web struct {
@@ -34,9 +35,7 @@ func serveWeb(t *testing.T, h http.HandlerFunc) *web {
 	}
 	s.Start()
 	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.up = NewHTTP(&routes.Route{URL: u})
 	t.Cleanup(func() {
 		_ = s.up.Close() // has no error
@@ -48,22 +47,16 @@ func serveWeb(t *testing.T, h http.HandlerFunc) *web {
 func (s *web) send(ctx context.Context, t *testing.T, body string) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/mcp?q=1", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s.up.RoundTrip(r)
 }
 
 func bodyOf(t *testing.T, res *http.Response, err error) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -108,9 +101,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 	// One that was left in the middle is not either.
 	before := s.conns.Load()
 	res, err := s.send(t.Context(), t, strings.Repeat("x", 1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	res, err = s.send(t.Context(), t, "b")
 	if got := bodyOf(t, res, err); got != "/mcp?q=1 b" || s.conns.Load() != before+1 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // secure is a web server over TLS that offers these protocols; upstream trusts it.
@@ -33,9 +34,7 @@ func secure(t *testing.T, h http.HandlerFunc, protocols ...string) *web {
 	s.EnableHTTP2 = len(protocols) > 0 && protocols[0] == "h2"
 	s.StartTLS()
 	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.up = NewHTTP(&routes.Route{URL: u})
 	s.transport().TLSClientConfig.RootCAs = s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	t.Cleanup(func() {
@@ -88,9 +87,7 @@ func TestTLS_PiecesComeAsTheyAreWritten(t *testing.T) {
 		}, offers...)
 		next <- "data: 0\n"
 		res, err := s.send(t.Context(), t, "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines := bufio.NewReader(res.Body)
 		for _, want := range []string{"data: 0\n", "\n", "data: \xf0\x9f\n", ""} {
 			if want == "" {
@@ -116,9 +113,7 @@ func TestTLS_IdleConnectionsThatTheAgentEnds(t *testing.T) {
 	})
 	raw := &net.ListenConfig{}
 	ln, err := raw.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var relays sync.WaitGroup
 	relays.Go(func() { // a wire that can be cut on one side
 		for {
@@ -194,9 +189,7 @@ func waitIdle(t *testing.T, s *web) {
 // An agent that accepts a connection and says nothing does not keep the request longer than a handshake may take.
 func TestTLS_AHandshakeThatDoesNotEnd(t *testing.T) {
 	lns, err := listen.Listen(t.Context(), "127.0.0.1", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, ln := range lns {
 		defer func() { _ = ln.Close() }() // connections wait in its queue
 	}
@@ -208,9 +201,7 @@ func TestTLS_AHandshakeThatDoesNotEnd(t *testing.T) {
 	up.(direct).TLSHandshakeTimeout = 50 * time.Millisecond
 	ask := func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := up.RoundTrip(r)
 		if err == nil {
 			_ = res.Body.Close()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // slackRoute is slack of the published example, as a route: what RegisterMcpServer takes beside its name.
@@ -49,9 +50,7 @@ func TestC4b_LogInForACommand(t *testing.T) {
 		t.Errorf("%d %s", status, answer)
 	}
 	_, all, err := g.send(t.Context(), http.MethodPost, "ListMcpServers", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, listed := g.post("/status", "")
 	for _, secret := range c.Secrets() {
 		if strings.Contains(all+listed, secret) {

@@ -15,15 +15,14 @@ import (
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // closedPort is one at which nobody listens.
 func closedPort(t *testing.T) int {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
 	return ln.Addr().(*net.TCPAddr).Port
 }
@@ -32,9 +31,7 @@ func closedPort(t *testing.T) int {
 func stoppable(t *testing.T) *httptest.Server {
 	t.Helper()
 	u, err := url.Parse(faketest.HTTP(t, behave.Good, behave.Fault{}).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL = u }})
 	t.Cleanup(s.Close)
 	return s

@@ -23,6 +23,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const service = "mcphud.manage.v1.McpManagement"
@@ -51,31 +52,19 @@ func each(t *testing.T, test func(t *testing.T, g *rig, c *stub)) {
 func dialGRPC(t *testing.T, at string, with credentials.TransportCredentials) *stub {
 	t.Helper()
 	c, err := grpc.NewClient(at, grpc.WithTransportCredentials(with))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	info, err := reflect.NewServerReflectionClient(c).ServerReflectionInfo(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := info.Send(&reflect.ServerReflectionRequest{MessageRequest: &reflect.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, info.Send(&reflect.ServerReflectionRequest{MessageRequest: &reflect.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}}))
 	got, err := info.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var file descriptorpb.FileDescriptorProto
-	if err := proto.Unmarshal(got.GetFileDescriptorResponse().GetFileDescriptorProto()[0], &file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, proto.Unmarshal(got.GetFileDescriptorResponse().GetFileDescriptorProto()[0], &file))
 	d, err := protodesc.NewFile(&file, new(protoregistry.Files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &stub{c, t, d.Services().Get(0).Methods()}
 }
 
@@ -84,17 +73,13 @@ func (s *stub) call(method, request string, v any) (st *status.Status, detail ma
 	s.t.Helper()
 	m := s.methods.ByName(protoreflect.Name(method))
 	in, out := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
-	if err := protojson.Unmarshal([]byte(request), in); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, protojson.Unmarshal([]byte(request), in))
 	err := s.Invoke(s.t.Context(), "/"+service+"/"+method, in, out)
 	st = status.Convert(err)
 	for _, any := range st.Proto().GetDetails() {
 		e := dynamicpb.NewMessage(m.ParentFile().Messages().ByName("Error"))
 		if any.MessageIs(e) {
-			if err := proto.Unmarshal(any.Value, e); err != nil {
-				s.t.Fatal(err)
-			}
+			require.NoError(s.t, proto.Unmarshal(any.Value, e))
 			raw, _ := protojson.Marshal(e)
 			_ = json.Unmarshal(raw, &detail)
 		}
@@ -104,9 +89,7 @@ func (s *stub) call(method, request string, v any) (st *status.Status, detail ma
 		if bad == nil {
 			bad = json.Unmarshal(raw, v)
 		}
-		if bad != nil {
-			s.t.Fatal(bad)
-		}
+		require.NoError(s.t, bad)
 	}
 	return st, detail
 }

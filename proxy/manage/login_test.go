@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // started is what StartMcpOAuth answers.
@@ -25,13 +26,9 @@ type started struct {
 func browse(t *testing.T, authorize string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(authorize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	back, err := authtest.Visit(t.Context(), nil, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return back
 }
 
@@ -150,9 +147,7 @@ func TestG1_LoginsThatFail(t *testing.T) {
 		_, _, err := g.send(context.Background(), http.MethodPost, "CompleteMcpOAuth", named("docs"))
 		done <- err
 	}()
-	if err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.Close(t.Context()))
 	<-done // with whatever it got
 }
 

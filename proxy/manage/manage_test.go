@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestG1_TheSocketIsPrivate(t *testing.T) {
@@ -35,9 +36,7 @@ func TestG1_TheSocketIsPrivate(t *testing.T) {
 	if status, _ := g.post("/ListMcpServers", "{}"); status != http.StatusNotFound {
 		t.Errorf("the router's address answers managers: %d", status)
 	}
-	if err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.Close(t.Context()))
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) > 0 {
 		t.Errorf("left in the folder: %v %v", files, err)
 	}
@@ -373,9 +372,7 @@ func TestG1_ConnectingIsGivenUp(t *testing.T) {
 	}
 	connecting = g.later("ConnectMcpServer", named("a"))
 	<-asked
-	if err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.Close(t.Context()))
 	if got := <-connecting; got.status != http.StatusServiceUnavailable || !strings.Contains(got.text, "the router is stopping") {
 		t.Errorf("%+v", got)
 	}
@@ -423,12 +420,8 @@ func TestG1_R19_ToolsHaveTheNamesOfTheAggregate(t *testing.T) {
 		ok[met](g, "ConnectMcpServer", named(n))
 	}
 	for mode, want := range map[string]string{"always": "mcp__one__echo", "conflict": "mcp__one__echo", "never": ""} {
-		if err := os.WriteFile(g.file, []byte(`{"prefix":"`+mode+`","exclude":["one/add"],"routes":{}}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := g.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(g.file, []byte(`{"prefix":"`+mode+`","exclude":["one/add"],"routes":{}}`), 0o600))
+		require.NoError(t, g.Reload())
 		for _, body := range []string{named("one"), "{}"} {
 			found := 0
 			for _, tool := range ok[tools](g, "GetMcpTools", body).Tools {

@@ -9,6 +9,8 @@ import (
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var update = flag.Bool("update", false, "compile proto/mcp.proto")
@@ -17,17 +19,11 @@ var update = flag.Bool("update", false, "compile proto/mcp.proto")
 func TestG1_G3_TheProtoIsWhatIsServed(t *testing.T) {
 	c := protocompile.Compiler{Resolver: &protocompile.SourceResolver{ImportPaths: []string{"proto"}}}
 	files, err := c.Compile(t.Context(), "mcp.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := proto.MarshalOptions{Deterministic: true}.Marshal(protodesc.ToFileDescriptorProto(files[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if *update {
-		if err := os.WriteFile("proto/mcp.binpb", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile("proto/mcp.binpb", want, 0o644))
 	} else if !bytes.Equal(descriptor, want) {
 		t.Fatal("proto/mcp.binpb is not mcp.proto compiled: run go test ./proxy/manage -run Proto -update")
 	}

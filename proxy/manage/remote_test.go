@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // manager is how somebody connects whose certificate the router's authority signed.
@@ -86,9 +87,7 @@ func TestG1_ManagementAddressesThatCannotBe(t *testing.T) {
 	g := start(t, "")
 	ca := nettest.SelfSigned(t)
 	none := filepath.Join(t.TempDir(), "none")
-	if err := os.WriteFile(none, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(none, []byte("nothing"), 0o600))
 	whole := manage.Remote{Addr: "127.0.0.1:0", Cert: ca.Cert, Key: ca.Key, CA: ca.Cert}
 	for want, change := range map[string]func(*manage.Remote){
 		"must be given together":              func(r *manage.Remote) { r.CA = "" },
@@ -124,9 +123,7 @@ func TestG1_ManagersAreLogged(t *testing.T) {
 	if err == nil {
 		err = r.Start(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -35,9 +36,7 @@ type rig struct {
 func start(t *testing.T, routes string) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mng") // paths of sockets must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
 	g := &rig{t: t, file: filepath.Join(dir, "routing.json"), ca: nettest.SelfSigned(t)}
@@ -47,12 +46,8 @@ func start(t *testing.T, routes string) *rig {
 		Routes: g.file, RoutesMust: true, Manage: true, Poll: time.Hour,
 		Remote: manage.Remote{Addr: "127.0.0.1:0", Cert: own.Cert, Key: own.Key, CA: g.ca.Cert},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, g.Start(t.Context()))
 	if g.ManageSocket() == "" {
 		t.Fatal("there is no socket")
 	}
@@ -72,18 +67,14 @@ func start(t *testing.T, routes string) *rig {
 
 func (g *rig) write(routes string) {
 	g.t.Helper()
-	if err := os.WriteFile(g.file, []byte(`{"routes":{`+routes+`}}`), 0o600); err != nil {
-		g.t.Fatal(err)
-	}
+	require.NoError(g.t, os.WriteFile(g.file, []byte(`{"routes":{`+routes+`}}`), 0o600))
 }
 
 // reload has the file read again with other routes.
 func (g *rig) reload(routes string) {
 	g.t.Helper()
 	g.write(routes)
-	if err := g.Reload(); err != nil {
-		g.t.Fatal(err)
-	}
+	require.NoError(g.t, g.Reload())
 }
 
 // send makes a request over the socket.
@@ -202,14 +193,10 @@ type tools struct {
 func (g *rig) post(path, body string) (status int, answer string) {
 	g.t.Helper()
 	res, err := http.Post(g.URL()+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	require.NoError(g.t, err)
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	require.NoError(g.t, err)
 	return res.StatusCode, string(b)
 }
 

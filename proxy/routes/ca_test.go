@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // ofCA is a file with a route that names a file of certificates.
@@ -40,9 +41,7 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 		`{"routes":{"a":{"url":"https://x/","proxy":"ftp://me:hunter2@h"}}}`: "routes.a.proxy is not the URL of a proxy",
 		`{"routes":{"a":{"command":"x","proxy":"http://h:1"}}}`:              "routes.a.proxy applies only to a route with a url",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		tab, err := Load(path)
 		if want == "" {
 			if ca := tab.Routes["a"].CA; err != nil || len(tab.Warnings) > 0 || ca != own.Cert && text != ofCA("") {
@@ -72,18 +71,12 @@ func TestC11_TheFileThatARouteNeedsIsFollowed(t *testing.T) {
 	path, ca := filepath.Join(dir, "routing.json"), filepath.Join(dir, "ca.pem")
 	var h heard
 	w, err := Watch(Options{Path: path, Changed: h.changed, Poll: 5 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
 	put := func(file, text string) {
 		t.Helper()
-		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(file+".new", file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file+".new", []byte(text), 0o600))
+		require.NoError(t, os.Rename(file+".new", file))
 	}
 	until := func(says string) {
 		t.Helper()
@@ -107,9 +100,7 @@ func TestC11_TheFileThatARouteNeedsIsFollowed(t *testing.T) {
 	put(ca, "x")
 	until("no certificate in " + ca)
 	text, err := os.ReadFile(own.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	put(ca, string(text))
 	until("")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // dir is a folder of these files.
@@ -20,12 +22,8 @@ func dir(t *testing.T, files map[string]string) string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o600))
+	require.NoError(t, os.Rename(path+".new", path))
 }
 
 func urls(r *Route) string {
@@ -46,9 +44,7 @@ func TestFolderIsMergedInTheOrderOfNames(t *testing.T) {
 		"notes.jsonc": `{"routes":{"notes":{"hostPort":1}}}`,
 	})
 	tab, err := Load(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := strings.Join(tab.Names(), " "); got != "a a2 x y" || tab.Port != 1 || tab.Tokens != filepath.Join(d, "t") {
 		t.Errorf("%s, port %d, tokens %s", got, tab.Port, tab.Tokens)
 	}
@@ -85,9 +81,7 @@ func TestRegisteredRoutesHaveTheSettingsOfTheFile(t *testing.T) {
 		"a1.json": agent("1", "Bearer x"), "a2.json": agent("2", "Bearer x"), "a3.json": agent("3", "Bearer y"),
 	})
 	tab, err := Load(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a := tab.Routes["a"]
 	if urls(a) != "http://h:1/mcp http://h:2/mcp" || a.RateLimit != 5 || a.Stream || strings.Join(a.Tools, "") != "add" || a.Headers.Get("Authorization") != "Bearer x" {
 		t.Errorf("%+v", a)
@@ -108,19 +102,13 @@ func TestFilesOfAFolderThatOthersMayWriteToRunNothing(t *testing.T) {
 	if err := os.Symlink("/etc/hostname", filepath.Join(d, "g.json")); err != nil {
 		t.Skip("no links here")
 	}
-	if err := os.Chmod(d, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(d, 0o777))
 	tab, err := Load(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := strings.Join(tab.Names(), " "); got != "a" || tab.Tokens != "" || len(tab.Warnings) != 6 {
 		t.Errorf("%s %q: %v", got, tab.Tokens, tab.Warnings)
 	}
-	if err := os.Chmod(d, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(d, 0o700))
 	if tab, _ = Load(d); strings.Join(tab.Names(), " ") != "a b c f" {
 		t.Errorf("of one's own folder: %v, %v", tab.Names(), tab.Warnings)
 	}
@@ -131,9 +119,7 @@ func TestFolderIsFollowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := dir(t, map[string]string{"a.json": `{"routes":{"a":{"hostPort":1}}}`, "b.json": "broken"})
 			w, err := Watch(Options{Path: d, Must: true, Poll: poll})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer w.Close()
 			if err := w.Err(); err == nil || !strings.Contains(err.Error(), "b.json") || !strings.Contains(err.Error(), "nothing of it is in force") {
 				t.Errorf("%v", err)
@@ -159,14 +145,10 @@ func TestFolderIsFollowed(t *testing.T) {
 				t.Errorf("%v; %v", err, w.Current().Names())
 			}
 			for _, gone := range []string{"a.json", "b.json"} {
-				if err := os.Remove(filepath.Join(d, gone)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Remove(filepath.Join(d, gone)))
 			}
 			until("what is left", is("a"))
-			if err := os.Rename(d, d+".gone"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Rename(d, d+".gone"))
 			until("the folder to be missed", func() bool { return w.Reload() != nil })
 			if len(w.Current().Routes) != 1 || !strings.Contains(w.Err().Error(), "the last valid ones stay in force") {
 				t.Errorf("%v, %v", w.Current().Names(), w.Err())

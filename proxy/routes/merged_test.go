@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestR19_MergedSettings(t *testing.T) {
@@ -75,9 +76,7 @@ func TestMergedSettingsOfAFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if err := os.Chmod(d, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(d, 0o777))
 	if tab, err := Load(d); err != nil || !tab.Merged.zero() || tab.Routes["b"] != nil {
 		t.Errorf("%v %+v", err, tab)
 	}

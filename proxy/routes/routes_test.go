@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -26,9 +27,7 @@ const whole = `{
 
 func TestR3_EveryKindOfRoute(t *testing.T) {
 	tab, err := Parse([]byte(whole))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(tab.Warnings) > 0 || tab.Port != 9000 || tab.Tokens != "tokens.json" || strings.Join(tab.Names(), " ") != "a b.c-d_1 c" {
 		t.Errorf("%+v", tab)
 	}
@@ -121,9 +120,7 @@ func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 func TestPathsAreRelativeToTheFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "r.json")
-	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(whole), 0o600))
 	tab, err := Load(path)
 	if err != nil || tab.Tokens != filepath.Join(dir, "tokens.json") || tab.SessionKey != "/etc/key" || tab.Routes["c"].Cwd != filepath.Join(dir, "sub") {
 		t.Errorf("%+v, %v", tab, err)
@@ -172,12 +169,8 @@ func TestC11_TheFileIsFollowed(t *testing.T) {
 			defer w.Close()
 			put := func(text string) {
 				t.Helper()
-				if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Rename(path+".new", path); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o600))
+				require.NoError(t, os.Rename(path+".new", path))
 			}
 			put(`{"routes":{"a":{"hostPort":1}}}`)
 			h.until(t, "in force", func(err error) bool { return err == nil && w.Current().Routes["a"] != nil && w.Err() == nil })

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestFilesThatAreNone(t *testing.T) {
@@ -18,16 +20,12 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Skip("no pipes here")
 	}
 	f, err := os.Create(large)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := f.Truncate(1 << 30); err != nil { // takes no space
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	if err := os.Symlink(loop, loop); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(loop, loop))
 	for path, want := range map[string]string{pipe: "not a regular file", large: "larger than", loop: "symbolic link", "/dev/zero": "not a regular file"} {
 		began := time.Now()
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > 20*time.Second {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // said is a log.
@@ -41,9 +43,7 @@ func TestRoutesAreInForceWhenTheLogSaysSo(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	put(t, path, `{"routes":{"a":{"hostPort":1}}}`)
 	if <-early {
 		t.Error("the log says that routes were loaded which are not in force")

@@ -3,6 +3,8 @@ package routes
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A route's sandbox is what is enforced, or an error: nothing in it is ignored.
@@ -31,9 +33,7 @@ func TestX5b_SandboxInRoutingJSON(t *testing.T) {
 		t.Error(err)
 	}
 	table, err := parse(`{"read":["a","/b"],"write":["c"]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	table.resolve("/folder")
 	if s := table.Routes["a"].Sandbox; s.Read[0] != "/folder/a" || s.Read[1] != "/b" || s.Write[0] != "/folder/c" {
 		t.Errorf("%+v", s)

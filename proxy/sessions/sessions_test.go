@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -61,22 +62,16 @@ func TestIdleSessionsExpireAndUsedOnesDoNot(t *testing.T) {
 		defer s.Close()
 		mint := func(up string) string {
 			id, err := s.Mint(Binding{Upstream: up})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return id
 		}
 		mint("idle")
 		touched, busy := mint("touched"), mint("busy")
 		held, err := s.Use(busy, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		time.Sleep(59 * time.Second)
 		v, err := s.Use(touched, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		v.Release()
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
@@ -103,13 +98,9 @@ func TestAtTheLimitTheLongestIdleGivesWay(t *testing.T) {
 	one, _ := s.Mint(Binding{}) // an error shows below
 	two, _ := s.Mint(Binding{})
 	held, err := s.Use(one, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	three, err := s.Mint(Binding{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := s.Use(two, "", ""); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
@@ -126,17 +117,13 @@ var secret = bytes.Repeat([]byte("0123456789abcdef"), 2)
 
 func TestSealedIDs(t *testing.T) {
 	s, err := NewSealer(time.Hour, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	id, err := s.Mint(ann)
 	if err != nil || !Sealed(id) || strings.Contains(id, "ann") || !regexp.MustCompile(`^[!-~]+$`).MatchString(id) {
 		t.Fatal(id, err)
 	}
 	other, err := NewSealer(time.Hour, []byte("another secret of sufficient length!"), secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, by := range []*Sealer{s, other} { // other only opens with it
 		if got, err := by.Use(id, "a", "ann"); err != nil || got.Binding != ann {
 			t.Errorf("%+v, %v", got, err)
@@ -152,9 +139,7 @@ func TestSealedIDs(t *testing.T) {
 		t.Error("two ids are the same")
 	}
 	newer, err := other.Mint(ann)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := s.Use(newer, "a", "ann"); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
@@ -175,13 +160,9 @@ func TestSealedIDs(t *testing.T) {
 func TestSealedIDsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewSealer(time.Hour, secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		id, err := s.Mint(ann)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		time.Sleep(59 * time.Minute)
 		if _, err := s.Use(id, "a", "ann"); err != nil {
 			t.Error(err)
@@ -196,9 +177,7 @@ func TestSealedIDsExpire(t *testing.T) {
 func TestKeysComeFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	for text, want := range map[string]string{"": "no key", "short\n": "at least 32", string(secret) + "\n\n" + string(secret) + "\n": ""} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		s, shared, err := LoadSealer(path, 0)
 		if want == "" && (err != nil || len(s.keys) != 2 || shared) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v", text, err)
@@ -207,9 +186,7 @@ func TestKeysComeFromAFile(t *testing.T) {
 			t.Errorf("the error holds the key: %v", err)
 		}
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, 0o644))
 	if _, shared, err := LoadSealer(path, 0); err == nil && !shared {
 		t.Error("nobody says that others can read the keys")
 	}
@@ -217,13 +194,9 @@ func TestKeysComeFromAFile(t *testing.T) {
 
 func FuzzSealed(f *testing.F) {
 	s, err := NewSealer(time.Hour, secret)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	id, err := s.Mint(ann)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(id)
 	f.Add(prefix)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -240,9 +213,7 @@ func TestR10_NobodyThrowsOutTheSessionsOfOthers(t *testing.T) {
 	mint := func(who, up string) string {
 		t.Helper()
 		id, err := s.Mint(Binding{Agent: "a", Principal: who, Upstream: up})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return id
 	}
 	ann := mint("ann", "1")

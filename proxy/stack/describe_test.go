@@ -3,6 +3,8 @@ package stack
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Masking must not hide what would run: an argument or variable that a shell would take apart is shown in full.
@@ -23,16 +25,12 @@ func TestDescribeShowsWhatWouldRun(t *testing.T) {
 		"headers":          {`{url: "https://mcp.example/mcp", headers: {X-Plain: "${TOKEN}"}}`, `files: contact https://mcp.example/mcp; with header X-Plain: ***; given TOKEN`},
 	} {
 		f, err := source.Parse("/p/x.yaml", []byte("servers:\n  files: "+c.server+"\nrouter: false\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := strings.Join(f.Describe(), "\n"); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
 		f, err = source.Parse("/p/x.yaml", []byte("router: {routes: {files: "+c.server+"}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := f.Describe()[0]; f.Foreign() != strings.Contains(c.server, "command") || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s as a route:\n%s\nwant\n%s", name, got, c.want)
 		}
@@ -55,9 +53,7 @@ func TestForeign(t *testing.T) {
 		`router: {routes: {a: {command: x}}}`:                                                            true,
 	} {
 		f, err := source.Parse("/p/x.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := f.Foreign(); got != want {
 			t.Errorf("%s: %v", text, got)
 		}

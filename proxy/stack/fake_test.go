@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asFake is the environment variable that makes the test binary a process to supervise, and asParent one that supervises
@@ -135,9 +136,7 @@ func parent() {
 func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range specs {
 		if specs[i].Kind == "" {
 			specs[i].Kind = Agent
@@ -153,9 +152,7 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 	o.Poll = cmp.Or(o.Poll, 20*time.Millisecond)
 	o.Backoff.First = cmp.Or(o.Backoff.First, time.Millisecond)
 	s, err := New(specs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Start()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -183,9 +180,7 @@ func bounded(t *testing.T) context.Context {
 
 func ready(t *testing.T, s *Stack) {
 	t.Helper()
-	if err := s.Ready(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Ready(bounded(t)))
 }
 
 // status is a process' status.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // source knows two settings of agents and one variable.
@@ -74,9 +75,7 @@ func TestStackFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	p, err := f.Plan(t.Context(), Place{Dir: dir, State: "/state"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, s := range p.Specs {
 		names = append(names, s.Name)
@@ -131,17 +130,13 @@ func TestStackFile(t *testing.T) {
 		t.Errorf("after it came back on another port: %v %v", table, err)
 	}
 	// What could not be written is written the next time, also if nothing else changes.
-	if err := os.Rename(dir, dir+".away"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(dir, dir+".away"))
 	for range 2 {
 		if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err == nil || !strings.Contains(err.Error(), "cannot route to other at its new port 45679") {
 			t.Error(err)
 		}
 	}
-	if err := os.Rename(dir+".away", dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(dir+".away", dir))
 	if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err != nil {
 		t.Error(err)
 	}
@@ -161,9 +156,7 @@ func TestStackFile(t *testing.T) {
 
 func TestStackFileWarns(t *testing.T) {
 	f, err := source.Parse("/p/x.yaml", []byte("agents:\n  a: {colour: red, shape: [1], host: ::1, route: {size: 1}}\nrooter: 1\nservers: {s: {url: http://127.0.0.1:1/, seesion: x}}\nrouter: {prot: 1}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, w := range f.Warnings {
 		got = append(got, w.String())
@@ -231,13 +224,9 @@ func TestRouterCanBeLeftOut(t *testing.T) {
 // Agents call each other through the router, wherever it is by the time that they start.
 func TestR15_AgentsOfAStackKnowTheRouter(t *testing.T) {
 	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {env: {ROUTER_PORT: \"1\"}}, b: {}}\nservers: {c: {command: x, port: 9}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	port := strconv.Itoa(p.Specs[3].Port)
 	for _, want := range []string{port, "4711"} {
 		if got := p.Env("b"); got["ROUTER_HOST"] != "127.0.0.1" || got["ROUTER_PORT"] != want {
@@ -264,14 +253,10 @@ func TestR15_AgentsOfAStackKnowTheRouter(t *testing.T) {
 // What is to be trusted is this router, and not another one that an agent is given.
 func TestR15_AgentsOfAStackKnowTheRoutersCertificate(t *testing.T) {
 	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {}, b: {env: {ROUTER_HOST: \"https://r.example\"}}, c: {}}\nrouter: {tlsCert: c.pem, tlsKey: /k.pem}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.Agents[2].Flags = append(f.Agents[2].Flags, [2]string{"router-host", "https://r.example"})
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := p.Env("a"); got["ROUTER_HOST"] != "https://127.0.0.1" || got["ROUTER_CA"] != "/p/c.pem" || got["ROUTER_PORT"] == "" {
 		t.Errorf("%v", got)
 	}
@@ -307,16 +292,12 @@ func TestPathsOfRoutes(t *testing.T) {
 
 func TestTakenPorts(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer ln.Close()
 	port := ln.Addr().(*net.TCPAddr).Port
 	text, _ := json.Marshal(map[string]any{"agents": map[string]any{"a": map[string]any{"port": port}}})
 	f, err := source.Parse("/p/x.json", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = f.Plan(t.Context(), Place{Dir: t.TempDir()})
 	var taken *TakenError
 	if !errors.As(err, &taken) || !errors.Is(err, syscall.EADDRINUSE) || taken.Port != port || !strings.Contains(err.Error(), "which is taken") {
@@ -376,9 +357,7 @@ func FuzzStackFile(f *testing.F) {
 func mustJSON(t *testing.T, table map[string]any) string {
 	t.Helper()
 	b, err := json.Marshal(map[string]any{"routes": table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 

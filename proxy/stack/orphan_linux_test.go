@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // gone waits until a process is no more, or only what its parent has not yet reaped.
@@ -33,22 +35,14 @@ func gone(t *testing.T, pid int) {
 // Whoever supervises may be killed without warning: no process of ours nor of others outlives it.
 func TestNothingSurvivesAKilledParent(t *testing.T) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), asParent+"=1")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var pids []int
 	for _, s := range strings.Fields(strings.Trim(strings.TrimSpace(line), "[]")) {
 		n, err := strconv.Atoi(s)
@@ -60,9 +54,7 @@ func TestNothingSurvivesAKilledParent(t *testing.T) {
 	if len(pids) != 2 {
 		t.Fatal(line)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	for _, pid := range pids {
 		gone(t, pid)
@@ -74,17 +66,13 @@ func TestForkedProcessesEnd(t *testing.T) {
 	s := supervise(t, Options{}, Spec{Name: "a", Args: []string{"--mode", "fork"}})
 	ready(t, s)
 	forked, err := strconv.Atoi(strings.TrimPrefix(says(t, s, "a", "forked"), "forked "))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	visit(t, s, "a", "/crash")
 	gone(t, forked)
 	until(t, s, "a", func(st Status) bool { return st.State == Ready })
 	s.Close(bounded(t))
 	files, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		if b, _ := os.ReadFile(f); len(b) > 0 {
 			t.Errorf("children are left: %s", b)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // settings takes every setting of an agent but token, and gives its flag the same name.
@@ -27,13 +28,9 @@ var settings = Source{
 func planned(t *testing.T, text string) (*File, *Plan) {
 	t.Helper()
 	f, err := settings.Parse("/p/x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return f, p
 }
 
@@ -122,9 +119,7 @@ func TestTimeToLeave(t *testing.T) {
 func TestOwnTimeToLeave(t *testing.T) {
 	s := supervise(t, Options{Drain: time.Hour}, Spec{Name: "a", Args: []string{"--mode", "deaf"}, Drain: 20 * time.Millisecond})
 	ready(t, s)
-	if err := s.Stop(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Stop(bounded(t)))
 	says(t, s, "a", "signal killed")
 }
 
@@ -132,9 +127,7 @@ func TestOwnTimeToLeave(t *testing.T) {
 func TestCommandThatIsNotThere(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Source{Lookup: os.LookupEnv}.Parse(filepath.Join(dir, "x.yaml"), []byte("servers: {here: {command: sh}, away: {command: ./nowhere}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
 	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `calls of away will fail: cannot start "./nowhere" in `+dir+": ") {
 		t.Errorf("%+v %v", p, err)

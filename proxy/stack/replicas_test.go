@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Replicas are processes of the same name, at ports of their own, behind one route.
@@ -21,9 +22,7 @@ func TestReplicas(t *testing.T) {
 	}
 	dir, state := t.TempDir(), t.TempDir()
 	p, err := f.Plan(t.Context(), Place{Dir: dir, State: state, Free: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names, urls []string
 	for _, s := range p.Specs[:3] {
 		names = append(names, s.Name)
@@ -53,9 +52,7 @@ func TestReplicas(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	r := written()

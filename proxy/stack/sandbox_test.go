@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A server of a stack is shut in by whoever starts it, the stack or the router; and the question before it runs says so.
@@ -20,9 +21,7 @@ func TestX5b_SandboxInAStack(t *testing.T) {
 		"open": {"command": "x", "sandbox": false}},
 		"router": {"routes": {"r": {"command": "y", "sandbox": {"read": ["z"]}}}}}`)
 	raw, err := os.ReadFile(p.table.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	table, err := routes.Parse(raw)
 	if err != nil {
 		t.Fatal(err, string(raw))
@@ -73,9 +72,7 @@ func TestX5b_StackShutsIn(t *testing.T) {
 		t.Skip(err)
 	}
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("it is read\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(secret, []byte("it is read\n"), 0o600))
 	spec := func(name string, box *confine.Rules) Spec {
 		return Spec{Name: name, Kind: Server, Command: "sh", Args: []string{"-c", "cat " + secret + " >&2; sleep 1000"}, Sandbox: box}
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestOrderAndFigures(t *testing.T) {
@@ -172,12 +173,8 @@ func TestKilledProcessHasNoOtherReason(t *testing.T) {
 	s := supervise(t, Options{Backoff: Backoff{First: time.Minute}}, Spec{Name: "a"})
 	ready(t, s)
 	p, err := os.FindProcess(s.statusOf("a").PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, p.Kill())
 	if st := until(t, s, "a", func(st Status) bool { return st.State == Failed }); strings.Contains(st.Err, "listening on") {
 		t.Errorf("%+v", st)
 	}
@@ -188,9 +185,7 @@ func TestStopStartRestart(t *testing.T) {
 	ready(t, s)
 	a, r := s.statusOf("a"), s.statusOf("r")
 	ctx := bounded(t)
-	if err := s.Restart(ctx, "a"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Restart(ctx, "a"))
 	if st := s.statusOf("a"); st.State != Ready || st.PID == a.PID || st.Port != a.Port || st.Restarts != 1 {
 		t.Errorf("%+v", st)
 	}
@@ -220,9 +215,7 @@ func TestStopStartRestart(t *testing.T) {
 
 func TestTakenPort(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer ln.Close()
 	port := ln.Addr().(*net.TCPAddr).Port
 	s := supervise(t, Options{}, Spec{Name: "any", Port: port})
@@ -261,9 +254,7 @@ func TestDeafProcessIsKilled(t *testing.T) {
 	deaf := Spec{Name: "a", Args: []string{"--mode", "deaf"}}
 	s := supervise(t, Options{Drain: 20 * time.Millisecond}, deaf)
 	ready(t, s)
-	if err := s.Stop(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Stop(bounded(t)))
 	says(t, s, "a", "signal killed")
 
 	s = supervise(t, Options{Drain: time.Hour}, deaf)
@@ -379,9 +370,7 @@ func TestExactlyOneCertificateIsTrusted(t *testing.T) {
 			text = append(text, pem.EncodeToMemory(b)...)
 		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, text, 0o600))
 		return path
 	}
 	own := &pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}

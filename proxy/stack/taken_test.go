@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // stranger listens on a port of its own.
 func stranger(t *testing.T, addr string) (ln net.Listener, port int) {
 	t.Helper()
 	ln, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = ln.Close() })
 	return ln, ln.Addr().(*net.TCPAddr).Port
 }
@@ -39,9 +38,7 @@ func TestStrangerOnAServersPort(t *testing.T) {
 	}
 	_ = ln.Close()
 	until(t, s, "f", func(st Status) bool { return st.State == Ready })
-	if err := s.Stop(bounded(t), "f"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Stop(bounded(t), "f"))
 	stranger(t, addr)
 	if err := s.Run(bounded(t), "f"); err == nil || !strings.Contains(err.Error(), taken) {
 		t.Errorf("started again: %v", err)
@@ -52,9 +49,7 @@ func TestServersPortIsTaken(t *testing.T) {
 	_, port := stranger(t, "127.0.0.1:0")
 	plan := func(text string) (*Plan, error) {
 		f, err := source.Parse("/p/x.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return f.Plan(t.Context(), Place{Dir: t.TempDir()})
 	}
 	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0"} {

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // tokensOf plans a file, and returns what the agents require, what the router sends, and the plan.
 func tokensOf(t *testing.T, text string) (required, sent map[string]string, f *File, p *Plan) {
 	t.Helper()
 	f, err := Source{Lookup: os.LookupEnv, Agent: func(key, _ string) (string, string, error) { return key, "", nil }}.Parse("/p/x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	if p, err = f.Plan(t.Context(), Place{Dir: dir, Free: true}); err != nil {
 		t.Fatal(err)
@@ -37,18 +36,14 @@ func tokensOf(t *testing.T, text string) (required, sent map[string]string, f *F
 	if f.Router == nil {
 		return required, sent, f, p
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := routes.Parse(raw); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
 		Routes map[string]struct{ Headers map[string]string }
 	}
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &all))
 	for name, r := range all.Routes {
 		if v := r.Headers["Authorization"]; v != "" {
 			sent[name] = strings.TrimPrefix(v, "Bearer ")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
@@ -49,14 +50,10 @@ func states(j *journal.Journal) (out []string) {
 func TestTapLeavesOtherSocketsAlone(t *testing.T) {
 	dir := socketDir(t)
 	ln, path, err := unixsocket.Listen([]string{dir}, "manage-8088.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
 	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, long, long); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(path, long, long))
 	open(t, Options{Dir: dir})
 	w, _ := watch(t, dir)
 	await(t, "the producer", func() bool { return len(w.Producers()) == 1 })
@@ -179,9 +176,7 @@ func TestTapHostileSockets(t *testing.T) {
 	p := open(t, Options{Name: "good", Kind: Wrapped, Dir: dir})
 	serve := func(name, bytes string) {
 		ln, err := net.Listen("unix", filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -207,9 +202,7 @@ func TestTapHostileSockets(t *testing.T) {
 	_ = write(bw, msgHello, Hello{Version: 99, Name: "future", PID: 1}, nil)
 	_ = bw.Flush()
 	serve("tap-1-dddddd.sock", future.String())
-	if err := os.Mkdir(filepath.Join(dir, "tap-1-eeeeee.sock"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "tap-1-eeeeee.sock"), 0o700))
 	w, j := watch(t, dir)
 	frame(p, `{"jsonrpc":"2.0","method":"m"}`)
 	await(t, "the good one's entry", func() bool { return len(said(j)) == 1 })
@@ -225,19 +218,13 @@ func TestTapKilledProducer(t *testing.T) {
 	dir := socketDir(t)
 	open(t, Options{Name: "first", Kind: Wrapped, Dir: dir})
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "tap-1-aaaaaa.sock"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ln.SetUnlinkOnClose(false)
 	w, j := watch(t, dir)
 	c, err := ln.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bw := bufio.NewWriter(c)
-	if err := write(bw, msgHello, Hello{Version: Version, Name: "srv", Instance: "x", PID: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, write(bw, msgHello, Hello{Version: Version, Name: "srv", Instance: "x", PID: 1}, nil))
 	_ = bw.Flush()
 	await(t, "it to be joined", func() bool { return len(w.Producers()) == 2 })
 	_, _ = ln.Close(), c.Close()
@@ -259,9 +246,7 @@ func TestTapFolders(t *testing.T) {
 	t.Parallel()
 	base := filepath.Dir(socketDir(t))
 	late, file := filepath.Join(base, "late"), filepath.Join(base, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	j := journal.New(journal.Options{Dir: t.TempDir()})
 	defer j.Close()
 	w := Join(context.Background(), j, filepath.Join(base, "first"), late, file)
@@ -324,9 +309,7 @@ func TestRequestsOfAnEndedProducerAreUnanswered(t *testing.T) {
 	} {
 		p.Append(journal.Entry{Dir: frame.dir, Conn: 1}, []byte(frame.text))
 	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Close())
 	got := func() string {
 		var out []string
 		for _, e := range said(j) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -21,9 +22,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func socketDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "mcphud")
 }
@@ -34,9 +33,7 @@ func open(t testing.TB, o Options) *Producer {
 		o.Dir = socketDir(t)
 	}
 	p, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -73,9 +70,7 @@ type dialled struct {
 func dial(t testing.TB, p *Producer) *dialled {
 	t.Helper()
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: p.Path(), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return &dialled{t, c, bufio.NewReader(c)}
 }
@@ -85,9 +80,7 @@ func (d *dialled) next() msg {
 	d.t.Helper()
 	for {
 		m, err := d.try()
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		require.NoError(d.t, err)
 		if m.head.Kind != "span" {
 			return m
 		}
@@ -138,9 +131,7 @@ func (d *dialled) rest() (all []msg) {
 		if err == io.EOF {
 			return all
 		}
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		require.NoError(d.t, err)
 		all = append(all, m)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -27,9 +28,7 @@ func TestTapSocketIsPrivate(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Errorf("in the folder: %v %v", files, err)
 	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Close())
 	if _, err := os.Lstat(p.Path()); !os.IsNotExist(err) {
 		t.Errorf("after Close: %v", err)
 	}
@@ -38,28 +37,20 @@ func TestTapSocketIsPrivate(t *testing.T) {
 
 func TestTapFolderOfOthersIsRefused(t *testing.T) {
 	dir := socketDir(t)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o777))
 	open(t, Options{Dir: dir})
 	if fi, err := os.Stat(dir); err != nil || fi.Mode().Perm() != 0o700 {
 		t.Errorf("a folder that was open to others: %v %v", fi.Mode(), err)
 	}
 	link := filepath.Join(filepath.Dir(dir), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(dir, link))
 	if p, err := Open(Options{Dir: link}); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("through a link: %v, %v", p, err)
 	}
 	if os.Getuid() == 0 {
 		other := filepath.Join(filepath.Dir(dir), "other")
-		if err := os.Mkdir(other, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(other, 0o700))
 		if err := os.Chown(other, 65534, 65534); err != nil {
 			t.Skip(err)
 		}
@@ -72,9 +63,7 @@ func TestTapFolderOfOthersIsRefused(t *testing.T) {
 func TestTapPathsThatAreTooLong(t *testing.T) {
 	base := t.TempDir()
 	long := filepath.Join(base, strings.Repeat("x", 120))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(long, 0o700))
 	if _, err := Open(Options{Dir: filepath.Join(long, "mcphud")}); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("%v", err)
 	}
@@ -83,9 +72,7 @@ func TestTapPathsThatAreTooLong(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", long)
 	t.Setenv("TMPDIR", filepath.Dir(socketDir(t)))
 	p, err := Open(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer p.Close()
 	if strings.HasPrefix(p.Path(), long) {
 		t.Error(p.Path())
@@ -97,14 +84,10 @@ func TestTapRemovesStaleSockets(t *testing.T) {
 	dir := filepath.Dir(first.Path())
 	stale := filepath.Join(dir, "tap-999999999-abcdef.sock")
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ln.SetUnlinkOnClose(false)
 	_ = ln.Close()
-	if err := os.WriteFile(filepath.Join(dir, "note"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "note"), nil, 0o600))
 	open(t, Options{Dir: dir})
 	if _, err := os.Lstat(stale); !os.IsNotExist(err) {
 		t.Errorf("a stale socket is still there: %v", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -19,9 +20,7 @@ func TestBatchTimesTheCallAlone(t *testing.T) {
 	m := session.NewManager(session.Options{})
 	t.Cleanup(func() { _ = m.Close() })
 	s, err := m.Register(config.OfCommand("none"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const judging = 300 * time.Millisecond
 	maker := &calls.Runner{Session: s, Explain: func(_ context.Context, err error) *failure.Error {
 		time.Sleep(judging)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
@@ -33,9 +34,7 @@ func TestPrepareRunTellsServersOfTheHistoryApart(t *testing.T) {
 	target := func(otherwise func() (config.Server, error)) (config.Server, error) { return otherwise() }
 	confined := func(s *calls.Server) { s.Sandbox = &confine.Rules{} }
 	r, err := PrepareRun(t.Context(), &cli.App{}, []calls.File{made("/a", nil), made("/b", nil), made("/a", confined), made("/a", nil)}, target, nil, Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range []struct {
 		cwd     string
 		sandbox bool
@@ -70,9 +69,7 @@ func TestSingleKeepsItsSecrets(t *testing.T) {
 	if err := r.single(t.Context(), l, &c); err != nil {
 		t.Error(err)
 	}
-	if err := os.Unsetenv("MCPHUD_SECRET_KEY"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Unsetenv("MCPHUD_SECRET_KEY"))
 	if err := r.single(t.Context(), l, &c); err != nil {
 		t.Errorf("again: %v", err)
 	}

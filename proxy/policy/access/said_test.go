@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // listener hears what is logged.
@@ -25,9 +27,7 @@ func (l listener) Handle(_ context.Context, r slog.Record) error {
 // Who reads in the log that tokens were loaded can use them.
 func TestTokensAreInForceWhenTheLogSaysSo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	if err := os.WriteFile(path, []byte(`{"tokens":[{"name":"x","sha256":"`+strings.Repeat("0", 64)+`"}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(`{"tokens":[{"name":"x","sha256":"`+strings.Repeat("0", 64)+`"}]}`), 0o600))
 	var g *Guard
 	heard := 0
 	g = NewGuard(slog.New(listener{hear: func(message string) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/serve/limit"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const (
@@ -65,9 +66,7 @@ func TestR8_TheFileOfTokens(t *testing.T) {
 	}
 	for _, targets := range []string{``, `,"allowedTargets":[]`} {
 		none, err := ParseTokens([]byte(entry(`{"name":"x","sha256":"` + sum1 + `"` + targets + `}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p, ok := none.find("foo"); !ok || p.May("a") {
 			t.Errorf("no targets are %+v", p)
 		}
@@ -93,12 +92,8 @@ func FuzzTokens(f *testing.F) {
 func TestR8_PipesAndGiantsAreNoFilesOfTokens(t *testing.T) {
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big")
-	if err := os.WriteFile(big, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(big, maxFile+1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(big, nil, 0o600))
+	require.NoError(t, os.Truncate(big, maxFile+1))
 	for _, path := range []string{dir, big, filepath.Join(dir, "missing"), os.DevNull} {
 		g := NewGuard(nil)
 		if err := g.Follow(path); err == nil || !g.Status().Required {

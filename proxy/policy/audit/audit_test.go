@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func call(method, name string) *flow.Call {
@@ -33,9 +34,7 @@ func call(method, name string) *flow.Call {
 func lines(t *testing.T, file string) (out []map[string]any) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for l := range bytes.Lines(raw) {
 		var v map[string]any
 		if err := json.Unmarshal(l, &v); err != nil {
@@ -49,9 +48,7 @@ func lines(t *testing.T, file string) (out []map[string]any) {
 func open(t *testing.T, o Options) *Log {
 	t.Helper()
 	l, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -67,9 +64,7 @@ func wait(t *testing.T, what string, so func() bool) {
 
 func TestR18_AllLinesAreThereAfterClose(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	l := open(t, Options{File: file})
 	h := l.Middleware(func(*flow.Call) {})
 	var wg sync.WaitGroup
@@ -81,9 +76,7 @@ func TestR18_AllLinesAreThereAfterClose(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	if n := len(lines(t, file)); n != 800 || l.Status().Written != 800 || l.Status().Dropped != 0 {
 		t.Errorf("%d lines, %+v", n, l.Status())
 	}
@@ -107,9 +100,7 @@ func TestR18_AbortedCallsAreWrittenDown(t *testing.T) {
 		}()
 		l.Middleware(func(*flow.Call) { panic(http.ErrAbortHandler) })(call("tools/call", "echo"))
 	}()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	if n := len(lines(t, file)); n != 1 {
 		t.Errorf("%d lines", n)
 	}
@@ -124,9 +115,7 @@ func TestR18_FilesRotate(t *testing.T) {
 		h(call("tools/call", "echo"))
 		wait(t, "a line", func() bool { return l.Status().Written == i+1 })
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%v %v", files, err)
@@ -152,9 +141,7 @@ func TestR18_OneRouterRotates(t *testing.T) {
 	h := l.Middleware(func(*flow.Call) {})
 	for i, want := range []int{1, 1, 2} {
 		if i == 2 {
-			if err := other.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, other.Close())
 		}
 		h(call("tools/call", "echo"))
 		wait(t, "a line", func() bool { return l.Status().Written == int64(i)+1 })
@@ -194,9 +181,7 @@ func TestR18_RoutersShareAFile(t *testing.T) {
 	small := 0
 	for _, f := range files {
 		info, err := f.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if info.Size() < 3000 {
 			small++
 		}
@@ -222,9 +207,7 @@ func TestR18_AFileThatIsMovedAwayIsBegunAnew(t *testing.T) {
 	h := l.Middleware(func(*flow.Call) {})
 	h(call("tools/call", "one"))
 	wait(t, "the first line", func() bool { return l.Status().Written == 1 })
-	if err := os.Rename(file, file+".old"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(file, file+".old"))
 	wait(t, "a new file", func() bool {
 		h(call("tools/call", "two"))
 		_, err := os.Stat(file)

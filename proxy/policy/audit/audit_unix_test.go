@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A reader that does not read must not hold up requests, and the log says what it lacks.
@@ -21,9 +22,7 @@ func TestR18_ASlowDiskDropsLines(t *testing.T) {
 		t.Skip("no named pipes here")
 	}
 	reader, err := os.OpenFile(file, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer reader.Close()
 	l := open(t, Options{File: file})
 	h := l.Middleware(func(*flow.Call) {})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // upstream answers as it is told.
@@ -80,9 +81,7 @@ func TestSection2_BreakerStates(t *testing.T) {
 	at = at.Add(4 * time.Second)
 	up.status = 200
 	asked := up.asked
-	if err := ask(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ask())
 	expect("a probe that came through", Closed, asked+1)
 	up.err = errors.New("broken")
 	_ = ask()

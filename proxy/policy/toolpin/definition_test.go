@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func list(tools ...string) []byte { return []byte(`{"tools":[` + strings.Join(tools, ",") + `]}`) }
@@ -17,9 +18,7 @@ func list(tools ...string) []byte { return []byte(`{"tools":[` + strings.Join(to
 func opened(t *testing.T, file string) *Store {
 	t.Helper()
 	p, err := Open(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -31,9 +30,7 @@ func TestReadKnowsWhatWasFirstSeen(t *testing.T) {
 	first := `{"name":"x","description":"<b>adds</b> & ghp_A8s7Df6g5Hj4k3L2z1XcVbNmQwEr"}`
 	p.Check("a", list(first, `{"name":"long`+strings.Repeat("x", 300)+`"}`), "target 1", "target 2")
 	p.Check("a", list(`{"name":"x","description":"sends"}`), "target 2", "target 3")
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Close())
 	known, err := Read(file)
 	if err != nil || len(known) != 1 || known[0].Agent != "a" || !slices.Equal(known[0].Targets, []string{"target 1", "target 2", "target 3"}) {
 		t.Fatalf("%+v, %v", known, err)
@@ -110,9 +107,7 @@ func TestDefinitionsAreBounded(t *testing.T) {
 // A route is the server that a client's configuration has at the same place.
 func TestTargetsOfRoutes(t *testing.T) {
 	u, err := url.Parse("https://host.example/mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		r *routes.Route
 		s config.Server

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -16,9 +17,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestSection2_PinsFileThatIsDamagedIsNotForgotten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pins.json")
 	for _, text := range []string{`{`, `{"version":2}`, `{"version":1,"agents":{"a":{"x":{"sha256":"y"}}}}`, `{"version":1,"agents":{"a":{"x":null}}}`} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		if _, err := Open(file, nil); err == nil {
 			t.Errorf("%s was taken", text)
 		}
@@ -31,9 +30,7 @@ func TestSection2_PinsAreShared(t *testing.T) {
 	router := func() *Store {
 		t.Helper()
 		p, err := Open(file, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = p.Close() })
 		return p
 	}
@@ -74,20 +71,14 @@ func TestSection2_PinsAreShared(t *testing.T) {
 	}
 	// What somebody is just writing is not overwritten, and comes to be understood.
 	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, good[:len(good)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, good[:len(good)/2], 0o600))
 	one.Check("d", tool("z", ""))
 	one.write(false)
 	if now, err := os.ReadFile(file); err != nil || len(now) != len(good)/2 {
 		t.Errorf("%d bytes, %v", len(now), err)
 	}
-	if err := os.WriteFile(file, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, good, 0o600))
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}
@@ -98,9 +89,7 @@ func TestSection2_PinsAreShared(t *testing.T) {
 
 func TestSection2_PinsAreBounded(t *testing.T) {
 	p, err := Open("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for page := range 3 {
 		var b strings.Builder
 		for i := range maxTools / 2 {
@@ -128,9 +117,7 @@ func TestSection2_PinsAreBounded(t *testing.T) {
 func TestSection2_TheFileStaysWithinWhatIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pins.json")
 	p, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.max = 1 << 20
 	for agent := range 6 {
 		var b strings.Builder
@@ -143,9 +130,7 @@ func TestSection2_TheFileStaysWithinWhatIsRead(t *testing.T) {
 		t.Error(err)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if info.Size() < int64(p.max)/2 || info.Size() > int64(p.max) {
 		t.Errorf("the file has %d bytes, of at most %d", info.Size(), p.max)
 	}

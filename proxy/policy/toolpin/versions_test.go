@@ -1,6 +1,10 @@
 package toolpin
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+)
 
 // What a tool says of tasks depends on the version of the protocol that a client speaks: an agent that is the same all along has one
 // definition in 2025-11-25 and another one before and after.
@@ -12,9 +16,7 @@ func TestSection2_PinsAreTheSameInEachVersion(t *testing.T) {
 	)
 	for _, order := range [][]string{{without, optional, without}, {optional, without, required}} {
 		p, err := Open("", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, list := range order {
 			p.Check("a", []byte(list))
 			if s := p.Status("a"); s.Tools != 1 || s.Changes != 0 {

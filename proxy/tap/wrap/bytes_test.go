@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -96,9 +97,7 @@ func TestTapWrapPassesPiecesAtOnce(t *testing.T) {
 func TestTapWrapSlowReader(t *testing.T) {
 	const n = 400_000
 	r := prepare(t, "wrapper", "flood", fmt.Sprint(n))
-	if err := os.Mkdir(r.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(r.dir, 0o700))
 	r.start()
 	stuck := make(chan struct{})
 	defer func() { <-stuck }()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The test binary is also the wrapper and the wrapped server, so that both are real processes.
@@ -125,13 +126,9 @@ type run struct {
 func prepare(t *testing.T, kind string, args ...string) *run {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	base, err := os.MkdirTemp("", "wrap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	r := &run{t: t, dir: filepath.Join(base, "mcphud"), stderr: &faketest.Buffer{}}
 	if kind == "wrapper" {
@@ -150,13 +147,9 @@ func (r *run) start() *run {
 		r.t.Fatal(err)
 	}
 	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	r.out = bufio.NewReaderSize(out, 1<<20)
-	if err := r.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, r.cmd.Start())
 	kill := time.AfterFunc(90*time.Second, func() { _ = r.cmd.Process.Kill() })
 	r.t.Cleanup(func() {
 		kill.Stop()
@@ -183,9 +176,7 @@ func (r *run) wait() int {
 
 func (r *run) signal(s os.Signal) {
 	r.t.Helper()
-	if err := r.cmd.Process.Signal(s); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, r.cmd.Process.Signal(s))
 }
 
 func await(t *testing.T, what string, ok func() bool) {

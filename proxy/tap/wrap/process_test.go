@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // holdSocket connects to the tap that comes in dir, and holds the connection.
@@ -84,9 +86,7 @@ func TestTapWrapSignalToTheGroup(t *testing.T) {
 	r.start()
 	r.line()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		if err := syscall.Kill(-r.cmd.Process.Pid, sig); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Kill(-r.cmd.Process.Pid, sig))
 		if s := r.line(); s != sig.String() {
 			t.Errorf("%v arrived as %s", sig, s)
 		}
@@ -137,13 +137,9 @@ func TestTapWrapServerClosesItsInput(t *testing.T) {
 func TestTapWrapClientClosesOutput(t *testing.T) {
 	r := prepare(t, "wrapper", "flood", "100000000")
 	pr, pw, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.cmd.Stdout = pw
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.cmd.Start())
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
 	_ = pw.Close()
 	if _, err := io.ReadFull(pr, make([]byte, 10)); err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A server that reads the terminal is stopped, since the foreground is not its own. What is to end it does.
@@ -26,20 +28,14 @@ func TestTapWrapServerAsksAtTheTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := prepare(t, "wrapper", "tty")
 			terminal, theirs, err := pty.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Cleanup(func() { _ = terminal.Close() })
 			r.cmd.Stdin, r.cmd.SysProcAttr = theirs, &syscall.SysProcAttr{Setsid: true, Setctty: true}
 			out, err := r.cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			err = r.cmd.Start()
 			_ = theirs.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			late := time.AfterFunc(90*time.Second, func() { _ = r.cmd.Process.Kill() })
 			t.Cleanup(func() {
 				late.Stop()

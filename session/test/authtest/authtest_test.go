@@ -7,6 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -22,12 +23,8 @@ func TestLoginWorks(t *testing.T) {
 				t.Fatalf("without a token: %v", err)
 			}
 			p := &authtest.Person{HTTP: s.HTTP}
-			if err := sess.Authorizer().Login(t.Context(), p, auth.LoginOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := sess.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, sess.Authorizer().Login(t.Context(), p, auth.LoginOptions{}))
+			require.NoError(t, sess.Connect(t.Context()))
 			if len(p.Shown()) != 1 || p.Open() != 0 || len(s.Issuer.Calls("/token")) != 1 || s.Refused() == 0 {
 				t.Errorf("%d pages, %d visits open, %d token requests, %d refusals", len(p.Shown()), p.Open(), len(s.Issuer.Calls("/token")), s.Refused())
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Example is a configuration as it was published: its server slack is a command that wants a login.
@@ -40,9 +41,7 @@ func StartCommand(t testing.TB, k Knobs) *Command {
 	c.Client("slack-id", "zqclientzq", "client_secret_basic")
 	c.File = filepath.Join(c.folder, "mcp.yaml")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	c.write("mcp.yaml", strings.NewReplacer("https://slack.com", c.URL, "localhost:8080", "localhost:"+port).Replace(Example), 0o600)
@@ -67,21 +66,15 @@ exec '` + faketest.Binary(t) + `' good
 func (c *Command) write(name, content string, mode os.FileMode) {
 	c.t.Helper()
 	path := filepath.Join(c.folder, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), mode); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(c.t, os.WriteFile(path, []byte(content), mode))
 }
 
 // Config is the server in a configuration. It is read from the file, and finds npx.
 func (c *Command) Config() config.Server {
 	c.t.Helper()
 	set, err := config.Load(config.Options{Files: []string{c.File}, LookupEnv: func(name string) (string, bool) { v, ok := c.Env[name]; return v, ok }})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	s, ok := set.Server("slack")
 	if !ok || s.Problem != nil || len(set.Warnings) > 0 {
 		c.t.Fatalf("%v %v", s.Problem, set.Warnings)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // recorder is a testing.TB that counts failures instead of failing.
@@ -48,9 +50,7 @@ func TestVerdicts(t *testing.T) {
 		want += c.line
 	}
 	got, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if string(got) != want {
 		t.Errorf("recorded:\n%swant:\n%s", got, want)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const mapped = 16 << 20
@@ -15,9 +17,7 @@ const mapped = 16 << 20
 func touch(t *testing.T, fd, how int) {
 	t.Helper()
 	b, err := unix.Mmap(fd, 0, mapped, unix.PROT_READ|unix.PROT_WRITE, how)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = unix.Munmap(b) })
 	sum := byte(0)
 	for i := 0; i < len(b); i += 4 << 10 {
@@ -41,9 +41,7 @@ func TestMemory(t *testing.T) {
 		return size
 	}
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if _, err := f.Write(make([]byte, mapped)); err != nil {
 		t.Fatal(err)

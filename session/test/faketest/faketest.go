@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Stdio is a server of the given mode as a child process. It is built when the first test of a test binary asks for it.
@@ -77,9 +78,7 @@ func Program(t testing.TB, folder string) string {
 	t.Helper()
 	made, _ := built.LoadOrStore(folder, sync.OnceValues(func() (string, error) { return build(folder) }))
 	file, err := made.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return file
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // list is a tools/list result, or an error.
@@ -184,9 +185,7 @@ func TestCalls(t *testing.T) {
 	n := 0
 	for {
 		line, err := r.Line()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Contains(line, []byte("notifications/progress")) {
 			break
 		}
@@ -212,9 +211,7 @@ func TestBigText(t *testing.T) {
 	var reply struct {
 		Result struct{ Content []struct{ Text string } }
 	}
-	if err := json.Unmarshal(r.Request(1, "tools/call", `{"name":"big"}`), &reply); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(r.Request(1, "tools/call", `{"name":"big"}`), &reply))
 	s := reply.Result.Content[0].Text
 	if len(s) != 50_000_000 || strings.Count(s, "\n") != 500_000 {
 		t.Errorf("%d bytes in %d lines", len(s), strings.Count(s, "\n"))
@@ -244,9 +241,7 @@ func TestFork(t *testing.T) {
 			StructuredContent struct{ Server, Child int }
 		}
 	}
-	if err := json.Unmarshal(r.Request(1, "tools/call", `{"name":"pids"}`), &reply); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(r.Request(1, "tools/call", `{"name":"pids"}`), &reply))
 	pids := reply.Result.StructuredContent
 	if pids.Server != r.PID || pids.Child == 0 {
 		t.Errorf("pids %+v, started %d", pids, r.PID)
@@ -301,9 +296,7 @@ func TestHTTPFaults(t *testing.T) {
 	var codes []int
 	for range 3 {
 		resp, _, err := post(s, ping)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		codes = append(codes, resp.StatusCode)
 	}
 	if fmt.Sprint(codes) != "[200 404 200]" {
@@ -322,16 +315,12 @@ func TestSSE(t *testing.T) {
 	client := http.Client{Timeout: 30 * time.Second}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	read := func() string {
 		buf := make([]byte, 4096)
 		n, err := resp.Body.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(buf[:n])
 	}
 	endpoint, ok := strings.CutPrefix(read(), "event: endpoint\ndata: ")
@@ -339,9 +328,7 @@ func TestSSE(t *testing.T) {
 		t.Fatal("no endpoint event")
 	}
 	reply, err := client.Post(strings.TrimSuffix(s.URL, "/sse")+strings.TrimSpace(endpoint), "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = reply.Body.Close()
 	if got := read(); reply.StatusCode != 202 || !strings.Contains(got, `"id":1,"result":{}`) {
 		t.Errorf("POST %d, stream %q", reply.StatusCode, got)

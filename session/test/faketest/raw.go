@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Raw is the plainest client there is: a pipe to a stdio server, frames written and read as bytes. What it needs for an
@@ -41,16 +42,10 @@ func Open(t testing.TB, s config.Server) *Raw {
 	}
 	r.cmd.Stderr = &r.Stderr
 	in, err := r.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, r.cmd.Start())
 	r.PID, r.in, r.out = r.cmd.Process.Pid, in, bufio.NewReaderSize(out, 1<<20)
 	overdue := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
 	t.Cleanup(func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // RequireEnv says whether tests with installed servers run: not at all where it is not set, and if it is "required" they fail where one
@@ -55,9 +56,7 @@ func RunInstalled(t testing.TB) *Installed {
 	}
 	text := fmt.Sprintf("listen: %q\njetstream { store_dir: %q }\ntls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\n%s",
 		s.at, t.TempDir(), server.Cert, server.Key, authority.Cert, s.accounts())
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(s.config, []byte(text), 0o600))
 	s.Restart()
 	t.Cleanup(s.Kill)
 	return s
@@ -68,9 +67,7 @@ func (s *Installed) accounts() string {
 	s.t.Helper()
 	must := func(err error) {
 		s.t.Helper()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		require.NoError(s.t, err)
 	}
 	pair := func(make func() (nkeys.KeyPair, error)) (nkeys.KeyPair, string) {
 		s.t.Helper()
@@ -119,9 +116,7 @@ func (s *Installed) Restart() {
 	s.Kill()
 	s.cmd = exec.Command(s.program, "-c", s.config)
 	s.cmd.Stderr = s.t.Output()
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, s.cmd.Start())
 	for end := time.Now().Add(startTime); ; time.Sleep(5 * time.Millisecond) {
 		c, err := net.Dial("tcp", s.at)
 		if err == nil {

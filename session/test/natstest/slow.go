@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Link leads to a server over a network that is slow, or carries nothing. It ends with the test.
@@ -27,9 +29,7 @@ type Link struct {
 func Slow(t testing.TB, url string, delay time.Duration) *Link {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	scheme, to, _ := strings.Cut(url, "://")
 	l := &Link{URL: scheme + "://" + ln.Addr().String(), to: to, ln: ln, stop: make(chan struct{}), delay: delay}
 	l.all.Go(l.accept)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // ClientScenarios are the names of the scenarios for clients: those that the revision requires, those that it runs without scoring, and
@@ -24,9 +26,7 @@ func (r Revision) ClientScenarios(t testing.TB) []string {
 		return r.only
 	}
 	raw, err := os.ReadFile(conformance(t, filepath.Join("node_modules", "@modelcontextprotocol", "conformance", "requirements", r.Name+".yaml")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var set struct {
 		Client    []string `yaml:"client"`
 		NotScored []struct {
@@ -94,9 +94,7 @@ func (r Revision) runClient(t testing.TB, scenario, command string, env []string
 func checks(t testing.TB, file string, not ...string) (passed int, failed []string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []struct{ ID, Status, ErrorMessage string }
 	if err := json.Unmarshal(raw, &all); err != nil {
 		t.Fatalf("%s: %v", file, err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestConformanceScenarios: every scenario that the suite has for clients is run in some revision.
@@ -15,9 +17,7 @@ func TestConformanceScenarios(t *testing.T) {
 	}
 	node, script := Suite(t)
 	out, err := exec.CommandContext(t.Context(), node, script, "list", "--client").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		name, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")

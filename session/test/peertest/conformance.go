@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Revision is a revision of the protocol as the official suite is frozen at its release.
@@ -81,9 +83,7 @@ func (r Revision) scenarios(t testing.TB, url string, which ...string) []string 
 		t.Errorf("the suite: %v\n%s", err, ending(out))
 	}
 	folders, err := filepath.Glob(filepath.Join(dir, "server-*", "checks.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var passed []string
 	for _, file := range folders {
 		name := scenario(filepath.Base(filepath.Dir(file)))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Frames checks what is on the wire against the JSON schema of a revision.
@@ -27,18 +29,14 @@ func NewFrames(t testing.TB, revision string) *Frames {
 		t.Fatalf("schemas.mjs: %v", err)
 	}
 	all, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	schema := member(all, revision)
 	defs, ok := member(schema, "$defs").(map[string]any)
 	if !ok {
 		t.Fatalf("the suite has no schema of %s", revision)
 	}
 	f := &Frames{url: revision + ".json", compiler: jsonschema.NewCompiler(), methods: map[string]string{}, defs: defs}
-	if err := f.compiler.AddResource(f.url, schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.compiler.AddResource(f.url, schema))
 	for name, def := range defs {
 		if method, ok := member(member(member(def, "properties"), "method"), "const").(string); ok {
 			f.methods[method] = name

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -34,13 +35,9 @@ func Login(t testing.TB, args ...string) config.Server {
 	stderr := &tail{}
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	process.Group(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	h := &HTTP{t: t, child: cmd, exited: make(chan struct{})}
 	t.Cleanup(func() {
 		h.Kill()
@@ -73,9 +70,7 @@ func Login(t testing.TB, args ...string) config.Server {
 func Ask(t testing.TB, s config.Server, path string) (answer string) {
 	t.Helper()
 	answer, err := NewBrowser().Open(strings.TrimSuffix(s.URL, "/mcp") + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return answer
 }
 

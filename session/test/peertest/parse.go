@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Answer is one to a list request.
@@ -19,9 +21,7 @@ func Parse(t testing.TB, answers []Answer) (wrong []string) {
 	t.Helper()
 	installed(t, "peers", filepath.Join("node_modules", "@modelcontextprotocol", "sdk"))
 	in, err := json.Marshal(answers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command(Node(t), installed(t, "peers", "parse.mjs"))
 	cmd.Stdin = bytes.NewReader(in)
 	var stderr bytes.Buffer

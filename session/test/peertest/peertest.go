@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // RequireEnv names the environment variable that makes a missing server fail the test when it is set to "required".
@@ -118,9 +119,7 @@ func gobin(t testing.TB, name string) string {
 func installed(t testing.TB, folder, file string) string {
 	t.Helper()
 	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(root, "testdata", folder, file)
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv(RequireEnv) == "required" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -58,9 +59,7 @@ func TestPeersAnswerHTTP(t *testing.T) {
 func TestPeersAnswerSSE(t *testing.T) {
 	h := EverythingSSE(t)
 	resp, err := http.Get(h.Server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	line, err := bufio.NewReader(resp.Body).ReadString('\n')
 	if err != nil || line != "event: endpoint\n" {
@@ -78,16 +77,10 @@ func exchange(t *testing.T, s config.Server, frame string) string {
 	}
 	process.Group(cmd)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	defer func() {
 		process.SignalGroup(cmd.Process.Pid, process.Kill)
 		_ = cmd.Wait()

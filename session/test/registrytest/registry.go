@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Registry serves what was put into it.
@@ -49,9 +51,7 @@ func (r *Registry) Put(t testing.TB, server string) {
 		Name, Version, Description string
 		Detail                     struct{ Version string } `json:"version_detail"`
 	}
-	if err := json.Unmarshal([]byte(server), &d); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(server), &d))
 	if d.Version == "" {
 		d.Version = d.Detail.Version
 	}

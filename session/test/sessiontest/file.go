@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -17,9 +18,7 @@ func JournalFile(t testing.TB, n int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "million.jsonl")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w := bufio.NewWriterSize(f, 1<<20)
 	pad := strings.Repeat("abcdefghij ", 110)
 	at := time.Now()
@@ -37,11 +36,7 @@ func JournalFile(t testing.TB, n int) string {
 		line = journal.AppendLine(line, e, a)
 		_, _ = w.Write(line) // a bufio.Writer keeps its first error
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Flush())
+	require.NoError(t, f.Close())
 	return name
 }

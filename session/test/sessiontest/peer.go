@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -107,9 +108,7 @@ func Dial(script func(n int, p *Peer)) func(config.Server) (transport.Transport,
 func Open(t *testing.T, o session.Options, cfg config.Server) (*session.Manager, *session.Session) {
 	t.Helper()
 	m, s := Register(t, o, cfg)
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Connect(t.Context()))
 	return m, s
 }
 
@@ -126,9 +125,7 @@ func Register(t *testing.T, o session.Options, cfg config.Server) (*session.Mana
 		cfg.Name = "peer"
 	}
 	s, err := m.Register(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, s
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/cmd/cli/settings"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // settled resolves one command line in made-up sources.
@@ -22,15 +23,11 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 	t.Helper()
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	s.Register(f)
-	if err := f.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Parse(args))
 	all := s.Gather(f)
 	all.Sources = settings.Sources{Env: func(name string) string { return env[name] }, File: filepath.Join(t.TempDir(), AgentFile), Read: ReadAgentFile}
 	if file != "" {
-		if err := os.WriteFile(all.File, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(all.File, []byte(file), 0o600))
 	}
 	r = all.Resolve()
 	if err := r.Err(); err != nil {
