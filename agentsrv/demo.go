@@ -101,7 +101,7 @@ func (a *Agent) library() (*kb.Library, error) {
 	open := func(tenant string) (*kb.KB, error) {
 		index := a.db
 		switch {
-		case store.Remote(a.o.Store): // all bases are in one database, by their keys
+		case store.Remote(a.o.Store): // which keeps embeddings, by the bases' keys
 		case a.o.Store == "":
 			index = nil // its own memory: that has one connection, which indexing would keep from everybody else
 		case tenant != "":

@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
-	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // library is n files of ten passages each, with the words of the corpus, in a vocabulary that also has thousands of words found in few
@@ -61,7 +59,7 @@ func questions(r *rand.Rand, words []string, n int) []string {
 func TestBudgetSearch(t *testing.T) {
 	budget.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	ix, err := openIndex(t.Context(), nil, "", "")
+	ix, err := openIndex(t.Context(), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,15 +95,7 @@ func TestBudgetSearch(t *testing.T) {
 // With embeddings of 1,536 numbers for 10,000 passages a search takes little longer than the endpoint, which here answers at once.
 func TestBudgetHybridSearch(t *testing.T) {
 	budget.Skip(t)
-	hybridSearch(t, database(t), "hybrid search in 10,000 passages")
-}
-
-func TestBudgetBackendHybridSearch(t *testing.T) {
-	budget.Skip(t)
-	hybridSearch(t, replica(t, pgtest.Run(t)), "hybrid search in 10,000 passages of PostgreSQL")
-}
-
-func hybridSearch(t *testing.T, db *store.DB, what string) {
+	db := database(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	words := corpusWords(t)
 	m := &meanings{dims: 1536}
@@ -125,7 +115,7 @@ func hybridSearch(t *testing.T, db *store.DB, what string) {
 		t.Fatal(err)
 	}
 	k.update(func(s *State) { s.Chunks = 10_000 })
-	c, err := openCache(t.Context(), db, ix, "x/", "m")
+	c, err := openCache(t.Context(), db, "x/", "m")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +157,7 @@ func hybridSearch(t *testing.T, db *store.DB, what string) {
 	slices.Sort(took)
 	slices.Sort(alone)
 	t.Logf("median %v of which the endpoint %v", took[50], alone[50])
-	budget.Beyond(t, what+", p99 against the endpoint alone", took[98], alone[98], 50*time.Millisecond)
+	budget.Beyond(t, "hybrid search in 10,000 passages, p99 against the endpoint alone", took[98], alone[98], 50*time.Millisecond)
 }
 
 // The built-in vectors of words: what it takes to read them, and to search 1,000 passages with them, beside a search by words alone.

@@ -13,8 +13,12 @@ import (
 
 // cacheSchema. base is whose embeddings these are: those of one knowledge base say nothing about another's texts. hash is of a text.
 var cacheSchema = store.Steps{
-	SQLite:   []string{`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (base, model, hash))`},
-	Postgres: []string{`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BYTEA NOT NULL, vector BYTEA NOT NULL, PRIMARY KEY (base, model, hash))`},
+	SQLite: []string{`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (base, model, hash))`},
+	Postgres: []string{
+		`CREATE TABLE kb_vector (base TEXT NOT NULL, model TEXT NOT NULL, hash BYTEA NOT NULL, vector BYTEA NOT NULL, PRIMARY KEY (base, model, hash))`,
+		// An index was kept there too.
+		`DROP TABLE IF EXISTS kb_chunk, kb_file, kb_word, kb_base, kb_lease; ALTER TABLE kb_vector DROP COLUMN IF EXISTS embedding`,
+	},
 }
 
 // cacheRows is how many rows one statement names.
@@ -27,17 +31,12 @@ type hash [hashSize]byte
 type cache struct {
 	db          *store.DB
 	base, model string
-	cheap       bool   // the model makes again what was forgotten at no cost
-	pgvector    string // the schema of that extension, quoted, "" where it is not used
+	cheap       bool // the model makes again what was forgotten at no cost
 }
 
-func openCache(ctx context.Context, db *store.DB, ix *index, base, model string) (*cache, error) {
+func openCache(ctx context.Context, db *store.DB, base, model string) (*cache, error) {
 	c := &cache{db: db, base: base, model: model, cheap: strings.HasPrefix(model, wordvec.Prefix)}
-	err := db.Migrate(ctx, "kb_vectors", cacheSchema)
-	if err == nil {
-		err = c.extend(ctx, ix)
-	}
-	if err != nil {
+	if err := db.Migrate(ctx, "kb_vectors", cacheSchema); err != nil {
 		return nil, fmt.Errorf("knowledge base: open the embeddings: %w", err)
 	}
 	return c, nil
@@ -45,20 +44,13 @@ func openCache(ctx context.Context, db *store.DB, ix *index, base, model string)
 
 // hashes are the texts that have embeddings, and the length of these, 0 if there are none.
 func (c *cache) hashes(ctx context.Context) (have map[hash]bool, dims int, err error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
 	have = map[hash]bool{}
-	for rows.Next() {
-		var raw []byte
-		if err := rows.Scan(&raw); err != nil {
-			return nil, 0, err
-		}
+	rows, err := c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (raw []byte, err error) { return raw, r.Scan(&raw) })
+	for _, raw := range all {
 		have[pad(raw)] = true
 	}
-	if err := rows.Err(); err != nil || len(have) == 0 {
+	if err != nil || len(have) == 0 {
 		return have, 0, err
 	}
 	err = c.db.QueryRowContext(ctx, `SELECT length(vector) / 4 FROM kb_vector WHERE base = ? AND model = ? LIMIT 1`, c.base, c.model).Scan(&dims)
@@ -81,21 +73,12 @@ func (c *cache) put(ctx context.Context, texts []hash, vectors [][]float32) erro
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	query := `INSERT INTO kb_vector (base, model, hash, vector) VALUES (?, ?, ?, ?) ON CONFLICT (base, model, hash) DO UPDATE SET vector = excluded.vector`
-	if c.pgvector != "" {
-		query = `INSERT INTO kb_vector (base, model, hash, vector, embedding) VALUES (?, ?, ?, ?, CAST(? AS ` + c.pgvector + `.vector))
-			ON CONFLICT (base, model, hash) DO UPDATE SET vector = excluded.vector, embedding = excluded.embedding`
-	}
 	for i, h := range texts {
-		v := vectors[i]
-		if v == nil {
+		if vectors[i] == nil {
 			continue
 		}
-		args := []any{c.base, c.model, h[:], packVector(v)}
-		if c.pgvector != "" {
-			args = append(args, vectorLiteral(len(v), func(i int) float32 { return v[i] }))
-		}
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO kb_vector (base, model, hash, vector) VALUES (?, ?, ?, ?) ON CONFLICT (base, model, hash) DO UPDATE SET vector = excluded.vector`,
+			c.base, c.model, h[:], packVector(vectors[i])); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,10 @@ package kb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -22,7 +24,6 @@ const (
 
 	firstRetry, longestRetry = time.Second, 30 * time.Second      // between requests for the same texts
 	firstPass, longestPass   = 10 * time.Second, 10 * time.Minute // between passes that failed
-	refreshEvery             = 10 * time.Second                   // until embeddings by another process can be found
 	embedEvery               = 10 * time.Second                   // between two lines of progress, and until what is made can be found
 )
 
@@ -49,78 +50,26 @@ func meaningful(title, heading, content string) string {
 
 // embedding makes embeddings until Close: all that are missing, and again when the endpoint failed or is not what it was.
 func (k *KB) embedding() {
-	refresh := time.NewTicker(refreshEvery)
-	defer refresh.Stop()
 	for n := 1; ; n++ {
 		err := k.Embed(k.run)
 		var again <-chan time.Time
-		if err == nil {
+		switch {
+		case err == nil:
 			n = 0
-		} else if k.local() {
+		case k.local():
 			k.o.Log.Error("knowledge base: searches are by words alone", "error", err) // what failed fails again
-		} else if k.run.Err() == nil {
+		case k.run.Err() == nil:
 			wait := failure.Backoff(n, k.firstPass, longestPass)
 			k.o.Log.Warn("knowledge base: embeddings are incomplete, and searches by meaning with them", "error", err, "retry_in", text.Duration(wait))
 			again = time.After(wait)
 		}
-		for waiting := true; waiting; {
-			select {
-			case <-k.run.Done():
-				return
-			case <-again:
-				waiting = false
-			case <-k.again:
-				waiting = false
-			case <-refresh.C:
-				if err := k.refresh(k.run); err != nil && k.run.Err() == nil {
-					k.o.Log.Warn("knowledge base: cannot see whether there are other embeddings", "error", err)
-				}
-			}
+		select {
+		case <-k.run.Done():
+			return
+		case <-again:
+		case <-k.again:
 		}
 	}
-}
-
-// refresh loads what another process that shares the database made since.
-func (k *KB) refresh(ctx context.Context) error {
-	select {
-	case k.embeds <- struct{}{}:
-		defer func() { <-k.embeds }()
-	default:
-		return nil // a pass does
-	}
-	ix, err := k.open(ctx)
-	if err != nil || k.cacheDB(ix).Dialect() != store.Postgres {
-		return err
-	}
-	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model())
-	if err != nil {
-		return err
-	}
-	now, err := stampOf(ctx, ix, c)
-	if err != nil || now == k.stamp {
-		return err
-	}
-	texts, err := ix.hashes(ctx)
-	if err != nil {
-		return err
-	}
-	files, chunks, err := ix.size(ctx)
-	if err != nil {
-		return err
-	}
-	k.update(func(s *State) { s.Files, s.Chunks = files, chunks })
-	return k.loadVectors(ctx, ix, c, texts)
-}
-
-// stamp tells what is indexed from what was.
-type stamp struct{ chunks, newest, vectors int64 }
-
-func stampOf(ctx context.Context, ix *index, c *cache) (s stamp, err error) {
-	err = ix.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(c.id), 0) FROM kb_chunk c JOIN kb_file f ON f.id = c.file WHERE f.kb = ?`, ix.id).Scan(&s.chunks, &s.newest)
-	if err == nil {
-		err = c.db.QueryRowContext(ctx, `SELECT count(*) FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model).Scan(&s.vectors)
-	}
-	return s, err
 }
 
 // checkDimensions has the embeddings checked, since the endpoint made one of another length; at most once in a while.
@@ -174,26 +123,15 @@ func (k *KB) embedAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := openCache(ctx, k.cacheDB(ix), ix, k.o.Key, k.o.Embed.Model())
+	c, err := openCache(ctx, k.cacheDB(ix), k.o.Key, k.o.Embed.Model())
 	if err != nil {
 		return err
 	}
-	// What there is can be found at once, also while another process makes more.
 	texts, err := ix.hashes(ctx)
 	if err == nil {
-		err = k.loadVectors(ctx, ix, c, texts)
+		err = k.loadVectors(ctx, c, texts) // what there is can be found at once
 	}
 	if err != nil {
-		return err
-	}
-	release, err := lease(ctx, c.db, "embed "+k.o.Key, func() {
-		k.o.Log.Info("knowledge base: waiting for another process that makes the embeddings")
-	})
-	if err != nil {
-		return err
-	}
-	defer release()
-	if texts, err = ix.hashes(ctx); err != nil {
 		return err
 	}
 	have, dims, err := c.hashes(ctx)
@@ -218,12 +156,9 @@ func (k *KB) embedAll(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
-		err = k.embedThese(ctx, ix, c, texts, missing, dims)
-	} else if now, serr := stampOf(ctx, ix, c); serr != nil || now != k.stamp {
-		err = errors.Join(serr, k.loadVectors(ctx, ix, c, texts)) // another process made them while this one waited
-	}
-	if err != nil {
-		return err
+		if err := k.embedThese(ctx, ix, c, texts, missing, dims); err != nil {
+			return err
+		}
 	}
 	for _, t := range texts {
 		delete(have, t.hash)
@@ -240,22 +175,32 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 	start := time.Now()
 	said := start
 	done, refused := 0, 0
+	have := map[hash]bool{}
+	shared := c.db.Dialect() == store.Postgres
+	if shared { // others may ask for the same at the same time: each begins elsewhere, and leaves out what is there by then
+		rand.Shuffle(len(missing), func(i, j int) { missing[i], missing[j] = missing[j], missing[i] })
+	}
 	for batch := range slices.Chunk(missing, chat.MaxTexts) {
 		found, err := ix.passages(ctx, batch)
+		if err == nil && shared {
+			have, _, err = c.hashes(ctx)
+		}
 		if err != nil {
 			return err
 		}
 		var hashes []hash
 		var contents []string
 		for _, p := range found {
-			hashes, contents = append(hashes, pad(p.hash)), append(contents, meaningful(p.Hit.Title, p.heading, p.Content))
+			if h := pad(p.hash); !have[h] {
+				hashes, contents = append(hashes, h), append(contents, meaningful(p.Hit.Title, p.heading, p.Content))
+			}
 		}
 		if len(contents) == 0 {
-			continue // gone meanwhile
+			continue // gone meanwhile, or made by another process
 		}
 		got, err := k.embedTexts(ctx, contents, &refused)
 		if err != nil {
-			return errors.Join(err, k.loadVectors(context.WithoutCancel(ctx), ix, c, texts))
+			return errors.Join(err, k.loadVectors(context.WithoutCancel(ctx), c, texts))
 		}
 		for _, v := range got {
 			if dims == 0 {
@@ -271,13 +216,13 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 		if done += len(batch); time.Since(said) >= embedEvery {
 			said = time.Now()
 			k.o.Log.Info("knowledge base: embedding", "done", done, "of", len(missing))
-			if err := k.loadVectors(ctx, ix, c, texts); err != nil {
+			if err := k.loadVectors(ctx, c, texts); err != nil {
 				return err
 			}
 		}
 	}
 	k.o.Log.Info("knowledge base: embeddings are up to date", "made", done, "model", k.o.Embed.Model(), "duration_ms", time.Since(start).Milliseconds())
-	return k.loadVectors(ctx, ix, c, texts)
+	return k.loadVectors(ctx, c, texts)
 }
 
 // embedTexts returns the embeddings of texts, nil for one that the endpoint refuses even when it is short. refused counts those
@@ -351,59 +296,35 @@ type textOf struct {
 
 // hashes are the texts of all passages.
 func (ix *index) hashes(ctx context.Context) (all []textOf, err error) {
-	rows, err := ix.db.QueryContext(ctx, `SELECT c.id, c.hash, d.base FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE d.kb = ?`, ix.id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var t textOf
+	rows, err := ix.db.QueryContext(ctx, `SELECT c.id, c.hash, d.base FROM kb_chunk c JOIN kb_file d ON d.id = c.file`)
+	return store.Collect(rows, err, func(r *sql.Rows) (t textOf, err error) {
 		var raw []byte
-		if err := rows.Scan(&t.id, &raw, &t.base); err != nil {
-			return nil, err
-		}
+		err = r.Scan(&t.id, &raw, &t.base)
 		t.hash = pad(raw)
 		if i := slices.Index(bases, t.base); i >= 0 {
 			t.base = bases[i] // one string for all
 		}
-		all = append(all, t)
-	}
-	return all, rows.Err()
+		return t, err
+	})
 }
 
 var bases = []string{General, Codebase, Documents}
 
-// loadVectors takes the embeddings of the passages for searches from now on: into memory, unless there are too many and pgvector
-// can search them.
-func (k *KB) loadVectors(ctx context.Context, ix *index, c *cache, texts []textOf) (err error) {
-	if k.stamp, err = stampOf(ctx, ix, c); err != nil {
-		return err
-	}
-	v := &vectors{}
-	if c.pgvector != "" {
-		if v.count, v.dims, err = c.found(ctx, ix); err != nil {
-			return err
-		}
-	}
-	if v.count*v.dims > k.memory { // in memory is several times faster
-		v.in, v.of = c, ix
-	} else if err := v.load(ctx, c, texts); err != nil {
-		return err
-	}
-	k.vectors.Store(v)
-	k.update(func(s *State) { s.Embeddings.Vectors = v.size() })
-	return nil
-}
-
-// load reads embeddings into memory.
-func (v *vectors) load(ctx context.Context, c *cache, texts []textOf) error {
+// loadVectors takes the embeddings of the passages for searches from now on into memory.
+func (k *KB) loadVectors(ctx context.Context, c *cache, texts []textOf) error {
 	of := map[hash][]textOf{}
 	for _, t := range texts {
 		of[t.hash] = append(of[t.hash], t)
 	}
-	return c.each(ctx, func(h hash, raw []byte) {
+	v := &vectors{}
+	if err := c.each(ctx, func(h hash, raw []byte) {
 		for _, t := range of[h] {
 			v.add(t.id, h[:], t.base, raw)
 		}
-	})
+	}); err != nil {
+		return err
+	}
+	k.vectors.Store(v)
+	k.update(func(s *State) { s.Embeddings.Vectors = len(v.ids) })
+	return nil
 }

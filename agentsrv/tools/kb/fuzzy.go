@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
@@ -23,37 +24,30 @@ const (
 
 // alikes are the words of the vocabulary that words nobody wrote may be typing errors of: of those that share most
 // trigrams with one the nearest, at most one edit away or, for a long word, two.
-func (s *sqlite) alikes(ctx context.Context, words []string) ([][]string, error) {
+func (ix *index) alikes(ctx context.Context, words []string) ([][]string, error) {
 	out := make([]*alike, len(words))
 	for i, w := range words {
 		if out[i] = newAlike(strings.ToLower(w)); out[i] == nil {
 			continue
 		}
-		if err := s.look(ctx, out[i]); err != nil {
+		if err := ix.look(ctx, out[i]); err != nil {
 			return nil, fmt.Errorf("look for words like %q: %w", w, err)
 		}
 	}
 	return nearOf(out), nil
 }
 
-func (s *sqlite) look(ctx context.Context, a *alike) error {
-	match, err := s.trigrams(ctx, "_"+string(a.word)+"_")
+func (ix *index) look(ctx context.Context, a *alike) error {
+	match, err := ix.trigrams(ctx, "_"+string(a.word)+"_")
 	if err != nil || match == "" {
 		return err
 	}
-	rows, err := s.alike.QueryContext(ctx, match, triSample)
-	if err != nil {
-		return err
+	rows, err := ix.alike.QueryContext(ctx, match, triSample)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (w string, err error) { return w, r.Scan(&w) })
+	for _, w := range all {
+		a.look(strings.Trim(w, "_"))
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var t string
-		if err := rows.Scan(&t); err != nil {
-			return err
-		}
-		a.look(strings.Trim(t, "_"))
-	}
-	return rows.Err()
+	return err
 }
 
 // alike are the words that a mistyped one is nearest to.
@@ -99,7 +93,7 @@ func nearOf(all []*alike) [][]string {
 }
 
 // trigrams is the FTS5 query for words that share three characters in a row with w, "" if none does.
-func (s *sqlite) trigrams(ctx context.Context, w string) (string, error) {
+func (ix *index) trigrams(ctx context.Context, w string) (string, error) {
 	type gram struct {
 		text  string
 		words int
@@ -108,7 +102,7 @@ func (s *sqlite) trigrams(ctx context.Context, w string) (string, error) {
 	r := []rune(w)
 	for i := 0; i+3 <= len(r); i++ {
 		g := gram{text: string(r[i : i+3])}
-		err := s.gram.QueryRowContext(ctx, g.text).Scan(&g.words)
+		err := ix.gram.QueryRowContext(ctx, g.text).Scan(&g.words)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -6,39 +6,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // edition changes when chunks are cut differently, so that an index of before is made again.
-const edition = "3"
+const edition = "4"
 
-// index is the files and passages of one knowledge base in a database.
+// index is the files and passages of one knowledge base in a database of SQLite, by FTS5.
 type index struct {
-	engine
-	db  *store.DB
-	own bool  // db was opened here
-	id  int64 // of this base in a database that has several, else 0
-}
+	db     *store.DB
+	own    bool   // db was opened here
+	folder string // of that database, which goes with it, "" where it is in memory or not our own
 
-// engine is what each kind of database does in its own way.
-type engine interface {
-	// open makes the tables, and empties what they hold of another source or base.
-	open(ctx context.Context, source string) error
-	// insert adds a passage of a file. words are what is searched beside its heading and content.
-	insert(ctx context.Context, tx *sql.Tx, file int64, c chunk, words string, hash []byte) error
-	// vocabulary brings what is known of words up to date with the passages.
-	vocabulary(ctx context.Context) error
-	// docs are how many passages have each word, at most maxDocs.
-	docs(ctx context.Context, words []string) ([]int, error)
-	// alikes are words that passages have, and that each of the given ones may be a typing error of.
-	alikes(ctx context.Context, words []string) ([][]string, error)
-	// find returns the passages that have any of the words, the best first, with the weight of what they have as their score.
-	find(ctx context.Context, terms []term, base string, limit int) ([]passage, error)
-	// made notes where the files are that the index was made of, and returns where they were before, "" if that is not known.
-	made(ctx context.Context, at string) (before string, err error)
-	// close ends what open began.
-	close() error
+	search, count, gram, alike *sql.Stmt
 }
 
 // term is a word of a query.
@@ -65,33 +48,39 @@ type file struct {
 	Hash              []byte
 }
 
-// openIndex opens the index of the folder dir in db, or in memory where db is nil. What a file holds of another folder goes; in a
-// database that is shared key tells bases apart, whose folder each process may have elsewhere.
-func openIndex(ctx context.Context, db *store.DB, dir, key string) (*index, error) {
-	ix := &index{db: db}
-	if db == nil || dir == "" {
-		mem, err := store.Open("")
-		if err != nil {
-			return nil, fmt.Errorf("knowledge base: %w", err)
+// openIndex opens the index of the folder dir in db, and empties what db holds of another folder. An index that db cannot hold is this process's
+// own: in memory without a db or a folder, in a temporary file where db is PostgreSQL.
+func openIndex(ctx context.Context, db *store.DB, dir string) (ix *index, err error) {
+	ix = &index{db: db}
+	switch {
+	case db == nil || dir == "":
+		ix.db, err = store.Open("")
+	case db.Dialect() == store.Postgres:
+		if ix.folder, err = os.MkdirTemp("", "mcphud-kb-"); err == nil {
+			ix.db, err = store.Open(filepath.Join(ix.folder, "index.db"))
 		}
-		ix.db, ix.own = mem, true
 	}
-	source := edition
-	if ix.db.Dialect() == store.Postgres {
-		ix.engine = &postgres{index: ix, name: key}
-	} else {
-		ix.engine, source = &sqlite{index: ix}, edition+" "+dir
+	if err != nil {
+		return nil, fmt.Errorf("knowledge base: %w", err)
 	}
-	if err := ix.open(ctx, source); err != nil {
+	ix.own = ix.db != db
+	if err := ix.open(ctx, edition+" "+dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("knowledge base: open its index: %w", err), ix.close())
 	}
 	return ix, nil
 }
 
-func (ix *index) close() error {
-	err := ix.engine.close()
+func (ix *index) close() (err error) {
+	for _, p := range []*sql.Stmt{ix.search, ix.count, ix.gram, ix.alike} {
+		if p != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}
 	if ix.own {
 		err = errors.Join(err, ix.db.Close())
+	}
+	if ix.folder != "" {
+		err = errors.Join(err, os.RemoveAll(ix.folder))
 	}
 	return err
 }
@@ -130,9 +119,9 @@ func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]c
 }
 
 func (ix *index) replaceFile(ctx context.Context, tx *sql.Tx, pass int64, f file) (id int64, err error) {
-	err = tx.QueryRowContext(ctx, `INSERT INTO kb_file (kb, path, base, title, mtime, size, hash, pass) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (kb, path) DO UPDATE SET base = excluded.base, title = excluded.title, mtime = excluded.mtime, size = excluded.size, hash = excluded.hash, pass = excluded.pass
-		RETURNING id`, ix.id, f.Path, f.Base, f.Title, f.MTime, f.Size, f.Hash, pass).Scan(&id)
+	err = tx.QueryRowContext(ctx, `INSERT INTO kb_file (path, base, title, mtime, size, hash, pass) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (path) DO UPDATE SET base = excluded.base, title = excluded.title, mtime = excluded.mtime, size = excluded.size, hash = excluded.hash, pass = excluded.pass
+		RETURNING id`, f.Path, f.Base, f.Title, f.MTime, f.Size, f.Hash, pass).Scan(&id)
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +135,7 @@ func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
 
 // known is what the index has of a file.
 func (ix *index) known(ctx context.Context, path string) (f file, ok bool, err error) {
-	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE kb = ? AND path = ?`, ix.id, path).Scan(&f.MTime, &f.Size, &f.Hash)
+	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE path = ?`, path).Scan(&f.MTime, &f.Size, &f.Hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, false, nil
 	}
@@ -155,7 +144,7 @@ func (ix *index) known(ctx context.Context, path string) (f file, ok bool, err e
 
 // keep marks a file whose content is as before as seen by a pass.
 func (ix *index) keep(ctx context.Context, pass int64, f file) error {
-	_, err := ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE kb = ? AND path = ?`, pass, f.MTime, f.Size, ix.id, f.Path)
+	_, err := ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE path = ?`, pass, f.MTime, f.Size, f.Path)
 	return err
 }
 
@@ -163,7 +152,7 @@ func (ix *index) keep(ctx context.Context, pass int64, f file) error {
 func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
 	for {
 		var id int64
-		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE kb = ? AND pass <> ? LIMIT 1`, ix.id, pass).Scan(&id)
+		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE pass <> ? LIMIT 1`, pass).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return gone, nil
 		}
@@ -184,7 +173,7 @@ func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
 }
 
 func (ix *index) size(ctx context.Context) (files, chunks int, err error) {
-	err = ix.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM kb_file WHERE kb = ?), (SELECT count(*) FROM kb_chunk c JOIN kb_file f ON f.id = c.file WHERE f.kb = ?)`, ix.id, ix.id).Scan(&files, &chunks)
+	err = ix.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM kb_file), (SELECT count(*) FROM kb_chunk)`).Scan(&files, &chunks)
 	if err != nil {
 		return 0, 0, fmt.Errorf("knowledge base: count what is indexed: %w", err)
 	}

@@ -5,6 +5,7 @@
 package kb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +22,12 @@ import (
 
 // Options says what is searched. The zero value searches the embedded corpus, in memory.
 type Options struct {
-	// DB keeps the index of Dir from one start to the next; nil keeps it in memory. The embedded corpus always is.
+	// DB keeps the index of Dir from one start to the next; nil keeps it in memory, as that of the embedded corpus always is. PostgreSQL keeps
+	// the embeddings alone, which processes share; each has an index of its own folder.
 	DB *store.DB
 	// Dir is the folder whose text files are indexed; "" means the embedded corpus.
 	Dir string
-	// Key tells this base from others whose embeddings, or index, are in the same DB.
+	// Key tells this base from others whose embeddings are in the same DB.
 	Key string
 	// Embed makes embeddings of passages and queries; nil searches the text alone.
 	Embed Embedder
@@ -54,14 +56,12 @@ type KB struct {
 	stopped bool
 
 	vectors   atomic.Pointer[vectors] // nil until embeddings were loaded
-	stamp     stamp                   // of what they were loaded from; whoever holds embeds has it
 	embeds    chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
 	again     chan struct{}           // capacity 1: the embeddings are to be looked through
 	probe     atomic.Bool             // the endpoint may make embeddings of another length than those of the store
 	checkedAt atomic.Int64            // when that was last thought, in nanoseconds
 	rest      atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds
 
-	memory                                       int // bytes that embeddings may take in memory, of those that the database could search
 	queryTime, firstPass, firstRetry, checkEvery time.Duration
 }
 
@@ -84,7 +84,7 @@ func New(o Options) (*KB, error) {
 	}
 	k := &KB{
 		o: o, pass: make(chan struct{}, 1), embeds: make(chan struct{}, 1), again: make(chan struct{}, 1),
-		memory: maxVectors, queryTime: queryTime, firstPass: firstPass, firstRetry: firstRetry, checkEvery: time.Minute,
+		queryTime: queryTime, firstPass: firstPass, firstRetry: firstRetry, checkEvery: time.Minute,
 	}
 	k.state.Ready = o.Dir == "" // the first search loads all of the corpus
 	if o.Embed != nil {
@@ -150,13 +150,6 @@ func (k *KB) Reindex(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(k.run, cancel)()
-	release, err := lease(ctx, ix.db, "index "+k.o.Key, func() {
-		k.o.Log.Info("knowledge base: waiting for another process that indexes the same files", "dir", k.o.Dir)
-	})
-	if err != nil {
-		return fmt.Errorf("knowledge base: %w", err)
-	}
-	defer release()
 	k.update(func(s *State) { s.Indexing = true })
 	skipped, err := k.walk(ctx, ix)
 	count := context.WithoutCancel(ctx)
@@ -200,7 +193,7 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	}
 	// Whoever asked first may give up; what is made here is for everybody.
 	ctx = context.WithoutCancel(ctx)
-	ix, err := openIndex(ctx, k.o.DB, k.o.Dir, k.o.Key)
+	ix, err := openIndex(ctx, k.o.DB, k.o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -218,12 +211,12 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	return ix, nil
 }
 
-// cacheDB is where embeddings are kept: the store, also those of the corpus, whose index is in memory, if an endpoint made them.
+// cacheDB is where embeddings are kept: beside the index if they cost nothing, else in the store, also those of the corpus.
 func (k *KB) cacheDB(ix *index) *store.DB {
-	if k.o.DB != nil && (k.root != nil || !k.local()) {
-		return k.o.DB
+	if k.local() {
+		return ix.db
 	}
-	return ix.db
+	return cmp.Or(k.o.DB, ix.db)
 }
 
 // Close ends indexing and waits for it. A database that Options gave stays open.
@@ -247,12 +240,4 @@ func (k *KB) Close() error {
 		return fmt.Errorf("knowledge base: close: %w", err)
 	}
 	return nil
-}
-
-// engine is what traces call that which finds words.
-func (k *KB) engine() string {
-	if k.root != nil && k.o.DB != nil && k.o.DB.Dialect() == store.Postgres {
-		return "tsvector"
-	}
-	return "fts5"
 }

@@ -13,9 +13,6 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t *testing.T, o Options) *KB {
 	t.Helper()
-	if o.DB == nil && o.Dir != "" && pgtest.Path(t, "x") != "x" {
-		o.DB = database(t)
-	}
 	k, err := New(o)
 	if err != nil {
 		t.Fatal(err)

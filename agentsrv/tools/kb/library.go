@@ -96,7 +96,7 @@ func (l *Library) Templates() []server.ServerResourceTemplate {
 		Handler: func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			c, err := l.of(kit.TenantOf(ctx)).Read(ctx, r.Params.URI)
 			if err != nil {
-				return nil, unreadable(err)
+				return nil, err
 			}
 			return []mcp.ResourceContents{c}, nil
 		},

@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
@@ -62,11 +63,8 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 		return none, err
 	}
 	name := strings.TrimPrefix(u.Path, "/")
-	if strings.Contains(name, "\x00") || !utf8.ValidString(name) { // which PostgreSQL does not even look up
-		return none, missing
-	}
 	var id, size int64
-	err = ix.db.QueryRowContext(ctx, `SELECT id, size FROM kb_file WHERE kb = ? AND path = ?`, ix.id, name).Scan(&id, &size)
+	err = ix.db.QueryRowContext(ctx, `SELECT id, size FROM kb_file WHERE path = ?`, name).Scan(&id, &size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, missing
 	}
@@ -122,23 +120,9 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 // whole is page for the passages of a file.
 func (ix *index) whole(ctx context.Context, file, offset int64) (piece string, total int64, err error) {
 	rows, err := ix.db.QueryContext(ctx, `SELECT content FROM kb_chunk WHERE file = ? ORDER BY line, part`, file)
-	if err != nil {
-		return "", 0, err
-	}
-	defer rows.Close()
-	var b strings.Builder
-	for rows.Next() {
-		var content string
-		if err := rows.Scan(&content); err != nil {
-			return "", 0, err
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(content)
-	}
-	all := b.String()
-	if err = rows.Err(); err != nil || offset > 0 && (offset >= int64(len(all)) || !utf8.RuneStart(all[offset])) {
+	parts, err := store.Collect(rows, err, func(r *sql.Rows) (part string, err error) { return part, r.Scan(&part) })
+	all := strings.Join(parts, "\n")
+	if err != nil || offset > 0 && (offset >= int64(len(all)) || !utf8.RuneStart(all[offset])) {
 		return "", 0, fmt.Errorf("no byte %d: %w", offset, cmp.Or(err, io.EOF))
 	}
 	return text.Cut(all[offset:], PageSize), int64(len(all)), nil

@@ -82,7 +82,7 @@ type Fuzzy struct {
 func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) (r Results, err error) {
 	if k.o.Trace != nil {
 		var end func(error)
-		attributes := map[string]string{"search.engine": k.engine(), "mcp.tenant_id": tenant}
+		attributes := map[string]string{"search.engine": "fts5", "mcp.tenant_id": tenant}
 		if k.o.Embed != nil && o.Mode != FullText {
 			attributes["search.embeddings"] = text.Clip(k.o.Embed.Model(), 100)
 		}

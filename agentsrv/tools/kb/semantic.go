@@ -3,11 +3,13 @@ package kb
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
@@ -35,7 +37,7 @@ func (k *KB) meaning(ctx context.Context, query string, o SearchOptions) func() 
 		return func() semantics {
 			return semantics{note: "full-text only: no embeddings are configured for this agent"}
 		}
-	case v == nil || v.size() == 0:
+	case v == nil || len(v.ids) == 0:
 		s := k.State()
 		note := fmt.Sprintf("full-text only: %d of %d passages have embeddings so far", s.Embeddings.Vectors, s.Chunks)
 		if s.Embeddings.Err != "" {
@@ -80,18 +82,12 @@ func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semant
 		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.o.Embed.Name(), len(got[0]), v.dims)}
 	}
 	s := semantics{done: true}
-	least := k.o.Embed.Least()
 	if !slices.ContainsFunc(got[0], func(x float32) bool { return x != 0 }) {
 		return semantics{note: fmt.Sprintf("full-text only: %s have no word of the query", k.o.Embed.Name())}
 	}
-	if v.in == nil {
-		s.near = v.nearest(got[0], base, fuseDepth, least)
-	} else if s.near, err = v.in.nearest(ctx, v.of, got[0], base, fuseDepth, least); err != nil {
-		k.o.Log.Error("knowledge base: search by meaning failed", "error", err)
-		return semantics{note: "full-text only: the database cannot search by meaning now"}
-	}
-	if all := k.State().Chunks; v.size() < all {
-		s.note = fmt.Sprintf("%d of %d passages have embeddings so far; the others are found by their words only", v.size(), all)
+	s.near = v.nearest(got[0], base, fuseDepth, k.o.Embed.Least())
+	if all := k.State().Chunks; len(v.ids) < all {
+		s.note = fmt.Sprintf("%d of %d passages have embeddings so far; the others are found by their words only", len(v.ids), all)
 	}
 	return s
 }
@@ -152,17 +148,6 @@ func (ix *index) passages(ctx context.Context, ids []int64) (found []passage, er
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := ix.db.QueryContext(ctx, `SELECT `+columns+` FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE d.kb = ? AND c.id IN (`+marks(len(ids))+`)`, append([]any{ix.id}, anys(ids)...)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p passage
-		if err := rows.Scan(p.targets()...); err != nil {
-			return nil, err
-		}
-		found = append(found, p)
-	}
-	return found, rows.Err()
+	rows, err := ix.db.QueryContext(ctx, `SELECT `+columns+` FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE c.id IN (`+marks(len(ids))+`)`, anys(ids)...)
+	return store.Collect(rows, err, func(r *sql.Rows) (p passage, err error) { return p, r.Scan(p.targets()...) })
 }

@@ -7,14 +7,11 @@ import (
 	"math"
 	"path"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/base/jsonrpc"
-	"github.com/mcphud/mcphud/session/base/store"
 )
 
 const (
@@ -108,23 +105,13 @@ func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	}
 	found, err := l.Search(ctx, *in.TenantID, *in.Query, o)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, err
 	}
 	out := answer{Status: "success", Results: []result{}, Count: len(found.Hits), Mode: found.Mode, Vectors: found.Vectors, Fuzzy: found.Fuzzy, Note: found.Note}
 	for _, h := range found.Hits {
 		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, h.Found, h.Similarity, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Page, h.Base}})
 	}
 	return kit.JSON(out)
-}
-
-// unreadable is err, or what to do about it where the database is on another machine and cannot be reached.
-func unreadable(err error) error {
-	if !store.Down(err) {
-		return err
-	}
-	f := jsonrpc.Errorf(jsonrpc.KindToolExecution, "the knowledge base cannot be searched, since the store cannot be reached; try again: %w", err)
-	f.RetryAfter = time.Second
-	return f
 }
 
 // typeOf is the type of a file as its name has it, without the dot.

@@ -24,18 +24,6 @@ type vectors struct {
 	bases []string
 	scale []float32
 	data  []int8 // dims for each
-
-	in    *cache // where they are instead, with pgvector
-	of    *index
-	count int // how many passages have one there
-}
-
-// size is how many passages can be found.
-func (v *vectors) size() int {
-	if v.in != nil {
-		return v.count
-	}
-	return len(v.ids)
 }
 
 // near is a passage and how near to a query it is.

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,10 +28,6 @@ const (
 func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 	start := time.Now()
 	pass := start.UnixNano()
-	had, _, err := ix.size(ctx)
-	if err != nil {
-		return 0, err
-	}
 	var seen, changed int
 	err = fs.WalkDir(k.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -83,30 +77,12 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 	if err == nil && (changed > 0 || gone > 0) {
 		err = ix.vocabulary(ctx)
 	}
-	before := ""
-	if err == nil {
-		before, err = ix.made(ctx, k.place())
-	}
 	if err != nil {
 		return skipped, fmt.Errorf("knowledge base: index %s: %w", k.o.Dir, err)
-	}
-	if before != "" && before != k.place() && 2*gone >= had && gone > 0 {
-		k.o.Log.Warn("knowledge base: these files took the place of others: agents of one name and database have one knowledge base between them; give those with other files another name or database",
-			"dir", k.place(), "before", before, "removed", gone, "files", seen)
 	}
 	k.o.Log.Info("knowledge base: index is up to date", "files", seen, "changed", changed, "removed", gone, "skipped", skipped,
 		"duration_ms", time.Since(start).Milliseconds())
 	return skipped, nil
-}
-
-// place is where the files are, of all machines.
-func (k *KB) place() string {
-	dir, err := filepath.Abs(k.o.Dir)
-	if err != nil {
-		dir = k.o.Dir
-	}
-	host, _ := os.Hostname() // "" is as good as any
-	return host + ":" + dir
 }
 
 // outcome is what visiting a file came to.

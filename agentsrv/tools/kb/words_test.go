@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 )
 
 // asked are the queries of a file of testdata, and the headings of the passages that answer each.
@@ -180,6 +181,7 @@ func TestT3b_DamagedVectors(t *testing.T) {
 
 // What an endpoint made and what words make is never compared, and what was paid for stays.
 func TestT3b_AnotherEmbedder(t *testing.T) {
+	pgtest.SQLite(t) // PostgreSQL keeps none by words
 	db := database(t)
 	m := &meanings{dims: 100} // as many as the vectors of words have
 	o := Options{DB: db, Key: "x/", Dir: folder(t, garage), Embed: m.client(t, "m")}

@@ -36,7 +36,7 @@ const (
 	abandoned = 30 * time.Second
 )
 
-// oldest is the first major version of PostgreSQL whose pg_trgm an owner of a database may install.
+// oldest is the first major version of PostgreSQL that tests run with.
 const oldest = 13
 
 // Remote reports whether what Open takes is the address of a PostgreSQL server.
@@ -192,19 +192,4 @@ type tooOld struct{ at, version string }
 
 func (t *tooOld) Error() string {
 	return fmt.Sprintf("store: PostgreSQL at %s is version %s: upgrade it to %d or newer, or name another server", t.at, t.version, oldest)
-}
-
-// Extension is the schema, quoted, that an extension of PostgreSQL is installed in, which is tried where it is not. It is "" where that
-// is not there, or not ours to install; nothing else is an error.
-func (d *DB) Extension(ctx context.Context, name string) (schema string, err error) {
-	for _, last := range []bool{false, true} {
-		err = d.QueryRowContext(ctx, `SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = ?`, name).Scan(&schema)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return schema, err
-		}
-		if !last {
-			_, _ = d.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS `+name+` SCHEMA public`)
-		}
-	}
-	return "", nil
 }

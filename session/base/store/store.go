@@ -228,3 +228,20 @@ func private(path string) error {
 	}
 	return nil
 }
+
+// Collect reads the rows that a query answered with, or its error, and closes them, so that the one connection of a database in memory is
+// free again. An error leaves the rows before it.
+func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) (all []T, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
