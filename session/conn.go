@@ -34,6 +34,7 @@ type conn struct {
 	runsTasks    bool      // it has tools that can be called with params.task
 	connectedAt  time.Time // when the handshake was over
 
+	listens   chan struct{} // closed once the server answered subscriptions/listen, or nothing asks for it
 	dirty     chan struct{} // cap 1: some list is out of date
 	refreshed time.Time     // of the last automatic refresh; owned by refreshLoop
 

@@ -119,7 +119,7 @@ func bothFailed(post, get error) error {
 func (s *Session) connect(ctx context.Context, t transport.Transport, pin string, era Era) (*conn, error) {
 	id := s.link.snapshot().conns
 	c := &conn{
-		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
+		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), listens: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.clientInfo(), caps: s.capabilities(),
 	}
 	if c.modernCaps = c.caps; s.opts.Capabilities == nil && s.nextClient().Capabilities == nil {

@@ -22,9 +22,7 @@ func (s *Session) startLoops(c *conn) {
 		s.wg.Go(func() { s.watchHealth(c) })
 	}
 	s.wg.Go(func() { s.refreshLoop(c) })
-	if c.era == Modern {
-		s.listen(c)
-	}
+	s.listen(c)
 	s.resubscribe(c)
 }
 

@@ -60,6 +60,22 @@ func (c *conn) wake() {
 	}
 }
 
+// AwaitListening waits until the server acknowledged or refused the stream of list_changed that a connection of the modern era opens by itself:
+// what is said of its messages is not complete before. It returns at once where no stream is asked for, or nothing is connected; the error is
+// that of ctx.
+func (s *Session) AwaitListening(ctx context.Context) error {
+	c, _, _, _ := s.link.get() // why there is none does not matter
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.listens:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // listen opens the modern era's stream for list_changed, where the server advertises any.
 func (s *Session) listen(c *conn) {
 	filter := mcp.SubscriptionFilter{
@@ -67,12 +83,15 @@ func (s *Session) listen(c *conn) {
 		PromptsListChanged:   c.supports("notifications/prompts/list_changed"),
 		ResourcesListChanged: c.supports("notifications/resources/list_changed"),
 	}
-	if filter.IsEmpty() {
+	if c.era != Modern || filter.IsEmpty() {
+		close(c.listens)
 		return
 	}
 	var opened atomic.Bool
+	answered := sync.OnceFunc(func() { close(c.listens) })
 	s.wg.Go(func() {
 		s.keepListening(c.Context(), c, filter, func(err error) {
+			answered()
 			if again := opened.Swap(true); again && err == nil { // changes in between were not notified
 				s.Invalidate()
 				c.wake()

@@ -22,6 +22,9 @@ import (
 // requestTime is how long one request of these stages may take.
 const requestTime = 10 * time.Second
 
+// listenTime is how long the rules wait for the answer to what the session asks for by itself, beside the stages: a refusal is checked as well.
+const listenTime = 2 * time.Second
+
 // era is what was agreed on.
 func (r *run) era(s *Step) {
 	st := r.session.Status()
@@ -169,6 +172,11 @@ func (r *run) schemas(s *Step) {
 
 // rules checks everything that was said so far.
 func (r *run) rules(s *Step) {
+	ctx, cancel := context.WithTimeout(r.ctx, listenTime)
+	defer cancel()
+	if err := r.session.AwaitListening(ctx); err != nil && r.ctx.Err() == nil {
+		s.add("subscriptions/listen is not answered after " + text.Duration(listenTime))
+	}
 	list := live.NewListOf(r.server.Name)
 	if err := list.Update(r.ctx, r.journal); err != nil {
 		s.skip("cancelled")

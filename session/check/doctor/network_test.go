@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,28 @@ func TestAHealthyServerOverHTTP(t *testing.T) {
 		want(t, r, "oauth", doctor.Skipped, "asks for no login")
 	}
 	want(t, diagnose(t, faketest.SSE(t, behave.Good, behave.Fault{})), "era", doctor.Warning, "HTTP+SSE is deprecated")
+}
+
+// The session asks for the stream of changes beside the stages; a refusal that comes late is checked all the same.
+func TestALateRefusalOfTheStreamIsChecked(t *testing.T) {
+	t.Parallel()
+	s := faketest.HTTP(t, behave.Modern, behave.Fault{})
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Path = ""
+	front := httputil.NewSingleHostReverseProxy(to)
+	front.ErrorLog = log.New(io.Discard, "", 0) // the client ends the stream
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") == "subscriptions/listen" {
+			time.Sleep(300 * time.Millisecond)
+		}
+		front.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.Close)
+	s.URL = slow.URL + "/mcp"
+	want(t, diagnose(t, s), "rules", doctor.Warning, ": http-error-status", "-32601 with HTTP status 200")
 }
 
 func TestANameThatIsLookedUp(t *testing.T) {
