@@ -37,15 +37,6 @@ func (a *Agent) demo(p *parts) error {
 	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Wait: queue.Pause, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
 	graph := entity.New(a.db)
-	if store.Remote(a.o.Store) { // a file's tables are made by who needs them first, and a start waits for none
-		notice, err := graph.Prepare(context.Background())
-		if err != nil {
-			return err
-		}
-		if notice != "" {
-			a.log.Warn(notice)
-		}
-	}
 	if err := a.importEntities(graph); err != nil {
 		return err
 	}

@@ -1,28 +1,34 @@
 // Package entity is the agent's graph of things: who and what there is (carriers, services, people, places, systems),
 // and how they hang together. Each tenant has a graph of its own, filled with Import; a demonstration graph of an
 // invented logistics company lies under all of them, readable by every tenant and changed by none.
+//
+// The database keeps a tenant's entities as the lines that were imported. A look-up reads them once, into a view in memory, and then only
+// asks whether they are still the same.
 package entity
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	_ "embed" // the demonstration graph
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/mcphud/mcphud/session/base/store"
 )
 
-// shared is the tenant of the demonstration graph.
-const shared = ""
-
 //go:embed demo.jsonl
 var demo []byte
+
+// demoLines are the demonstration graph, which is part of the program: a test reads it.
+var demoLines = sync.OnceValue(func() []line {
+	lines, _ := parse(bytes.NewReader(demo))
+	return lines
+})
 
 // Entity is one thing of the graph.
 type Entity struct {
@@ -32,134 +38,82 @@ type Entity struct {
 	Properties json.RawMessage `json:"properties"` // a JSON object, as imported
 }
 
-// Related is an entity at the other end of an edge.
-type Related struct {
-	Relation  string `json:"relation"`  // such as operates_from
-	Direction string `json:"direction"` // "out": the edge leads from the entity asked for to this one; "in": the other way
-	ID        string `json:"id"`
-	Type      string `json:"type"`
-	Name      string `json:"name"`
-}
-
 // Graph is all tenants' graphs in one database. Its methods may be called from any goroutine.
 type Graph struct {
 	db *store.DB
 
-	mu       sync.Mutex
-	ready    bool
-	trigrams bool // pg_trgm finds similar names
+	mu    sync.Mutex
+	ready bool // whether the tables are there
+
+	views *lru.Cache[string, *view] // by tenant, of those with entities of their own
+	demo  func() *view
 }
 
-// New keeps the graphs in db, which stays the caller's to close. It touches nothing; the first use makes the tables.
-func New(db *store.DB) *Graph { return &Graph{db: db} }
+// maxViews is how many tenants' graphs are in memory.
+const maxViews = 16
 
-// open makes the tables and the demonstration graph where they are missing or of another version of it. A failure is
-// tried again by the next use, since a full or locked disk may recover.
+// tables take the place of those of names, terms and edges.
+const tables = `DROP TABLE IF EXISTS entities; DROP TABLE IF EXISTS entity_names; DROP TABLE IF EXISTS entity_terms; DROP TABLE IF EXISTS entity_edges; DROP TABLE IF EXISTS entity_seed;
+CREATE TABLE entity_lines (tenant TEXT NOT NULL, id TEXT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (tenant, id));
+CREATE TABLE entity_versions (tenant TEXT PRIMARY KEY, version BIGINT NOT NULL);`
+
+// New keeps the graphs in db, which stays the caller's to close. It touches nothing; the first use makes the tables.
+func New(db *store.DB) *Graph {
+	g := &Graph{db: db, demo: sync.OnceValue(func() *view { return newView(0, nil) })}
+	g.views, _ = lru.New[string, *view](maxViews) // fails for sizes below 1 only
+	return g
+}
+
+// open makes the tables. A failure is tried again by the next use, since a full or locked disk may recover.
 func (g *Graph) open(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ready {
 		return nil
 	}
-	if err := g.db.Migrate(ctx, "entity", store.Steps{SQLite: []string{tables}, Postgres: []string{sharedTables}}); err != nil {
+	if err := g.db.Migrate(ctx, "entity_lines", store.Steps{SQLite: []string{tables}, Postgres: []string{tables}}); err != nil {
 		return fmt.Errorf("entity: %w", err)
-	}
-	if g.isShared() {
-		if err := g.db.QueryRowContext(ctx, `SELECT to_regclass('entity_names_trigrams') IS NOT NULL`).Scan(&g.trigrams); err != nil {
-			return fmt.Errorf("entity: look for pg_trgm: %w", err)
-		}
-	}
-	sum := sha256.Sum256(demo)
-	digest := hex.EncodeToString(sum[:])
-	have, err := seedVersion(ctx, g.db)
-	if err != nil {
-		return fmt.Errorf("entity: read the version of the demonstration graph: %w", err)
-	}
-	if have != digest {
-		if err := g.seed(ctx, digest); err != nil {
-			return fmt.Errorf("entity: write the demonstration graph: %w", err)
-		}
 	}
 	g.ready = true
 	return nil
 }
 
-// Prepare makes the tables now, and says how similar names are found where that may be other than expected.
-func (g *Graph) Prepare(ctx context.Context) (notice string, err error) {
-	if err := g.open(ctx); err != nil {
-		return "", err
-	}
-	if g.isShared() && !g.trigrams {
-		return "PostgreSQL has no pg_trgm for this user: similar names are found by a table of trigrams, which is larger", nil
-	}
-	return "", nil
-}
-
-// isShared reports whether other processes may write to the graphs as well.
-func (g *Graph) isShared() bool { return g.db.Dialect() == store.Postgres }
-
-// seedVersion is the version of the demonstration graph that is there, "" for none.
-func seedVersion(ctx context.Context, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-},
-) (digest string, err error) {
-	if err = q.QueryRowContext(ctx, `SELECT digest FROM entity_seed`).Scan(&digest); errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return digest, err
-}
-
-func (g *Graph) seed(ctx context.Context, digest string) error {
-	ctx = store.Derived(ctx)
-	lines, err := parse(bytes.NewReader(demo))
-	if err != nil {
-		return err
-	}
-	return g.db.Exclusive(ctx, writing, func(tx *sql.Tx) error {
-		if have, err := seedVersion(ctx, tx); err != nil || have == digest { // another process was faster
-			return err
-		}
-		for _, table := range []string{"entities", "entity_names", "entity_terms", "entity_edges"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE tenant = ?`, shared); err != nil {
-				return err
-			}
-		}
-		if err := g.write(ctx, tx, shared, lines); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO entity_seed VALUES (1, ?) ON CONFLICT ("only") DO UPDATE SET digest = excluded.digest`, digest)
-		return err
-	})
-}
-
-// writing is what only one process does at a time: two that bring the same entities would wait for each other for ever.
-const writing = "entities"
-
-// Types are the types of the entities that a tenant sees, in alphabetical order.
-func (g *Graph) Types(ctx context.Context, tenant string) ([]string, error) {
+// view is what a tenant sees now.
+func (g *Graph) view(ctx context.Context, tenant string) (*view, error) {
 	if err := g.open(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := g.db.QueryContext(ctx, `SELECT DISTINCT type FROM entities WHERE tenant IN (?, '') ORDER BY type LIMIT 100`, tenant)
-	if err != nil {
-		return nil, fmt.Errorf("entity: list types: %w", err)
+	var version int64
+	err := g.db.QueryRowContext(ctx, `SELECT version FROM entity_versions WHERE tenant = ?`, tenant).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return g.demo(), nil
 	}
-	return collect(rows, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+	if err != nil {
+		return nil, fmt.Errorf("entity: read the graph: %w", err)
+	}
+	if v, ok := g.views.Get(tenant); ok && v.version == version {
+		return v, nil
+	}
+	rows, err := g.db.QueryContext(ctx, `SELECT line FROM entity_lines WHERE tenant = ?`, tenant)
+	own, err := store.Collect(rows, err, func(r *sql.Rows) (l line, err error) {
+		if err = r.Scan(&l.raw); err == nil {
+			err = l.read(l.raw)
+		}
+		return l, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("entity: read the graph: %w", err)
+	}
+	v := newView(version, own)
+	g.views.Add(tenant, v)
+	return v, nil
 }
 
-// collect reads all rows and closes them, so that the one connection of a database in memory is free again.
-func collect[T any](rows *sql.Rows, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("entity: read a row: %w", err)
-		}
-		all = append(all, v)
+// Types are the types of the entities that a tenant sees, in alphabetical order.
+func (g *Graph) Types(ctx context.Context, tenant string) ([]string, error) {
+	v, err := g.view(ctx, tenant)
+	if err != nil {
+		return nil, err
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("entity: read rows: %w", err)
-	}
-	return all, nil
+	return v.types, nil
 }
