@@ -212,3 +212,32 @@ func TestLinearRunsSequencesInOrder(t *testing.T) {
 		c.has(c.enter("s"), "steps: first second third")
 	}, (&steps{}).screen())
 }
+
+// Of two things with one title each can be chosen, and where nothing can be, the reasons are said.
+func TestLinearPicksByGroup(t *testing.T) {
+	took := ""
+	take := func(what string) func(*tui.Ctx) tea.Cmd {
+		return func(*tui.Ctx) tea.Cmd { took = what; return nil }
+	}
+	v := (&other{}).screen()
+	v.ID, v.Title = "send", "Send"
+	v.Actions = func() []tui.Action {
+		return []tui.Action{
+			{ID: "send.to", Keys: []string{"s"}, Title: "send to", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
+				return c.Pick("Send to", []tui.Pick{{Group: "Servers", Title: "one", Run: take("server")}, {Group: "Versions", Title: "one", Run: take("version")}})
+			}},
+			{ID: "send.off", Keys: []string{"f"}, Title: "send off", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
+				return c.Pick("Send off", []tui.Pick{{Group: "Servers", Title: "one", Why: "it is not connected"}})
+			}},
+		}
+	}
+	inLinear(t, func(_ *testing.T, c *console, _ *fruits) {
+		c.enter("send")
+		c.has(c.enter("s"), "one, Versions one")
+		c.enter("Versions one")
+		c.has(c.enter("f"), "nothing can be chosen: one: it is not connected")
+	}, v)
+	if took != "version" {
+		t.Errorf("chose the %q", took)
+	}
+}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,15 +18,23 @@ type Pick struct {
 // prompt. title is the question ("Send to").
 func (c *Ctx) Pick(title string, picks []Pick) tea.Cmd {
 	if c.Linear {
-		var words []string
+		var words, refused []string
+		run := map[string]func(*Ctx) tea.Cmd{}
 		for _, p := range picks {
-			if p.Why == "" {
-				words = append(words, p.Title)
+			word := p.Title
+			if run[word] != nil { // of another group
+				word = p.Group + " " + p.Title
 			}
+			if p.Why != "" {
+				refused = append(refused, p.Title+": "+p.Why)
+				continue
+			}
+			words, run[word] = append(words, word), p.Run
 		}
-		return c.Choose(strings.ToLower(title), "", words, func(c *Ctx, word string) tea.Cmd {
-			return picks[slices.IndexFunc(picks, func(p Pick) bool { return p.Title == word && p.Why == "" })].Run(c)
-		})
+		if len(words) == 0 {
+			return c.Toast(Warning, "nothing can be chosen: "+strings.Join(refused, "; "))
+		}
+		return c.Choose(strings.ToLower(title), "", words, func(c *Ctx, word string) tea.Cmd { return run[word](c) })
 	}
 	items := make([]item, len(picks))
 	for i, p := range picks {

@@ -306,6 +306,19 @@ func TestRootsAreEdited(t *testing.T) {
 	})
 }
 
+// What was changed of one server's roots is there again after a look at another's.
+func TestRootsOfTwoServersAreKeptApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, _ := asker("roots/list", "{}")
+		two, _ := asker("roots/list", "{}")
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("one", one), tuitest.Peer("two", two), attended(), tuitest.Size(80, 24))
+		app.Press("1", "o").View("roots").Press("ctrl+n").Type("/srv/first").Press("esc").View("servers").Press("down", "enter").View("tools")
+		app.Press("1", "o").View("roots").Pane("form").HasNot("/srv/first")
+		app.Press("esc").View("servers").Press("up", "enter").View("tools")
+		app.Press("1", "o").View("roots").Pane("form").Has("/srv/first")
+	})
+}
+
 // A model whose certificate nobody checks is marked where it is asked.
 func TestInboxMarksAnInsecureModel(t *testing.T) {
 	model, err := chatapi.New(chatapi.Model{URL: "https://models.example/v1", Name: "tiny", Via: config.Server{Insecure: true}})

@@ -139,5 +139,7 @@ func (r *Recorder) Figures(f Figures) {
 
 // stdoutTried reports whether a section said that there is something else than messages on standard output.
 func (r *Recorder) stdoutTried() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.ID == "conform/stdout-clean" || f.ID == "conform/stdout-noise" })
 }

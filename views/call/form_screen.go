@@ -319,12 +319,8 @@ func (v *formScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			"Pick one of the server's "+v.formKind.kind.String()+" in its list and press enter, or find it by name with ctrl+p."), tui.Scroll{}
 		return nil
 	}
-	f := v.cur.form
-	f.SetTheme(c.Theme)
-	f.SetSize(p.W, p.H)
-	f.SetFocus(p.Focused)
+	cursor := pane.DrawForm(c, p, v.cur.form)
 	p.Title = safe.Line(v.name(v.cur.item), 120)
-	p.Badge = pane.FormBadge(f)
 	if note := v.cur.note(); note != "" {
 		p.Badge = firstFit(p.W-6-paint.Width(p.Title), note+" · "+c.KeyOf(v.info.ID+".reset")+" clears · "+p.Badge, note+" · "+p.Badge, p.Badge)
 	}
@@ -335,12 +331,7 @@ func (v *formScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			p.Foot = c.KeyOf("app.flip") + " side by side"
 		}
 	}
-	p.Lines = append(p.Lines[:0], f.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
-	if x, y, ok := f.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	return cursor
 }
 
 // firstFit is the first text of at most w cells, else the last.

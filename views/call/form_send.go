@@ -62,20 +62,7 @@ func (v *formScreen) submit(c *tui.Ctx, asTask bool) tea.Cmd {
 	if len(problems) == 0 {
 		return valid(c)
 	}
-	var lines []string
-	for i, p := range problems {
-		if i == 8 {
-			lines = append(lines, fmt.Sprintf("… and %d more", len(problems)-i))
-			break
-		}
-		lines = append(lines, "✗ "+safe.Line(p.Sentence(), 200))
-	}
-	return c.Confirm(tui.Confirmation{
-		Title: invalid(len(problems)) + " Send anyway?",
-		Body:  strings.Join(lines, "\n") + "\n\nSending them tests how the server answers.",
-		Yes:   "send anyway", No: "keep editing",
-		OnYes: valid,
-	})
+	return c.Confirm(pane.InvalidForm(invalid(len(problems)), "Sending them tests how the server answers.", problems, valid))
 }
 
 // invalid is how many problems the arguments have.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -336,19 +335,7 @@ func (v *answer) accept(c *tui.Ctx) tea.Cmd {
 	if len(problems) == 0 {
 		return send(c)
 	}
-	var lines []string
-	for i, p := range problems {
-		if i == 8 {
-			lines = append(lines, fmt.Sprintf("… and %d more", len(problems)-i))
-			break
-		}
-		lines = append(lines, "✗ "+safe.Line(p.Sentence(), 200))
-	}
-	return c.Confirm(tui.Confirmation{
-		Title: "The answer is not valid. Send anyway?",
-		Body:  strings.Join(lines, "\n") + "\n\nSending it tests how the server takes it.",
-		Yes:   "send anyway", No: "keep editing", OnYes: send,
-	})
+	return c.Confirm(pane.InvalidForm("The answer is not valid.", "Sending it tests how the server takes it.", problems, send))
 }
 
 // leave goes back to where the question was opened from, if it was answered.
@@ -374,20 +361,11 @@ func (v *answer) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.draft == nil {
 		return nil
 	}
-	f := v.draft.form
-	f.SetTheme(c.Theme)
-	f.SetSize(p.W, p.H)
-	f.SetFocus(p.Focused)
-	p.Badge = pane.FormBadge(f)
+	cursor := pane.DrawForm(c, p, v.draft.form)
 	if !v.open {
 		p.Badge = "over"
 	}
-	p.Lines = append(p.Lines, f.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
-	if x, y, ok := f.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	return cursor
 }
 
 func (v *answer) breadcrumb(*tui.Ctx) string { return safe.Line(v.cur.Title, 60) }

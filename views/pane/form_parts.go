@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -22,6 +23,33 @@ func FullJSON(f *form.Form) string {
 		return text
 	}
 	return string(f.Value().Indent())
+}
+
+// DrawForm draws a form into its pane, with how many problems it has as the badge.
+func DrawForm(c *tui.Ctx, p *tui.Pane, f *form.Form) *tea.Cursor {
+	f.SetTheme(c.Theme)
+	f.SetSize(p.W, p.H)
+	f.SetFocus(p.Focused)
+	p.Badge = FormBadge(f)
+	p.Lines = append(p.Lines[:0], f.Lines()...)
+	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
+	if x, y, ok := f.Cursor(); ok {
+		return tea.NewCursor(x, y)
+	}
+	return nil
+}
+
+// InvalidForm is a question whether a value with these problems is sent all the same.
+func InvalidForm(title, why string, problems []schema.Problem, send func(*tui.Ctx) tea.Cmd) tui.Confirmation {
+	var lines []string
+	for i, p := range problems {
+		if i == 8 {
+			lines = append(lines, fmt.Sprintf("… and %d more", len(problems)-i))
+			break
+		}
+		lines = append(lines, "✗ "+safe.Line(p.Sentence(), 200))
+	}
+	return tui.Confirmation{Title: title + " Send anyway?", Body: strings.Join(lines, "\n") + "\n\n" + why, Yes: "send anyway", No: "keep editing", OnYes: send}
 }
 
 // FormBadge says how many problems the value has.

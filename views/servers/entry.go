@@ -276,17 +276,8 @@ func (v *entry) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = pane.Message(c.Theme, p.W, "No entry is open.", "Press e on a server.")
 		return nil
 	}
-	f := v.cur.form
-	f.SetTheme(c.Theme)
-	f.SetSize(p.W, p.H)
-	f.SetFocus(p.Focused)
-	p.Title, p.Badge, p.Foot = "Entry "+v.breadcrumb(c), pane.FormBadge(f), v.place()
-	p.Lines = append(p.Lines[:0], f.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
-	if x, y, ok := f.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	p.Title, p.Foot = "Entry "+v.breadcrumb(c), v.place()
+	return pane.DrawForm(c, p, v.cur.form)
 }
 
 // place is where the entry is.

@@ -22,12 +22,13 @@ const rootsSchema = `{"type":"object","properties":{"roots":{"type":"array","des
 
 // roots edits what the current server is told when it asks for roots, and notifies it of the change.
 type roots struct {
-	of   string // server whose roots the form holds
-	form *form.Form
+	of     string // server whose roots the form holds
+	form   *form.Form
+	drafts map[string]*form.Form // of other servers, changed and not used yet
 }
 
 // NewRoots is the form for the roots that servers are told.
-func NewRoots() *tui.Screen { return (&roots{}).screen() }
+func NewRoots() *tui.Screen { return (&roots{drafts: map[string]*form.Form{}}).screen() }
 
 func (v *roots) screen() *tui.Screen {
 	return &tui.Screen{
@@ -112,14 +113,19 @@ func (v *roots) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 
 // open shows the roots of the current server, unless something was changed and not used yet.
 func (v *roots) open(c *tui.Ctx) tea.Cmd {
+	if v.form != nil && v.form.Dirty() {
+		v.drafts[v.of] = v.form
+	}
 	if c.Server == nil {
 		v.form, v.of = nil, ""
 		return nil
 	}
-	if v.of == c.Server.Name() && v.form.Dirty() {
-		return nil
+	name := c.Server.Name()
+	if draft := v.drafts[name]; draft != nil {
+		v.of, v.form = name, draft
+		return v.form.Cmd()
 	}
-	v.of, v.form = c.Server.Name(), form.New(schema.Parse([]byte(rootsSchema)), c.Theme)
+	v.of, v.form = name, form.New(schema.Parse([]byte(rootsSchema)), c.Theme)
 	list := c.Server.Roots()
 	if list == nil {
 		list = []string{}
@@ -148,6 +154,7 @@ func (v *roots) save(c *tui.Ctx) tea.Cmd {
 	}
 	s := c.Server
 	v.form.MarkClean()
+	delete(v.drafts, v.of)
 	cmd, _ := c.Go("roots", "change the roots of "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
 		return rootsSet{len(value.Roots)}, s.SetRoots(ctx, value.Roots)
 	})
@@ -159,16 +166,8 @@ func (v *roots) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server is selected.", "Pick one in the list of servers."), tui.Scroll{}
 		return nil
 	}
-	v.form.SetTheme(c.Theme)
-	v.form.SetSize(p.W, p.H)
-	v.form.SetFocus(p.Focused)
-	p.Title, p.Badge = "Roots of "+safe.Line(c.ServerTitle(v.of), 60), pane.FormBadge(v.form)
-	p.Lines = append(p.Lines[:0], v.form.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = v.form.Scroll()
-	if x, y, ok := v.form.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	p.Title = "Roots of " + safe.Line(c.ServerTitle(v.of), 60)
+	return pane.DrawForm(c, p, v.form)
 }
 
 func (v *roots) plain(_ *tui.Ctx, w io.Writer) {

@@ -180,16 +180,8 @@ func (v *setupScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server asks for settings.", "They are asked for when a server that needs some is opened."), tui.Scroll{}
 		return nil
 	}
-	v.form.SetTheme(c.Theme)
-	v.form.SetSize(p.W, p.H)
-	v.form.SetFocus(p.Focused)
-	p.Title, p.Badge = safe.Line(v.req.Title, 80), pane.FormBadge(v.form)
-	p.Lines = append(p.Lines[:0], v.form.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = v.form.Scroll()
-	if x, y, ok := v.form.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	p.Title = safe.Line(v.req.Title, 80)
+	return pane.DrawForm(c, p, v.form)
 }
 
 // plain writes nothing: what is asked for stands in the choices.

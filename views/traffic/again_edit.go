@@ -198,20 +198,11 @@ func (v *editor) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = pane.Message(c.Theme, p.W, "Nothing is open here.", "Press e on a frame in Traffic.")
 		return nil
 	}
-	f := v.cur.form
-	f.SetTheme(c.Theme)
-	f.SetSize(p.W, p.H)
-	f.SetFocus(p.Focused)
-	p.Title, p.Badge = "Params of "+v.breadcrumb(c), pane.FormBadge(f)
+	p.Title = "Params of " + v.breadcrumb(c)
 	if v.cur.req.Server != "" {
 		p.Foot = "to " + safe.Line(c.ServerTitle(v.cur.req.Server), 60)
 	}
-	p.Lines = append(p.Lines[:0], f.Lines()...)
-	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
-	if x, y, ok := f.Cursor(); ok {
-		return tea.NewCursor(x, y)
-	}
-	return nil
+	return pane.DrawForm(c, p, v.cur.form)
 }
 
 func (v *editor) breadcrumb(*tui.Ctx) string {

@@ -59,12 +59,8 @@ func (r *run) config(s *Step) {
 		s.add("the same in " + also.String())
 	}
 	variables, rest := r.problems()
-	for _, p := range rest {
-		s.add(p)
-	}
 	switch {
 	case len(rest) > 0:
-		s.Evidence = s.Evidence[:len(s.Evidence)-len(rest)]
 		s.fail(r.unstarted(), rest[0], "correct "+from.String())
 		s.add(rest[1:]...)
 		r.blocked = "the entry cannot be started as it is"

@@ -108,6 +108,10 @@ func (r *run) dns(s *Step) {
 			s.skip("no name was looked up")
 			return
 		}
+		if r.proxied() != nil && net.ParseIP(r.url().Hostname()) == nil {
+			s.skip("the proxy looks the name up")
+			return
+		}
 		s.skip("it is an address")
 		return
 	}

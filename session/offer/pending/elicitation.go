@@ -82,7 +82,10 @@ func Violations(schema []byte) []string {
 	_ = jsonrpc.Members(schema, func(key string, _ []byte) bool {
 		return slices.Contains([]string{"type", "properties", "required", "$schema", "title", "description"}, key) || say("the schema uses %q", text.Clip(key, 40))
 	})
-	if err := jsonrpc.Members(jsonrpc.Get(schema, "properties"), func(name string, field []byte) bool {
+	properties := jsonrpc.Get(schema, "properties")
+	if properties == nil {
+		say("properties is missing")
+	} else if err := jsonrpc.Members(properties, func(name string, field []byte) bool {
 		if problem := fieldProblem(field); problem != "" {
 			return say("%s: %s", text.Clip(name, 60), problem)
 		}

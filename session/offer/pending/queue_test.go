@@ -133,7 +133,8 @@ func TestViolations(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"array","items":{}}}}`:             "a: an array must list its values by enum or anyOf",
 		`{"type":"object","properties":{"a":{"type":"string","format":"password"}}}`:   `a: format "password" is not allowed`,
 		`{"type":"object","properties":{"a":{"type":"string","if":{},"contains":{}}}}`: "a: it uses if, contains",
-		`{"type":"array"}`: "the schema's type is \"array\" and not \"object\"\nproperties is not an object",
+		`{"type":"array"}`:                  "the schema's type is \"array\" and not \"object\"\nproperties is missing",
+		`{"type":"object","properties":[]}`: "properties is not an object",
 	} {
 		if got := strings.Join(Violations([]byte(schema)), "\n"); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", schema, got, want)

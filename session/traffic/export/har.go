@@ -199,6 +199,12 @@ func (a *archiver) exchange(q journal.Entry) {
 		}
 		a.put(h)
 	}
+	answered := len(sent) - 1 // the one that the messages came back on, where a later one (a retry, a resumption) got no response
+	for i, r := range sent {
+		if r.in.Seq != 0 && r.in.Status == "" {
+			answered = i
+		}
+	}
 	for i, r := range sent {
 		switch {
 		case q.Dir == journal.In: // what the client answered
@@ -207,7 +213,7 @@ func (a *archiver) exchange(q journal.Entry) {
 			}
 		default:
 			r.body = &q
-			if i == len(sent)-1 {
+			if i == answered {
 				r.answers = slices.DeleteFunc(frames, func(e journal.Entry) bool { return e.Dir == journal.Out && e.Kind == journal.Notification })
 			}
 		}
@@ -300,6 +306,9 @@ func (a *archiver) http(r *request) *importer.HAREntry {
 	}
 	if r.in.Seq == 0 || r.in.Status != "" {
 		h.Response.Error = cmp.Or(r.in.Note, "no response was recorded")
+		for _, e := range r.answers {
+			a.left[e.Kind]++
+		}
 		return h
 	}
 	first, h.Response.Headers = head(a.body(r.in))

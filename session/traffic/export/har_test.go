@@ -75,6 +75,28 @@ func said(t *testing.T) *journal.Journal {
 	return j
 }
 
+// A resumption that failed does not take what came before with it.
+func TestHAROfAFailedResumption(t *testing.T) {
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	t.Cleanup(func() { _ = j.Close() })
+	add := func(d journal.Dir, k journal.Kind, note, body string, peer uint64) uint64 {
+		return j.Append(journal.Entry{Server: "web", Conn: 1, Dir: d, Kind: k, Method: "tools/list", ID: "1", Note: note, Peer: peer}, []byte(body))
+	}
+	add(journal.Out, journal.Request, "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, 0)
+	n := add(journal.Out, journal.HTTP, "POST /mcp", "POST http://127.0.0.1:3000/mcp HTTP/1.1\n", 0)
+	add(journal.In, journal.HTTP, "200 OK", "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n", n)
+	j.Append(journal.Entry{Server: "web", Conn: 1, Dir: journal.In, Kind: journal.Response, ID: "1"}, []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`))
+	add(journal.Out, journal.HTTP, "GET /mcp", "GET http://127.0.0.1:3000/mcp HTTP/1.1\nLast-Event-Id: 1\n", 0)
+	var b bytes.Buffer
+	left, err := export.HAR(t.Context(), &b, j, nil, "test")
+	if err != nil || left != "" {
+		t.Fatal(left, err)
+	}
+	if !strings.Contains(b.String(), `\"result\":{\"tools\":[]}`) {
+		t.Errorf("the answer is gone:\n%s", b.String())
+	}
+}
+
 // messages are all messages of a journal, each with the exchange that it is a part of.
 func messages(j *journal.Journal) string {
 	var b strings.Builder
