@@ -219,7 +219,7 @@ func TestR8_TokensAreFollowed(t *testing.T) {
 		t.Fatal("the tokens of the start are not used")
 	}
 	retoken(t, file, token("two", "alpha", `["*"]`))
-	wait(t, "the new token", func() bool { return status("two") == 200 })
+	require.Eventually(t, "the new token", func() bool { return status("two") == 200 })
 	if status("one") != 401 {
 		t.Error("a token that was taken away is still good")
 	}
@@ -277,7 +277,7 @@ func TestR8_StreamsEndWithTheirToken(t *testing.T) {
 	if n := f.Calls("a"); n != 1 {
 		t.Errorf("%d calls go on, want that of the token that is still good", n)
 	}
-	wait(t, "both lines of the audit", func() bool {
+	require.Eventually(t, "both lines of the audit", func() bool {
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Count(string(text), `"decision":"denied","why":"unauthorized","status":200`) == 2
 	})

@@ -103,7 +103,7 @@ func TestR20_AnAgentThatFailsIsLeftAlone(t *testing.T) {
 		t.Errorf("another route: %+v", s)
 	}
 	cuts.Store(0)
-	wait(t, "the agent to be asked again", func() bool { return call().status == 200 })
+	require.Eventually(t, "the agent to be asked again", func() bool { return call().status == 200 })
 	if s := f.Status().Agents["a"]; s.State != "ok" || s.Breaker.State != breaker.Closed {
 		t.Errorf("%+v", s)
 	}
@@ -138,7 +138,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 		<-done
 		tr.CloseIdleConnections()
 	}
-	wait(t, "the calls to end", func() bool { return f.Calls("a") == 0 })
+	require.Eventually(t, "the calls to end", func() bool { return f.Calls("a") == 0 })
 	if s := f.Status().Agents["a"].Breaker; s.State != breaker.Closed || s.Failures != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -215,16 +215,16 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 	}
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740993}},{"name":"y"}`)
 	ask("application/json")
-	wait(t, "the tools to be remembered", func() bool { return f.Status().Agents["a"].Pins.Tools == 2 })
+	require.Eventually(t, "the tools to be remembered", func() bool { return f.Status().Agents["a"].Pins.Tools == 2 })
 	set(`{ "inputSchema":{"maximum":9007199254740993,"type":"obj\u0065ct"},"description":"reads","name":"x"},{"name":"y"},{"name":"z"}`)
 	ask("application/json")
-	wait(t, "the third tool", func() bool { return f.Status().Agents["a"].Pins.Tools == 3 })
+	require.Eventually(t, "the third tool", func() bool { return f.Status().Agents["a"].Pins.Tools == 3 })
 	if changed() != "" {
 		t.Errorf("the same definition in other words changed %s", changed())
 	}
 	set(`{"name":"x","description":"reads and sends","inputSchema":{"type":"object","maximum":9007199254740993}},{"name":"y"}`)
 	ask("application/json")
-	wait(t, "the change", func() bool { return changed() == "x " })
+	require.Eventually(t, "the change", func() bool { return changed() == "x " })
 	ask("application/json")
 	require.NoError(t, f.Close(t.Context()))
 	f = run() // it is not accepted by restarting
@@ -233,13 +233,13 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 	}
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740992}},{"name":"y"}`)
 	ask("application/json")
-	wait(t, "y to be checked", func() bool { return f.Status().Agents["a"].Pins.Tools == 3 })
+	require.Eventually(t, "y to be checked", func() bool { return f.Status().Agents["a"].Pins.Tools == 3 })
 	if changed() != "x " {
 		t.Errorf("a number beyond 2^53: %q", changed())
 	}
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740993}}`)
 	ask("application/json")
-	wait(t, "the old definition", func() bool { return changed() == "" })
+	require.Eventually(t, "the old definition", func() bool { return changed() == "" })
 }
 
 // What of lists is kept to check them is bounded over all: an agent may send many at a time, and not end them.

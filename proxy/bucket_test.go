@@ -72,29 +72,29 @@ func TestAgentsRegisterInABucket(t *testing.T) {
 	var l faketest.Buffer
 	f := fromBucket(t, s, &l, Options{})
 	a := registered(t, s.URL, "a", one, "")
-	wait(t, "the agent", func() bool { return f.modern(t).status == 200 })
+	require.Eventually(t, "the agent", func() bool { return f.modern(t).status == 200 })
 	b := registered(t, s.URL+"/"+cluster.DefaultBucket, "a", two, "")
-	wait(t, "the other", func() bool { return strings.Contains(f.modern(t).body, "two") })
+	require.Eventually(t, "the other", func() bool { return strings.Contains(f.modern(t).body, "two") })
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the first to be gone", func() bool { return urlsOf(f, "a") == two.at() })
+	require.Eventually(t, "the first to be gone", func() bool { return urlsOf(f, "a") == two.at() })
 	// The server goes and comes back: who is registered stays so, and the router says that it cannot know.
 	s.Kill()
-	wait(t, "the router to say so", func() bool { return f.RoutesErr() != nil })
+	require.Eventually(t, "the router to say so", func() bool { return f.RoutesErr() != nil })
 	if got := f.modern(t); got.status != 200 || !strings.Contains(f.Status().Routes.Error, "the last valid ones stay in force") {
 		t.Errorf("%+v; %v", got, f.RoutesErr())
 	}
 	s.Restart()
-	wait(t, "the routes to be known again", func() bool { return f.RoutesErr() == nil })
+	require.Eventually(t, "the routes to be known again", func() bool { return f.RoutesErr() == nil })
 	c := registered(t, s.URL, "a", one, "")
-	wait(t, "the first again", func() bool { return strings.Contains(f.modern(t).body, "one") })
+	require.Eventually(t, "the first again", func() bool { return strings.Contains(f.modern(t).body, "one") })
 	for _, r := range []*cluster.Registration{b, c} {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	wait(t, "nobody", func() bool { return f.modern(t).status == 404 })
+	require.Eventually(t, "nobody", func() bool { return f.modern(t).status == 404 })
 }
 
 func urlsOf(f *fixture, agent string) string {
@@ -141,7 +141,7 @@ func TestHostileRegistrations(t *testing.T) {
 	// A broken value keeps the last valid one.
 	put("route.a", `{"v":1,"name":"a","url":`)
 	put("agent.z=z.1", good("z.z", one.at())) // comes last
-	wait(t, "the last", func() bool { return urlsOf(f, "z.z") != "" })
+	require.Eventually(t, "the last", func() bool { return urlsOf(f, "z.z") != "" })
 	if got := strings.Join(f.Routes().Names(), " "); got != "a z.z" {
 		t.Errorf("routes: %s", got)
 	}
@@ -162,7 +162,7 @@ func TestHostileRegistrations(t *testing.T) {
 	for i := range 300 { // of which 256 count
 		put(fmt.Sprintf("agent.m.%d", i), good("m", fmt.Sprintf("http://127.0.0.1:%d/mcp", i+1)))
 	}
-	wait(t, "as many as there may be", func() bool { return strings.Count(urlsOf(f, "m"), "http") == 256 })
+	require.Eventually(t, "as many as there may be", func() bool { return strings.Count(urlsOf(f, "m"), "http") == 256 })
 }
 
 // What somebody puts into the bucket under a name that the router's file has does not get a single call of that route, unless the file says so.
@@ -188,7 +188,7 @@ func TestABucketDoesNotJoinTheRoutesOfAFile(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(`{"routes":{"a":{"url":"`+mine.at()+`"`+c.more+`}}}`), 0o600))
 			var l faketest.Buffer
 			f := fromBucket(t, s, &l, Options{Routes: file})
-			wait(t, "the name that only the bucket has", func() bool { return urlsOf(f, "new") == evil.at() })
+			require.Eventually(t, "the name that only the bucket has", func() bool { return urlsOf(f, "new") == evil.at() })
 			if got := strings.Contains(urlsOf(f, "a"), evil.at()); got != c.joins || !strings.Contains(urlsOf(f, "a"), mine.at()) {
 				t.Errorf("the upstreams are %s", urlsOf(f, "a"))
 			}
@@ -222,8 +222,8 @@ func TestARegistrationThatIsNotRefreshedEnds(t *testing.T) {
 	if got := f.modern(t); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	wait(t, "the route to be gone", func() bool { return f.modern(t).status == 404 })
-	wait(t, "the key to be gone", func() bool {
+	require.Eventually(t, "the route to be gone", func() bool { return f.modern(t).status == 404 })
+	require.Eventually(t, "the key to be gone", func() bool {
 		_, err := kv.Get(t.Context(), "agent.a.1")
 		return err != nil
 	})

@@ -89,7 +89,7 @@ func chaos(t *testing.T, d time.Duration) {
 	clients.Wait()
 	monkeys.Wait()
 	c.f.write(t, table(chaosRoutes(at, 0)...))
-	wait(t, "the last routes", func() bool { return c.f.Reload() == nil })
+	require.Eventually(t, "the last routes", func() bool { return c.f.Reload() == nil })
 	for _, name := range append(names, "pipe", "shared") {
 		// A process that kept ending is started again after half a minute at the latest.
 		for end := time.Now().Add(2 * time.Minute); c.call(chaosAsk{agent: name, path: "/mcps/" + name + "/mcp", id: "1"}) != gotResult; time.Sleep(50 * time.Millisecond) {
@@ -162,7 +162,7 @@ func (c *chaosClients) judge(d time.Duration) {
 // nothingRuns waits until the router serves no call any more, but for the stream of the session that callers without one share
 // when they call all agents as one.
 func (c *chaosClients) nothingRuns() {
-	wait(c.t, "all calls to end", func() bool {
+	require.Eventually(c.t, "all calls to end", func() bool {
 		for name, a := range c.f.Status().Agents {
 			streams := 0
 			if name == "calm" {

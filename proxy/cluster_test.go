@@ -33,7 +33,7 @@ func sharing(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options, ro
 // together waits until two routers know of each other.
 func together(t *testing.T, fs ...*fixture) {
 	t.Helper()
-	wait(t, "the routers to know of each other", func() bool {
+	require.Eventually(t, "the routers to know of each other", func() bool {
 		for _, f := range fs {
 			if s := f.Status().Cluster; !s.Up || s.Routers != len(fs) {
 				return false
@@ -106,7 +106,7 @@ func TestLimitsInABurst(t *testing.T) {
 	}
 	t.Logf("%d admitted, %d allowed", admitted.Load(), limit)
 	for _, f := range fs { // both know by now
-		wait(t, "the limit to hold everywhere", func() bool { return strings.Contains(f.modern(t).body, "Rate limit exceeded") })
+		require.Eventually(t, "the limit to hold everywhere", func() bool { return strings.Contains(f.modern(t).body, "Rate limit exceeded") })
 	}
 }
 
@@ -130,13 +130,13 @@ func TestBreakersOpenAndCloseTogether(t *testing.T) {
 	for range 3 {
 		one.modern(t)
 	}
-	wait(t, "the other's breaker to open", func() bool { return two.Status().Agents["a"].Breaker.State != breaker.Closed })
+	require.Eventually(t, "the other's breaker to open", func() bool { return two.Status().Agents["a"].Breaker.State != breaker.Closed })
 	if st := two.Status().Agents["a"].Breaker; st.Failures != 3 || !strings.Contains(st.Error, "502") {
 		t.Errorf("%+v", st)
 	}
 	down.Store(false)
-	wait(t, "the agent to be served", func() bool { return one.modern(t).status == 200 })
-	wait(t, "the other's breaker to close", func() bool { return two.Status().Agents["a"].Breaker.State == breaker.Closed })
+	require.Eventually(t, "the agent to be served", func() bool { return one.modern(t).status == 200 })
+	require.Eventually(t, "the other's breaker to close", func() bool { return two.Status().Agents["a"].Breaker.State == breaker.Closed })
 	if text := l.String(); !strings.Contains(text, "another router cannot reach the agent") || !strings.Contains(text, "another router reached the agent") {
 		t.Error("nobody is told")
 	}
@@ -171,7 +171,7 @@ func TestRoutersGoOnByThemselves(t *testing.T) {
 	one, two := sharing(t, s, &l, Options{}, r), sharing(t, s, &l, Options{}, r)
 	together(t, one, two)
 	s.Kill()
-	wait(t, "the router to notice", func() bool { return !one.Status().Cluster.Up && !two.Status().Cluster.Up })
+	require.Eventually(t, "the router to notice", func() bool { return !one.Status().Cluster.Up && !two.Status().Cluster.Up })
 	for _, f := range []*fixture{one, two} {
 		n := 0
 		for range 60 {
@@ -219,7 +219,7 @@ func TestRoutersThatMayNotWrite(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	f := start(t, Options{Cluster: c, Logger: logTo(&l)}, route("a", a.at(), `"rateLimit":40`))
-	wait(t, "the router to say so", func() bool {
+	require.Eventually(t, "the router to say so", func() bool {
 		st := f.Status().Cluster
 		return !st.Up && strings.Contains(st.Error, "the user may not put the key router.") && !strings.Contains(st.Error, "swordfish")
 	})
@@ -255,7 +255,7 @@ func TestWhatOtherRoutersSayIsChecked(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "router.last", []byte(`{"v":1}`)); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "all to be heard", func() bool { return f.Status().Cluster.Routers >= 2 })
+	require.Eventually(t, "all to be heard", func() bool { return f.Status().Cluster.Routers >= 2 })
 	if got := f.modern(t); got.status != 200 || f.Status().Agents["a"].Breaker.State != breaker.Closed {
 		t.Errorf("%+v", got)
 	}
@@ -263,5 +263,5 @@ func TestWhatOtherRoutersSayIsChecked(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "requests.x", []byte(`{"v":1,"totals":{"`+key+`":4000000000}}`)); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "the requests to count", func() bool { return strings.Contains(f.modern(t).body, "Rate limit exceeded") })
+	require.Eventually(t, "the requests to count", func() bool { return strings.Contains(f.modern(t).body, "Rate limit exceeded") })
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestR3_ACommandIsAnAgent(t *testing.T) {
@@ -37,7 +39,7 @@ func TestStderrInStatus(t *testing.T) {
 		`"c":{"command":"sh","args":["-c","echo overheard ghp_0123456789abcdefghij >&2; exit 3"]}`)
 	f.post(t, "/mcps/c/mcp", callEcho, "Authorization", "Bearer c-secret")
 	status := func(who string) string { return f.send(t, "GET", "/status", "", "Authorization", "Bearer "+who).body }
-	wait(t, "the process to end", func() bool { return strings.Contains(status("all-secret"), "overheard ***") })
+	require.Eventually(t, "the process to end", func() bool { return strings.Contains(status("all-secret"), "overheard ***") })
 	if all := status("all-secret"); strings.Contains(all, "ghp_") || !strings.Contains(all, "exited with status 3") {
 		t.Error(all)
 	}

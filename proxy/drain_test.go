@@ -24,7 +24,7 @@ func TestDrainServesUntilBalancersNoticed(t *testing.T) {
 		f.Drain(ctx)
 		close(drained)
 	}()
-	wait(t, "/ready to say so", func() bool { return f.send(t, "GET", "/ready", "").status == 503 })
+	require.Eventually(t, "/ready to say so", func() bool { return f.send(t, "GET", "/ready", "").status == 503 })
 	if got := f.send(t, "GET", "/ready", ""); !strings.Contains(got.body, "shutting down") {
 		t.Errorf("%+v", got)
 	}

@@ -119,7 +119,7 @@ func TestR10_TasksThroughAnotherRouter(t *testing.T) {
 	if task = jsonrpc.GetString([]byte(got.body), "result", "taskId"); task == "" {
 		t.Fatalf("%+v", got)
 	}
-	wait(t, "the task to be done", func() bool {
+	require.Eventually(t, "the task to be done", func() bool {
 		got := modern(two, "tasks/get", task, `"taskId":"`+task+`"`)
 		if got.status != 200 {
 			t.Fatalf("%+v", got)

@@ -416,9 +416,9 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 	real := filepath.Join(t.TempDir(), "real.json")
 	require.NoError(t, os.WriteFile(real, []byte(table(route("b", a.at(), ""))), 0o600))
 	replace(func() error { return os.Symlink(real, f.file) })
-	wait(t, "the routes behind the link", func() bool { return f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
+	require.Eventually(t, "the routes behind the link", func() bool { return f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
 	require.NoError(t, os.WriteFile(real, []byte(table(route("c", a.at(), ""))), 0o600))
-	wait(t, "what is written there later", func() bool { return f.post(t, "/mcps/c/mcp", callEcho).status == 200 })
+	require.Eventually(t, "what is written there later", func() bool { return f.post(t, "/mcps/c/mcp", callEcho).status == 200 })
 }
 
 // What an agent says of itself must not begin headers of its own, nor stay in memory at any length.

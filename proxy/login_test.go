@@ -146,7 +146,7 @@ func TestAllAgentsWithOneThatWantsALogin(t *testing.T) {
 		t.Errorf("a call before a login: %+v", got)
 	}
 	logIn(t, s, store)
-	wait(t, "the tools of the agent", func() bool { return strings.Contains(list(), "mcp__a__echo") })
+	require.Eventually(t, "the tools of the agent", func() bool { return strings.Contains(list(), "mcp__a__echo") })
 	if got := f.post(t, "/mcp", call, "Accept", accept); !strings.Contains(got.body, `"result"`) {
 		t.Errorf("a call after a login: %+v", got)
 	}

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -298,16 +297,5 @@ func (r response) check(t testing.TB, status, code int, message string) {
 	e := r.rpcError(t)
 	if r.status != status || e.Error.Code != code || e.Error.Message != message || r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("got %d %s, want %d with %d %q", r.status, r.body, status, code, message)
-	}
-}
-
-// wait waits until something is so.
-func wait(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s; %d goroutines", what, runtime.NumGoroutine())
-		}
-		time.Sleep(time.Millisecond)
 	}
 }

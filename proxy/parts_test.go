@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Agents that are commands are served like any other, at their own address and at the one for all: in sessions and without,
@@ -39,7 +40,7 @@ func TestR3_R19_CommandsBehindOneAddress(t *testing.T) {
 			string(e.ID) != "9007199254740993" || strings.Contains(got.body, "on purpose") { // which is from stderr, and not for callers
 			t.Errorf("%s: %+v", path, got)
 		}
-		wait(t, "the session ends with its process", func() bool {
+		require.Eventually(t, "the session ends with its process", func() bool {
 			return f.post(t, path, echo("echo"), append([]string{"Mcp-Session-Id", one}, auth...)...).status == http.StatusNotFound
 		})
 		if got := f.post(t, path, echo("echo"), auth...); got.status != 200 || !strings.Contains(got.body, "hello") {

@@ -30,7 +30,7 @@ func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.Remove(f.file))
-	wait(t, "the missing file to be noticed", func() bool { return strings.Contains(fmt.Sprint(f.RoutesErr()), "no such file") })
+	require.Eventually(t, "the missing file to be noticed", func() bool { return strings.Contains(fmt.Sprint(f.RoutesErr()), "no such file") })
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
@@ -38,13 +38,13 @@ func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "r.json")
 	require.NoError(t, os.WriteFile(other, []byte(table(route("a", a.at(), ""), route("b", a.at(), ""))), 0o600))
 	require.NoError(t, os.Symlink(other, f.file))
-	wait(t, "the new routes", func() bool { return f.RoutesErr() == nil && f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
+	require.Eventually(t, "the new routes", func() bool { return f.RoutesErr() == nil && f.post(t, "/mcps/b/mcp", callEcho).status == 200 })
 	// What did not change keeps its sessions; what is gone answers as if it had never been.
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
 	require.NoError(t, os.WriteFile(other, []byte(table(route("b", a.at(), ""))), 0o600))
-	wait(t, "the route to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho).status == 404 })
+	require.Eventually(t, "the route to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho).status == 404 })
 	f.post(t, "/mcps/a/mcp", callEcho).check(t, 404, -32601, "Agent 'a' not found")
 }
 
@@ -86,7 +86,7 @@ func TestC11_ReloadUnderLoadDropsNothing(t *testing.T) {
 	f := start(t, Options{}, route("a", a.at(), ""))
 	late := make(chan response, 1)
 	go func() { late <- f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":1,"method":"slow"}`) }()
-	wait(t, "the slow call", begun.Load)
+	require.Eventually(t, "the slow call", begun.Load)
 	ctx, stop := context.WithCancel(t.Context())
 	reloads := make(chan int)
 	go func() {
@@ -134,7 +134,7 @@ func TestStopLetsRunningCallsFinish(t *testing.T) {
 	<-begun
 	closed := make(chan error, 1)
 	go func() { closed <- f.Close(context.Background()) }()
-	wait(t, "the router to stop", func() bool { return f.drain.Err() != nil })
+	require.Eventually(t, "the router to stop", func() bool { return f.drain.Err() != nil })
 	close(slow)
 	if got := <-late; got.status != 200 {
 		t.Errorf("%+v", got)

@@ -189,7 +189,7 @@ func TestR10_ASealedSessionExpires(t *testing.T) {
 	if got := two.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	wait(t, "the session to expire", func() bool {
+	require.Eventually(t, "the session to expire", func() bool {
 		return two.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).status == 404
 	})
 	const late = `{"jsonrpc":"2.0","id":3,"method":"ping"}`

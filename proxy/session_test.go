@@ -93,8 +93,8 @@ func TestR10_SessionsEndWithDisuseAndHaveALimit(t *testing.T) {
 		t.Errorf("%d sessions", f.Sessions())
 	}
 	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", ids[0]).check(t, 404, -32000, noSession)
-	wait(t, "the sessions to expire", func() bool { return f.Sessions() == 0 })
-	wait(t, "the agent to hear of it", func() bool { return len(a.ended()) == 3 })
+	require.Eventually(t, "the sessions to expire", func() bool { return f.Sessions() == 0 })
+	require.Eventually(t, "the agent to hear of it", func() bool { return len(a.ended()) == 3 })
 	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", ids[2]).check(t, 404, -32000, noSession)
 }
 
@@ -102,7 +102,7 @@ func TestR10_SessionsEndWithDisuseAndHaveALimit(t *testing.T) {
 func TestR10_NoSessionIsLeftAtTheAgentThatNobodyCanUse(t *testing.T) {
 	ended := func(t *testing.T, a *agent, id string) {
 		t.Helper()
-		wait(t, fmt.Sprintf("the agent to hear that %.20s is over", id), func() bool { return slices.Contains(a.ended(), id) })
+		require.Eventually(t, fmt.Sprintf("the agent to hear that %.20s is over", id), func() bool { return slices.Contains(a.ended(), id) })
 	}
 	t.Run("no room", func(t *testing.T) {
 		a := newAgent(t)
@@ -299,7 +299,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 	t.Cleanup(func() { close(stop) })
 	cancelled := func(id string) {
 		t.Helper()
-		wait(t, "the agent to hear that "+id+" is cancelled", func() bool {
+		require.Eventually(t, "the agent to hear that "+id+" is cancelled", func() bool {
 			h, body := a.seen()
 			e, err := jsonrpc.Scan([]byte(body))
 			return err == nil && e.Method == "notifications/cancelled" && string(jsonrpc.Get(e.Params, "requestId")) == id && h.Get("Mcp-Session-Id") == "up-1"
@@ -327,7 +327,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 	if got := f.post(t, "/mcps/quick/mcp", strings.Replace(callEcho, `"id":2`, `"id":"late"`, 1)); got.status != 504 {
 		t.Errorf("%+v", got)
 	}
-	wait(t, "the agent to hear that a call was cancelled that took too long", func() bool {
+	require.Eventually(t, "the agent to hear that a call was cancelled that took too long", func() bool {
 		_, body := a.seen()
 		return strings.Contains(body, `notifications/cancelled","params":{"requestId":"late"}`)
 	})

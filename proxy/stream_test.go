@@ -211,7 +211,7 @@ func TestAClientThatLeavesIsNotServedOn(t *testing.T) {
 		leave()
 		d := (<-ended).Sub(left)
 		<-done
-		wait(t, "the call to end", func() bool { return f.Calls("a") == 0 })
+		require.Eventually(t, "the call to end", func() bool { return f.Calls("a") == 0 })
 		return d
 	}
 	for _, sse = range []bool{false, true} {

@@ -208,7 +208,7 @@ func TestTLS_AClientThatLeavesIsNotServedOn(t *testing.T) {
 		if d := (<-ended).Sub(left); d > 20*time.Second { // less than a call may take
 			t.Errorf("the agent heard after %v", d)
 		}
-		wait(t, "the call to end", func() bool { return f.Calls("a") == 0 })
+		require.Eventually(t, "the call to end", func() bool { return f.Calls("a") == 0 })
 	}, "")
 }
 
@@ -228,7 +228,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		}
 		res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", callEcho)
 		<-ended
-		wait(t, "the call to end", func() bool { return f.Calls("a") == 0 })
+		require.Eventually(t, "the call to end", func() bool { return f.Calls("a") == 0 })
 		if _, err := io.Copy(io.Discard, res.Body); err == nil {
 			t.Error("the stream seems to have ended as it should")
 		}

@@ -78,7 +78,7 @@ func TestAnUpstreamThatIsGoneIsPassedOver(t *testing.T) {
 	one.CloseClientConnections()
 	one.Close()
 	opened := func() bool { return f.Status().Agents["a"].Breaker.Upstreams[one.at()].State != breaker.Closed }
-	wait(t, "the breaker of the one", func() bool {
+	require.Eventually(t, "the breaker of the one", func() bool {
 		for _, got := range []response{f.modern(t), f.post(t, "/mcps/a/mcp", callEcho)} {
 			if got.status != 200 || !strings.Contains(got.body, "two") {
 				t.Fatalf("%+v", got)
@@ -136,12 +136,12 @@ func TestUpstreamsComeAndGoInAFolder(t *testing.T) {
 	}
 	id := f.open(t, "/mcps/a/mcp")
 	put("a.two.json", table(route("a", two.at(), `"transport":"http"`)))
-	wait(t, "the second to serve", func() bool { return strings.Contains(f.modern(t).body, "two") })
+	require.Eventually(t, "the second to serve", func() bool { return strings.Contains(f.modern(t).body, "two") })
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); !strings.Contains(got.body, "one") {
 		t.Errorf("the session moved: %+v", got)
 	}
 	require.NoError(t, os.Remove(filepath.Join(dir, "a.one.json")))
-	wait(t, "the session to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).status == 404 })
+	require.Eventually(t, "the session to be gone", func() bool { return f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).status == 404 })
 	for range 4 {
 		if got := f.modern(t); !strings.Contains(got.body, "two") {
 			t.Errorf("%+v", got)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -94,11 +94,7 @@ func TestQuestionsHoldNoMoreThanTheirOwn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := start(ctx, s, "x")
-	for deadline := time.Now().Add(time.Minute); q.Len() < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d wait", q.Len())
-		}
-	}
+	require.Eventually(t, "all questions", func() bool { return q.Len() >= n })
 	held := func(what string) {
 		t.Helper()
 		runtime.GC()
@@ -142,9 +138,7 @@ func TestPreparedAnswersAreForQuestionsInOrder(t *testing.T) {
 	open := func(t *testing.T, prepared int) (*session.Session, *pending.Queue) {
 		script := &pending.Script{}
 		for i := range prepared {
-			if err := script.Add(fmt.Appendf(nil, `{"n":%d}`, i)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, script.Add(fmt.Appendf(nil, `{"n":%d}`, i)))
 		}
 		q := pending.New(pending.Options{Rules: []pending.Rule{script}})
 		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {

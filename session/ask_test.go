@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -293,9 +294,7 @@ func TestRootsAreEdited(t *testing.T) {
 		if want := `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{"listChanged":true}}`; hello != want {
 			t.Errorf("capabilities %s, want %s", hello, want)
 		}
-		if err := s.SetRoots(t.Context(), []string{"file:///a"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.SetRoots(t.Context(), []string{"file:///a"}))
 		if got := <-told; got != `{"roots":[{"uri":"file:///a"}]}` {
 			t.Error(got)
 		}
@@ -318,9 +317,7 @@ func TestSessionPresentsAnotherClient(t *testing.T) {
 			})
 		})}, config.Server{})
 		s.Present(&session.Client{Info: []byte(`{"name":"x","version":"9"}`), Capabilities: []byte(`{"roots":{}}`), Protocol: "2025-06-18"})
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		if want := `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"x","version":"9"}}`; len(hello) != 2 || hello[1] != want {
 			t.Errorf("%s", hello)
 		}

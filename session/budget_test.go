@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -31,12 +32,8 @@ func connect(t *testing.T, s config.Server) *session.Session {
 		}
 	})
 	sess, err := m.Register(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sess.Connect(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, sess.Connect(context.Background()))
 	return sess
 }
 
@@ -77,9 +74,7 @@ func called(t *testing.T, s config.Server) func() time.Duration {
 		defer func() { _ = sess.Disconnect() }()
 		return budget.Time(func() {
 			reply, err := sess.Call(t.Context(), "tools/call", json.RawMessage(`{"name":"big","arguments":{}}`), session.CallOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			blocks, err := offer.Contents(reply.Result)
 			if err != nil || len(blocks) != 1 || len(blocks[0].Text) != 50_000_000 {
 				t.Fatalf("%d contents, %v", len(blocks), err)

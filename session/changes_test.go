@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -74,9 +75,7 @@ func TestCacheOutlivesConnections(t *testing.T) {
 			}
 		}
 		reconnect := func() {
-			if err := s.Reconnect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Reconnect(t.Context()))
 			synctest.Wait()
 		}
 		list(1, "first")

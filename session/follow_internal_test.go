@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestTasksHaveOneFollower: of those who follow a task at once one begins, and the others get the same; who comes after it was removed begins again.
@@ -64,9 +66,7 @@ func TestQuestionsWakeFollowers(t *testing.T) {
 func TestClosedSessionFollowsNothing(t *testing.T) {
 	s := inMemory(t, Options{})
 	f, _ := s.tasks.add("a")
-	if err := s.close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.close())
 	if s.follow("a") != f {
 		t.Error("another follower for what is followed")
 	}

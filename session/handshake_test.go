@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -155,9 +156,7 @@ func TestEraIsRemembered(t *testing.T) {
 			p.Answer(env, `{"protocolVersion":"2025-11-25","capabilities":{}}`)
 			p.Serve(func(jsonrpc.Envelope) {})
 		})}, config.Server{})
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		if strings.Join(first, " ") != "server/discover initialize" {
 			t.Error(first)
 		}
@@ -244,9 +243,7 @@ func TestModernListen(t *testing.T) {
 		if f := <-filters; f != `{"toolsListChanged":true}` {
 			t.Error(f)
 		}
-		if err := s.Subscribe(t.Context(), "file:///x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Subscribe(t.Context(), "file:///x"))
 		if f := <-filters; f != `{"resourceSubscriptions":["file:///x"]}` {
 			t.Error(f)
 		}
@@ -256,9 +253,7 @@ func TestModernListen(t *testing.T) {
 		if n := len(s.Status().Inflight); n != 0 {
 			t.Error("listening counts as a request in flight")
 		}
-		if err := s.Unsubscribe(t.Context(), "file:///x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Unsubscribe(t.Context(), "file:///x"))
 		if id := <-cancelled; id != "3" {
 			t.Error(id)
 		}
@@ -283,9 +278,7 @@ func TestSubscribeAfterTheStreamEnded(t *testing.T) {
 			})
 		})}, config.Server{})
 		for want := 1; want <= 2; want++ {
-			if err := s.Subscribe(t.Context(), "file:///x"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Subscribe(t.Context(), "file:///x"))
 			synctest.Wait()
 			if streams != want {
 				t.Errorf("%d streams were opened, want %d", streams, want)
@@ -317,9 +310,7 @@ func TestSubscribeOutlivesAnEarlierOne(t *testing.T) {
 		go func() { first <- s.Subscribe(t.Context(), "file:///x") }()
 		synctest.Wait()
 		second := make(chan error)
-		if err := s.Unsubscribe(t.Context(), "file:///x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Unsubscribe(t.Context(), "file:///x"))
 		go func() { second <- s.Subscribe(t.Context(), "file:///x") }()
 		if err := <-first; err == nil {
 			t.Error("what was ended succeeded")

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -52,12 +53,8 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 				c.transport = config.Auto
 			}
 			ses, err := m.Register(config.Server{Name: "peer", URL: s.URL + path, Transport: c.transport, Protocol: c.protocol})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := ses.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, ses.Connect(t.Context()))
 			st := ses.Status()
 			if st.Transport != c.kind || st.Era != c.era || (c.era == session.Legacy && c.kind == "http") != (st.SessionID != "") {
 				t.Errorf("status: %+v", st)
@@ -81,14 +78,10 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 			if c.era == session.Legacy && c.kind == "http" {
 				before := ses.Status().SessionID
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.URL+path, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				req.Header.Set("Mcp-Session-Id", before)
 				resp, err := http.DefaultClient.Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				_ = resp.Body.Close()
 				http.DefaultClient.CloseIdleConnections()
 				if _, err := ses.CallTool(t.Context(), "echo", []byte(`{"text":"again"}`), session.CallOptions{}); err != nil {

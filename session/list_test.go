@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -267,9 +268,7 @@ func TestListReloadsAfterReconnect(t *testing.T) {
 		if _, err := s.List(t.Context(), offer.Tools); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		synctest.Wait()
 		if l := s.Listing(offer.Tools); len(l.Items) != 1 || l.Items[0].Name != "of2" {
 			t.Errorf("%+v", l.Items)

@@ -7,15 +7,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestLocksStayInTheirParts: a lock is taken by methods of its own type only, and what has one knows no other that has: so none is held while
 // another is taken, and their order does not matter. A follower is called by those who have it, once they hold nothing.
 func TestLocksStayInTheirParts(t *testing.T) {
 	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fset := token.NewFileSet()
 	var files []*ast.File
 	parts := map[string]*ast.StructType{}
@@ -24,9 +24,7 @@ func TestLocksStayInTheirParts(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(fset, e.Name(), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files = append(files, f)
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)

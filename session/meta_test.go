@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMetaWords(t *testing.T) {
@@ -50,9 +51,7 @@ func TestSetMeta(t *testing.T) {
 	call(`{}`, ``, `x "first"`)
 	call(`{}`, `{"tenant_id":"call"}`, `x "call"`)
 	call(`{"_meta":{"tenant_id":"params"}}`, ``, `x "params"`)
-	if err := s.SetMeta([]byte(`{"tenant_id":"second"}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.SetMeta([]byte(`{"tenant_id":"second"}`)))
 	call(`{}`, ``, `x "second"`)
 	if err := s.SetMeta([]byte(`[]`)); err == nil {
 		t.Error("a list was accepted")

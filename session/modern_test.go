@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -44,9 +45,7 @@ func TestModernRequests(t *testing.T) {
 	if _, err := s.List(t.Context(), offer.Tools); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetLevel(t.Context(), "debug"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.SetLevel(t.Context(), "debug"))
 	if _, err := s.CallTool(t.Context(), "t", json.RawMessage(`{"region":"eu"}`), session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +89,7 @@ func TestBarredTool(t *testing.T) {
 	t.Cleanup(srv.Close)
 	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1}, config.Server{URL: srv.URL, Transport: config.HTTP})
 	l, err := s.List(t.Context(), offer.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, it := range l.Items {
 		if barred := i > 0; (it.Barred != nil) != barred || (it.Flaw != nil) != barred {
 			t.Errorf("%s: barred %v, flaw %v", it.Name, it.Barred, it.Flaw)

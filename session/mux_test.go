@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -218,9 +219,7 @@ func TestS2_ShutdownFailsPending(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if err := s.Disconnect(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Disconnect())
 		for range 10 {
 			if err := <-errs; failure.KindOf(err) != failure.ChannelClosed {
 				t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestSessionsShareEqualPages: many sessions with one server keep its list once. The router has one for each of its clients.
@@ -40,9 +41,7 @@ func TestSessionsShareEqualPages(t *testing.T) {
 			if err == nil {
 				_, err = s.List(t.Context(), offer.Tools)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			kept = append(kept, s)
 		}
 		after := heap()

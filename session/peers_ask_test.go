@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // person answers every question that waits, as somebody at the inbox would.
@@ -95,12 +96,8 @@ func TestPeerQuestionsAreAnswered(t *testing.T) {
 			})
 			go person(t, q, stop)
 			s, err := m.Register(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, s.Connect(t.Context()))
 			if era := s.Status().Era; era != c.era {
 				t.Fatalf("era %s", era)
 			}

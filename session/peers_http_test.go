@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
@@ -153,17 +154,13 @@ func TestPeerIsKilledAndComesBack(t *testing.T) {
 			h := start(t)
 			sess, _ := open(t, h.Server)
 			before, err := sess.List(t.Context(), offer.Tools)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			h.Kill()
 			if _, err := sess.Ping(t.Context()); err == nil {
 				t.Error("a dead server answered")
 			}
 			h.Restart()
-			if err := sess.Reconnect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, sess.Reconnect(t.Context()))
 			after, err := sess.Refresh(t.Context(), offer.Tools)
 			if err != nil || len(after.Items) != len(before.Items) {
 				t.Errorf("%d tools before, %d after, %v", len(before.Items), len(after.Items), err)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call is left while its question waits, by each way there is, at servers that others wrote: the question goes, and the server
@@ -45,20 +46,8 @@ func TestPeerQuestionsCanBeLeft(t *testing.T) {
 				}
 			})
 			s, err := m.Register(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			await := func(what string, is func() bool) {
-				t.Helper()
-				for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
-					if time.Now().After(end) {
-						t.Fatalf("%s: not yet: %d open", what, q.Len())
-					}
-				}
-			}
+			require.NoError(t, err)
+			require.NoError(t, s.Connect(t.Context()))
 			call := func(ctx context.Context, o session.CallOptions) chan error {
 				done := make(chan error, 1)
 				go func() {
@@ -72,28 +61,26 @@ func TestPeerQuestionsCanBeLeft(t *testing.T) {
 
 			ctx, cancel := context.WithCancel(t.Context())
 			done := call(ctx, session.CallOptions{})
-			await("asked", asked)
+			require.Eventually(t, "asked", asked)
 			cancel()
 			if err := <-done; failure.KindOf(err) != failure.Interrupted {
 				t.Errorf("cancelled: %v", err)
 			}
-			await("gone after a cancellation", none)
+			require.Eventually(t, "gone after a cancellation", none)
 
 			done = call(t.Context(), session.CallOptions{})
-			await("asked again", asked)
+			require.Eventually(t, "asked again", asked)
 			if err := s.Disconnect(); err != nil {
 				t.Log(err)
 			}
 			if err := <-done; failure.KindOf(err) != failure.ChannelClosed {
 				t.Errorf("disconnected: %v", err)
 			}
-			await("gone after the connection", none)
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.Eventually(t, "gone after the connection", none)
+			require.NoError(t, s.Connect(t.Context()))
 
 			done = call(t.Context(), session.CallOptions{Timeout: 5 * time.Second, MaxTimeout: 5 * time.Second})
-			await("asked a third time", asked)
+			require.Eventually(t, "asked a third time", asked)
 			select {
 			case err := <-done:
 				t.Fatalf("the call did not wait: %v", err)
@@ -111,7 +98,7 @@ func TestPeerQuestionsCanBeLeft(t *testing.T) {
 				}
 			}
 			close(stop)
-			await("all answered", none)
+			require.Eventually(t, "all answered", none)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // loginPeer is a session with a server that wants a login, and the person who logs in there.
@@ -22,9 +23,7 @@ func loginPeer(t *testing.T, cfg config.Server) (*session.Session, auth.Person) 
 	m := session.NewManager(session.Options{Auth: &auth.Options{}})
 	t.Cleanup(func() { _ = m.Close() })
 	s, err := m.Register(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	user := peertest.NewBrowser()
 	return s, &browser.Person{
 		Ask: func(_ context.Context, question string) (bool, error) { return false, errors.New(question) },
@@ -39,12 +38,8 @@ func loginPeer(t *testing.T, cfg config.Server) (*session.Session, auth.Person) 
 // logIn logs in and connects.
 func logIn(t *testing.T, s *session.Session, p auth.Person) {
 	t.Helper()
-	if err := s.Authorizer().Login(t.Context(), p, auth.LoginOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Authorizer().Login(t.Context(), p, auth.LoginOptions{}))
+	require.NoError(t, s.Connect(t.Context()))
 }
 
 func wantsLogin(t *testing.T, err error) {
@@ -81,9 +76,7 @@ func TestPeerLogin(t *testing.T) {
 	tokens := map[string]bool{}
 	for range 3 {
 		text, err := answer(s, "whoami", "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var token struct{ Sub, Scope, JTI, Scheme string }
 		if err := json.Unmarshal([]byte(text), &token); err != nil || token.Sub != "ann" || token.Scope != "notes:read" || token.Scheme != "Bearer" {
 			t.Errorf("%s: %v", text, err)
@@ -143,9 +136,7 @@ func TestPeerLoginProgram(t *testing.T) {
 				o.Grant = config.GrantClient
 				cfg.Name, cfg.OAuth = o.ClientID, &o
 				s, _ := loginPeer(t, cfg)
-				if err := s.Connect(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.Connect(t.Context()))
 				for range 2 {
 					if text, err := answer(s, "whoami", "{}"); err != nil || !strings.Contains(text, fmt.Sprintf(`"sub":%q`, o.ClientID)) || strings.Contains(text, "DPoP") != (name == "DPoP") {
 						t.Errorf("%s: %q: %v", o.ClientID, text, err)

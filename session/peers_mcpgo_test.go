@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -39,9 +40,7 @@ func decode[T any](t *testing.T, l offer.Listing) []T {
 func encode(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -51,9 +50,7 @@ func TestPeerMCPGosClientAgrees(t *testing.T) {
 		t.Run(cfg.Name, func(t *testing.T) {
 			s, _ := open(t, cfg)
 			c := client.NewClient(mcpgo.Client(s), client.WithSession())
-			if err := c.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, c.Start(t.Context()))
 			compared := 0
 			agree := func(kind offer.Kind, typed func() (any, error), ours func(offer.Listing) any) {
 				t.Helper()
@@ -61,13 +58,9 @@ func TestPeerMCPGosClientAgrees(t *testing.T) {
 					return
 				}
 				l, err := s.List(t.Context(), kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				theirs, err := typed()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				got, want := encode(t, theirs), encode(t, ours(l)) // templates hold pointers, which never equal
 				if got != want {
 					t.Errorf("%s differ:\nmcp-go  %s\nsession %s", kind, got, want)
@@ -127,12 +120,8 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 			}})
 			t.Cleanup(func() { _, _ = m.Close(), ours.Disconnect() }) // mcp-go reports that a server ended by a signal
 			theirs, err := m.Register(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := theirs.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, theirs.Connect(t.Context()))
 			compared := 0
 			for _, kind := range []offer.Kind{offer.Tools, offer.Resources, offer.Templates, offer.Prompts} {
 				if ours.Supports(kind.Method()) != theirs.Supports(kind.Method()) {
@@ -142,13 +131,9 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 					continue
 				}
 				a, err := ours.List(t.Context(), kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				b, err := theirs.List(t.Context(), kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				compared += len(a.Items)
 				if !bytes.Equal(a.JSON(), b.JSON()) {
 					t.Errorf("%s differ:\nours   %s\nmcp-go %s", kind, a.JSON(), b.JSON())

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -25,9 +26,7 @@ func open(t *testing.T, s config.Server) (*session.Session, *journal.Journal) {
 		}
 	})
 	sess, err := m.Register(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := sess.Connect(t.Context()); err != nil {
 		t.Fatalf("connect %s: %v", s.Name, err)
 	}
@@ -45,9 +44,7 @@ func sent(t *testing.T, j *journal.Journal) [][]byte {
 			continue
 		}
 		body, err := j.Body(e.Seq)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		frames = append(frames, body)
 	}
 	return frames
@@ -66,9 +63,7 @@ func TestPeerListsAreWhatTheServerSent(t *testing.T) {
 					continue
 				}
 				l, err := sess.List(t.Context(), kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				items += len(l.Items)
 				if len(l.Pages) == 1 {
 					lists[kind.Method()] = l.JSON()
@@ -86,9 +81,7 @@ func TestPeerListsAreWhatTheServerSent(t *testing.T) {
 			raw := faketest.Open(t, s)
 			for _, frame := range sent(t, j) {
 				env, err := jsonrpc.Scan(frame)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				raw.Send(string(frame))
 				if env.Kind != jsonrpc.Request || env.Method == "subscriptions/listen" {
 					continue // listen is answered when it ends
@@ -128,9 +121,7 @@ func answerTo(t *testing.T, raw *faketest.Raw, id []byte) []byte {
 func TestPeerContents(t *testing.T) {
 	sess, _ := open(t, peertest.Everything(t))
 	reply, err := sess.CallTool(t.Context(), "get-annotated-message", json.RawMessage(`{"messageType":"error","includeImage":true}`), session.CallOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	blocks, err := offer.Contents(reply.Result)
 	if err != nil || len(blocks) != 2 || blocks[1].Type != "image" || !bytes.HasPrefix(blocks[1].Data, []byte("\x89PNG")) {
 		t.Errorf("%d blocks, %v", len(blocks), err)

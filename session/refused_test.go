@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call that finds nobody listening any more ends the connection at once; no
@@ -18,12 +19,8 @@ func TestRefusedCallEndsTheConnection(t *testing.T) {
 	m := session.NewManager(session.Options{HealthInterval: -1, Retry: session.Retry{Max: -1}})
 	defer func() { _ = m.Close() }()
 	s, err := m.Register(config.Server{Name: "gone", Transport: config.HTTP, URL: srv.URL + "/mcp"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.Connect(t.Context()))
 	srv.CloseClientConnections()
 	srv.Close()
 	// The first call may be written to a kept connection before its end is noticed.

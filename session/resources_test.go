@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -24,9 +25,7 @@ func TestD2_ResourcesAndTemplatesVerbatim(t *testing.T) {
 		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
 		defer sessiontest.CloseAll(t, m)
 		s, _ := m.Server("a")
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Connect(t.Context()))
 		for kind, want := range map[offer.Kind]string{offer.Resources: resource, offer.Templates: template} {
 			l, err := s.List(t.Context(), kind)
 			if err != nil || len(l.Items) != 1 {

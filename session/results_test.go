@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -70,9 +71,7 @@ func TestF6_EqualCallsAreAnsweredFromMemory(t *testing.T) {
 			call("fail", `{}`, "", true)
 			call("look", `{"a":1,"a":2}`, "", true)
 		}
-		if err := s.SetMeta([]byte(`{"tenant_id":"acme"}`)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.SetMeta([]byte(`{"tenant_id":"acme"}`)))
 		time.Sleep(time.Second) // the list is loaded again
 		call("look", `{"a":1,"b":[2,3]}`, "", true)
 		call("look", `{"a":1,"b":[2,3]}`, "", false)
@@ -85,9 +84,7 @@ func TestF6_EqualCallsAreAnsweredFromMemory(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		call("look", `{"a":1,"b":[2,3]}`, "", true)
 		call("look", `{"a":1,"b":[2,3]}`, "", false)
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		time.Sleep(time.Second)
 		call("look", `{"a":1,"b":[2,3]}`, "", true)
 		call("look", `{"a":1,"b":[2,3]}`, "", false)

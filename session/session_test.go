@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -38,20 +39,14 @@ func TestMCPServerInMemory(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := session.NewManager(session.Options{Dial: overMemory(mcpServer())})
 			s, err := m.Register(config.Server{Name: "one", Protocol: protocol})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := m.Connect(t.Context(), "one"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, m.Connect(t.Context(), "one"))
 			l, err := s.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) != 1 || l.Items[0].Name != "echo" {
 				t.Fatal(l, err)
 			}
 			r, err := s.CallTool(t.Context(), "echo", []byte(`{"text":"hello"}`), session.CallOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			c, err := offer.Contents(r.Result)
 			if err != nil || len(c) != 1 || c[0].Text != "hello" {
 				t.Fatal(c, err)
@@ -67,9 +62,7 @@ func TestMCPServerInMemory(t *testing.T) {
 			if _, err := s.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, m.Close())
 		})
 	}
 }
@@ -85,22 +78,16 @@ func TestAServerMoves(t *testing.T) {
 		}})
 		defer m.Close()
 		s, err := m.Register(config.Server{Name: "one", URL: "http://127.0.0.1:1/"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s.SetURL("http://127.0.0.1:1/") || s.SetURL("http://127.0.0.1:2/") {
 			t.Error("nobody was connected to where it was")
 		}
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Connect(t.Context()))
 		rev := s.Rev()
 		if s.SetURL("http://127.0.0.1:2/") || s.Rev() != rev || !s.SetURL("http://127.0.0.1:3/") || s.Rev() == rev {
 			t.Error("it is not known where the connection leads")
 		}
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		const now = "http://127.0.0.1:3/"
 		if len(dialled) != 2 || dialled[0] != "http://127.0.0.1:2/" || dialled[1] != now || s.Config().URL != now || s.Status().URL != now {
 			t.Errorf("dialled %q, now %s", dialled, s.Status().URL)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -70,9 +71,7 @@ func script(t *testing.T, name, text string) string {
 		t.Skip("needs a POSIX shell")
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700))
 	return path
 }
 
@@ -166,15 +165,11 @@ func TestTitle(t *testing.T) {
 			cfg.Name, cfg.Unnamed = "configured", false
 		}
 		s, err := m.Register(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s.Title() != s.Name() {
 			t.Errorf("before: %q", s.Title())
 		}
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Connect(t.Context()))
 		if s.Title() != want[i] {
 			t.Errorf("%s: %q, want %q", info, s.Title(), want[i])
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -39,9 +40,7 @@ func TestS1_States(t *testing.T) {
 			t.Error(st.State)
 		}
 		close(goOn)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, <-done)
 		if st := s.Status(); st.State != "Connected" || st.Err != nil {
 			t.Error(st.State)
 		}
@@ -236,9 +235,7 @@ func TestReconnectSurvivesAFailedClose(t *testing.T) {
 			}
 			return c, ok
 		}}, config.Server{})
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		if st := s.Status(); st.State != session.Connected || st.Conn != 2 {
 			t.Errorf("%+v", st)
 		}
@@ -257,9 +254,7 @@ func TestS9_DisconnectEndsRetries(t *testing.T) {
 			p.Handshake(`{}`)
 		})}, config.Server{})
 		synctest.Wait()
-		if err := s.Disconnect(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Disconnect())
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != session.Disconnected || starts != 1 || st.Err != nil {

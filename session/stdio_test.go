@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -102,9 +103,7 @@ func TestS4_C8_Environment(t *testing.T) {
 	}
 	dir := t.TempDir()
 	script := filepath.Join(dir, "tell-me")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$MINE|$HOME|$(pwd)|$1\" >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$MINE|$HOME|$(pwd)|$1\" >&2\nexit 1\n"), 0o755))
 	t.Setenv("HOME", "/inherited")
 	var out bytes.Buffer
 	_, s := sessiontest.Register(t, session.Options{Transport: transport.Options{Stderr: &out}}, config.Server{
@@ -115,9 +114,7 @@ func TestS4_C8_Environment(t *testing.T) {
 		t.Fatal(err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := "added\tvalue|/inherited|" + real + "|an argument; echo\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
@@ -132,9 +129,7 @@ func TestS4_NoChildOutlives(t *testing.T) {
 			pids := []int{s.Status().PID}
 			if mode == behave.Fork {
 				r, err := s.CallTool(t.Context(), "pids", nil, session.CallOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var all map[string]int
 				if err := json.Unmarshal(offer.StructuredContent(r.Result), &all); err != nil || len(all) < 2 {
 					t.Fatal(string(r.Result), err)
@@ -239,11 +234,9 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			if failure.KindOf(err) != failure.Timeout {
 				t.Error(err)
 			}
-			for end := time.Now().Add(30 * time.Second); !strings.Contains(sessiontest.Notes(m, journal.Response), "no request has this id"); time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("nothing is said of the answer")
-				}
-			}
+			require.Eventually(t, "what is said of the answer", func() bool {
+				return strings.Contains(sessiontest.Notes(m, journal.Response), "no request has this id")
+			})
 		},
 	} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -266,9 +259,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		// Its line goes on with the answer to the next request, which is found there.
 		for {
 			r, err := s.CallTool(t.Context(), "echo", []byte(`{"a":1}`), session.CallOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if c, err := offer.Contents(r.Result); err != nil || c[0].Text != `{"a":1}` {
 				t.Fatal(string(r.Result), err)
 			}

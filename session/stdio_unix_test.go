@@ -12,15 +12,14 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
 // TestS8_Stopped: a server under SIGSTOP is in state Error after three health checks.
 func TestS8_Stopped(t *testing.T) {
 	m, s := sessiontest.Open(t, session.Options{HealthInterval: 50 * time.Millisecond, Retry: session.Retry{Max: -1}}, faketest.Stdio(t, behave.Good))
-	if err := syscall.Kill(s.Status().PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Kill(s.Status().PID, syscall.SIGSTOP))
 	for s.Status().State == session.Connected {
 		<-m.Changed()
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -22,9 +23,7 @@ func inMemory(t *testing.T, o Options) *Session {
 		}
 	})
 	s, err := m.Register(config.Server{Name: "one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -32,16 +31,12 @@ func inMemory(t *testing.T, o Options) *Session {
 // taken for made.
 func TestSubscribeOnAReplacedConnection(t *testing.T) {
 	s := inMemory(t, Options{})
-	if err := s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Connect(t.Context()))
 	old, err := s.acquire(t.Context(), "resources/subscribe")
 	if err != nil || old.era != Modern {
 		t.Fatal(old.era, err)
 	}
-	if err := s.Reconnect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Reconnect(t.Context()))
 	if w := s.watch(old, "file:///x"); w != nil || len(s.subs.watches) != 0 {
 		t.Error("the connection that is gone has a subscription")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -70,9 +71,7 @@ func TestKeepSubscribed(t *testing.T) {
 			return all[0]
 		}
 		for range 2 {
-			if err := s.KeepSubscribed(t.Context(), "b://x"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.KeepSubscribed(t.Context(), "b://x"))
 		}
 		if sub := look(); !sub.Live || sub.Count != 0 || len(sub.Updates) != 0 || sub.URI != "b://x" {
 			t.Errorf("%+v", sub)
@@ -90,36 +89,26 @@ func TestKeepSubscribed(t *testing.T) {
 			t.Errorf("%+v", sub)
 		}
 		n := len(sub.Updates)
-		if err := s.Disconnect(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Disconnect())
 		if sub = look(); sub.Live {
 			t.Errorf("%+v", sub)
 		}
 		b.text.Store("elsewhere")
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Connect(t.Context()))
 		if sub = look(); !sub.Live || len(sub.Updates) != n+1 || !sub.Updates[0].Offline || !strings.Contains(sub.Updates[0].Diff, "+elsewhere") || sub.Count != 51 {
 			t.Errorf("%+v", sub)
 		}
 		b.refuses.Store(true)
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		if sub = look(); sub.Live || sub.Err == nil {
 			t.Errorf("refused, and %+v", sub)
 		}
 		b.refuses.Store(false)
-		if err := s.KeepSubscribed(t.Context(), "b://x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.KeepSubscribed(t.Context(), "b://x"))
 		if sub = look(); !sub.Live || sub.Err != nil {
 			t.Errorf("subscribed again, and %+v", sub)
 		}
-		if err := s.EndSubscription(t.Context(), "b://x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.EndSubscription(t.Context(), "b://x"))
 		b.write("x", "b://x")
 		rest()
 		if all := s.Subscriptions(); len(all) != 0 || !strings.HasSuffix(b.asks.Load().(string), "resources/unsubscribe b://x\n") || s.Use().Held {
@@ -186,9 +175,7 @@ func TestUpdateWhileItIsRead(t *testing.T) {
 			return diffs
 		}
 		b.text.Store("one")
-		if err := s.KeepSubscribed(t.Context(), "b://x"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.KeepSubscribed(t.Context(), "b://x"))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, c := range []struct{ texts, diffs []string }{

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
@@ -276,9 +277,7 @@ func TestLeaveATask(t *testing.T) {
 		if err != nil || r.Task != "t 1" || jsonrpc.GetString(r.Result, "resultType") != "task" || time.Since(f.began) > 3500*time.Millisecond {
 			t.Fatalf("%s, %v", r.Result, err)
 		}
-		if err := s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Reconnect(t.Context()))
 		time.Sleep(10 * time.Second)
 		if is, _ := s.Task("t 1"); is.Status != tasks.Working || is.Problem != nil || time.Since(is.Seen) > 2*time.Second {
 			t.Errorf("%+v", is)
@@ -504,9 +503,7 @@ func TestTaskAsksInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := &pending.Script{}
 		for i := range 30 {
-			if err := script.Add(fmt.Appendf(nil, `{"n":%d}`, i)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, script.Add(fmt.Appendf(nil, `{"n":%d}`, i)))
 		}
 		var questions []string
 		for i := range 30 {

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -87,12 +88,8 @@ func TestTraceContextOverHTTP(t *testing.T) {
 	m := session.NewManager(session.Options{HealthInterval: -1})
 	defer m.Close()
 	s, err := m.Register(config.Server{Name: "r", Transport: config.HTTP, URL: srv.URL, Protocol: "2025-11-25"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Connect(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.Connect(context.Background()))
 	if _, err := s.Call(context.Background(), "x", nil, session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -30,9 +31,7 @@ func untrusted(t *testing.T, from config.Source) {
 			b := toolset.NewBridge(m, config.Settings{})
 			cfg := config.Server{Name: "a", Command: "x", Protocol: "2025-11-25", Source: from}
 			s, err := m.Register(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, _, got := b.Pool().Get(t.Context(), "a")
 			_, called := b.CallTool(t.Context(), "mcp__a__x", nil, session.CallOptions{})
 			for what, err := range map[string]error{
@@ -47,9 +46,7 @@ func untrusted(t *testing.T, from config.Source) {
 				t.Fatalf("it was started %d times", starts)
 			}
 			if o.Trust != nil {
-				if err := trust.Trust(cfg); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, trust.Trust(cfg))
 				if err := s.Connect(t.Context()); err != nil {
 					t.Errorf("after it was trusted: %v", err)
 				}

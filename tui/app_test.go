@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -63,18 +64,14 @@ func TestInterruptCancelsThenQuits(t *testing.T) {
 		app.Sleep(2*time.Second + time.Millisecond).Whole().HasNot("again quits") // it no longer does
 		app.Sleep(time.Second).Press("ctrl+c").View("fruits")                     // too late for the second
 		app.Press("ctrl+c")
-		if err := app.Ended(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, app.Ended())
 	})
 }
 
 func TestQuitAsksOnlyWhenCallsRun(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("enter", "q").Confirm("Quit mcphud?").Says("A call is running.").No().Press("x").Idle().Press("q")
-		if err := app.Ended(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, app.Ended())
 	})
 }
 
@@ -84,9 +81,7 @@ func TestTheQuestionOfQuittingGoes(t *testing.T) {
 		app.Press("enter", "q").Overlay("Quit mcphud?")
 		app.Send(tui.OpDone{Op: app.State().Ops[0].ID, View: "fruits"}).NoOverlay().View("fruits")
 		app.Press("q")
-		if err := app.Ended(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, app.Ended())
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -17,9 +18,7 @@ func bigApp(tb testing.TB) (*tui.App, *fruits) {
 	tb.Helper()
 	f := newFruits(10_000)
 	app, err := tui.NewApp(tb.Context(), tui.Config{Views: []*tui.Screen{f.screen(), (&other{}).screen()}, Environ: []string{"TERM=xterm-256color"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	app.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
 	if !strings.Contains(app.View().Content, "fruit 30") {
 		tb.Fatal("nothing was drawn")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -21,12 +22,8 @@ import (
 func onTerminal(t *testing.T, environ ...string) (key func(press, want string) time.Duration) {
 	t.Helper()
 	terminal, theirs, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 80}))
 	m := session.NewManager(session.Options{})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestScratchIsPrivateAndPlain(t *testing.T) {
 	for ext, want := range map[string]string{".json": ".json", "": ".txt", "./../../x": ".txt", ".a b": ".txt", ".\x1b[": ".txt"} {
 		path, cleanup, err := scratch("secret", cleanExt(ext))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		st, err := os.Stat(path)
 		if err != nil || st.Mode().Perm() != 0o600 || filepath.Base(path) != "mcphud"+want {
 			t.Errorf("scratch(%q) made %s with %v, %v", ext, path, st.Mode(), err)
@@ -40,14 +40,10 @@ func TestOpeningWritesNothingBeforeItRuns(t *testing.T) {
 func TestPagerGetsHarmlessText(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	pager := filepath.Join(t.TempDir(), "pager")
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\ncat \"$1\" > '"+log+"'; echo \"${1##*/}\" >> '"+log+"'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(pager, []byte("#!/bin/sh\ncat \"$1\" > '"+log+"'; echo \"${1##*/}\" >> '"+log+"'\n"), 0o755))
 	for ext, want := range map[string]string{".json": ".json", ".md": ".md", ".txt": ".txt", ".tar": ".txt", ".sh": ".txt", "": ".txt"} {
 		c := newPager([]string{pager}, "a\x1b]0;title\x07b\n\u202ec\n", ext)
-		if err := c.Run(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Run())
 		if b, err := os.ReadFile(log); err != nil || string(b) != "a^[]0;title^Gb\n<U+202E>c\nmcphud"+want+"\n" {
 			t.Errorf("%s: the pager got %q, %v", ext, b, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // opened is a screen that remembers what it was opened on.
@@ -34,9 +36,7 @@ func TestLinearOpensBeforeTheFirstLine(t *testing.T) {
 	defer stop()
 	v := &opened{}
 	app, err := NewApp(ctx, Config{Views: []*Screen{v.screen()}, StartArg: "the server", Linear: true, Environ: []string{"TERM=dumb"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer app.close()
 	l := &linear{app: app, out: bufio.NewWriter(io.Discard), ctx: ctx, msgs: make(chan tea.Msg)}
 	l.begin()

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -33,9 +34,7 @@ func TestPreferencesSurviveARestart(t *testing.T) {
 		}
 	}, keep)
 	for _, broken := range []string{"", "null", "[1]", `{"second.fruits":7}`, `{"beside.fruits":"1e9","second.fruits":"x"}`} {
-		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(broken), 0o600))
 		in(t, func(t *testing.T, app *tuitest.App, _ *fruits) {
 			if s := app.State(); s.Panes["detail"].Y != s.Panes["list"].Y {
 				t.Errorf("%s put the detail at %v", broken, s.Panes["detail"])

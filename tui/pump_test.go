@@ -9,6 +9,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // 10,000 changes a second wake the program 30 times a second and a few times
@@ -164,9 +166,7 @@ func TestRecallSurvivesARestart(t *testing.T) {
 	r.add("tools")
 	r.add("traffic")
 	r.add("tools")
-	if err := r.save(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.save())
 	var s recall
 	s.load(file)
 	s.begin()

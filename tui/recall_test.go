@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Whoever reads the history while it is saved sees all of the old one.
@@ -12,18 +14,12 @@ func TestRecallIsReplacedAsAWhole(t *testing.T) {
 	var r recall
 	r.load(file)
 	r.add("one")
-	if err := r.save(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.save())
 	old, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer old.Close()
 	r.add("two")
-	if err := r.save(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.save())
 	b := make([]byte, 100)
 	if n, _ := old.Read(b); string(b[:n]) != "one\n" {
 		t.Errorf("a reader sees %q", b[:n])

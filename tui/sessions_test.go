@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -69,9 +70,7 @@ func TestCallsThroughTheSession(t *testing.T) {
 			app.Manager().Journal().Append(journal.Entry{Server: "good", Dir: journal.Out, Kind: kind, Method: "ping"}, nil)
 		}
 		app.Sleep(time.Second).Whole().Has("good tools/call echo", "✓ ok")
-		if err := s.Disconnect(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Disconnect())
 		app.Status().Has("○ Disconnected")
 	}, tuitest.Server("good", echoServer()))
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -19,9 +20,7 @@ func TestProgramStatus(t *testing.T) {
 		app.Idle().Press("j")
 		app.Press("enter", "x").Idle() // what the user cancels is known to him
 		app.Press("q")
-		if err := app.Ended(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, app.Ended())
 	}, tuitest.Config(func(c *tui.Config) {
 		c.Frames = func(v tea.View) {
 			s := tea.ProgramState("none")

@@ -306,7 +306,7 @@ func TestAttacks(t *testing.T) {
 					t.Logf("best call %v, held %+v of %+v", best, h, most)
 				}
 			}()
-			await(t, "a normal call within 100 ms", func() bool {
+			require.Eventually(t, "a normal call within 100 ms", func() bool {
 				start := time.Now()
 				if s.call("echo", `{"message":"x"}`).Error != nil {
 					return false // the queue may still be full
@@ -314,7 +314,7 @@ func TestAttacks(t *testing.T) {
 				best = min(best, time.Since(start))
 				return best < 100*time.Millisecond
 			})
-			await(t, "what the attack took to be given back", func() bool {
+			require.Eventually(t, "what the attack took to be given back", func() bool {
 				h = s.held()
 				return h.within(most)
 			})

@@ -43,7 +43,7 @@ func TestAgentLogsJSONLines(t *testing.T) {
 	t.Parallel()
 	s := serveAgent(t, "--ephemeral", "--log-level", "debug")
 	s.call("echo", `{"message":"a\nb"}`).text(t)
-	await(t, "the call in the log", func() bool { return strings.Contains(s.log(), "MCP tool called") })
+	require.Eventually(t, "the call in the log", func() bool { return strings.Contains(s.log(), "MCP tool called") })
 	called, settings := 0, map[string]any{}
 	for line := range strings.Lines(s.log()) {
 		if strings.HasPrefix(line, "listening on ") {

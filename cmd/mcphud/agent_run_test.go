@@ -93,7 +93,7 @@ func launch(t *testing.T, cmd *exec.Cmd, ready *regexp.Regexp) *served {
 			t.Errorf("the server ended with %d: %s", code, s.log())
 		}
 	})
-	await(t, "the server to be ready", func() bool { return ready.MatchString(s.log()) || !s.running() })
+	require.Eventually(t, "the server to be ready", func() bool { return ready.MatchString(s.log()) || !s.running() })
 	m := ready.FindStringSubmatch(s.log())
 	if m == nil {
 		t.Fatalf("the server ended with %d: %s", s.exit(), s.log())

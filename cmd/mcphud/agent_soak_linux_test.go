@@ -59,7 +59,7 @@ func TestAgentStaysFlat(t *testing.T) {
 		round(n)
 	}
 	var after held
-	await(t, "files and goroutines to be given back", func() bool {
+	require.Eventually(t, "files and goroutines to be given back", func() bool {
 		after = s.held()
 		return after.within(held{before.files + 2, before.children, before.goroutines + 4})
 	})

@@ -215,7 +215,7 @@ func TestA13_PathsForGet(t *testing.T) {
 	}
 	id := s.async("sleep", `{"seconds":0}`)
 	for _, path := range []string{"/tasks/" + id, "/task?taskId=" + id, "/getTaskStatus?taskId=" + id} {
-		await(t, path+" to be completed", func() bool { return s.task(path).Status == "completed" })
+		require.Eventually(t, path+" to be completed", func() bool { return s.task(path).Status == "completed" })
 	}
 	for _, path := range []string{"/tasks/nobody", "/getTaskStatus?taskId=nobody"} {
 		if r := s.get(path); r.status != 404 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // going starts a call and returns what its answer will be; it waits until the call runs.
@@ -27,7 +28,7 @@ func (s *served) going(tool, arguments string) <-chan httpReply {
 		}
 		done <- r
 	}()
-	await(s.t, "the call to run", func() bool {
+	require.Eventually(s.t, "the call to run", func() bool {
 		var q struct{ Running int }
 		return json.Unmarshal([]byte(s.get("/queue").body), &q) == nil && q.Running > 0
 	})
@@ -42,7 +43,7 @@ func TestQ9_SignalsDrain(t *testing.T) {
 			s := serveAgent(t)
 			answer := s.going("sleep", `{"seconds":4}`)
 			s.signal(sig)
-			await(t, "it to be ready no more, while it drains", func() bool {
+			require.Eventually(t, "it to be ready no more, while it drains", func() bool {
 				r, err := s.send(http.MethodGet, strings.TrimSuffix(s.url, "/mcp")+"/ready", "")
 				return err == nil && r.status == 503
 			})
@@ -78,7 +79,7 @@ func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
 	s := serveAgent(t, "--drain-timeout", "1h")
 	answer := s.going("sleep", `{"seconds":600}`)
 	s.signal(syscall.SIGTERM)
-	await(t, "the drain", func() bool { return strings.Contains(s.log(), "stopping") })
+	require.Eventually(t, "the drain", func() bool { return strings.Contains(s.log(), "stopping") })
 	start := time.Now()
 	s.signal(syscall.SIGTERM)
 	if code := s.exit(); code != cli.ExitInterrupted || time.Since(start) > 30*time.Second {
@@ -94,9 +95,9 @@ func TestQ8_KilledMidTask(t *testing.T) {
 	home := t.TempDir()
 	s := serveIn(t, home, nil, "--port", port)
 	done := s.async("echo", `{"message":"kept"}`)
-	await(t, "the short task", func() bool { return s.task("/tasks/"+done).Status == "completed" })
+	require.Eventually(t, "the short task", func() bool { return s.task("/tasks/"+done).Status == "completed" })
 	id := s.async("sleep", `{"seconds":600}`)
-	await(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
+	require.Eventually(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
 	s.signal(syscall.SIGKILL)
 	if code := s.exit(); code != -1 {
 		t.Fatalf("exit %d", code)
@@ -118,7 +119,7 @@ func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
 	t.Parallel()
 	s := serveAgent(t)
 	id := s.async("sleep", `{"seconds":600}`)
-	await(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
+	require.Eventually(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
 	_, port, _ := strings.Cut(s.addr(), ":")
 	store := filepath.Join(s.home, ".state", "mcphud", "agent-0.db")
 	if _, err := os.Stat(store); err != nil {
@@ -169,7 +170,7 @@ func TestNoWorkerSurvives(t *testing.T) {
 				}
 				s.signal(sig)
 				s.exit()
-				await(t, "the workers to be gone", func() bool {
+				require.Eventually(t, "the workers to be gone", func() bool {
 					for _, pid := range workers {
 						if isAlive(pid) {
 							return false

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A person on a terminal answers what a tool asks, in either era, and is asked again for what is not valid.
@@ -37,7 +38,7 @@ func TestP10_CommandsAskOnATerminal(t *testing.T) {
 				from := 0
 				for i, text := range x.talk {
 					if i%2 == 0 {
-						await(t, "the terminal to show "+text, func() bool { return strings.Contains(s.written()[from:], text) })
+						require.Eventually(t, "the terminal to show "+text, func() bool { return strings.Contains(s.written()[from:], text) })
 						continue
 					}
 					if text == "" && x.talk[i-1][0] != '[' {

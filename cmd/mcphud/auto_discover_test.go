@@ -42,7 +42,7 @@ func TestS11_S15_AutoDiscoverConnectsAtStart(t *testing.T) {
 		s := startUI(t, "--config", file)
 		s.shows("good")
 		if c.starts {
-			await(t, "both servers to be started", func() bool { return exists(goodMark) && exists(brokenMark) })
+			require.Eventually(t, "both servers to be started", func() bool { return exists(goodMark) && exists(brokenMark) })
 			s.shows("Connected")
 		} else {
 			time.Sleep(300 * time.Millisecond) // what would be started would be by now

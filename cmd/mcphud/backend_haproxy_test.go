@@ -57,7 +57,7 @@ func (r *replicas) balancer() string {
 		}
 	})
 	url := "http://127.0.0.1:" + strconv.Itoa(r.front)
-	until(t, "the balancer", func() bool {
+	require.Eventually(t, "the balancer", func() bool {
 		res, err := http.Get(url + "/health")
 		if err != nil {
 			return false
@@ -66,16 +66,6 @@ func (r *replicas) balancer() string {
 		return res.StatusCode == http.StatusOK
 	})
 	return url
-}
-
-// until waits for half a minute at most.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // replicas are two routers of the same routes and session keys.
@@ -235,12 +225,12 @@ func TestBackendHAProxy_NoRequestFailsWhileRoutersAreReplaced(t *testing.T) {
 	for i := range r.up {
 		for j := range r.up {
 			was := r.requests(j)
-			until(t, "both routers to have work", func() bool { return r.requests(j) > was+10 })
+			require.Eventually(t, "both routers to have work", func() bool { return r.requests(j) > was+10 })
 		}
 		r.stop(i)
 		r.start(i)
 	}
-	until(t, "the last one to have work", func() bool { return r.requests(1) > 10 })
+	require.Eventually(t, "the last one to have work", func() bool { return r.requests(1) > 10 })
 	close(stop)
 	calls, failed, first := done()
 	if failed > 0 || calls < 100 {

@@ -39,7 +39,7 @@ func installedNATS(t *testing.T, more string) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 	})
-	until(t, "nats-server", func() bool {
+	require.Eventually(t, "nats-server", func() bool {
 		c, err := net.Dial("tcp", at)
 		if err != nil {
 			return false
@@ -70,8 +70,8 @@ func TestBackendCluster_RegisteredAgents(t *testing.T) {
 	register := []string{"--ephemeral", "--register", as("demo:sesame"), "--name"}
 	one, two := serveAgent(t, append(register, "demo")...), serveAgent(t, append(register, "demo")...)
 	for _, r := range up {
-		until(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
-		until(t, "both routers", func() bool { return strings.Contains(r.get("/status").body, `"routers":2`) })
+		require.Eventually(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
+		require.Eventually(t, "both routers", func() bool { return strings.Contains(r.get("/status").body, `"routers":2`) })
 	}
 	if o := finish(t, agentCommand(t, t.TempDir(), nil, append(append([]string{"--port", "0"}, register...), "other")...)); o.code == 0 ||
 		!strings.Contains(o.stderr, "the user may not put the key agent.other.") || strings.Contains(o.stderr, "sesame") {
@@ -95,7 +95,7 @@ func TestBackendCluster_RegisteredAgents(t *testing.T) {
 	killed := time.Now()
 	two.signal(syscall.SIGKILL)
 	for _, r := range up {
-		until(t, "the dead agent to be gone", func() bool { return !strings.Contains(r.get("/status").body, `"upstreams":{`) })
+		require.Eventually(t, "the dead agent to be gone", func() bool { return !strings.Contains(r.get("/status").body, `"upstreams":{`) })
 	}
 	if took := time.Since(killed); took < 5*time.Second {
 		t.Errorf("gone after %v, before its lease was over", took)
@@ -103,7 +103,7 @@ func TestBackendCluster_RegisteredAgents(t *testing.T) {
 	one.signal(syscall.SIGTERM)
 	one.exit()
 	for _, r := range up {
-		until(t, "nobody to be registered", func() bool {
+		require.Eventually(t, "nobody to be registered", func() bool {
 			return strings.Contains(r.via("demo", addCall).body, "no process of 'demo' is registered") || strings.Contains(r.via("demo", addCall).body, "Rate limit")
 		})
 		if strings.Contains(r.log(), "swordfish") {

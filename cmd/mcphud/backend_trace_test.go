@@ -59,7 +59,7 @@ func TestBackendTraceOfACallThatAnotherReplicaEnds(t *testing.T) {
 	case e := <-ends:
 		t.Fatalf("it became no task: %v", e.err)
 	}
-	await(t, "the call to run", func() bool { return a.queue().Running > 0 })
+	require.Eventually(t, "the call to run", func() bool { return a.queue().Running > 0 })
 	serveAgent(t, append(flags, second)...)
 	a.signal(syscall.SIGKILL)
 	a.exit()

@@ -134,12 +134,12 @@ func TestBatchIsInterrupted(t *testing.T) {
 		if _, err := io.WriteString(in, `{"ms":1}`+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the first outcome", func() bool { return strings.Contains(stdout.String(), `"index":0`) })
+		require.Eventually(t, "the first outcome", func() bool { return strings.Contains(stdout.String(), `"index":0`) })
 		if last != "" {
 			if _, err := io.WriteString(in, last+"\n"); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "the second call", func() bool { return strings.Contains(contents(journal), "600000") })
+			require.Eventually(t, "the second call", func() bool { return strings.Contains(contents(journal), "600000") })
 		}
 		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 		o := wait2(t, cmd, &bytes.Buffer{}, &stderr)

@@ -131,7 +131,7 @@ func TestBenchOnATerminal(t *testing.T) {
 	url := serveAgent(t, "--ephemeral").url
 	s := startUI(t, "bench", "--rate", "50", "--for", "10h", "--url", url)
 	for _, shown := range []string{"in flight", "p99.9", "rate  ", "█"} {
-		await(t, "the terminal to show "+shown, func() bool { return strings.Contains(s.written(), shown) })
+		require.Eventually(t, "the terminal to show "+shown, func() bool { return strings.Contains(s.written(), shown) })
 	}
 	s.signal(syscall.SIGINT)
 	if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "ended early: interrupted") || !strings.Contains(s.written(), "none failed") {
@@ -139,7 +139,7 @@ func TestBenchOnATerminal(t *testing.T) {
 	}
 	// A tool that is not read-only is asked about, once.
 	s = startUI(t, "bench", "ask_agent", "prompt=hi", "--count", "3", "--url", url)
-	await(t, "the question", func() bool { return strings.Contains(s.written(), "[y/N]") })
+	require.Eventually(t, "the question", func() bool { return strings.Contains(s.written(), "[y/N]") })
 	if _, err := s.f.WriteString("n\n"); err != nil {
 		t.Fatal(err)
 	}

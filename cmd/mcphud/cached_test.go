@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // mcphud --cache TTL shows the result of an equal call again, marked; commands that make one call have no use for the flag.
@@ -22,7 +23,7 @@ func TestF6_CacheOfTheUI(t *testing.T) {
 		s.settle(300 * time.Millisecond)
 	}
 	s.shows("capacity")
-	await(t, "a call that is answered by the cache", func() bool {
+	require.Eventually(t, "a call that is answered by the cache", func() bool {
 		s.settle(300 * time.Millisecond) // a call that is still on its way is not made twice
 		_, _ = s.f.WriteString("\x07")
 		return strings.Contains(s.written(), "cached ")

@@ -296,7 +296,7 @@ func TestCheckInterruptedBeforeTheLists(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = &out, &stderr
 			require.NoError(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill() }() // it is gone where the test is well
-			await(t, "the request", func() bool {
+			require.Eventually(t, "the request", func() bool {
 				j := contents(filepath.Join(cmd.Dir, "frames.jsonl"))
 				return strings.Contains(j, `"method":"`) && strings.Contains(j, c.sent)
 			})

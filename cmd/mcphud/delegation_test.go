@@ -78,13 +78,13 @@ func TestV4_AgentRunsAnAsyncTask(t *testing.T) {
 	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	id := tm.agents["a"].async("call_agent", delegated("b", "echo", `{"message":"from afar"}`))
-	await(t, "the task to be over", func() bool {
+	require.Eventually(t, "the task to be over", func() bool {
 		got, err := tm.router.send(http.MethodGet, tm.router.url+"/mcps/a/task?taskId="+id, "")
 		return err == nil && strings.Contains(got.body, `"status":"completed"`) && strings.Contains(got.body, "from afar")
 	})
 	// One that is cancelled ends what it waits for.
 	id = tm.agents["a"].async("call_agent", delegated("b", "sleep", `{"seconds":50}`))
-	await(t, "the other agent to work", func() bool { return tm.agents["b"].queue().Running == 1 })
+	require.Eventually(t, "the other agent to work", func() bool { return tm.agents["b"].queue().Running == 1 })
 	if got := tm.router.via("a", `{"jsonrpc":"2.0","id":1,"method":"tasks/cancel","params":{"taskId":"`+id+`"}}`); got.status != 200 || got.rpc(t).Error != nil {
 		t.Errorf("%+v", got)
 	}
@@ -122,7 +122,7 @@ func TestV4_Delegation(t *testing.T) {
 				done <- err
 			}()
 		}
-		await(t, "both to work", func() bool { return tm.agents["b"].queue().Running == 1 && tm.agents["c"].queue().Running == 1 })
+		require.Eventually(t, "both to work", func() bool { return tm.agents["b"].queue().Running == 1 && tm.agents["c"].queue().Running == 1 })
 		if text := tm.agents["a"].call("echo", `{"message":"free"}`).text(t); text != "free" {
 			t.Error(text)
 		}

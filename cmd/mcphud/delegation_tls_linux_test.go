@@ -45,7 +45,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	if out := u.through(t, token, "over TLS").ok(t); !strings.Contains(out, "over TLS") {
 		t.Error(out)
 	}
-	await(t, "the audit log", func() bool { return strings.Contains(contents(audit), `"tool":"echo"`) })
+	require.Eventually(t, "the audit log", func() bool { return strings.Contains(contents(audit), `"tool":"echo"`) })
 
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(u.Aggregate, "https://"), "/mcp"))
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 		require.NoError(t, os.Rename(from, to))
 	}
 	require.NoError(t, syscall.Kill(u.Processes[2].PID, syscall.SIGKILL))
-	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
+	require.Eventually(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
 	if out := u.through(t, token, "renewed").ok(t); !strings.Contains(out, "renewed") {
 		t.Error(out)
 	}

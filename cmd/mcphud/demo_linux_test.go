@@ -39,14 +39,14 @@ func TestDemo(t *testing.T) {
 	s.types(t, ":stack\r")
 	s.shows("router")
 	s.shows("restarts")
-	await(t, "five processes", func() bool { return len(marked(t, mark)) >= 5 }) // the router comes last
+	require.Eventually(t, "five processes", func() bool { return len(marked(t, mark)) >= 5 }) // the router comes last
 	s.types(t, "r")
 	s.shows("restart demo: done")
 	s.types(t, "q")
 	if code := s.exit(); code != 0 || !s.restored() {
 		t.Errorf("exit %d, terminal restored: %v", code, s.restored())
 	}
-	await(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
+	require.Eventually(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
 }
 
 func TestDemoKilledLeavesNothing(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDemoKilledLeavesNothing(t *testing.T) {
 	s.shows("reset_counter")
 	s.signal(syscall.SIGKILL)
 	s.exit()
-	await(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
+	require.Eventually(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
 }
 
 // What does not start is said on the screen, which is the one with its log.
@@ -118,7 +118,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 		for _, e := range d.Run.Entries() {
 			s, _ := m.Server(e.Name)
 			if e.Process == process || e.Routed && process == "router" {
-				await(t, e.Name+" to be disconnected", func() bool { return s.Status().State == session.Disconnected })
+				require.Eventually(t, e.Name+" to be disconnected", func() bool { return s.Status().State == session.Disconnected })
 			} else if s.Status().State != session.Connected {
 				t.Errorf("%s is not connected any more", e.Name)
 			}
@@ -142,7 +142,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 		}
 		for _, e := range d.Run.Entries() {
 			s, _ := m.Server(e.Name)
-			await(t, e.Name+" to be connected where it is", func() bool {
+			require.Eventually(t, e.Name+" to be connected where it is", func() bool {
 				st := s.Status()
 				return st.State == session.Connected && st.URL == e.URL
 			})
@@ -153,7 +153,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 			if e.Name == "all@router" {
 				tool = "mcp__one__add"
 			}
-			await(t, e.Name+" to answer", func() bool { // the router hears of it a moment later
+			require.Eventually(t, e.Name+" to answer", func() bool { // the router hears of it a moment later
 				_, err := s.CallTool(ctx, tool, []byte(`{"a":1,"b":2}`), session.CallOptions{})
 				return err == nil
 			})

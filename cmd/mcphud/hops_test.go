@@ -144,7 +144,7 @@ func TestTraceReadmeCommands(t *testing.T) {
 		for i, w := range words {
 			words[i] = strings.Trim(w, "'")
 		}
-		await(t, args+" that shows the router", func() bool { // which a busy machine holds up
+		require.Eventually(t, args+" that shows the router", func() bool { // which a busy machine holds up
 			cmd := command(t, words...)
 			cmd.Dir = dir
 			cmd.Env = append(cmd.Env, "ROUTER_HOST=", "ROUTER_PORT="+strconv.Itoa(portOf(tm.router)), "AGENT_TOKEN=")
@@ -174,7 +174,7 @@ func TestCallsAreExported(t *testing.T) {
 		}
 		return out
 	}
-	await(t, "the spans of client, router and agent", func() bool {
+	require.Eventually(t, "the spans of client, router and agent", func() bool {
 		return named("tools/call echo", "echo").SpanID != "" && named("mcp.router.forward", "echo").SpanID != "" && named("mcp.tool.call", "echo").SpanID != ""
 	})
 	call, router := named("tools/call echo", "echo"), named("mcp.router.forward", "echo")
@@ -184,7 +184,7 @@ func TestCallsAreExported(t *testing.T) {
 	if slept := named("tools/call sleep", "sleep"); slept.SpanID == "" || slept.took(t) < long {
 		t.Errorf("the call that became a task: %v %+v", slept.took(t), slept)
 	}
-	await(t, "what the agent did for it", func() bool {
+	require.Eventually(t, "what the agent did for it", func() bool {
 		ran := named("mcp.tool.call", "sleep")
 		return ran.SpanID != "" && ran.TraceID == named("tools/call sleep", "sleep").TraceID && ran.took(t) >= long
 	})
@@ -247,7 +247,7 @@ func TestBudgetHopsAddUp(t *testing.T) {
 				q, _ := j.Get(r.Request)
 				g := trace.Find(j, q.Trace)
 				var tree *trace.Tree
-				await(t, "the spans of the call", func() bool {
+				require.Eventually(t, "the spans of the call", func() bool {
 					g.Update(j)
 					tree = trace.Of(j, g)
 					return len(tree.Rows()) >= c.spans && len(tree.Roots) == 1

@@ -122,7 +122,7 @@ func TestLeave(t *testing.T) {
 				if mode := modesRestored(s.written()); mode != "" {
 					t.Errorf("mode %s stays on", mode)
 				}
-				await(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
+				require.Eventually(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })
 			})
 		}
 	}

@@ -24,16 +24,6 @@ import (
 	"github.com/mcphud/mcphud/session/test/require"
 )
 
-// await polls for something that another process does; a test that waits in vain fails.
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
-}
-
 func contents(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -65,7 +55,7 @@ func TestInterrupt(t *testing.T) {
 			var out, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &stderr
 			require.NoError(t, cmd.Start())
-			await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
+			require.Eventually(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
 			start := time.Now()
 			require.NoError(t, cmd.Process.Signal(c.signal))
 			o := wait2(t, cmd, &out, &stderr)
@@ -90,7 +80,7 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	require.NoError(t, cmd.Start())
-	await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
+	require.Eventually(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 	}
@@ -114,9 +104,9 @@ func TestAnInterruptSaysWhatItWaitsFor(t *testing.T) {
 	cmd := command(t, "tools", "list", "--", filepath.Join(dir, "npx"), "-y", "some-server")
 	cmd.Stderr = f
 	require.NoError(t, cmd.Start())
-	await(t, "the installation", func() bool { return strings.Contains(contents(said), "installing\n") })
+	require.Eventually(t, "the installation", func() bool { return strings.Contains(contents(said), "installing\n") })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "interrupt again to kill it") })
+	require.Eventually(t, "what it waits for", func() bool { return strings.Contains(contents(said), "interrupt again to kill it") })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitInterrupted {
 		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), contents(said))

@@ -25,7 +25,7 @@ var nobody = []string{"CI=", "SSH_CONNECTION=1 2 3 4", "MCPHUD_CREDENTIALS=file"
 func pageOn(t *testing.T, s *ptyRun, n int) string {
 	t.Helper()
 	var pages []string
-	await(t, "a URL to open", func() bool {
+	require.Eventually(t, "a URL to open", func() bool {
 		pages = nil
 		for _, m := range shownURL.FindAllStringSubmatch(s.written(), -1) {
 			if strings.Contains(m[1], "response_type=") { // what was pasted is on the screen, too
@@ -165,7 +165,7 @@ func TestALoginOpensTheBrowser(t *testing.T) {
 		if flag == "--no-browser" {
 			s.shows("no browser is opened here")
 		} else {
-			await(t, "the browser to be opened", func() bool { return contents(opened) != "" })
+			require.Eventually(t, "the browser to be opened", func() bool { return contents(opened) != "" })
 			if got := contents(opened); got != page {
 				t.Errorf("opened %s, want %s", got, page)
 			}

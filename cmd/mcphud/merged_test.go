@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The commands that use one server use all agents of a router as one, in either era, tasks among them.
@@ -57,7 +58,7 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 			t.Fatalf("%s: %s", version, out)
 		}
 		id := made.TaskID + made.Task.TaskID
-		await(t, "the task is over", func() bool {
+		require.Eventually(t, "the task is over", func() bool {
 			return strings.Contains(raw("tasks/get", `{"taskId":"`+id+`",`+extension+`}`), `"status":"completed"`)
 		})
 	}

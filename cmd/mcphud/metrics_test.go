@@ -125,7 +125,7 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 		`mcphud_client_server_connected{server="here"}`: 1, `mcphud_client_server_connected{server="away"}`: 0, `mcphud_client_connections_total{server="away"}`: some,
 	})
 	const discover = `mcphud_client_requests_total{method="server/discover",outcome="ok",server="here"}`
-	await(t, "a ping for a later scrape", func() bool { return metricsOf(t, scrape().body)[discover] > got[discover] })
+	require.Eventually(t, "a ping for a later scrape", func() bool { return metricsOf(t, scrape().body)[discover] > got[discover] })
 	if r := scrape("Accept", "text/plain"); !strings.HasPrefix(r.header.Get("Content-Type"), "text/plain") || strings.Contains(r.body, "# EOF") {
 		t.Errorf("%+v", r)
 	}
@@ -134,7 +134,7 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 	}
 	a.signal(os.Interrupt)
 	a.exit()
-	await(t, "the server to be gone", func() bool {
+	require.Eventually(t, "the server to be gone", func() bool {
 		got = metricsOf(t, scrape().body)
 		return got[`mcphud_client_server_connected{server="here"}`] == 0
 	})

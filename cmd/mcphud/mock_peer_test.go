@@ -159,7 +159,7 @@ func startMock(t *testing.T, args ...string) string {
 		}
 	})
 	const ready = "listening on "
-	await(t, "the mock to listen", func() bool { return strings.Contains(errs.String(), ready) && strings.HasSuffix(errs.String(), "\n") })
+	require.Eventually(t, "the mock to listen", func() bool { return strings.Contains(errs.String(), ready) && strings.HasSuffix(errs.String(), "\n") })
 	_, url, _ := strings.Cut(errs.String(), ready)
 	url, _, _ = strings.Cut(url, "\n")
 	return url

@@ -139,9 +139,9 @@ func TestOpenServerOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, "the question", func() bool { return strings.Contains(s.written(), "secret, not shown") })
+	require.Eventually(t, "the question", func() bool { return strings.Contains(s.written(), "secret, not shown") })
 	typed("hunter2\r")
-	await(t, "the keychain", func() bool { return strings.Contains(s.written(), "in the keychain, for the next time? [y/N]") })
+	require.Eventually(t, "the keychain", func() bool { return strings.Contains(s.written(), "in the keychain, for the next time? [y/N]") })
 	typed("n\r")
 	s.shows("Start a server that somebody published?")
 	s.shows("com.example")
@@ -206,7 +206,7 @@ func TestOpenServerPicks(t *testing.T) {
 	t.Parallel()
 	r := testRegistry(t)
 	s := startUIWith(t, []string{"MCPHUD_REGISTRY=" + r.URL}, "open", "fake", "--print", "--format", "text", "--set", "X-Api-Key=hunter2")
-	await(t, "the list", func() bool { return strings.Contains(s.written(), "1-1, or nothing to leave: ") })
+	require.Eventually(t, "the list", func() bool { return strings.Contains(s.written(), "1-1, or nothing to leave: ") })
 	if !strings.Contains(s.written(), "com.example/fake 1.1.0") {
 		t.Errorf("the list is %s", s.written())
 	}
@@ -344,7 +344,7 @@ func TestOtherDeclaredWordsAskAgain(t *testing.T) {
 	s.shows("Start a server that somebody published?")
 	s.shows("npx -y --call=GOOD x@1.0.0")
 	s.types(t, "y")
-	await(t, "npx", func() bool { return strings.Contains(contents(ran), "-y --call=GOOD x@1.0.0") })
+	require.Eventually(t, "npx", func() bool { return strings.Contains(contents(ran), "-y --call=GOOD x@1.0.0") })
 	s.signal(os.Kill)
 	s.exit()
 	publish("--call=EVIL")

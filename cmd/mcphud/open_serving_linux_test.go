@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
@@ -108,9 +107,5 @@ func processEnds(t *testing.T, pid string) {
 	require.NoError(t, err)
 	n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
 	require.NoError(t, err)
-	for end := time.Now().Add(30 * time.Second); process.Alive(n); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it still runs")
-		}
-	}
+	require.Eventually(t, "it to end", func() bool { return !process.Alive(n) })
 }

@@ -39,7 +39,7 @@ func TestPsListsServers(t *testing.T) {
 	}
 	require.NoError(t, nap.Start())
 	pid := nap.Process.Pid
-	await(t, "the server", func() bool { _, ok := psRow(t, pid); return ok })
+	require.Eventually(t, "the server", func() bool { _, ok := psRow(t, pid); return ok })
 	s, _ := psRow(t, pid)
 	exe, _ := os.Executable()
 	if s.Name != "mcp-server-nap" || s.Client != strings.TrimSuffix(filepath.Base(exe), ".exe") || s.User != os.Getpid() || s.Orphan || s.Memory <= 0 || time.Since(s.Started) > time.Hour || s.Argv[0] != "mcp-server-nap" {
@@ -71,7 +71,7 @@ func TestPsMarksOrphans(t *testing.T) {
 	require.NoError(t, client.Run())
 	_ = r.Close()
 	var s running.Server
-	await(t, "the server", func() bool {
+	require.Eventually(t, "the server", func() bool {
 		all, err := running.Processes()
 		require.NoError(t, err)
 		for _, p := range all {

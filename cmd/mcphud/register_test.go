@@ -23,7 +23,7 @@ func TestAgentRegistersWithRouters(t *testing.T) {
 			one := serveAgent(t, register...)
 			r := launch(t, routerCommand(t, "", nil, "--port", "0", "--routes", c.routes), routerReady)
 			two := serveAgent(t, register...)
-			until(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
+			require.Eventually(t, "both agents", func() bool { return strings.Contains(r.get("/status").body, `"upstreams":{`) })
 			if got := r.via("demo", addCall); got.status != 200 {
 				t.Errorf("%+v", got)
 			}
@@ -33,7 +33,7 @@ func TestAgentRegistersWithRouters(t *testing.T) {
 			for i, a := range []*served{one, two} {
 				a.signal(syscall.SIGTERM)
 				a.exit()
-				until(t, "an agent to be gone", func() bool { return !strings.Contains(r.get("/status").body, []string{`"upstreams":{`, `"demo"`}[i]) })
+				require.Eventually(t, "an agent to be gone", func() bool { return !strings.Contains(r.get("/status").body, []string{`"upstreams":{`, `"demo"`}[i]) })
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "*")); name == "folder" && len(left) != 0 {
 				t.Errorf("left: %q", left)
@@ -47,9 +47,9 @@ func TestRouterOfAClusterWithoutAFile(t *testing.T) {
 	t.Parallel()
 	s := natstest.Run(t)
 	r := launch(t, routerCommand(t, "", nil, "--port", "0", "--cluster", s.URL), routerReady)
-	until(t, "the router to say what it waits for", func() bool { return strings.Contains(r.log(), "waiting for agents that register, or for the file") })
+	require.Eventually(t, "the router to say what it waits for", func() bool { return strings.Contains(r.log(), "waiting for agents that register, or for the file") })
 	serveAgent(t, "--ephemeral", "--name", "demo", "--register", s.URL)
-	until(t, "the agent", func() bool { return strings.Contains(r.get("/status").body, `"demo"`) })
+	require.Eventually(t, "the agent", func() bool { return strings.Contains(r.get("/status").body, `"demo"`) })
 }
 
 func TestRegisterThatCannotBe(t *testing.T) {

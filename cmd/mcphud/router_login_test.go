@@ -30,7 +30,7 @@ func TestRouterUsesTheLoginOfItsUser(t *testing.T) {
 			t.Errorf("the router ended with %d: %s", code, log.String())
 		}
 	})
-	await(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
+	require.Eventually(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
 	_, rest, _ := strings.Cut(log.String(), "listening on ")
 	docs := strings.Fields(rest)[0] + "/mcps/docs/mcp"
 	call := []string{"tools", "call", "echo", "text=hi", "--url", docs}

@@ -21,7 +21,7 @@ func TestG1_RouterManagedWithACertificate(t *testing.T) {
 	files := []string{"--manage-cert", own.Cert, "--manage-key", own.Key, "--manage-ca", ca.Cert}
 	r := launch(t, routerCommand(t, `{"routes":{"a":{"hostPort":1}}}`, nil, append([]string{"--port", "0", "--manage-addr", "127.0.0.1:0"}, files...)...), routerReady)
 	at := regexp.MustCompile(`from other machines","address":"([^"]+)"`)
-	await(t, "the address", func() bool { return at.MatchString(r.log()) })
+	require.Eventually(t, "the address", func() bool { return at.MatchString(r.log()) })
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool(), Certificates: []tls.Certificate{me.TLS}}}
 	defer tr.CloseIdleConnections()
 	res, err := (&http.Client{Transport: tr}).Get("https://" + at.FindStringSubmatch(r.log())[1] + "/ListMcpServers")

@@ -84,9 +84,9 @@ func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`+"\n")
-	await(t, "the package runner", func() bool { return strings.Contains(contents(said), "agent process started") })
+	require.Eventually(t, "the package runner", func() bool { return strings.Contains(contents(said), "agent process started") })
 	_ = in.Close()
-	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "waiting for the processes of servers to end") })
+	require.Eventually(t, "what it waits for", func() bool { return strings.Contains(contents(said), "waiting for the processes of servers to end") })
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, contents(said))

@@ -71,12 +71,12 @@ func TestR3_RoutesAreFollowed(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	routesFile(t, r.home, `{"routes":{"one":{"hostPo`)
-	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
+	require.Eventually(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
 	if got := r.via("one", addCall); got.status != 200 {
 		t.Errorf("the last good routes are not in force: %+v", got)
 	}
 	routesFile(t, r.home, strings.Replace(good, `"one"`, `"three"`, 1))
-	await(t, "the new routes", func() bool { return r.via("three", addCall).status == 200 })
+	require.Eventually(t, "the new routes", func() bool { return r.via("three", addCall).status == 200 })
 	if got := r.via("one", addCall); got.status != 404 {
 		t.Errorf("%+v", got)
 	}
@@ -86,7 +86,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 	t.Parallel()
 	r := launch(t, routerCommand(t, `{"routes":{}}`, nil, "--port", "0"), routerReady)
 	r.signal(syscall.SIGHUP)
-	await(t, "the routes to be read again", func() bool { return strings.Contains(r.log(), `"routes loaded"`) })
+	require.Eventually(t, "the routes to be read again", func() bool { return strings.Contains(r.log(), `"routes loaded"`) })
 	if !r.running() {
 		t.Error("SIGHUP ended the router")
 	}
@@ -122,7 +122,7 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 func TestRouterUsage(t *testing.T) {
 	t.Parallel()
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
-	await(t, "the router to say what it waits for", func() bool {
+	require.Eventually(t, "the router to say what it waits for", func() bool {
 		return strings.Contains(r.log(), "no routes yet: waiting for the file") && strings.Contains(r.log(), "/routing.json")
 	})
 	by := ""
@@ -191,7 +191,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	routesFile(t, r.home, `{"routes":{"one":{"url":"`+a.url+`"}}}`)
-	await(t, "the routes to be served", func() bool { return r.via("one", addCall).status == 200 })
+	require.Eventually(t, "the routes to be served", func() bool { return r.via("one", addCall).status == 200 })
 	var all struct {
 		Agents []struct{ Name, State string }
 	}
@@ -208,7 +208,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	require.NoError(t, os.Remove(filepath.Join(r.home, "routing.json")))
-	await(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
+	require.Eventually(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
 	if got := r.via("one", addCall); got.status != 502 {
 		t.Errorf("the last good routes are not in force: %+v", got)
 	}
@@ -235,13 +235,13 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 		t.Error("the first tokens are not in force")
 	}
 	tokens(entry("second"))
-	await(t, "the second token", func() bool { return status("second") == 200 })
+	require.Eventually(t, "the second token", func() bool { return status("second") == 200 })
 	if status("first") != 401 {
 		t.Error("a token that was taken away is still good")
 	}
 	tokens(`{"tokens":[`)
 	r.signal(syscall.SIGHUP)
-	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "cannot load tokens") })
+	require.Eventually(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "cannot load tokens") })
 	if status("second") != 200 || status("first") != 401 {
 		t.Error("the last good tokens are not in force")
 	}

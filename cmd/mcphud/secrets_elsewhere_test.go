@@ -119,7 +119,7 @@ func TestTelemetryAndLogsHaveNoSecret(t *testing.T) {
 			}
 		}
 	}()
-	await(t, "spans and numbers of the calls", func() bool {
+	require.Eventually(t, "spans and numbers of the calls", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return strings.Count(told["/v1/traces"], "tools/call") > 2 && strings.Contains(told["/v1/metrics"], "echo") && strings.Contains(contents(audit), "tools/call")

@@ -120,7 +120,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 	}
 	press("yc", "ym", "yj", "1", "yc")
 	up := 0
-	await(t, "a curl command to be copied", func() bool {
+	require.Eventually(t, "a curl command to be copied", func() bool {
 		up = (up + 1) % 20 // not each entry was sent over HTTP
 		press("6", "G", strings.Repeat("\x1b[A", up), "yu")
 		return strings.Contains(clips(), `'Authorization: DPoP '"$TOKEN"`)

@@ -93,7 +93,7 @@ func TestR2_TheUsualPort(t *testing.T) {
 		_ = cmd.Wait()
 	}()
 	// Another program may have the port on the machine that runs the tests; then its number is in the error.
-	await(t, "it to say its port", func() bool { return strings.Contains(s.log(), ":8088") })
+	require.Eventually(t, "it to say its port", func() bool { return strings.Contains(s.log(), ":8088") })
 }
 
 // What httpx sends for json=request with this header, replayed through the router.

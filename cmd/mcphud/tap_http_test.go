@@ -32,7 +32,7 @@ func reverse(t *testing.T, url string, args ...string) (address string, stop fun
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	await(t, "the proxy", func() bool { return routerReady.MatchString(stderr.String()) })
+	require.Eventually(t, "the proxy", func() bool { return routerReady.MatchString(stderr.String()) })
 	return routerReady.FindStringSubmatch(stderr.String())[1], func() {
 		t.Helper()
 		_ = cmd.Process.Signal(os.Interrupt)

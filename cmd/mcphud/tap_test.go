@@ -59,12 +59,12 @@ func watchTapIn(t *testing.T, dir string, args ...string) *watched {
 // looks waits until it looks for what comes, where nothing is yet: what is over sooner nobody sees.
 func (w *watched) looks() {
 	w.t.Helper()
-	await(w.t, "the advice of tap", func() bool { return strings.Contains(w.stderr.String(), "mcphud tap -- before the command") })
+	require.Eventually(w.t, "the advice of tap", func() bool { return strings.Contains(w.stderr.String(), "mcphud tap -- before the command") })
 }
 
 func (w *watched) shows(text string) {
 	w.t.Helper()
-	await(w.t, "tap to print "+text, func() bool { return strings.Contains(w.out.String(), text) })
+	require.Eventually(w.t, "tap to print "+text, func() bool { return strings.Contains(w.out.String(), text) })
 }
 
 // stop interrupts it and returns what it printed.
@@ -205,7 +205,7 @@ func TestTapWrapsACommand(t *testing.T) {
 			_ = cmd.Process.Signal(sig)
 		}
 		if i < 3 {
-			await(t, "the server", func() bool { return strings.Count(out.String(), "\n") == i+1 })
+			require.Eventually(t, "the server", func() bool { return strings.Count(out.String(), "\n") == i+1 })
 		}
 	}
 	_ = cmd.Wait()
@@ -271,7 +271,7 @@ func same(t *testing.T, s config.Server, stderr bool) {
 			close(exited)
 		}()
 		_, _ = io.WriteString(in, input) // some exit before they have read it
-		await(t, "the list of tools, or the end", func() bool {
+		require.Eventually(t, "the list of tools, or the end", func() bool {
 			select {
 			case <-exited:
 				return true
@@ -281,7 +281,7 @@ func same(t *testing.T, s config.Server, stderr bool) {
 			return strings.Contains(out, `"id":2`) && strings.HasSuffix(out, "\n")
 		})
 		_ = in.Close()
-		await(t, "the end", func() bool {
+		require.Eventually(t, "the end", func() bool {
 			select {
 			case <-exited:
 				return true
@@ -338,7 +338,7 @@ func TestTapShowsWhatARouterCarries(t *testing.T) {
 			t.Errorf("the router ended with %d: %s", code, log.String())
 		}
 	})
-	await(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
+	require.Eventually(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
 	_, rest, _ := strings.Cut(log.String(), "listening on ")
 	url := strings.Fields(rest)[0]
 	mcphud(t, "tools", "list", "--url", url+"/mcps/kb/mcp").ok(t) // before anybody watches

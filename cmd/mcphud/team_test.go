@@ -59,7 +59,7 @@ func (tm *team) route(name string, a *served) {
 	before, next := loaded(), filepath.Join(tm.router.home, "next.json")
 	require.NoError(tm.t, os.WriteFile(next, text, 0o600))
 	require.NoError(tm.t, os.Rename(next, filepath.Join(tm.router.home, "routing.json")))
-	await(tm.t, "the routes to be followed", func() bool { return loaded() > before })
+	require.Eventually(tm.t, "the routes to be followed", func() bool { return loaded() > before })
 }
 
 // ask has an agent call a tool of another one. It is asked through the router itself.
@@ -96,7 +96,7 @@ func (tm *team) idle() {
 		if !a.running() {
 			continue
 		}
-		await(tm.t, name+" to be idle", func() bool { q := a.queue(); return q.Queued+q.Running == 0 })
+		require.Eventually(tm.t, name+" to be idle", func() bool { q := a.queue(); return q.Queued+q.Running == 0 })
 	}
 }
 

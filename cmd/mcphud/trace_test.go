@@ -112,7 +112,7 @@ func TestO5_OneTraceThroughAllOfThem(t *testing.T) {
 			t.Error(text)
 		}
 		var got []collected
-		await(t, "the four spans of "+how[0], func() bool {
+		require.Eventually(t, "the four spans of "+how[0], func() bool {
 			got = nil
 			for _, s := range spans() {
 				if strings.EqualFold(s.TraceID, parent[3:35]) {
@@ -149,7 +149,7 @@ func TestA11_TenStepsOfACall(t *testing.T) {
 		t.Fatal(text)
 	}
 	var router, agent collected
-	await(t, "the spans of router and agent", func() bool {
+	require.Eventually(t, "the spans of router and agent", func() bool {
 		for _, s := range spans() {
 			switch s.Name {
 			case "mcp.router.forward":

@@ -21,7 +21,7 @@ func TestUIEndsWithItsTerminal(t *testing.T) {
 	}
 	require.NoError(t, s.f.Close())
 	began := time.Now()
-	await(t, "both to be gone", func() bool { return len(marked(t, mark)) == 0 })
+	require.Eventually(t, "both to be gone", func() bool { return len(marked(t, mark)) == 0 })
 	if took := time.Since(began); took > 10*time.Second { // a loaded machine's second
 		t.Errorf("it took %v", took)
 	}

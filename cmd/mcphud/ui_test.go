@@ -95,7 +95,7 @@ func (s *ptyRun) types(t *testing.T, keys string) {
 
 func (s *ptyRun) shows(text string) {
 	s.t.Helper()
-	await(s.t, "the screen to show "+text, func() bool {
+	require.Eventually(s.t, "the screen to show "+text, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return bytes.Contains(s.b.Bytes(), []byte(text))
@@ -179,7 +179,7 @@ func TestLinearOnATerminal(t *testing.T) {
 	}()
 	say := func(screen, text string) { // as a person does, at the prompt
 		t.Helper()
-		await(t, "the prompt of "+screen, func() bool { return strings.HasSuffix(s.written(), "\n"+screen+"> ") })
+		require.Eventually(t, "the prompt of "+screen, func() bool { return strings.HasSuffix(s.written(), "\n"+screen+"> ") })
 		if _, err := io.WriteString(s.f, text+"\n"); err != nil {
 			t.Fatal(err)
 		}

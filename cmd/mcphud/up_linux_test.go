@@ -103,7 +103,7 @@ func TestUp(t *testing.T) {
 	ready := "one          ready      at " + first.URL
 	before := strings.Count(u.log(), ready) // twice where the router had to listen elsewhere, which the agents are told
 	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
-	await(t, "the agent to come back", func() bool { return strings.Count(u.log(), ready) > before })
+	require.Eventually(t, "the agent to come back", func() bool { return strings.Count(u.log(), ready) > before })
 	if !strings.Contains(u.log(), "killed; next start in") {
 		t.Errorf("nothing says why: %s", u.log())
 	}
@@ -137,16 +137,16 @@ func TestUpOverTLS(t *testing.T) {
 	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
 		t.Error(out)
 	}
-	await(t, "the audit log", func() bool { return strings.Contains(contents(log), `"tool":"add"`) })
+	require.Eventually(t, "the audit log", func() bool { return strings.Contains(contents(log), `"tool":"add"`) })
 	// The supervisor goes on asking, and finds nothing wrong.
 	require.NoError(t, syscall.Kill(u.Processes[1].PID, syscall.SIGKILL))
-	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
+	require.Eventually(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
 }
 
 // gone checks that no process of the stack is left.
 func (u *upRun) gone(t *testing.T) {
 	t.Helper()
-	await(t, "all processes to be gone", func() bool { return len(marked(t, u.mark)) == 0 })
+	require.Eventually(t, "all processes to be gone", func() bool { return len(marked(t, u.mark)) == 0 })
 }
 
 func TestUpKilledLeavesNothing(t *testing.T) {
@@ -181,7 +181,7 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 	u.url = u.Servers[0].URL
 	answer := u.going("sleep", `{"seconds":600}`)
 	u.signal(os.Interrupt)
-	await(t, "it to drain", func() bool { return strings.Contains(u.log(), "stopping") || !u.running() })
+	require.Eventually(t, "it to drain", func() bool { return strings.Contains(u.log(), "stopping") || !u.running() })
 	if !u.running() {
 		t.Fatal("it did not wait for what is drained")
 	}

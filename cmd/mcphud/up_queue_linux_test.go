@@ -65,7 +65,7 @@ func TestBackendStackOfTheManual(t *testing.T) {
 		}
 	}
 	for _, id := range tasks {
-		await(t, "task "+id, func() bool {
+		require.Eventually(t, "task "+id, func() bool {
 			s, err := ask("tasks/get", id, `"taskId":"`+id+`",`+meta)
 			if err != nil {
 				t.Log(err) // the router had just sent it to the one that died

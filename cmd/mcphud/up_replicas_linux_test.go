@@ -43,15 +43,15 @@ func TestUpRunsReplicas(t *testing.T) {
 		}
 	}
 	require.NoError(t, syscall.Kill(u.Processes[0].PID, syscall.SIGKILL))
-	await(t, "the replica to be gone", func() bool { return syscall.Kill(u.Processes[0].PID, 0) != nil })
+	require.Eventually(t, "the replica to be gone", func() bool { return syscall.Kill(u.Processes[0].PID, 0) != nil })
 	for range 4 {
 		call()
 	}
 	// At its port, or at another if somebody took that one in the meantime: it was not asked for in the file.
 	ready := regexp.MustCompile(`one-1        ready      at (http://127\.0\.0\.1:\d+/mcp)`)
-	await(t, "the replica to come back", func() bool { return len(ready.FindAllString(u.log(), -1)) == 2 })
+	require.Eventually(t, "the replica to come back", func() bool { return len(ready.FindAllString(u.log(), -1)) == 2 })
 	u.Servers[0].URL = ready.FindAllStringSubmatch(u.log(), -1)[1][1]
-	await(t, "the replica to be called again", func() bool {
+	require.Eventually(t, "the replica to be called again", func() bool {
 		call()
 		return had(0)
 	})

@@ -86,9 +86,9 @@ func TestX7b_TheDemoHidesItsTokens(t *testing.T) {
 	say := func(line, want string) {
 		t.Helper()
 		_, _ = in.Write([]byte(line + "\n"))
-		await(t, want, func() bool { return strings.Contains(out.log(), want) })
+		require.Eventually(t, want, func() bool { return strings.Contains(out.log(), want) })
 	}
-	await(t, "the demo", func() bool { return strings.Contains(out.log(), "reset_counter") })
+	require.Eventually(t, "the demo", func() bool { return strings.Contains(out.log(), "reset_counter") })
 	tokens := map[string]bool{}
 	for _, pid := range marked(t, mark) {
 		if token := tokenOf(t, pid); token != "" {

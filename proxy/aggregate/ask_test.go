@@ -141,7 +141,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 			})
 			id, _ := s.open(`{"elicitation":{}}`, "2025-11-25")
 			s.ask(id, "tools/list", "")
-			wait(t, "the router listens to the agent", func() bool { return a.streams() > 0 })
+			require.Eventually(t, "the router listens to the agent", func() bool { return a.streams() > 0 })
 			call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t","_meta":{"progressToken":"p"}}}`))
 			var q struct{ ID json.RawMessage }
 			require.NoError(t, json.Unmarshal([]byte(call.next("elicitation/create")), &q))
@@ -243,7 +243,7 @@ func TestR19_RootsChange(t *testing.T) {
 		t.Error(res.StatusCode)
 	}
 	for _, agent := range []*script{a, b} {
-		wait(t, "the agent hears of it", func() bool { return agent.count("notifications/roots/list_changed") == 1 })
+		require.Eventually(t, "the agent hears of it", func() bool { return agent.count("notifications/roots/list_changed") == 1 })
 	}
 	s.ask(other, "tools/call", `{"name":"mcp__a__t"}`)
 	if n := a.count("notifications/roots/list_changed") + modern.count("notifications/roots/list_changed"); n != 1 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // living is an agent of one tool whose listeners stay.
@@ -67,7 +68,7 @@ func TestR19_AgentsComeAndGo(t *testing.T) {
 			p.stop()
 			stream.next("tools/list_changed")
 			listen.next("tools/list_changed")
-			wait(t, "it is missing", func() bool {
+			require.Eventually(t, "it is missing", func() bool {
 				a := s.ask(id, "tools/list", "")
 				return len(a.Result.Tools) == 0 && strings.Contains(string(a.Result.Meta["mcphud/missing"]), `"a"`)
 			})
@@ -78,14 +79,14 @@ func TestR19_AgentsComeAndGo(t *testing.T) {
 			p.start(followed(modern, "second", &again))
 			stream.next("tools/list_changed")
 			listen.next("tools/list_changed")
-			wait(t, "it is back", func() bool { return list() == "mcp__a__second" })
-			wait(t, "its resource is followed again", func() bool { return again.Load() > 0 })
+			require.Eventually(t, "it is back", func() bool { return list() == "mcp__a__second" })
+			require.Eventually(t, "its resource is followed again", func() bool { return again.Load() > 0 })
 			if a := s.ask(id, "tools/call", `{"name":"mcp__a__second"}`); a.Error != nil || a.Result.Content[0].Text != "second" {
 				t.Error(a.raw)
 			}
 			late.start(living(modern, "third"))
 			stream.next("tools/list_changed")
-			wait(t, "it is there", func() bool { return list() == "mcp__a__second mcp__late__third" })
+			require.Eventually(t, "it is there", func() bool { return list() == "mcp__a__second mcp__late__third" })
 		})
 	}
 }

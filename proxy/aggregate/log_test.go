@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // loud is an agent that logs when its tool is called.
@@ -41,13 +43,13 @@ func TestR19_LogLevelsReachAllAgents(t *testing.T) {
 	}
 	agents["c"] = c.serve(t)
 	s.reload(agents)
-	wait(t, "the new agent is told", func() bool { return c.count("logging/setLevel") == 1 })
+	require.Eventually(t, "the new agent is told", func() bool { return c.count("logging/setLevel") == 1 })
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__b__t","arguments":{"n":"b"}}}`))
 	if got := call.next("notifications/message"); !strings.Contains(got, `"logger":"b/db"`) || strings.Contains(got, "small") {
 		t.Error(got)
 	}
 	call.next("done", `"id":1`)
-	wait(t, "the agents' general streams are open", func() bool { return a.streams() > 0 })
+	require.Eventually(t, "the agents' general streams are open", func() bool { return a.streams() > 0 })
 	a.tell(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"by itself"}}`)
 	if got := stream.next("by itself"); !strings.Contains(got, `"logger":"a"`) {
 		t.Error(got)

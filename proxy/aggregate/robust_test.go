@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Many clients, in sessions and without, use the same ids at once. Each gets its own answers and its own progress.
@@ -215,9 +216,9 @@ func TestR19_CallersOfManyKinds(t *testing.T) {
 		if got := s.modernAsk("tools/list", "", "", caps+"}"); len(names(got)) != 1 {
 			t.Fatalf("%s: %s", caps, got.raw)
 		}
-		wait(t, "this kind listens", func() bool { return began.Load() == int64(i)+1 })
+		require.Eventually(t, "this kind listens", func() bool { return began.Load() == int64(i)+1 })
 	}
-	wait(t, "the oldest kinds are let go", func() bool { return listening.Load() == 32 })
+	require.Eventually(t, "the oldest kinds are let go", func() bool { return listening.Load() == 32 })
 }
 
 // A page begins where the last one ended, also when the agent changed in between, and none is a page of another list.
@@ -247,7 +248,7 @@ func TestP5_PagesStayInPlaceWhileAnAgentChanges(t *testing.T) {
 	if got := strings.Join(append(names(first), names(second)...), " "); got != "mcp__m__a mcp__m__b mcp__m__c mcp__m__d" {
 		t.Fatal(got)
 	}
-	wait(t, "the stream is open", func() bool { return a.streams() == 1 })
+	require.Eventually(t, "the stream is open", func() bool { return a.streams() == 1 })
 	for _, c := range []struct{ list, want string }{
 		{"x a b c d e f", "mcp__m__e mcp__m__f"}, // one more before
 		{"b c d e f", "mcp__m__e mcp__m__f"},     // one less before

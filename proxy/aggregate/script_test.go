@@ -202,7 +202,7 @@ func (p *port) url() string { return "http://" + p.addr + "/mcp" }
 func (p *port) start(h http.Handler) {
 	p.t.Helper()
 	var ln net.Listener
-	wait(p.t, "the port is free", func() bool {
+	require.Eventually(p.t, "the port is free", func() bool {
 		var err error
 		ln, err = net.Listen("tcp", p.addr)
 		return err == nil
@@ -219,16 +219,6 @@ func (p *port) stop() {
 		_ = p.web.Close()
 		<-p.done
 		p.web = nil
-	}
-}
-
-// wait waits for a condition.
-func wait(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("still not: " + what)
-		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // shelf is an agent with a resource, whose subscriptions it counts.
@@ -58,7 +60,7 @@ func TestR19_ResourcesAreFollowed(t *testing.T) {
 	if a.count("resources/subscribe") != 0 || b.count("resources/subscribe") != 1 || only.count("resources/subscribe") != 1 {
 		t.Error(a.seen, b.seen, only.seen)
 	}
-	wait(t, "the general streams are open", func() bool { return b.streams() == 2 && only.streams() == 2 })
+	require.Eventually(t, "the general streams are open", func() bool { return b.streams() == 2 && only.streams() == 2 })
 	b.tell(fmt.Sprintf(updated, "same://r"))
 	stream.next("resources/updated", `"uri":"mcp:b:same://r"`)
 	only.tell(fmt.Sprintf(updated, "b://only"))
@@ -87,7 +89,7 @@ func TestR19_ModernListenersFollowResources(t *testing.T) {
 	if old.count("resources/subscribe") != 1 {
 		t.Error(old.seen)
 	}
-	wait(t, "the general stream is open", func() bool { return old.streams() > 0 })
+	require.Eventually(t, "the general stream is open", func() bool { return old.streams() > 0 })
 	old.tell(fmt.Sprintf(updated, "old://r"))
 	one.next("updated", "old://r", `subscriptionId":"1"`)
 	two.next("updated", "old://r", `subscriptionId":"2"`)
@@ -98,7 +100,7 @@ func TestR19_ModernListenersFollowResources(t *testing.T) {
 		t.Error("the other still listens")
 	}
 	_ = two.res.Body.Close()
-	wait(t, "the agent is told", func() bool { return old.count("resources/unsubscribe") == 1 })
+	require.Eventually(t, "the agent is told", func() bool { return old.count("resources/unsubscribe") == 1 })
 }
 
 // What is followed at an agent that is no more ends; one of the same name that is another is followed anew.
@@ -128,7 +130,7 @@ func TestR19_RoutesChange(t *testing.T) {
 		t.Error(got.raw)
 	}
 	// Those who listen hear of the new agent's changes without having asked for anything of it.
-	wait(t, "the new agent's stream is open", func() bool { return c.streams() >= 2 })
+	require.Eventually(t, "the new agent's stream is open", func() bool { return c.streams() >= 2 })
 	a.tell(fmt.Sprintf(updated, "a://r"))
 	c.tell(`{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`)
 	stream.not("updated", "resources/list_changed")
@@ -136,8 +138,8 @@ func TestR19_RoutesChange(t *testing.T) {
 	// The name may come to mean another agent.
 	d := shelf("b://r", false, nil)
 	s.reload(map[string]string{"b": d.serve(t)})
-	wait(t, "it is followed again", func() bool { return d.count("resources/subscribe") >= 1 })
-	wait(t, "its stream is open", func() bool { return d.streams() >= 2 })
+	require.Eventually(t, "it is followed again", func() bool { return d.count("resources/subscribe") >= 1 })
+	require.Eventually(t, "its stream is open", func() bool { return d.streams() >= 2 })
 	d.tell(fmt.Sprintf(updated, "b://r"))
 	stream.next("updated", "b://r")
 	if res := s.do(http.MethodDelete, id, ""); res.StatusCode != http.StatusNoContent {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // record is a log that may be written to by several.
@@ -48,7 +50,7 @@ func TestErrorsFitARoute(t *testing.T) {
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodPost, "", hello, both)); err == nil || strings.Contains(err.Error(), "reconnect") || strings.Contains(err.Error(), "oh no") {
 		t.Error(err)
 	}
-	until(t, func() bool { return b.Status().Error != "" })
+	require.Eventually(t, "the error to be shown", func() bool { return b.Status().Error != "" })
 	if st := b.Status(); strings.Contains(st.Error, "reconnect") || !strings.Contains(st.Error, "the router's /status") {
 		t.Error(st.Error)
 	}
@@ -65,7 +67,7 @@ func TestWhatProcessesWrite(t *testing.T) {
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodPost, "", hello, both)); err == nil {
 		t.Fatal("an answer")
 	}
-	until(t, func() bool { return strings.Contains(log.String(), "process ended") && len(b.Status().Stderr) == 1 })
+	require.Eventually(t, "what the process said last", func() bool { return strings.Contains(log.String(), "process ended") && len(b.Status().Stderr) == 1 })
 	st := b.Status()
 	const line = "cannot open http://***@db/ with *** and Bearer ***"
 	if st.Stderr[0] != line || !strings.Contains(st.Error, "exited with status 3") || !strings.Contains(st.Error, line) || !strings.Contains(log.String(), line) {

@@ -168,7 +168,7 @@ func TestR3_ProcessesBySessionMode(t *testing.T) {
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodDelete, one, "", "")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return !alive(first) && !alive(grandchild) && len(b.Status().Processes) == 1 })
+	require.Eventually(t, "both processes of the session to end", func() bool { return !alive(first) && !alive(grandchild) && len(b.Status().Processes) == 1 })
 	if _, body := send(t, b, two, call("1", "echo", `{"text":"still"}`), both); textOf(t, body) != "still" {
 		t.Error(body)
 	}
@@ -331,7 +331,7 @@ func TestR3_SharedNotificationsFanOut(t *testing.T) {
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodDelete, ids[0], "", "")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool {
+	require.Eventually(t, "the server to be unsubscribed", func() bool {
 		_, body := send(t, b, ids[1], call("1", "seen", "{}"), both)
 		return strings.Contains(textOf(t, body), "unsubscribe")
 	})
@@ -367,7 +367,7 @@ func TestR3_Eras(t *testing.T) {
 			if res.Header.Get(ingress.HeaderSession) != "" || !strings.Contains(body, "no initialize here") {
 				t.Error(body)
 			}
-			until(t, func() bool { return len(b.Status().Processes) == 1 })
+			require.Eventually(t, "the one process", func() bool { return len(b.Status().Processes) == 1 })
 		})
 	}
 }
@@ -395,7 +395,7 @@ func TestR3_ModernListen(t *testing.T) {
 		}
 	}
 	_ = res.Body.Close()
-	until(t, func() bool {
+	require.Eventually(t, "the server to be told", func() bool {
 		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 		_, body := send(t, b, "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"seen","arguments":{},`+meta+`}}`, both)
 		return strings.Contains(body, "notifications/cancelled")
@@ -422,7 +422,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 	}
 	id := open(t, b, "{}")
 	wait(id)
-	until(t, func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
+	require.Eventually(t, "the cancellation", func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
 	left = true
 	id = open(t, b, "{}")
 	wait(id)
@@ -431,16 +431,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 		t.Error(s)
 	}
 	send(t, b, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0077"}}`, both) // another spelling of "w"
-	until(t, func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
-}
-
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not happen")
-		}
-	}
+	require.Eventually(t, "the cancellation", func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
 }
 
 func FuzzOutgoing(f *testing.F) {

@@ -29,7 +29,7 @@ func TestE14_ProcessDies(t *testing.T) {
 				_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "wait", "{}"), ingress.TypeJSON))
 				waiting <- err
 			}()
-			until(t, func() bool { return b.Status().Processes[0].Inflight == 1 })
+			require.Eventually(t, "the call to be under way", func() bool { return b.Status().Processes[0].Inflight == 1 })
 			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), ingress.TypeJSON))
 			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || strings.Contains(err.Error(), "about to die") {
 				t.Errorf("%v", err)
@@ -37,7 +37,7 @@ func TestE14_ProcessDies(t *testing.T) {
 			if err := <-waiting; err == nil || !strings.Contains(err.Error(), "exited with status 7") {
 				t.Errorf("%v", err)
 			}
-			until(t, func() bool { return len(b.Status().Processes) == 0 })
+			require.Eventually(t, "the process to be forgotten", func() bool { return len(b.Status().Processes) == 0 })
 			if res, _ := send(t, b, id, call("3", "echo", "{}"), both); res.StatusCode != 404 {
 				t.Errorf("a session of a dead process: %d", res.StatusCode)
 			}
@@ -115,7 +115,7 @@ func TestR5_SlowReaderLosesNothing(t *testing.T) {
 	res, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, body, both))
 	require.NoError(t, err)
 	events := bufio.NewReader(res.Body)
-	until(t, func() bool { // the queue is full, and the process has to wait
+	require.Eventually(t, "a full queue", func() bool { // the queue is full, and the process has to wait
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for c := range b.children {
@@ -163,7 +163,7 @@ func TestX6_AnIdleProcessGivesWay(t *testing.T) {
 			t.Errorf("%d, want %d: %s", res.StatusCode, want, body)
 		}
 	}
-	until(t, func() bool { return len(b.Status().Processes) == 2 })
+	require.Eventually(t, "one process to give way", func() bool { return len(b.Status().Processes) == 2 })
 	// Neither one that works nor one whose client listens gives way.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -175,7 +175,7 @@ func TestX6_AnIdleProcessGivesWay(t *testing.T) {
 		defer close(done)
 		_, _ = b.RoundTrip(request(ctx, http.MethodPost, third, call("1", "wait", "{}"), ingress.TypeJSON)) // never answered
 	}()
-	until(t, func() bool {
+	require.Eventually(t, "the call to be under way", func() bool {
 		n := 0
 		for _, p := range b.Status().Processes {
 			n += p.Inflight
@@ -194,7 +194,7 @@ func TestX6_AnIdleProcessGivesWay(t *testing.T) {
 func TestS10_IdleProcessEnds(t *testing.T) {
 	b := bridge(t, "modern", func(o *Options) { o.Idle = 100 * time.Millisecond })
 	send(t, b, "", discover, both)
-	until(t, func() bool { return len(b.Status().Processes) == 0 })
+	require.Eventually(t, "the idle process to end", func() bool { return len(b.Status().Processes) == 0 })
 	if res, body := send(t, b, "", discover, both); res.StatusCode != 200 {
 		t.Error(body)
 	}
@@ -238,8 +238,7 @@ func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
 		"the refusal": has(journal.Out, 0, "is not possible here"),
 		"the end":     has(0, journal.State, fmt.Sprintf("process %d ended: ", pid)),
 	} {
-		t.Log(what)
-		until(t, so)
+		require.Eventually(t, what, so)
 	}
 	mu.Lock()
 	defer mu.Unlock()

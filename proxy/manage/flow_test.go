@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -80,7 +81,7 @@ func TestG2_RegisterConnectUseDisconnect(t *testing.T) {
 				t.Errorf("still among all tools: %s", answer)
 			}
 			for _, pid := range pids {
-				await(t, fmt.Sprintf("process %d to end", pid), func() bool { return gone(pid) })
+				require.Eventually(t, fmt.Sprintf("process %d to end", pid), func() bool { return gone(pid) })
 			}
 			if e := g.entry("files"); e.Status != "Disconnected" || e.Error != nil {
 				t.Errorf("%+v", e)
@@ -111,7 +112,7 @@ func TestG2_DisconnectLetsCallsFinish(t *testing.T) {
 		status, text := g.post("/mcps/slow/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":1500}}}`)
 		late <- reply{status, text}
 	}()
-	await(t, "the call", func() bool { return g.Calls("slow") == 1 })
+	require.Eventually(t, "the call", func() bool { return g.Calls("slow") == 1 })
 	ok[state](g, "DisconnectMcpServer", named("slow"))
 	if status, _ := g.post("/mcps/slow/mcp", callEcho); status != http.StatusNotFound {
 		t.Errorf("a call after that: %d", status)

@@ -219,12 +219,3 @@ func quote(s string) string {
 	_ = json.NewEncoder(&b).Encode(s) // a text always can be encoded
 	return strings.TrimSpace(b.String())
 }
-
-func await(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}

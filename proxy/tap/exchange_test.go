@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -50,7 +51,7 @@ func (w wrapped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func TestTapExchange(t *testing.T) {
 	p := open(t, Options{})
 	d := dial(t, p)
-	await(t, "the reader", p.Watched)
+	require.Eventually(t, "the reader", p.Watched)
 	d.next()
 	d.next()
 	carry(p, "0123456789abcdef-hunter2", call, "5", func(w http.ResponseWriter, _ *http.Request) {
@@ -79,7 +80,7 @@ func TestTapExchange(t *testing.T) {
 func TestTapOfRefusals(t *testing.T) {
 	p := open(t, Options{})
 	d := dial(t, p)
-	await(t, "the reader", p.Watched)
+	require.Eventually(t, "the reader", p.Watched)
 	d.next()
 	d.next()
 	for _, c := range []struct {
@@ -160,11 +161,11 @@ func TestTapExchangeWithoutAnAnswer(t *testing.T) {
 			c.JSON(400, []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`))
 		}
 	}, p.RecordRequests)(c)
-	await(t, "what was refused", func() bool {
+	require.Eventually(t, "what was refused", func() bool {
 		return slices.ContainsFunc(said(j), func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.Out })
 	})
 	carry(p, "", `{"jsonrpc":"2.0","method":"n"}`, "", answer(202, ""))
-	await(t, "the requests to be over", func() bool {
+	require.Eventually(t, "the requests to be over", func() bool {
 		n := 0
 		for _, e := range j.Snapshot(0, nil) {
 			if e.Kind == journal.Request && e.Status == journal.Failed {
@@ -173,7 +174,7 @@ func TestTapExchangeWithoutAnAnswer(t *testing.T) {
 		}
 		return n == 3
 	})
-	await(t, "the notification", func() bool {
+	require.Eventually(t, "the notification", func() bool {
 		return slices.ContainsFunc(said(j), func(e journal.Entry) bool { return e.Kind == journal.Notification })
 	})
 	for _, e := range j.Snapshot(0, nil) {
@@ -194,7 +195,7 @@ func TestTapExchangesOfASession(t *testing.T) {
 		carry(p, "s1", `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`, "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) })
 		_, _ = w.Write([]byte("data: {\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n\n"))
 	})
-	await(t, "the answers", func() bool {
+	require.Eventually(t, "the answers", func() bool {
 		n := 0
 		for _, e := range said(j) {
 			if e.Kind == journal.Request && e.Status == journal.OK {

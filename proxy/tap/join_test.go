@@ -56,7 +56,7 @@ func TestTapLeavesOtherSocketsAlone(t *testing.T) {
 	require.NoError(t, os.Chtimes(path, long, long))
 	open(t, Options{Dir: dir})
 	w, _ := watch(t, dir)
-	await(t, "the producer", func() bool { return len(w.Producers()) == 1 })
+	require.Eventually(t, "the producer", func() bool { return len(w.Producers()) == 1 })
 	if n := w.Found(); n != 1 {
 		t.Errorf("%d producers", n)
 	}
@@ -80,10 +80,10 @@ func TestTapTwoProducersJoined(t *testing.T) {
 	w, j := watch(t, dir)
 	b := open(t, Options{Name: "router", Kind: Router, Dir: dir})
 	ask(b, "kb")
-	await(t, "both producers", func() bool { return len(w.Producers()) == 2 })
+	require.Eventually(t, "both producers", func() bool { return len(w.Producers()) == 2 })
 	answer(a, "")
 	answer(b, "kb")
-	await(t, "four entries", func() bool { return len(said(j)) == 4 })
+	require.Eventually(t, "four entries", func() bool { return len(said(j)) == 4 })
 	got := said(j)
 	for i, want := range []string{"files request", "kb request", "files response", "kb response"} {
 		if g := got[i].Server + " " + got[i].Kind.String(); g != want {
@@ -102,8 +102,8 @@ func TestTapTwoProducersJoined(t *testing.T) {
 		t.Errorf("%s %v", body, err)
 	}
 	_ = b.Close()
-	await(t, "the end of one to be told", func() bool { return slices.Contains(states(j), "router: ended") })
-	await(t, "one producer", func() bool { return len(w.Producers()) == 1 })
+	require.Eventually(t, "the end of one to be told", func() bool { return slices.Contains(states(j), "router: ended") })
+	require.Eventually(t, "one producer", func() bool { return len(w.Producers()) == 1 })
 }
 
 func TestTapReplaysOfSeveralAreMerged(t *testing.T) {
@@ -116,7 +116,7 @@ func TestTapReplaysOfSeveralAreMerged(t *testing.T) {
 		frame(ps[i%3], fmt.Sprintf(`{"jsonrpc":"2.0","method":"m%d"}`, i))
 	}
 	_, j := watch(t, dir)
-	await(t, "all", func() bool { return len(said(j)) == 60 })
+	require.Eventually(t, "all", func() bool { return len(said(j)) == 60 })
 	for i, e := range said(j) {
 		if e.Method != fmt.Sprint("m", i) || e.Server != fmt.Sprint("p", i%3) {
 			t.Fatalf("entry %d is %s of %s", i, e.Method, e.Server)
@@ -130,7 +130,7 @@ func TestTapProducersOfOneName(t *testing.T) {
 	_, j := watch(t, dir)
 	frame(a, `{"jsonrpc":"2.0","method":"m"}`)
 	frame(b, `{"jsonrpc":"2.0","method":"m"}`)
-	await(t, "both", func() bool { return len(said(j)) == 2 })
+	require.Eventually(t, "both", func() bool { return len(said(j)) == 2 })
 	names := []string{said(j)[0].Server, said(j)[1].Server}
 	slices.Sort(names)
 	if names[0] != "npx" || names[1] != "npx (2)" {
@@ -144,17 +144,17 @@ func TestTapJoinsAgain(t *testing.T) {
 	p := open(t, Options{Name: "files", Kind: Wrapped})
 	w, j := watch(t, filepath.Dir(p.Path()))
 	frame(p, `{"jsonrpc":"2.0","method":"before"}`)
-	await(t, "the first entry", func() bool { return len(said(j)) == 1 })
+	require.Eventually(t, "the first entry", func() bool { return len(said(j)) == 1 })
 	p.mu.Lock()
 	for r := range p.readers {
 		_ = r.c.Close()
 	}
 	p.mu.Unlock()
-	await(t, "the loss", func() bool { return !p.Watched() })
+	require.Eventually(t, "the loss", func() bool { return !p.Watched() })
 	frame(p, `{"jsonrpc":"2.0","method":"between"}`)
-	await(t, "the second entry", func() bool { return len(said(j)) >= 2 })
+	require.Eventually(t, "the second entry", func() bool { return len(said(j)) >= 2 })
 	frame(p, `{"jsonrpc":"2.0","method":"after"}`)
-	await(t, "the third entry", func() bool { return len(said(j)) >= 3 })
+	require.Eventually(t, "the third entry", func() bool { return len(said(j)) >= 3 })
 	var got []string
 	for _, e := range said(j) {
 		got = append(got, e.Method+" of "+e.Server)
@@ -205,11 +205,11 @@ func TestTapHostileSockets(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "tap-1-eeeeee.sock"), 0o700))
 	w, j := watch(t, dir)
 	frame(p, `{"jsonrpc":"2.0","method":"m"}`)
-	await(t, "the good one's entry", func() bool { return len(said(j)) == 1 })
-	await(t, "the other version to be told", func() bool {
+	require.Eventually(t, "the good one's entry", func() bool { return len(said(j)) == 1 })
+	require.Eventually(t, "the other version to be told", func() bool {
 		return slices.ContainsFunc(states(j), func(s string) bool { return strings.Contains(s, "incompatible version") })
 	})
-	await(t, "the others to be gone", func() bool { return len(w.Producers()) == 1 })
+	require.Eventually(t, "the others to be gone", func() bool { return len(w.Producers()) == 1 })
 }
 
 // A producer that was killed leaves its socket behind. That it is gone is told once.
@@ -226,14 +226,14 @@ func TestTapKilledProducer(t *testing.T) {
 	bw := bufio.NewWriter(c)
 	require.NoError(t, write(bw, msgHello, Hello{Version: Version, Name: "srv", Instance: "x", PID: 1}, nil))
 	_ = bw.Flush()
-	await(t, "it to be joined", func() bool { return len(w.Producers()) == 2 })
+	require.Eventually(t, "it to be joined", func() bool { return len(w.Producers()) == 2 })
 	_, _ = ln.Close(), c.Close()
-	await(t, "its socket to be swept away", func() bool {
+	require.Eventually(t, "its socket to be swept away", func() bool {
 		_, err := os.Lstat(ln.Addr().String())
 		return err != nil
 	})
 	open(t, Options{Name: "other", Kind: Wrapped, Dir: dir})
-	await(t, "another one", func() bool {
+	require.Eventually(t, "another one", func() bool {
 		return slices.ContainsFunc(states(j), func(s string) bool { return strings.HasPrefix(s, "other: joined") })
 	})
 	if n := strings.Count(strings.Join(states(j), "\n"), "srv: ended"); n != 1 {
@@ -255,10 +255,10 @@ func TestTapFolders(t *testing.T) {
 	if fi, err := os.Stat(filepath.Join(base, "first")); err != nil || fi.Mode().Perm() != 0o700 {
 		t.Errorf("the first folder is not made: %v", err)
 	}
-	await(t, "the complaint", func() bool { return len(states(j)) == 1 && strings.Contains(states(j)[0], "is not a folder") })
+	require.Eventually(t, "the complaint", func() bool { return len(states(j)) == 1 && strings.Contains(states(j)[0], "is not a folder") })
 	p := open(t, Options{Name: "p", Dir: late})
 	frame(p, `{"jsonrpc":"2.0","method":"m"}`)
-	await(t, "a producer in a folder that came later", func() bool { return len(said(j)) == 1 })
+	require.Eventually(t, "a producer in a folder that came later", func() bool { return len(said(j)) == 1 })
 }
 
 // Many entries of several producers at once arrive whole, each producer's in its own order.
@@ -266,17 +266,17 @@ func TestTapFlood(t *testing.T) {
 	dir := socketDir(t)
 	ps := []*Producer{open(t, Options{Name: "a", Kind: Wrapped, Dir: dir}), open(t, Options{Name: "b", Kind: Wrapped, Dir: dir})}
 	w, j := watch(t, dir)
-	await(t, "both", func() bool { return len(w.Producers()) == 2 })
+	require.Eventually(t, "both", func() bool { return len(w.Producers()) == 2 })
 	const n = 5000
 	for i := range n {
 		for _, p := range ps {
 			frame(p, fmt.Sprintf(`{"jsonrpc":"2.0","method":"m","params":{"i":%d}}`, i))
 		}
 		if i%100 == 99 { // as fast as it can be read: dropping is another test's
-			await(t, "the entries so far", func() bool { return len(said(j)) >= 2*(i+1-liveRecords/4) })
+			require.Eventually(t, "the entries so far", func() bool { return len(said(j)) >= 2*(i+1-liveRecords/4) })
 		}
 	}
-	await(t, "all", func() bool { return len(said(j)) == 2*n })
+	require.Eventually(t, "all", func() bool { return len(said(j)) == 2*n })
 	last := map[string]time.Time{}
 	next := map[string]int{}
 	for _, e := range said(j) {
@@ -297,7 +297,7 @@ func TestRequestsOfAnEndedProducerAreUnanswered(t *testing.T) {
 	dir := socketDir(t)
 	p := open(t, Options{Dir: dir, Name: "files", Kind: Wrapped})
 	_, j := watch(t, dir)
-	await(t, "the producer", func() bool { return len(states(j)) > 0 })
+	require.Eventually(t, "the producer", func() bool { return len(states(j)) > 0 })
 	for _, frame := range []struct {
 		dir  journal.Dir
 		text string
@@ -319,5 +319,5 @@ func TestRequestsOfAnEndedProducerAreUnanswered(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	await(t, "the end of all", func() bool { return got() == "tools/list ok, tools/call error, roots/list error" })
+	require.Eventually(t, "the end of all", func() bool { return got() == "tools/list ok, tools/call error, roots/list error" })
 }

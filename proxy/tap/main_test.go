@@ -42,15 +42,6 @@ func open(t testing.TB, o Options) *Producer {
 	return p
 }
 
-func await(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
-		}
-	}
-}
-
 // msg is one message of the stream.
 type msg struct {
 	kind    byte

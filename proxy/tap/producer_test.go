@@ -161,7 +161,7 @@ func TestTapReplayIsBounded(t *testing.T) {
 		t.Errorf("%+v, %d bytes", m.head, len(m.body))
 	}
 	_ = d.c.Close()
-	await(t, "the reader to be gone", func() bool { return !p.Watched() })
+	require.Eventually(t, "the reader to be gone", func() bool { return !p.Watched() })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ring.bytes > idleBytes {
@@ -174,7 +174,7 @@ func TestTapSlowReader(t *testing.T) {
 	t.Parallel()
 	p := open(t, Options{})
 	slow, quick := dial(t, p), dial(t, p)
-	await(t, "both readers", func() bool { return p.watched.Load() == 2 })
+	require.Eventually(t, "both readers", func() bool { return p.watched.Load() == 2 })
 	body := `{"jsonrpc":"2.0","method":"` + strings.Repeat("x", 32<<10) + `"}`
 	const n = 3 * liveBytes / (32 << 10)
 	got := make(chan uint64)
@@ -232,7 +232,7 @@ func TestTapSlowReader(t *testing.T) {
 func TestTapCloseSendsWhatIsLeft(t *testing.T) {
 	p := open(t, Options{})
 	d := dial(t, p)
-	await(t, "the reader", p.Watched)
+	require.Eventually(t, "the reader", p.Watched)
 	for i := range 1000 {
 		frame(p, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m"}`, i))
 	}
@@ -290,7 +290,7 @@ func BenchmarkAppendOneReader(b *testing.B) {
 		}
 	}()
 	defer d.c.Close()
-	await(b, "the reader", p.Watched)
+	require.Eventually(b, "the reader", p.Watched)
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`)
 	e := journal.Entry{Server: "a", Conn: 1, Dir: journal.Out}
 	b.ReportAllocs()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -77,7 +78,7 @@ func TestTapBeginsTraces(t *testing.T) {
 		t.Errorf("%q, and nobody watches", got)
 	}
 	d := dial(t, p)
-	await(t, "the reader", p.Watched)
+	require.Eventually(t, "the reader", p.Watched)
 	parent := step(p, "", false)
 	id, span, sampled, ok := span.ParseParent(parent)
 	_, s := d.span()
@@ -95,7 +96,7 @@ func TestJoinTraces(t *testing.T) {
 	defer j.Close()
 	joined := JoinTraces(t.Context(), j, func(id string) bool { return id == traceID }, dir)
 	defer joined.Close()
-	await(t, "the joiner", func() bool { return p.Watched() && agent.Watched() })
+	require.Eventually(t, "the joiner", func() bool { return p.Watched() && agent.Watched() })
 	step(p, strings.Repeat("ab", 16), true)
 	step(p, traceID, true)
 	frame(p, `{"jsonrpc":"2.0","method":"notifications/x"}`)
@@ -116,5 +117,5 @@ func TestJoinTraces(t *testing.T) {
 		}
 		return n
 	}
-	await(t, "the spans", func() bool { return hops() == [2]int{8, 1} })
+	require.Eventually(t, "the spans", func() bool { return hops() == [2]int{8, 1} })
 }

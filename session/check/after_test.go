@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // last is a section that looks again when the others have run.
@@ -37,9 +38,7 @@ func TestAfterwards(t *testing.T) {
 		run("two"),
 		last{run("three"), func(context.Context, *check.Subject, *check.Recorder) error { return errors.New("no more") }},
 	}, check.Tool{}, check.Watch{End: func(r check.SectionReport) { ended = append(ended, r.Name) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := []string{"one", "two", "three", "after one"}; !slices.Equal(order, want) {
 		t.Errorf("%q", order)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -45,9 +46,7 @@ func subject(t *testing.T) *check.Subject {
 	t.Helper()
 	_, s := sessiontest.Open(t, session.Options{}, faketest.HTTP(t, behave.Good, behave.Fault{}))
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &check.Subject{Offer: o, Session: s}
 }
 
@@ -72,9 +71,7 @@ func TestRunGoesOn(t *testing.T) {
 			return err
 		}},
 	}, check.Tool{Name: "mcphud"}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{"server/died server", "server/section-failed server", "server/section-failed server", "first/rule tool a", "first/rule tool a"}
 	if got := ids(r); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
@@ -89,9 +86,7 @@ func TestRunGoesOn(t *testing.T) {
 		t.Errorf("findings %+v", r.Findings[3:])
 	}
 	raw, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var back check.Report
 	if err := json.Unmarshal(raw, &back); err != nil || back.Findings[4].Severity != check.Error || back.Sections[1].Outcomes[0].Verdict != check.Passed {
 		t.Errorf("%v: %s", err, raw)
@@ -131,13 +126,9 @@ func TestListsThatFail(t *testing.T) {
 			})
 		})}, config.Server{Name: "one", Command: "x"})
 		o, err := check.Take(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := check.Run(t.Context(), &check.Subject{Offer: o}, nil, check.Tool{Name: "mcphud"}, check.Watch{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := ""
 		for _, f := range r.Findings {
 			got += f.Severity.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -31,9 +32,7 @@ func TestStdoutNoise(t *testing.T) {
 	for mode, want := range map[behave.Mode][]string{behave.Noise: {"server/stdout-noise server"}, behave.Good: nil} {
 		_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, mode))
 		o, err := check.Take(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ends := 0
 		r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section{"first", nothing}}, check.Tool{}, check.Watch{
 			End: func(s check.SectionReport) {
@@ -42,9 +41,7 @@ func TestStdoutNoise(t *testing.T) {
 				}
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := ids(r); !slices.Equal(got, want) || len(want) != ends || r.Counts.Error != len(want) || r.Sections[0].Counts.Error != len(want) {
 			t.Errorf("%s: %q, %d at the end, %+v", mode, got, ends, r.Sections[0].Counts)
 		}
@@ -65,9 +62,7 @@ func TestABadMemberIsNoNoise(t *testing.T) {
 		cfg.Env = map[string]string{"LINE": line}
 		_, s := sessiontest.Open(t, session.Options{}, cfg)
 		o, err := check.Take(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section{"first", nothing}}, check.Tool{}, check.Watch{})
 		if err != nil || len(r.Findings) != want {
 			t.Errorf("%s: %v %+v", line, err, r.Findings)
@@ -84,9 +79,7 @@ func (conform) Rules() []*check.Rule { return []*check.Rule{{ID: "conform/stdout
 func TestStdoutNoiseIsFoundOnce(t *testing.T) {
 	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Noise))
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{conform{section{"conform", func(_ context.Context, _ *check.Subject, r *check.Recorder) error {
 		r.Add("conform/stdout-noise", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: "seen"})
 		return nil
@@ -161,13 +154,9 @@ func TestListsThatCannotBeRead(t *testing.T) {
 			})
 		})}, config.Server{Name: "one", Command: "x"})
 		o, err := check.Take(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := check.Run(t.Context(), &check.Subject{Offer: o}, []check.Section{reader{section{"first", nothing}}}, check.Tool{}, check.Watch{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if f := r.Findings[0]; f.Severity.String() != c.severity || !strings.HasPrefix(f.Message, c.says) || r.Sections[1].Error != c.unread {
 			t.Errorf("%s %d: %s %q, section %q", c.method, c.code, f.Severity, f.Message, r.Sections[1].Error)
 		}

@@ -10,22 +10,20 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Each folder of testdata/dialects has the files of one program, as people have them.
 func TestDialects(t *testing.T) {
 	folders, err := os.ReadDir(filepath.Join("testdata", "dialects"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range folders {
 		t.Run(f.Name(), func(t *testing.T) {
 			o, root := fixture(t, "dialects/"+f.Name(), "API_TOKEN=s3cret value", "CLIENT=c", "DB_CONNECTION_STRING=postgres://u:p@h/d", "EXTERNAL_API_KEY=k3y-of-mine",
 				"PORT_OF_MINE=8080", "FIGMA_OAUTH_TOKEN=figd_0000", "EXTRA_HEADER=more")
 			s, err := Load(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !strings.HasPrefix(f.Name(), s.Servers[0].Source.Dialect) {
 				t.Errorf("the first server is of %s", s.Servers[0].Source.Dialect)
 			}
@@ -175,9 +173,7 @@ func TestFollow(t *testing.T) {
 		{"broken", func() { write(t, path, "mcpServers: [\n") }, []string{"a", "b"}},
 		{"mended", func() { write(t, path, "mcpServers: [{name: b, command: y}]\n# mended\n") }, []string{"b"}},
 		{"removed", func() {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(path))
 		}, []string{}},
 	} {
 		c.do()

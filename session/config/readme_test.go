@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A dialect is in the manual as its own file describes it. With -update, a flag of package golden, the table is written.
@@ -21,9 +23,7 @@ func TestReadmeHasEveryDialect(t *testing.T) {
 	}
 	text := before + begin + rows.String() + "\n" + after
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile("README.md", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile("README.md", []byte(text), 0o600))
 	} else if text != README {
 		t.Errorf("README.md does not have these rows: go test ./session/config -run TestReadme -update\n%s", rows.String())
 	}

@@ -4,14 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A target is the same under other names, variables and spellings, and another one where the words mean something else.
 func TestTarget(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600))
 	run := func(cwd string, words ...string) Server {
 		s := OfCommand(words[0], words[1:]...)
 		s.Cwd = cwd

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // inFile makes a file, and reads the names of its servers.
@@ -24,9 +25,7 @@ func inFile(t *testing.T, text string) (o config.Options, path string, names fun
 	return o, path, func() (all []string) {
 		t.Helper()
 		set, err := config.Load(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, s := range set.Servers {
 			all = append(all, s.Name)
 		}
@@ -37,9 +36,7 @@ func inFile(t *testing.T, text string) (o config.Options, path string, names fun
 
 func overwrite(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func stdio(name string) config.Server {
@@ -50,9 +47,7 @@ func stdio(name string) config.Server {
 func TestTwelveWritersAtOnce(t *testing.T) {
 	o, path, names := inFile(t, `{"mcpServers": {}}`)
 	to, err := o.Destination(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	var want []string
 	for i := range 12 {
@@ -141,14 +136,10 @@ func TestAnotherProgramWroteTheFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, path, names := inFile(t, twoServers)
 			save, err := c.plan(o, path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			overwrite(t, path, strings.Replace(twoServers, `"b"`, `"foreign": {"command": "f"}, "b"`, 1))
 			backup, err := save()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := strings.Join(names(), " "); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -182,13 +173,9 @@ func TestAnotherProgramWroteTheFile(t *testing.T) {
 func TestTheNameWasTakenMeanwhile(t *testing.T) {
 	o, path, names := inFile(t, twoServers)
 	to, err := o.Destination(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := o.AddEntry(to, stdio("new"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	overwrite(t, path, strings.Replace(twoServers, `"b"`, `"new": {"command": "f"}, "b"`, 1))
 	if _, err := c.Save(); err == nil || !strings.Contains(err.Error(), "there is a server new already") {
 		t.Error(err)
@@ -210,23 +197,15 @@ func TestCopiesDoNotPileUp(t *testing.T) {
 	overwrite(t, old, "half")
 	overwrite(t, young, "half")
 	past := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(old, past, past); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(old, past, past))
 	to, err := o.Destination(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 9 {
 		c, err := o.AddEntry(to, stdio(fmt.Sprint("s", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before := content(t, path)
 		backup, err := c.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if content(t, backup) != before {
 			t.Errorf("%s is not the file as it was", backup)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Each template, with a value for each input and without those that can be left out, is a valid entry of mcphud's own file.
@@ -32,9 +33,7 @@ func TestTemplatesGiveValidEntries(t *testing.T) {
 			s := tmpl.Fill("mine", values)
 			o := config.Options{Cwd: t.TempDir(), LookupEnv: environment}
 			to, err := o.Destination(filepath.Join(o.Cwd, "mcphud.yaml"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			change, err := o.AddEntry(to, s)
 			if err != nil {
 				t.Fatal(tmpl.Name, err)
@@ -84,9 +83,7 @@ func TestTemplatesGiveValidEntries(t *testing.T) {
 
 func TestTemplateOfSeveralFolders(t *testing.T) {
 	tmpl, err := config.TemplateNamed("filesystem")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := tmpl.Fill("", setup.Values{"folder": {"/a", "/b c"}})
 	if s.Name != "filesystem" || strings.Join(s.Args, "|") != "-y|@modelcontextprotocol/server-filesystem|/a|/b c" {
 		t.Errorf("%+v", s)

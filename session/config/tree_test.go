@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestTree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.yaml")
 	text := "# a comment\na: &x\n  b: [1, two, true]\nc: *x\nd: null\n\"e\": \"1\"\ne: 2\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	tree, err := ReadTree(path)
 	if err != nil || string(tree.Raw) != text || tree.File != path {
 		t.Fatal(tree, err)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestTrustIsPinnedToTheContent(t *testing.T) {
@@ -17,9 +19,7 @@ func TestTrustIsPinnedToTheContent(t *testing.T) {
 	if tr.Trusted(base) {
 		t.Fatal("trusted before anybody said so")
 	}
-	if err := tr.Trust(base); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tr.Trust(base))
 	if !OpenTrust(state).Trusted(base) {
 		t.Fatal("not trusted after Trust")
 	}
@@ -61,9 +61,7 @@ func TestTrustSurvivesARenewedToken(t *testing.T) {
 		return s.Servers[0]
 	}
 	tr := OpenTrust(state)
-	if err := tr.Trust(load("one")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tr.Trust(load("one")))
 	if !tr.Trusted(load("two")) {
 		t.Error("a new value of T lost the trust")
 	}
@@ -82,9 +80,7 @@ func TestTrustFilesArePrivate(t *testing.T) {
 	state := t.TempDir()
 	s := Server{Name: "a", Command: "x", Source: Source{File: "/p", Project: true}}
 	tr := OpenTrust(state)
-	if err := tr.Trust(s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tr.Trust(s))
 	path := tr.path(s)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -93,9 +89,7 @@ func TestTrustFilesArePrivate(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("%d files, want the one permission", len(entries))
 	}
-	if err := os.Chmod(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, 0o666))
 	if tr.Trusted(s) {
 		t.Error("a permission that anyone can write counts")
 	}

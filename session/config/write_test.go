@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // dialectFile is a file of a program as its users have it, below the folder of a test.
@@ -40,19 +41,13 @@ func TestChangesOfEveryDialect(t *testing.T) {
 		t.Run(c.path, func(t *testing.T) {
 			o := config.Options{Cwd: t.TempDir(), Literal: true}
 			path := filepath.Join(o.Cwd, c.path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
 			o.Files = []string{path}
 			find := func(name string) (config.Server, bool) {
 				t.Helper()
 				set, err := config.Load(o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return set.Server(name)
 			}
 			save := func(change *config.Change, err error) {
@@ -128,9 +123,7 @@ func TestChangesOfEveryDialect(t *testing.T) {
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -138,14 +131,10 @@ func content(t *testing.T, path string) string {
 func TestReadOnlyFilesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	const text = `{"mcpServers": {"a": {"command": "x"}}}`
-	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o400))
 	t.Cleanup(func() { _ = os.Chmod(path, 0o600) }) // or Windows keeps it
 	change, err := config.Options{Literal: true}.RemoveEntry(config.Source{File: path, Dialect: "claude-code", Line: 1}, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var refused *config.EditError
 	if backup, err := change.Save(); !errors.As(err, &refused) || backup != "" || content(t, path) != text {
 		t.Errorf("%v, a copy in %q\n%s", err, backup, content(t, path))
@@ -160,13 +149,9 @@ func TestALinkThatLeadsNowhere(t *testing.T) {
 		t.Skip(err)
 	}
 	to, err := o.Destination(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	change, err := o.AddEntry(to, config.OfCommand("true"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := change.Save(); err == nil || !strings.Contains(err.Error(), "is a symbolic link to "+filepath.Join(o.Cwd, "none", "x.yaml")+", which does not exist") {
 		t.Error(err)
 	}
@@ -181,9 +166,7 @@ func TestDuplicateKeepsUnknownMembers(t *testing.T) {
 		"mcp.yaml":            {"mcphud", "mcp:\n  servers:\n    - id: a\n      command: x\n      mine: {k: 'v'}\n", "    - id: b\n      command: x\n      mine:\n        k: 'v'\n"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
 		change, err := config.Options{}.DuplicateEntry(config.Source{File: path, Dialect: c.dialect}, "a", "b")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

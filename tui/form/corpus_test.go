@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Every input schema of every recorded server goes through form -> JSON ->
@@ -20,9 +21,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 	}
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var frame struct {
 			Result struct {
 				Tools []struct {
@@ -31,9 +30,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal(raw, &frame); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &frame))
 		for _, tool := range frame.Result.Tools {
 			t.Run(filepath.Base(file)+"/"+tool.Name, func(t *testing.T) {
 				sch := schema.Parse(tool.InputSchema)
@@ -41,9 +38,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 				text := strings.TrimSuffix(value.String(), "}") + `,"big":12345678901234567890,"exact":1.0}`
 				f := New(sch, plainTheme())
 				f.SetSize(120, 40)
-				if err := f.SetJSON([]byte(text)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, f.SetJSON([]byte(text)))
 				f.Lines()
 				if len(f.rows) < 3 {
 					t.Fatalf("%d rows", len(f.rows))
@@ -74,16 +69,12 @@ func TestCorpusRoundTrip(t *testing.T) {
 // focused and opened, and looking changes nothing.
 func TestDemoGallery(t *testing.T) {
 	raw, err := os.ReadFile("../../agentsrv/tools/basics/gallery.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sch := schema.Parse(raw)
 	f := New(sch, plainTheme())
 	f.SetSize(80, 24)
 	run(f)
-	if err := f.SetJSON(sch.Root().Skeleton().JSON()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.SetJSON(sch.Root().Skeleton().JSON()))
 	before := string(f.JSON())
 	f.Lines()
 	for i := 0; i < len(f.rows); i++ {

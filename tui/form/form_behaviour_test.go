@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestRawKeepsWhatWasTyped(t *testing.T) {
@@ -258,9 +259,7 @@ func TestLinearMode(t *testing.T) {
 
 func TestNextProblem(t *testing.T) {
 	f := open(t, `{"type":"object","required":["b"],"properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"object","properties":{"d":{"type":"integer"}}}}}`)
-	if err := f.SetJSON([]byte(`{"c":{"d":"x"}}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.SetJSON([]byte(`{"c":{"d":"x"}}`)))
 	run(f)
 	f.NextProblem()
 	if f.row().ptr != "/b" {
@@ -407,9 +406,7 @@ func TestUnsetEmptyAndNullLookDifferent(t *testing.T) {
 	seen := map[string]string{}
 	for _, v := range []string{`{}`, `{"a":""}`, `{"a":null}`, `{"a":"unset"}`} {
 		f := open(t, `{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":"integer"}}}`)
-		if err := f.SetJSON([]byte(v)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.SetJSON([]byte(v)))
 		for _, focus := range []string{"/a", "/b"} {
 			f.Focus(focus)
 			line := strings.TrimLeft(strings.Split(screen(f), "\n")[0], "› ")

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -37,9 +38,7 @@ func TestServerTextNeverEscapes(t *testing.T) {
 	b.WriteString(`"z":{"type":"array","items":` + field(`"type":"string"`) + `}}}`)
 	f := New(schema.Parse([]byte(b.String())), plainTheme())
 	f.SetSize(100, 200)
-	if err := f.SetJSON([]byte(`{` + q + `:` + q + `,"z":[` + q + `,1]}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.SetJSON([]byte(`{`+q+`:`+q+`,"z":[`+q+`,1]}`)))
 	run(f)
 	look := func(what string) {
 		for i, l := range f.Lines() {
@@ -180,9 +179,7 @@ func TestHugeForms(t *testing.T) {
 	}
 	deep := New(schema.Parse([]byte(`{}`)), plainTheme())
 	deep.SetSize(80, 30)
-	if err := deep.SetJSON([]byte(strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, deep.SetJSON([]byte(strings.Repeat(`[`, 9_000)+strings.Repeat(`]`, 9_000))))
 	press(t, deep, "ctrl+end", "ctrl+n")
 	long := New(schema.Parse([]byte(`{"type":"object","properties":{"`+strings.Repeat("n", 1<<20)+`":{"type":"string","description":"`+strings.Repeat("d ", 1<<19)+`"}}}`)), plainTheme())
 	long.SetSize(80, 30)
@@ -236,9 +233,7 @@ func BenchmarkKeyRaw(b *testing.B) {
 	for i := range 5_000 {
 		fmt.Fprintf(&text, "%d,\n", i)
 	}
-	if err := f.SetJSON([]byte("[" + text.String() + "0]")); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, f.SetJSON([]byte("["+text.String()+"0]")))
 	f.ToggleRaw()
 	benchKeys(b, f, "down", "a", "backspace")
 }

@@ -3,14 +3,14 @@ package form
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A value that holds a hidden one is as hidden, where values are printed.
 func TestItemsHideWhatHoldsASecret(t *testing.T) {
 	f := open(t, `{"type":"object","properties":{"env":{"type":"object","properties":{"K":{"type":"string","format":"password"}}},"args":{"type":"array","items":{"type":"string"}}}}`)
-	if err := f.SetJSON([]byte(`{"env":{"K":"s3cret"},"args":["a"]}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.SetJSON([]byte(`{"env":{"K":"s3cret"},"args":["a"]}`)))
 	shown := ""
 	for _, it := range f.Items() {
 		shown += it.Label + "\n"

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config/userconfig"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/themes"
 )
 
 func write(t *testing.T, name, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	return path
 }
 
@@ -61,9 +60,7 @@ func TestWarnings(t *testing.T) {
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	for name, body := range map[string]string{"b.yaml": "", "a.yml": "title: A", "c.yaml": "x: [", "d.txt": "", ".e.yaml": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600))
 	}
 	all, warnings := Load(dir)
 	if len(all) != 2 || all[0].Name != "a" || all[1].Name != "b" || len(warnings) != 1 || !strings.Contains(fmt.Sprint(warnings), "c.yaml:1:") {

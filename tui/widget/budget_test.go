@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // perKey is what one of the keys costs, the rows that it makes visible included.
@@ -70,9 +71,7 @@ func TestBudgetTree(t *testing.T) {
 	budget.Skip(t)
 	data := bigJSON(50 << 20)
 	ix, err := NewIndex(context.Background(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	j := newTree(ix, 200, 60)
 	j.SetTheme(testTheme(colorprofile.TrueColor))
 	budget.Ceiling(t, "key in a JSON tree of 50 MB", budget.Best(func() time.Duration {
@@ -114,9 +113,7 @@ func TestBudgetMemory(t *testing.T) {
 			p.SetText(data, PaintJSON)
 			p.Lines()
 			ix, err := NewIndex(context.Background(), data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			j := newTree(ix, 200, 60)
 			j.Lines()
 			return []any{p, j}
@@ -137,16 +134,12 @@ func TestBudgetTable(t *testing.T) {
 	}
 	b.WriteByte(']')
 	ix, err := NewIndex(context.Background(), b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var data *TableData
 	budget.Ceiling(t, "columns of 100,000 objects found", budget.Best(func() time.Duration {
 		return budget.Time(func() { data, err = NewTableData(context.Background(), ix, 0) })
 	}), 300*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var j JSONTable
 	j.SetTheme(testTheme(colorprofile.TrueColor))
 	j.SetSize(200, 60)
@@ -208,9 +201,7 @@ func TestBudgetPushSizes(t *testing.T) {
 	budget.Ratio(t, "100,000 lines opened in the pager, against ten times 10,000", best[1], best[0], 1)
 	key := func(size int) func() time.Duration {
 		ix, err := NewIndex(context.Background(), bigJSON(size))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		j := newTree(ix, 200, 60)
 		j.SetTheme(testTheme(colorprofile.TrueColor))
 		return func() time.Duration {

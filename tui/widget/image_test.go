@@ -16,6 +16,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -46,9 +47,7 @@ func encode(t *testing.T, format string, img image.Image) []byte {
 	case "gif":
 		err = gif.Encode(&b, img, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b.Bytes()
 }
 

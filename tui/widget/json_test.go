@@ -12,6 +12,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -19,9 +20,7 @@ import (
 func index(t testing.TB, s string) *Index {
 	t.Helper()
 	ix, err := NewIndex(context.Background(), []byte(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return ix
 }
 
@@ -41,24 +40,18 @@ func flatten(t testing.TB, s string) []flat {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
 		tok, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		delim, _ := tok.(json.Delim)
 		for i := 0; delim != 0 && d.More(); i++ {
 			k, step := "", fmt.Sprint(i)
 			if delim == '{' {
 				tok, err := d.Token()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				k = tok.(string)
 				step = strings.ReplaceAll(strings.ReplaceAll(k, "~", "~0"), "/", "~1")
 			}
 			var v json.RawMessage
-			if err := d.Decode(&v); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, d.Decode(&v))
 			walk(v, k, pointer+"/"+step, me)
 		}
 	}
@@ -294,9 +287,7 @@ func TestTreeDrawsHostileText(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostile.Strings() {
 		key, err := json.Marshal(h.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raw := strings.ReplaceAll(string(key), `\u`, `\\u`)
 		j := newTree(index(t, "{"+raw+":["+raw+","+`"`+strings.NewReplacer(`"`, "", `\`, "").Replace(h.Value)+`"`+"]}"), 60, 15)
 		j.Key("+")
@@ -348,9 +339,7 @@ func BenchmarkIndex50MB(b *testing.B) {
 func BenchmarkTreeKey50MB(b *testing.B) {
 	data := bigJSON(50 << 20)
 	ix, err := NewIndex(context.Background(), data)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	j := newTree(ix, 120, 60)
 	j.SetTheme(testTheme(colorprofile.TrueColor))
 	keys := []string{"pgdown", "right", "down", "end", "right", "up", "left", "home", "ctrl+d"}

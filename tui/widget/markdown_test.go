@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -35,9 +36,7 @@ Some **bold** text with ` + "`code`" + ` and a [link](https://example.com/x).
 func render(t *testing.T, p colorprofile.Profile, source string, w int) []string {
 	t.Helper()
 	doc, err := Markdown(context.Background(), testTheme(p), source, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return doc.Lines
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -187,9 +188,7 @@ func TestPagerSections(t *testing.T) {
 	var found []int
 	for from := 0; ; {
 		s, e, err := FindIn(context.Background(), p.Texts(), "two", from, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s < 0 {
 			break
 		}

@@ -53,15 +53,6 @@ func open(t *testing.T, o Options) *Log {
 	return l
 }
 
-func wait(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain for " + what)
-		}
-	}
-}
-
 func TestR18_AllLinesAreThereAfterClose(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
@@ -113,7 +104,7 @@ func TestR18_FilesRotate(t *testing.T) {
 	h := l.Middleware(func(*flow.Call) {})
 	for i := range int64(40) {
 		h(call("tools/call", "echo"))
-		wait(t, "a line", func() bool { return l.Status().Written == i+1 })
+		require.Eventually(t, "a line", func() bool { return l.Status().Written == i+1 })
 	}
 	require.NoError(t, l.Close())
 	files, err := os.ReadDir(dir)
@@ -144,7 +135,7 @@ func TestR18_OneRouterRotates(t *testing.T) {
 			require.NoError(t, other.Close())
 		}
 		h(call("tools/call", "echo"))
-		wait(t, "a line", func() bool { return l.Status().Written == int64(i)+1 })
+		require.Eventually(t, "a line", func() bool { return l.Status().Written == int64(i)+1 })
 		if files, err := os.ReadDir(dir); err != nil || len(files) != want {
 			t.Errorf("after line %d: %v %v", i+1, files, err)
 		}
@@ -206,9 +197,9 @@ func TestR18_AFileThatIsMovedAwayIsBegunAnew(t *testing.T) {
 	l := open(t, Options{File: file})
 	h := l.Middleware(func(*flow.Call) {})
 	h(call("tools/call", "one"))
-	wait(t, "the first line", func() bool { return l.Status().Written == 1 })
+	require.Eventually(t, "the first line", func() bool { return l.Status().Written == 1 })
 	require.NoError(t, os.Rename(file, file+".old"))
-	wait(t, "a new file", func() bool {
+	require.Eventually(t, "a new file", func() bool {
 		h(call("tools/call", "two"))
 		_, err := os.Stat(file)
 		return err == nil

@@ -46,7 +46,7 @@ func TestR18_ASlowDiskDropsLines(t *testing.T) {
 			}
 		}
 	}()
-	wait(t, "the note of what is missing", func() bool {
+	require.Eventually(t, "the note of what is missing", func() bool {
 		h(call("tools/call", "more"))
 		mu.Lock()
 		defer mu.Unlock()

@@ -130,7 +130,7 @@ func TestTapWrapIsWatched(t *testing.T) {
 	defer w.Close()
 	<-w.Scanned()
 	r.start()
-	await(t, "the wrapper", func() bool { return len(w.Producers()) == 1 })
+	require.Eventually(t, "the wrapper", func() bool { return len(w.Producers()) == 1 })
 	if h := w.Producers()[0]; h.Kind != tap.Wrapped || h.PID != r.cmd.Process.Pid || h.Name != "srv" {
 		t.Errorf("%+v", h)
 	}
@@ -143,7 +143,7 @@ func TestTapWrapIsWatched(t *testing.T) {
 	_, _ = io.Copy(io.Discard, r.out)
 	r.wait()
 	var got []journal.Entry
-	await(t, "the end", func() bool {
+	require.Eventually(t, "the end", func() bool {
 		got = j.Snapshot(0, nil)
 		return slices.ContainsFunc(got, func(e journal.Entry) bool { return e.Note == "ended" })
 	})

@@ -178,12 +178,3 @@ func (r *run) signal(s os.Signal) {
 	r.t.Helper()
 	require.NoError(r.t, r.cmd.Process.Signal(s))
 }
-
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
-		}
-	}
-}

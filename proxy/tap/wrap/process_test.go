@@ -123,7 +123,7 @@ func TestTapWrapEndOfInput(t *testing.T) {
 func TestTapWrapServerClosesItsInput(t *testing.T) {
 	r := prepare(t, "wrapper", "deaf").start()
 	r.line()
-	await(t, "a broken pipe", func() bool {
+	require.Eventually(t, "a broken pipe", func() bool {
 		_, err := io.WriteString(r.in, "x\n")
 		return err != nil
 	})
@@ -201,7 +201,7 @@ func TestTapWrapKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGKILL)
-	await(t, "the server to be gone", func() bool {
+	require.Eventually(t, "the server to be gone", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	})

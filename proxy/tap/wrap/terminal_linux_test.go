@@ -47,7 +47,7 @@ func TestTapWrapServerAsksAtTheTerminal(t *testing.T) {
 			if _, err := fmt.Sscanf(r.line(), "asking %d", &pid); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "the server to be stopped", func() bool {
+			require.Eventually(t, "the server to be stopped", func() bool {
 				stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 				return err == nil && strings.Contains(string(stat), ") T ")
 			})

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // supported skips a test where this system shuts nobody in.
@@ -27,13 +28,9 @@ func supported(t *testing.T) {
 func confined(t *testing.T, r confine.Rules, attempts ...string) map[string]string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, done, err := confine.Prepare(r, confine.Program{Path: self, Name: self, Args: attempts, Env: append(os.Environ(), tries+"=1"), Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer done()
 	var out, errs bytes.Buffer
 	cmd := &exec.Cmd{Path: in.Path, Args: append([]string{in.Name}, in.Args...), Env: in.Env, Dir: in.Dir, Stdout: &out, Stderr: &errs}
@@ -67,12 +64,8 @@ func home(t *testing.T) (secret, data string) {
 	t.Setenv("HOME", dir)
 	secret, data = filepath.Join(dir, ".ssh", "id"), filepath.Join(dir, "data", "a.txt")
 	for _, f := range []string{secret, data} {
-		if err := os.MkdirAll(filepath.Dir(f), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(f, []byte("content"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(f), 0o700))
+		require.NoError(t, os.WriteFile(f, []byte("content"), 0o600))
 	}
 	return secret, data
 }
@@ -80,9 +73,7 @@ func home(t *testing.T) (secret, data string) {
 func listener(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().String()
 }
@@ -161,8 +152,6 @@ func TestX5b_PathThatIsNotThere(t *testing.T) {
 // restore puts back what an attempt of ours took away.
 func restore(t *testing.T, data string) {
 	t.Helper()
-	if err := os.WriteFile(data, []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(data, []byte("content"), 0o600))
 	_ = os.Remove(filepath.Join(filepath.Dir(data), "new"))
 }

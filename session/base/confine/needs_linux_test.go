@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A program has its runtime and its package, and never the home folder or what all programs of a user share.
@@ -15,12 +17,8 @@ func TestX5b_WhatAProgramConsistsOf(t *testing.T) {
 	at := func(path string) string { return filepath.Join(home, filepath.FromSlash(path)) }
 	put := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(at(path)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at(path), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(at(path)), 0o700))
+		require.NoError(t, os.WriteFile(at(path), []byte(text), 0o700))
 	}
 	put("package.json", "{}") // the home folder is not a package
 	put("lib/x", "")
@@ -29,9 +27,7 @@ func TestX5b_WhatAProgramConsistsOf(t *testing.T) {
 	put(".local/lib/x", "")
 	put(".nvm/v22/bin/node", "")
 	put(".nvm/v22/lib/node_modules/npm/bin/npx-cli.js", "#!/usr/bin/env node\n")
-	if err := os.Symlink("../lib/node_modules/npm/bin/npx-cli.js", at(".nvm/v22/bin/npx")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink("../lib/node_modules/npm/bin/npx-cli.js", at(".nvm/v22/bin/npx")))
 	put("work/server/package.json", "{}")
 	put("work/server/dist/index.js", "")
 	put("work/app/node_modules/pkg/index.js", "")

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/confine"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestWords(t *testing.T) {
 	var r confine.Rules
 	for _, w := range []string{"true", "read=/a=b", "write=/c", "network"} {
-		if err := r.Add(w); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Add(w))
 	}
 	if want := (confine.Rules{Read: []string{"/a=b"}, Write: []string{"/c"}, Network: true}); !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v", r)

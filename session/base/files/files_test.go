@@ -7,17 +7,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file.json")
-	if err := os.WriteFile(path, []byte("a longer text than the new one"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Write(path, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("a longer text than the new one"), 0o644))
+	require.NoError(t, Write(path, []byte("new")))
 	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
 		t.Errorf("%q %v", b, err)
 	}
@@ -33,9 +31,7 @@ func TestWriteFails(t *testing.T) {
 		t.Error(err)
 	}
 	folder := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
 	if err := Write(folder, []byte("x")); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -48,9 +44,7 @@ func TestWriteFails(t *testing.T) {
 func TestWriteForced(t *testing.T) {
 	defer func(was func(*os.File) error) { force = was }(force)
 	path := filepath.Join(t.TempDir(), "file")
-	if err := WriteForced(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteForced(path, []byte("old")))
 	broken := errors.New("broken")
 	force = func(f *os.File) error {
 		if b, err := os.ReadFile(f.Name()); err != nil || string(b) != "new" {
@@ -75,9 +69,7 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, 3); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if err := Write(path, []byte("abc")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(path, []byte("abc")))
 	if b, err := Read(path, 3); err != nil || string(b) != "abc" {
 		t.Errorf("%q %v", b, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Extended attributes stay, lists of access rights among them, and with them the mode.
@@ -20,9 +22,7 @@ func TestRewriteKeepsAttributes(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setxattr(file, "user.mcphud.empty", nil, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Setxattr(file, "user.mcphud.empty", nil, 0))
 	// user::rw- user:12345:r-- group::r-- mask::r-- other::---
 	list := "\x02\x00\x00\x00" + "\x01\x00\x06\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\x39\x30\x00\x00" + "\x04\x00\x04\x00\xff\xff\xff\xff" + "\x10\x00\x04\x00\xff\xff\xff\xff" + "\x20\x00\x00\x00\xff\xff\xff\xff"
 	listed := unix.Setxattr(file, accessList, []byte(list), 0) == nil
@@ -61,9 +61,7 @@ func TestRewriteSaysWhatIsLost(t *testing.T) {
 	if err := os.Link(file, other); err != nil {
 		t.Skip("no hard links here: ", err)
 	}
-	if err := os.Symlink("file", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink("file", filepath.Join(dir, "link")))
 	before := Apart(filepath.Join(dir, "link"))
 	lost, err := Rewrite(file, []byte("old"), []byte("new"))
 	if err != nil || len(lost) != 1 || lost[0] != before || !strings.Contains(before, file+" is one of 2 names of a file (hard links)") {

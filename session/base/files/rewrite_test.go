@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func writeMode(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), mode))
 	if err := os.Chmod(path, mode); err != nil { // whatever the umask
 		t.Fatal(err)
 	}
@@ -24,9 +24,7 @@ func writeMode(t *testing.T, path, text string, mode os.FileMode) {
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -38,9 +36,7 @@ func TestRewriteThroughLinks(t *testing.T) {
 	if err := os.Symlink("config.yaml", middle); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	if err := os.Symlink(middle, link); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(middle, link))
 	if _, err := Rewrite(link, []byte("old"), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +56,7 @@ func TestRewriteThroughLinks(t *testing.T) {
 			t.Errorf("left behind: %v %v", left, err)
 		}
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(file))
 	if _, err := Rewrite(link, nil, []byte("new")); err == nil || !strings.Contains(err.Error(), "which does not exist") {
 		t.Errorf("a link to nothing: %v", err)
 	}
@@ -110,9 +104,7 @@ func TestRewriteKeepsTheOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := fmt.Sprintf("%+v", info.Sys()); !strings.Contains(got, "Uid:12345 Gid:54321") || info.Mode().Perm() != 0o660 {
 		t.Errorf("%v %s", info.Mode(), got)
 	}

@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func TestStamp(t *testing.T) {
@@ -28,9 +27,7 @@ func TestStamp(t *testing.T) {
 	write(t, file, "one")
 	at := time.Now().Add(-time.Hour)
 	old := func(path string) Stamp {
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chtimes(path, at, at))
 		return StampOf(path)
 	}
 	first := StampOf(file)
@@ -47,9 +44,7 @@ func TestStamp(t *testing.T) {
 	}
 	write(t, file+".new", "one")
 	old(file + ".new")
-	if err := os.Rename(file+".new", file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(file+".new", file))
 	if StampOf(file).Equal(first) {
 		t.Error("another file of the same size and time is not noticed")
 	}
@@ -72,9 +67,7 @@ func receive(t *testing.T, w *Watcher) {
 
 func TestWatcher(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o700))
 	w := NewWatcher(time.Hour, time.Millisecond)
 	defer w.Close()
 	receive(t, w) // the first look
@@ -86,9 +79,7 @@ func TestWatcher(t *testing.T) {
 		w.Folder(dir)
 		write(t, filepath.Join(dir, "file"), "x")
 		receive(t, w)
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(dir))
 		for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 			w.mu.Lock()
 			n := len(w.folders)
@@ -100,9 +91,7 @@ func TestWatcher(t *testing.T) {
 				t.Fatal("a folder that is gone is still watched")
 			}
 		}
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(dir, 0o700))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestScanKinds(t *testing.T) {
@@ -159,9 +161,7 @@ func TestStringMatchesEncodingJSON(t *testing.T) {
 		`""`, `"plain"`, `"a\nb\t\"\\\/\b\f\r"`, `"\u00e9\ud83d\ude00 \ud83d x \ude00 \ud83d\u0041"`, `"é😀"`, `"\uD83D"`, `"\uD83D\uD83D\uDE00"`,
 	} {
 		var want string
-		if err := json.Unmarshal([]byte(raw), &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &want))
 		if got, ok := String([]byte(raw)); !ok || got != want {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
@@ -202,12 +202,10 @@ func TestWalk(t *testing.T) {
 func TestSpans(t *testing.T) {
 	obj := []byte(`xx{ "a" : 1, "\u0062":[2] }`)[2:]
 	var got []string
-	if err := Spans(obj, func(s Span) bool {
+	require.NoError(t, Spans(obj, func(s Span) bool {
 		got = append(got, s.Key+"|"+string(obj[s.At:s.End])+"|"+string(obj[s.Start:s.End]))
 		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if s := strings.Join(got, ";"); s != `a|"a" : 1|1;b|"\u0062":[2]|[2]` {
 		t.Fatal(s)
 	}
@@ -253,9 +251,7 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		if e.Params != nil && e.Params[0] == '{' {
-			if err := Members(e.Params, func(_ string, v []byte) bool { return Valid(v) == nil }); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Members(e.Params, func(_ string, v []byte) bool { return Valid(v) == nil }))
 		}
 	})
 }

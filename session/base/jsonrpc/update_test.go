@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestGet(t *testing.T) {
@@ -109,9 +111,7 @@ func FuzzUpdate(f *testing.F) {
 			t.Fatalf("%s became %s: %v", obj, got, err)
 		}
 		var v any
-		if err := json.Unmarshal([]byte(value), &v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(value), &v))
 		have[set] = v
 		if in, ok := have[outer].(map[string]any); ok {
 			delete(in, gone)

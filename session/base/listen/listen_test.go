@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func closeAll(all []net.Listener) {
@@ -33,9 +35,7 @@ func hasIPv6(t *testing.T) bool {
 func TestA1_ListensOnBothLoopbacks(t *testing.T) {
 	for _, host := range []string{"", "127.0.0.1", "localhost", "::1"} {
 		all, err := Listen(t.Context(), host, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		first := all[0].Addr().(*net.TCPAddr)
 		if !first.IP.Equal(net.IPv4(127, 0, 0, 1)) || first.Port == 0 {
 			t.Errorf("%q: %v", host, first)
@@ -169,15 +169,11 @@ func TestGuard(t *testing.T) {
 		{"agent.example", []string{"http://agent.example:81"}, 403},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Host = c.host
 		r.Header["Origin"] = c.origins
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var body struct{ Error, Detail string }
 		if c.want == 403 {
 			if err := json.NewDecoder(res.Body).Decode(&body); err != nil || body.Error != "forbidden" || body.Detail == "" || res.Header.Get("Content-Type") != "application/json" {
@@ -203,9 +199,7 @@ func TestReach(t *testing.T) {
 		"example.com": Anywhere, "8.8.8.8": Anywhere, "100.128.0.1": Anywhere, "[2606:4700::1111]": Anywhere, "[64:ff9b::808:808]": Anywhere, "[2002:808:808::1]": Anywhere,
 	} {
 		u, err := url.Parse("https://" + host + "/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := ReachOf(u); got != want {
 			t.Errorf("%s: %d, not %d", host, got, want)
 		}

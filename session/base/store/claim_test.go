@@ -8,32 +8,28 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A file belongs to one at a time, and nothing is left of who had it.
 func TestClaim(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "agent.db")
 	release, err := Claim(path, "the agent with process id 7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var taken *Taken
 	if _, err := Claim(path, "another"); !errors.As(err, &taken) || !strings.Contains(err.Error(), path+" belongs to the agent with process id 7, which is running") {
 		t.Error(err)
 	}
 	other, err := Claim(path+"2", "another")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := errors.Join(release(), other()); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	if err := os.WriteFile(path+".lock", []byte("killed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".lock", []byte("killed"), 0o600))
 	if release, err = Claim(path, "the next"); err != nil {
 		t.Fatalf("what a killed process left keeps it: %v", err)
 	}

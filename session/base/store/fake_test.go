@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // pretend is a server that says it is PostgreSQL of a version, with a clock that is ahead, and answers every query with its time.
 func pretend(t *testing.T, version string, ahead time.Duration) (address string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	done := make(chan bool)
 	go func() {
 		defer close(done)
@@ -89,9 +89,7 @@ func TestAnOldServerIsRefused(t *testing.T) {
 
 func TestTheServersClockCounts(t *testing.T) {
 	db, err := Open(pretend(t, "15.1", 3*time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer db.Close()
 	if ahead := time.Until(db.Now()); ahead < 3*time.Hour-time.Minute || ahead > 3*time.Hour+time.Minute || db.Skew() < 2*time.Hour {
 		t.Errorf("now is %v ahead, skew %v", ahead, db.Skew())

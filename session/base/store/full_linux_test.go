@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // SQLite calls a full disk an I/O error where it cannot make its shared memory.
@@ -20,9 +22,7 @@ func TestFullDiskOnOpen(t *testing.T) {
 		}
 	})
 	fill, err := os.Create(filepath.Join(dir, "fill"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for err == nil {
 		_, err = fill.Write(make([]byte, 4096))
 	}

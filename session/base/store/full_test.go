@@ -6,15 +6,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A disk that is full is said to be, with the file.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.db")
 	db, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1) // the pragma is of a connection
 	for _, q := range []string{`CREATE TABLE a (b BLOB)`, `PRAGMA max_page_count = 4`} {

@@ -8,23 +8,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // later opens a database whose file may come later, with a table.
 func openLater(t *testing.T, path string) *DB {
 	t.Helper()
 	db, err := OpenLater(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := db.Migrate(t.Context(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(t.Context(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}))
 	return db
 }
 
@@ -32,15 +30,11 @@ func openLater(t *testing.T, path string) *DB {
 func numbers(t *testing.T, db *DB) (all []int) {
 	t.Helper()
 	rows, err := db.Query(`SELECT x FROM t ORDER BY x`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var x int
-		if err := rows.Scan(&x); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, rows.Scan(&x))
 		all = append(all, x)
 	}
 	return all
@@ -55,19 +49,13 @@ func TestNothingIsOnDiskBeforeThereIsSomethingToKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx, err := db.BeginTx(Derived(ctx), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := tx.ExecContext(ctx, `INSERT INTO t VALUES (2)`); err != nil { // what belongs to it does, too
 		t.Fatal(err)
 	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tx.Commit())
 	kept, err := db.Prepare(`INSERT INTO t VALUES (?)`) // of before, used afterwards
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer kept.Close()
 	if left, err := os.ReadDir(home); err != nil || len(left) != 0 || len(numbers(t, db)) != 2 {
 		t.Fatalf("%v %v, in memory %v", left, err, numbers(t, db))
@@ -111,15 +99,11 @@ func TestTheFileOfAFasterProcessIsUsed(t *testing.T) {
 	slow, fast := openLater(t, path), openLater(t, path)
 	for i, db := range []*DB{fast, slow} {
 		tx, err := db.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := tx.Exec(`INSERT INTO t VALUES (?)`, i); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, tx.Commit())
 	}
 	if a, b := numbers(t, fast), numbers(t, slow); len(a) != 2 || len(b) != 2 {
 		t.Errorf("%v %v", a, b)
@@ -130,9 +114,7 @@ func TestAFileThatCannotBeMadeFailsTheWriteAlone(t *testing.T) {
 	home := t.TempDir()
 	blocked := filepath.Join(home, "file")
 	db := openLater(t, filepath.Join(blocked, "agent.db"))
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	if _, err := db.Exec(`INSERT INTO t VALUES (1)`); err == nil || !strings.Contains(err.Error(), blocked) {
 		t.Errorf("%v", err)
 	}
@@ -144,9 +126,7 @@ func TestAFileThatCannotBeMadeFailsTheWriteAlone(t *testing.T) {
 func TestDamageIsExplained(t *testing.T) {
 	dir := t.TempDir()
 	noise := filepath.Join(dir, "noise.db")
-	if err := os.WriteFile(noise, []byte(strings.Repeat("this is no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(noise, []byte(strings.Repeat("this is no database ", 1000)), 0o600))
 	for _, f := range []func(string) (*DB, error){Open, OpenLater} {
 		if db, err := f(noise); err == nil || !strings.Contains(err.Error(), noise+" is damaged or not a database; remove it") {
 			t.Errorf("%v %v", db, err)

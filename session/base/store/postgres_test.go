@@ -12,14 +12,13 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func postgres(t *testing.T, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -32,16 +31,14 @@ func TestBackendBothSpeakTheSame(t *testing.T) {
 	url := pgtest.Run(t)
 	for _, path := range []string{"", url} {
 		db := postgres(t, path)
-		if err := db.Migrate(t.Context(), "t", store.Steps{
+		require.NoError(t, db.Migrate(t.Context(), "t", store.Steps{
 			SQLite:   []string{`CREATE TABLE t (x INTEGER, y TEXT)`},
 			Postgres: []string{`CREATE TABLE t (x BIGINT, y TEXT); CREATE INDEX t_y ON t (y)`},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if want := store.Dialect(min(1, len(path))); db.Dialect() != want {
 			t.Errorf("dialect %v of %q", db.Dialect(), path)
 		}
-		if err := db.Exclusive(t.Context(), "t", func(tx *sql.Tx) error {
+		require.NoError(t, db.Exclusive(t.Context(), "t", func(tx *sql.Tx) error {
 			put, err := tx.PrepareContext(t.Context(), `INSERT INTO t VALUES (?, ?)`)
 			if err != nil {
 				return err
@@ -53,9 +50,7 @@ func TestBackendBothSpeakTheSame(t *testing.T) {
 				}
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		failed := errors.New("no")
 		if err := db.Exclusive(t.Context(), "t", func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(t.Context(), `DELETE FROM t`)
@@ -142,10 +137,8 @@ func TestBackendValuesComeBack(t *testing.T) {
 		r           []byte
 		d, w, z     time.Time
 	)
-	if err := db.QueryRow(`SELECT i, l, f, b, s, r, j, d, w, z, n, a[3] FROM v WHERE i IS NOT NULL AND s = ANY(?)`, []string{"x", "ö'\"\\\n"}).
-		Scan(&i, &l, &f, &b, &s, &r, &j, &d, &w, &z, &n, &a3); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.QueryRow(`SELECT i, l, f, b, s, r, j, d, w, z, n, a[3] FROM v WHERE i IS NOT NULL AND s = ANY(?)`, []string{"x", "ö'\"\\\n"}).
+		Scan(&i, &l, &f, &b, &s, &r, &j, &d, &w, &z, &n, &a3))
 	if i != -7 || l != 1<<62 || f != 1.25e-300 || !b || s != "ö'\"\\\n" || string(r) != "\x00\x01\xff" || j != `{"a":[1]}` || n != "12.50" || a3 != `d\e` {
 		t.Error(i, l, f, b, s, r, j, n, a3)
 	}
@@ -160,9 +153,7 @@ func TestBackendValuesComeBack(t *testing.T) {
 		t.Error(err)
 	}
 	res, err := db.Exec(`UPDATE v SET s = ? WHERE i = ?`, "x", -7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n, err := res.RowsAffected(); err != nil || n != 1 {
 		t.Error(n, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -16,9 +17,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func open(t *testing.T, path string) *DB {
 	t.Helper()
 	db, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -31,9 +30,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b#?%41", "agent.db")
 	ctx := context.Background()
 	db := open(t, path)
-	if err := db.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}))
 	if _, err := db.Exec(`INSERT INTO t VALUES (7)`); err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +44,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 		}
 	}
 	again := open(t, path)
-	if err := again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`, `ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`, `ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'`}}))
 	var x int
 	var y string
 	if err := again.QueryRow(`SELECT x, y FROM t`).Scan(&x, &y); err != nil || x != 7 || y != "new" {
@@ -63,9 +58,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 func TestMemoryIsSharedByAllGoroutinesAndWritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	db := open(t, "")
-	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE VIRTUAL TABLE t USING fts5(x, tokenize='trigram')`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE VIRTUAL TABLE t USING fts5(x, tokenize='trigram')`}}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -98,9 +91,7 @@ func TestAFailedStepLeavesNothing(t *testing.T) {
 
 func TestWritersWait(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "agent.db"))
-	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // SQLite refuses to begin a write-ahead log at once where another process is about it, whatever wait it was told: two that make one file at
@@ -12,17 +14,13 @@ import (
 func TestOpenWaitsForWhoeverMakesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.db")
 	other, err := sql.Open(driverName, "file:"+path+"?_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer other.Close()
 	if _, err := other.ExecContext(t.Context(), `CREATE TABLE other (x)`); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := other.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := tx.ExecContext(t.Context(), `INSERT INTO other VALUES (1)`); err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +32,7 @@ func TestOpenWaitsForWhoeverMakesTheFile(t *testing.T) {
 	}
 	time.AfterFunc(200*time.Millisecond, func() { _ = tx.Commit() })
 	db, err := OpenFor(path, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}

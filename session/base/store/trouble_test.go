@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // says fails unless err is explained with all of some words, and is one that may pass or not.
@@ -35,16 +36,10 @@ func TestBackendServerGoneAndBack(t *testing.T) {
 	var watching sync.WaitGroup
 	watching.Go(func() { db.Watch(ctx, "x", func(context.Context) { looked <- true }) })
 	defer func() { stop(); watching.Wait() }()
-	if err := db.Migrate(ctx, "t", Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(ctx, "t", Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`}}))
 	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.Stop())
 	_, err = tx.Exec(`INSERT INTO t VALUES (1)`)
 	says(t, err, true, "lost the connection to PostgreSQL at ", "when it is back")
 	_ = tx.Rollback()
@@ -55,9 +50,7 @@ func TestBackendServerGoneAndBack(t *testing.T) {
 	} else {
 		says(t, err, true, "cannot reach PostgreSQL at ")
 	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Start())
 	if _, err := db.ExecContext(ctx, `INSERT INTO t VALUES (1)`); err != nil {
 		t.Errorf("after it was back: %v", err)
 	}
@@ -65,9 +58,7 @@ func TestBackendServerGoneAndBack(t *testing.T) {
 		<-looked
 	}
 	for told := false; !told; { // whoever watches connects again within a second or so
-		if err := db.Exclusive(ctx, "x", func(tx *sql.Tx) error { return db.Notify(ctx, tx, "x") }); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, db.Exclusive(ctx, "x", func(tx *sql.Tx) error { return db.Notify(ctx, tx, "x") }))
 		select {
 		case told = <-looked:
 		case <-time.After(50 * time.Millisecond):
@@ -133,14 +124,10 @@ func TestBackendRightsTakenAway(t *testing.T) {
 	pgtest.Exec(t, address, `CREATE ROLE `+role+` LOGIN`, `GRANT CREATE ON DATABASE `+admin.server.config.Database+` TO `+role)
 	t.Cleanup(func() { pgtest.Exec(t, address, `DROP OWNED BY `+role+` CASCADE`, `DROP ROLE `+role) })
 	db := open(t, pgtest.As(address, role))
-	if err := db.Migrate(t.Context(), "t", Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Migrate(t.Context(), "t", Steps{Postgres: []string{`CREATE TABLE t (x INTEGER)`}}))
 	rows := func() (n int) {
 		t.Helper()
-		if err := admin.QueryRowContext(t.Context(), `SELECT count(*) FROM mcphud.t`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, admin.QueryRowContext(t.Context(), `SELECT count(*) FROM mcphud.t`).Scan(&n))
 		return n
 	}
 	write := func() error {
@@ -192,9 +179,7 @@ func TestBackendConnectionsExhausted(t *testing.T) {
 	var held []*sql.Tx
 	for range 2 {
 		tx, err := db.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		held = append(held, tx)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -213,14 +198,10 @@ func TestBackendConnectionsExhausted(t *testing.T) {
 func TestBackendSilence(t *testing.T) {
 	address := pgtest.Run(t)
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	ln, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var silent sync.RWMutex
 	var carriers sync.WaitGroup
 	carriers.Go(func() {
@@ -252,9 +233,7 @@ func TestBackendSilence(t *testing.T) {
 		}
 	})
 	db, err := Open("postgres://postgres@" + u.Path + "?host=" + url.QueryEscape(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx := withPatience(t.Context(), 100*time.Millisecond)
 	silent.Lock()
 	_, err = db.ExecContext(ctx, `SELECT 1`)

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // hosts answers by URL without a network. A text is JSON as a card is sent; what begins with "->" redirects, with "<" is a web page.
@@ -40,9 +42,7 @@ func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) {
 func at(t *testing.T, raw string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return u
 }
 
@@ -103,9 +103,7 @@ func TestFetch(t *testing.T) {
 // What a host sends instead of a document does no harm, and does not pass for one.
 func TestHostileDocuments(t *testing.T) {
 	near, err := url.Parse("https://10.1.2.3/mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, c := range map[string]struct{ text, err string }{
 		"a web page":       {"<!doctype html><title>404</title>", ""},
 		"too much":         {`{"name":"` + strings.Repeat("x", maxBody) + `"}`, "has more than"},

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const minimal = `{"manifest_version":"0.3","name":"notes","version":"1.2.3","description":"d","author":{"name":"Ann"},
@@ -36,31 +38,23 @@ func pack(t *testing.T, parts ...part) string {
 		if err == nil && p.text != "" {
 			_, err = io.WriteString(w, p.text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	return save(t, out.Bytes())
 }
 
 func save(t *testing.T, b []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "notes.mcpb")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, b, 0o600))
 	return file
 }
 
 func open(t *testing.T, path string) *Bundle {
 	t.Helper()
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -76,9 +70,7 @@ func good(manifest string) []part {
 func TestHostileBundles(t *testing.T) {
 	with := func(more ...part) string { return pack(t, append(good(minimal), more...)...) }
 	ok, err := os.ReadFile(with())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	edit := func(f func(b []byte) []byte) string { return save(t, f(bytes.Clone(ok))) }
 	central := bytes.LastIndex(ok, []byte("PK\x01\x02")) // of the last entry
 	end := bytes.LastIndex(ok, []byte("PK\x05\x06"))
@@ -160,9 +152,7 @@ func TestWrongManifests(t *testing.T) {
 func TestUnpack(t *testing.T) {
 	path := pack(t, good(minimal)...)
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signed := save(t, append(b, signatureBegin+"\x03\x00\x00\x00sig"+signatureEnd...))
 	if s := open(t, signed); s.Signature != len(signatureBegin)+4+3+len(signatureEnd) || len(s.Entries) != 4 {
 		t.Errorf("%d bytes of signature, %d entries", s.Signature, len(s.Entries))
@@ -170,9 +160,7 @@ func TestUnpack(t *testing.T) {
 	one := open(t, path)
 	cache := filepath.Join(t.TempDir(), "bundles")
 	dir, err := one.Unpack(cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, mode := range map[string]fs.FileMode{"": 0o700, "server": 0o700, "server/index.js": 0o600, "server/run": 0o700} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != mode {
@@ -192,9 +180,7 @@ func TestUnpack(t *testing.T) {
 		func() error { return os.Symlink(added, script) },
 		func() error { return os.Chmod(filepath.Dir(dir), 0o755) },
 	} {
-		if err := f(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f())
 		again, err := open(t, path).Unpack(cache)
 		if good := step == 0 || step == 2; good && (err != nil || again != dir) || !good && (err == nil || !strings.Contains(err.Error(), "was changed")) {
 			t.Errorf("step %d: %q, %v", step, again, err)
@@ -210,14 +196,10 @@ func TestUnpack(t *testing.T) {
 		t.Errorf("%v is left", left)
 	}
 	edited := open(t, path)
-	if err := os.WriteFile(path, append(bytes.Clone(b), 0), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, append(bytes.Clone(b), 0), 0o600))
 	b2 := bytes.Clone(b)
 	b2[len(b2)-1] ^= 0
-	if err := os.WriteFile(path, b2, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b2, 0o600))
 	if _, err := edited.Unpack(filepath.Join(t.TempDir(), "bundles")); err != nil {
 		t.Errorf("the same content again: %v", err)
 	}

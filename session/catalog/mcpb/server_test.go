@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const full = `{"manifest_version":"0.4","name":"my notes","display_name":"My Notes","version":"1.2.3","description":"d","author":{"name":"Ann"},
@@ -39,13 +40,9 @@ func TestServerOfABundle(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	values, err := setup.Read(in, map[string]string{"token": "t0p-secret-value", "one": "a b ${user_config.token} ${HOME}"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := b.Server(host, "/cache/dir", values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	one := "a b ${user_config.token} ${HOME}"
 	args := []string{
 		"--dirs", "/home/ann/Desktop", "/home/ann/Documents", "--one=" + one, "/home/ann/x", "/cache/dir/y", "${SHELL} $(id) " + one,
@@ -112,16 +109,12 @@ func TestNeeds(t *testing.T) {
 		t.Skip("the stand-in for node is a script")
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\necho v18.3.0\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\necho v18.3.0\n"), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for wanted, want := range map[string]string{">=16.0.0": "", ">=20": "node is 18.3.0, and >=20 is wanted", "": "", "lots": ""} {
 		b := open(t, pack(t, good(strings.Replace(minimal, `"author"`, `"compatibility":{"runtimes":{"node":"`+wanted+`"}},"author"`, 1))...))
 		s, err := b.Server(Host{Platform: "linux"}, "/c", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := strings.Join(b.Needs(t.Context(), s), "; "); got != want {
 			t.Errorf("%s: %q", wanted, got)
 		}
@@ -163,13 +156,9 @@ func TestDefaultsOfABundleAreShown(t *testing.T) {
 	host := Host{Platform: "linux"}
 	of := func(given map[string]string) (config.Server, string) {
 		values, err := setup.Read(b.Inputs(host), given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := b.Server(host, "/c", values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return s, fmt.Sprint(config.Describe(s), s.Masked())
 	}
 	declared, got := of(nil)

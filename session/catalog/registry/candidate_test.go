@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func published(t *testing.T, file string) *Document {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := Parse(b)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -164,9 +163,7 @@ func TestOrder(t *testing.T) {
 // Hundreds of entries from before there was a schema are read, and none leads to a command outside the table.
 func TestSeed(t *testing.T) {
 	b, err := os.ReadFile("testdata/seed-2025-05.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil || len(all) < 40 {
 		t.Fatal(len(all), err)

@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func server(name, version, more string) string {
@@ -31,9 +32,7 @@ func server(name, version, more string) string {
 func client(t *testing.T, r *registrytest.Registry) *registry.Client {
 	t.Helper()
 	c, err := registry.Open(config.Server{URL: r.URL}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -52,9 +51,7 @@ func TestClient(t *testing.T) {
 	}
 	for _, f := range []string{"airtable.json", "brave.json", "filesystem-2025-07.json"} {
 		b, err := os.ReadFile(filepath.Join("testdata", f))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Put(t, string(b))
 	}
 	r.Put(t, server("com.example/server-007", "1.1.0+build", ""))
@@ -173,9 +170,7 @@ func TestRedirectsInwards(t *testing.T) {
 		}
 		return &http.Response{StatusCode: 302, Header: http.Header{"Location": {"https://169.254.169.254/latest"}}, Body: http.NoBody, Request: req}, nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := all(t, c, registry.Query{}); err == nil || asked || !strings.Contains(err.Error(), "this machine or its network") {
 		t.Errorf("%v, asked: %v", err, asked)
 	}
@@ -216,9 +211,7 @@ func TestNetwork(t *testing.T) {
 	get := func(at config.Server) error {
 		t.Helper()
 		c, err := registry.Open(at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		for range 3 {
 			if _, err = c.Version(t.Context(), "a/b", ""); err != nil {
@@ -325,9 +318,7 @@ func TestCacheOfGarbage(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	for _, bad := range []string{"", "{", string(good[:len(good)/2]), string(good) + "x\ty\n{\"n\":\"../..\"}\t{}\n" + strings.Repeat("z", 3<<20), strings.Repeat("\x00", 1<<20)} {
-		if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(files[0], []byte(bad), 0o600))
 		if l, err := cache.Load(); err != nil || len(l.Servers) > 1 {
 			t.Errorf("%.40q: %d, %v", bad, len(l.Servers), err)
 		}

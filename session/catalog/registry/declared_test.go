@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // declared are descriptions in which the publisher gives a default to what it calls a secret, WORDS, in each place that takes one.
@@ -31,9 +32,7 @@ var declared = map[string]string{
 func wayOf(t *testing.T, what, words string) Candidate {
 	t.Helper()
 	d, err := Parse([]byte(`{"name":"com.example/x","version":"1.0.0",` + strings.ReplaceAll(what, "WORDS", words) + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all := d.Candidates(has("npx", "uvx", "docker"))
 	if len(all) != 1 || all[0].Refused != nil {
 		t.Fatalf("%+v", all)
@@ -45,13 +44,9 @@ func wayOf(t *testing.T, what, words string) Candidate {
 func serverOf(t *testing.T, c Candidate, given map[string]string) config.Server {
 	t.Helper()
 	values, err := setup.Read(c.Inputs, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := c.Server(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 

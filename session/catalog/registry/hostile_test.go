@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func described(t *testing.T, more string) *Document {
@@ -148,9 +149,7 @@ func TestContainerWarnings(t *testing.T) {
 func TestDescriptionOfPublished(t *testing.T) {
 	d := described(t, `,"packages":[{"registryType":"npm","identifier":"x","version":"1","packageArguments":[{"type":"named","name":"--key","isSecret":true}]}]`)
 	s, err := d.Candidates(has("npx"))[0].Server(setup.Values{"key": {"hunter2hunter2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Source.Published = &config.Published{Name: "com.example/x", Version: "1", Status: "deprecated", Message: "gone\n\x1b[2Jruns nothing", Repository: "https://h/r\nruns nothing"}
 	var b strings.Builder
 	for _, f := range config.Describe(s) {

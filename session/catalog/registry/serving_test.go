@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A package that serves a URL by itself is started with a command line, and contacted at what its URL says with what was given.
@@ -31,9 +32,7 @@ func TestServingPackages(t *testing.T) {
 				t.Fatal(err, way.Refused)
 			}
 			s, err := way.Server(values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			transport := config.HTTP
 			if c.kind == "sse" {
 				transport = config.SSE
@@ -50,9 +49,7 @@ func TestServingPackages(t *testing.T) {
 	d := described(t, `,"packages":[{"registryType":"npm","identifier":"x","version":"1","transport":{"type":"streamable-http","url":"http://{host}/mcp"},"packageArguments":[{"type":"named","name":"host","description":"h","isRequired":true}]}]`)
 	for given, ok := range map[string]bool{"localhost:1": true, "example.com": false, "localhost:1@example.com": false, "10.0.0.1:80": false} {
 		values, err := setup.Read(d.Candidates(has("npx"))[0].Inputs, map[string]string{"host": given})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s, err := d.Candidates(has("npx"))[0].Server(values); (err == nil) != ok {
 			t.Errorf("%s: %q, %v", given, s.URL, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestBudgetOverhead: 10,000 requests a second leave the machine to the server.
@@ -88,13 +89,9 @@ func TestBudgetTruth(t *testing.T) {
 			p.Params = append(p.Params, fmt.Appendf(nil, `{"n":%d}`, n))
 		}
 		r, err := New(t.Context(), p, nil, "test", target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rep, err := r.Do(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		truth.since(r.began, rate)
 		l := rep.Targets[0].Latency
 		if int(l.Count) != len(p.Params) || len(truth.all) != len(p.Params) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // raw is a server that writes what it is told, after the handshake. It counts its connections.
@@ -29,9 +30,7 @@ type raw struct {
 func (s *raw) serve(t *testing.T, network, addr string) net.Listener {
 	t.Helper()
 	l, err := net.Listen(network, addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all sync.WaitGroup
 	ctx, end := context.WithCancel(context.Background())
 	t.Cleanup(func() {
@@ -180,9 +179,7 @@ func TestHTTPEndsEarly(t *testing.T) {
 		k.ServeHTTP(w, r)
 	})), 1)
 	run, err := New(t.Context(), Plan{Method: "ping", Clients: 10, For: time.Hour}, nil, "test", target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	go func() {
 		for range 10 {
 			<-asked

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // knownEnv makes the test binary a server of known delay, over HTTP at an address that it prints.
@@ -166,24 +167,16 @@ func apart(t *testing.T) config.Server {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), knownEnv+"=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return config.Server{Name: "known", Transport: config.HTTP, URL: strings.TrimSpace(line)}
 }
 
@@ -200,9 +193,7 @@ func here(t *testing.T, h http.Handler) config.Server {
 func opened(t *testing.T, cfg config.Server, connections int) *Target {
 	t.Helper()
 	target, err := Open(t.Context(), cfg, session.Options{}, connections)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = target.Close() })
 	return target
 }
@@ -213,20 +204,14 @@ func measured(t *testing.T, p Plan, slos []string, targets ...*Target) *Report {
 	var all []Objective
 	for _, s := range slos {
 		o, err := ParseObjective(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all = append(all, o)
 	}
 	r, err := New(t.Context(), p, all, "test", targets...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.patient = time.Minute // with a machine that is busy
 	rep, err := r.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rep
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A server that stands still makes all requests late that are due meanwhile, not only those that were sent.
@@ -171,18 +172,14 @@ func TestPhaseOfTLS(t *testing.T) {
 	cfg.Insecure = true
 	target := opened(t, cfg, 1)
 	run, err := New(t.Context(), Plan{Method: "ping", Count: 5}, nil, "test", target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	made := target.conns[0].(*httpConn)
 	fresh := &httpConn{rt: made.rt.Clone(), max: made.max, session: made.session} // without the TCP connection of the handshake
 	fresh.readers.New = made.readers.New
 	defer fresh.rt.CloseIdleConnections()
 	target.conns[0] = fresh
 	rep, err := run.Do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	one := rep.Targets[0]
 	i := slices.IndexFunc(one.Phases, func(p PhaseReport) bool { return p.Name == "tls" })
 	if one.Answered != 5 || i < 0 || one.Phases[i].Count < 1 || one.Phases[i].Count > 5 || one.Phases[i].Max <= 0 {
@@ -209,9 +206,7 @@ func TestPipe(t *testing.T) {
 func TestServerDies(t *testing.T) {
 	cfg := config.Server{Name: "mortal", Transport: config.Stdio, Command: os.Args[0], Env: map[string]string{knownEnv: "dies"}}
 	run, err := New(t.Context(), Plan{Method: "ping", Clients: 2, For: time.Hour}, nil, "test", opened(t, cfg, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := run.Do(t.Context())
 	var e *failure.Error
 	if !errors.As(err, &e) || e.Kind != failure.ChannelClosed || !strings.Contains(e.Detail, "out of luck") {
@@ -224,9 +219,7 @@ func TestServerDies(t *testing.T) {
 	// Over HTTP it may come back, for a while.
 	target := opened(t, here(t, &known{}), 1)
 	run, err = New(t.Context(), Plan{Method: "ping", For: time.Hour}, nil, "test", target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run.patient = 20 * time.Millisecond
 	target.messages[0][0].url = &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/"} // where nobody listens
 	if r, err = run.Do(t.Context()); err == nil || r.Targets[0].Errors[0].Kind != KindRefused || r.Targets[0].Lost == "" {
@@ -239,9 +232,7 @@ func TestEndedEarly(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	run, err := New(ctx, Plan{Method: "ping", Rate: 500, For: time.Hour, Warmup: 10 * time.Millisecond}, nil, "test", opened(t, here(t, &known{}), 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if now := run.Now(); now.Report.Answered != 0 || now.Done != 0 {
 		t.Errorf("before the beginning: %+v", now)
 	}

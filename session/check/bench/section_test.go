@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // serve is a server whose tools/list answer says how it goes wrong: "" for not at all.
@@ -62,16 +63,10 @@ func examined(t *testing.T, cfg config.Server, s *Section) (ids []string, rep *c
 	m := session.NewManager(session.Options{HealthInterval: -1})
 	t.Cleanup(func() { _ = m.Close() })
 	one, err := m.Register(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, one.Connect(t.Context()))
 	o, err := check.Take(t.Context(), one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plots := map[string][]string{} // names of what was drawn, by what was measured
 	rep, err = check.Run(t.Context(), &check.Subject{Offer: o, Session: one}, []check.Section{s}, check.Tool{}, check.Watch{Progress: func(p check.Progress) {
 		if p.Section != s.Name() || p.Total != 3 {
@@ -84,9 +79,7 @@ func examined(t *testing.T, cfg config.Server, s *Section) (ids []string, rep *c
 			}
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for what, names := range plots {
 		if rep.Sections[len(rep.Sections)-1].Outcomes == nil && !slices.Equal(names, []string{"p50", "p99", "rate"}) {
 			t.Errorf("of %s there are plots of %q", what, names)
@@ -101,9 +94,7 @@ func examined(t *testing.T, cfg config.Server, s *Section) (ids []string, rep *c
 // Each rule finds what it is about, and not what another is.
 func TestRules(t *testing.T) {
 	slo, err := ParseObjective("p50<1ns")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var began atomic.Value // when one client began
 	var each atomic.Int64  // how long its requests took
 	for _, c := range []struct {
@@ -181,9 +172,7 @@ func TestOfNoUse(t *testing.T) {
 	m := session.NewManager(session.Options{HealthInterval: -1})
 	defer m.Close()
 	one, err := m.Register(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &Section{}
 	if err := s.Run(ctx, &check.Subject{Session: one}, check.NewRecorder(s, check.Watch{})); err == nil {
 		t.Error("a check that was interrupted went on")

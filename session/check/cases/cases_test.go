@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -35,9 +36,7 @@ func TestRules(t *testing.T) {
 		return nil
 	}}
 	rep, err := check.Run(t.Context(), &check.Subject{}, []check.Section{s}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen, prints := map[string]bool{}, map[string]bool{}
 	for i, f := range rep.Findings {
 		if got := f.ID + " " + f.Place.Name; got != want[i] || f.Severity != check.Error || prints[f.Fingerprint] {

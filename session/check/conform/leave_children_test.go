@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -24,22 +25,16 @@ func TestWhatIsLeftBehindIsWaitedForOnce(t *testing.T) {
 	cfg.Command = "sh"
 	_, s := sessiontest.Open(t, session.Options{}, cfg)
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	target, err := newTarget(&check.Subject{Offer: o, Session: s}, 20*time.Second, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	target.others = 100 * time.Millisecond
 	for i, want := range []time.Duration{target.others, hardly} {
 		c := target.connection(rev2511)
 		if got := c.leaveGrace(); got.Input != time.Minute || got.Others != want {
 			t.Errorf("process %d has %+v, want a minute and %v for what it leaves behind", i+1, got, want)
 		}
-		if err := c.open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.open(t.Context()))
 		c.close()
 		if e := c.pipe.exit; e.Forced != "" || e.Left == 0 || e.Took < busy {
 			t.Errorf("process %d: %+v", i+1, e)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -53,9 +54,7 @@ func slowly(how string) int {
 func TestSlowToStart(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := examinedWithin(t, config.Server{Name: "slow", Transport: config.Stdio, Command: self, Env: map[string]string{starting: "700ms"}}, func() {}, 300*time.Millisecond, "discovery", "exits")
 	if len(r.Findings) > 0 || len(passed(r)) != 2 {
 		t.Errorf("%+v %+v", r.Findings, r.Sections)
@@ -71,19 +70,13 @@ func TestSlowToStart(t *testing.T) {
 func TestExitsBesideWhatWasEnded(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cfg := config.Server{Name: "locks", Transport: config.Stdio, Command: self, Env: map[string]string{locks: t.TempDir()}}
 	_, s := sessiontest.Open(t, session.Options{}, cfg)
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	section, err := New(Options{Rules: []string{"version-supported", "exits"}, leave: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section}, check.Tool{}, check.Watch{})
 	if err != nil || len(r.Findings) > 0 || len(passed(r)) != 2 {
 		t.Errorf("%v: %+v %+v", err, r.Findings, r.Sections)

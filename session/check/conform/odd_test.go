@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // odd is set for a process of the tests that is a server over stdio.
@@ -83,9 +84,7 @@ func marked(x *turn) bool {
 func oddServer(t *testing.T) config.Server {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return config.Server{Name: "odd", Transport: config.Stdio, Command: self, Env: map[string]string{odd: "1"}}
 }
 

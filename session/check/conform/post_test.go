@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What the configuration has for a request is added to it, without what a rule is about.
@@ -17,13 +18,9 @@ func TestEquip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ host, want string }{{"", "a.example"}, {"localhost:1", "a.example"}, {"elsewhere.example", "elsewhere.example"}} {
 		p, err := newPoster(config.Server{Transport: config.HTTP, URL: "http://localhost:1/mcp", Headers: map[string]string{"HOST": "a.example", "X-Key": "k"}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req, err := http.NewRequest(http.MethodPost, "http://localhost:1/mcp", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if req.Host = c.host; c.host == "elsewhere.example" {
 			req.Header.Set("User-Agent", "mine")
 		}
@@ -43,12 +40,8 @@ func TestFindSuite(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		at := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		require.NoError(t, os.WriteFile(at, []byte(text), mode))
 		return at
 	}
 	const own = "node_modules/" + suitePackage
@@ -72,9 +65,7 @@ func TestFindSuite(t *testing.T) {
 	find(dir, beside)
 	t.Setenv("PATH", "")
 	find(dir, beside)
-	if err := os.Remove(beside); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(beside))
 	if _, err := FindSuite(dir); err == nil || !strings.Contains(err.Error(), "needs Node, which is not installed") {
 		t.Errorf("%v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -157,9 +158,7 @@ func (c *changed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func everything(t *testing.T) http.Handler {
 	t.Helper()
 	a, err := agentsrv.New(agentsrv.Options{Profile: agentsrv.Everything, PageSize: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -197,21 +196,15 @@ func examinedWithin(t *testing.T, cfg config.Server, begin func(), wait time.Dur
 	t.Helper()
 	_, s := sessiontest.Open(t, session.Options{}, cfg)
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o.Tools = slices.DeleteFunc(o.Tools, func(it offer.Item) bool {
 		return it.Name == "sleep" || it.Name == "failing_job" || it.Name == "protocol_error_job"
 	})
 	begin()
 	section, err := New(Options{Rules: rules, Wait: wait, leave: 200 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 

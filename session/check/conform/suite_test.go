@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -74,18 +75,12 @@ func playSuite(args []string) int {
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	for _, d := range []string{"requirements", "dist"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(filepath.Join(dir, d), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "requirements", rev2511+".yaml"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "requirements", rev2511+".yaml"), nil, 0o600))
 	var mu sync.Mutex
 	asked := map[string]int{}
 	c := &changed{agent: everything(t), s: state{n: map[string]int{}}}
@@ -115,13 +110,9 @@ func TestSuite(t *testing.T) {
 	t.Cleanup(web.CloseClientConnections)
 	_, s := sessiontest.Open(t, session.Options{}, config.Server{Name: "agent", URL: web.URL + "/here", Transport: config.HTTP, Headers: map[string]string{"X-Key": "k"}})
 	o, err := check.Take(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	section, err := New(Options{Rules: []string{"suite-*"}, Suite: &Suite{Node: self, Script: filepath.Join(dir, "dist", suiteScript)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section}, check.Tool{}, check.Watch{})
 	if err != nil || r.Sections[1].Error != "" {
 		t.Fatal(err, r.Sections)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What is counted in a text, at the edges of each feature.
@@ -81,9 +82,7 @@ func TestTableAndNotes(t *testing.T) {
 	sub := subject(t, tools...)
 	for kind, list := range map[offer.Kind]*[]offer.Item{offer.Prompts: &sub.Prompts, offer.Resources: &sub.Resources} {
 		l, err := new(offer.Pages).Read([]byte(`{"`+kind.String()+`":[{"name":"a","uri":"x://a"},{"name":"b","uri":"x://b"}]}`), kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		*list = l.Items
 	}
 	sub.Resources, sub.Instructions = sub.Resources[:1], "Use it well."

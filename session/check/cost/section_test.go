@@ -11,15 +11,14 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // subject is a server with tools of these definitions.
 func subject(t *testing.T, tools ...string) *check.Subject {
 	t.Helper()
 	l, err := new(offer.Pages).Read([]byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), offer.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &check.Subject{Offer: check.Offer{Server: "my server", Tools: l.Items}}
 }
 
@@ -154,9 +153,7 @@ func TestFigures(t *testing.T) {
 	sub := subject(t, append(plain(8), tool("big", strings.Repeat("word ", 300), `"p":{"type":"string","description":"`+strings.Repeat("more ", 100)+`"}`))...)
 	_, rep := found(t, &Section{}, sub)
 	var f Figures
-	if err := json.Unmarshal(rep.Sections[1].Figures, &f); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(rep.Sections[1].Figures, &f))
 	sum := 0
 	for _, e := range f.Entries {
 		sum += e.Tokens

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // measured is a definition of a real server's tool: the features of its text, and what tokenizers count. The texts are not ours to keep.
@@ -24,9 +26,7 @@ type measured struct {
 func readMeasured(t *testing.T) (out []measured) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/measured.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(raw)) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -84,18 +84,14 @@ func TestTokensOfServers(t *testing.T) {
 // TestTokensOfTexts has texts in many scripts, code and numbers, whose features are counted here and now.
 func TestTokensOfTexts(t *testing.T) {
 	raw, err := os.ReadFile("testdata/texts.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	estimate, real := 0, 0
 	for line := range bytes.Lines(raw) {
 		var x struct {
 			Name, Text string
 			O200k      int
 		}
-		if err := json.Unmarshal(line, &x); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &x))
 		e := Tokens(x.Text)
 		estimate, real = estimate+e, real+x.O200k
 		if off := float64(e)/float64(x.O200k) - 1; math.Abs(off) > 0.4 {
@@ -121,9 +117,7 @@ func TestMeasure(t *testing.T) {
 		return
 	}
 	f, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	var out bytes.Buffer
 	fmt.Fprintln(&out, "# server, tool, what count of tokens.go gives for its definition as a model gets it, and tokens by o200k_base, cl100k_base and Claude 2")
@@ -134,17 +128,11 @@ func TestMeasure(t *testing.T) {
 			Server, Name, Text     string
 			O200k, Cl100k, Claude2 int
 		}
-		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &x))
 		fmt.Fprintln(&out, x.Server, x.Name, strings.Trim(fmt.Sprint(count(x.Text)), "[]"), x.O200k, x.Cl100k, x.Claude2)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("testdata/measured.tsv", out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lines.Err())
+	require.NoError(t, os.WriteFile("testdata/measured.tsv", out.Bytes(), 0o644))
 }
 
 func TestTokensNeverPanic(t *testing.T) {

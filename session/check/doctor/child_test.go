@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -204,9 +205,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	want(t, r, "spawn", doctor.Skipped, "no program to start")
 
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "mcp-server-tiny"), []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mcp-server-tiny"), []byte("#!/bin/sh\n"), 0o700))
 	typo := config.OfCommand("mcp-server-tniy")
 	typo.Env = map[string]string{"PATH": dir}
 	fails(t, diagnose(t, typo), "program", failure.SpawnFailed, "did you mean mcp-server-tiny?")
@@ -218,9 +217,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	fails(t, diagnose(t, script(t, "#!/no/such/python3\n")), "program", failure.SpawnFailed, "the interpreter /no/such/python3")
 
 	plain := script(t, "#!/bin/sh\n")
-	if err := os.Chmod(plain.Command, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(plain.Command, 0o600))
 	if os.Geteuid() != 0 || runtime.GOOS == "linux" { // LookPath wants a bit that says so, of root as well
 		fails(t, diagnose(t, plain), "program", failure.SpawnFailed, "make the file executable")
 	}
@@ -237,9 +234,7 @@ func TestAProgramForAnotherProcessor(t *testing.T) {
 		t.Skip("programs of other systems look different")
 	}
 	b, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	binary.LittleEndian.PutUint16(b[18:], uint16(elf.EM_RISCV)) // e_machine, of both classes
 	fails(t, diagnose(t, script(t, string(b))), "program", failure.SpawnFailed, "for another processor (EM_RISCV", "the build for this machine")
 }
@@ -253,16 +248,10 @@ func TestVersionsOfRuntimes(t *testing.T) {
 		"npx":  "#!/bin/sh\n[ \"$1\" = --version ] && echo 10.2.4 && exit\nexec " + faketest.Binary(t) + " good\n",
 		"uvx":  "#!/bin/sh\n[ \"$1\" = --version ] && exec /bin/sleep 60\nexec " + faketest.Binary(t) + " good\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"engines":{"node":">=20 <23"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"engines":{"node":">=20 <23"}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600))
 	of := func(command string, args ...string) config.Server {
 		s := config.OfCommand(command, args...)
 		s.Env = map[string]string{"PATH": dir}
@@ -319,9 +308,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	s.Args = []string{filepath.Join(home, "data"), "--token", "hunter2hunter2"}
 	r := diagnose(t, s, func(o *doctor.Options) { o.Home = home })
 	raw, err := r.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, secret := range []string{"abcdef-123456", "hunter2hunter2", home} {
 		if strings.Contains(string(raw), secret) {
 			t.Errorf("%s is in the report:\n%s", secret, raw)

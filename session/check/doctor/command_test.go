@@ -7,6 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A command that wants a login is not started without one, and has no failed step; one that refuses its token says so.
@@ -21,9 +22,7 @@ func TestC4b_CommandsThatWantALogin(t *testing.T) {
 	if r.Err() != nil || r.Connected() {
 		t.Error(said(r))
 	}
-	if err := auth.New(c.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, auth.New(c.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}))
 	r = diagnose(t, c.Config(), logins)
 	want(t, r, "oauth", doctor.OK, "logged in at "+c.URL)
 	if !r.Connected() || strings.Contains(said(r), "zqaccesszq") {

@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestAHealthyServerOverHTTP(t *testing.T) {
@@ -81,9 +82,7 @@ func TestANameThatIsLookedUp(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	s := config.Server{Name: "other", Transport: config.Auto, URL: "http://" + l.Addr().String() + "/mcp"}
 	go func() { // what listens there is something else

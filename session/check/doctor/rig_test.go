@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // diagnose looks at a server, and fails where a step was left running.
@@ -103,9 +104,7 @@ func healthy(t *testing.T, r doctor.Report) {
 func entry(t *testing.T, file, text string) (config.Set, config.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	set, err := config.Load(config.Options{Files: []string{path}, LookupEnv: func(string) (string, bool) { return "", false }})
 	if err != nil || len(set.Servers) != 1 {
 		t.Fatalf("%v, %d servers", err, len(set.Servers))
@@ -117,9 +116,7 @@ func entry(t *testing.T, file, text string) (config.Set, config.Server) {
 func script(t *testing.T, text string) config.Server {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "server")
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 	return config.OfCommand(path)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -54,9 +55,7 @@ func fuzzed(t *testing.T, cfg config.Server, o Options, allow ...string) *check.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	rep, err := fuzzedBy(ctx, t, cfg, with(o), check.Watch{}, allow...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rep
 }
 
@@ -70,16 +69,10 @@ func fuzzedBy(ctx context.Context, t *testing.T, cfg config.Server, make func(*j
 	}()
 	cfg.Name = "subject"
 	s, err := m.Register(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Connect(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, s.Connect(ctx))
 	offer, err := check.Take(ctx, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	subject := &check.Subject{Offer: offer, Session: s, Allow: allow, Again: func(ctx context.Context, change func(*config.Server)) (*session.Session, func(), error) {
 		again := s.Config()
 		change(&again)
@@ -171,9 +164,7 @@ func TestFailuresAreKept(t *testing.T) {
 				var v struct {
 					Replayed []struct{ Verdict, Rule, Name string }
 				}
-				if err := json.Unmarshal(s.Figures, &v); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, json.Unmarshal(s.Figures, &v))
 				return fmt.Sprint(v.Replayed)
 			}
 		}
@@ -193,9 +184,7 @@ func TestFailuresAreKept(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(f, bytes.ReplaceAll(raw, []byte(`"rpc_error"`), []byte(`"is_error"`)), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	rep = fuzzed(t, faketest.Stdio(t, behave.Good), o, "is_error")
 	if got := verdicts(rep); !strings.Contains(got, "{fixed fuzz/wrong-layer is_error}") || !strings.Contains(got, "{not allowed fuzz/answer-twice twice}") {

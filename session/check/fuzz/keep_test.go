@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // What was kept is read again as it was; long arguments have a file of their own. What is not a kept failure is refused by its name.
@@ -28,9 +29,7 @@ func TestKeeper(t *testing.T) {
 		t.Helper()
 		v := schema.ObjectValue(schema.Member{Name: "s", Value: schema.StringValue(strings.Repeat("x", n))})
 		call, err := k.put(target, target.classify(Value{Value: v, Extreme: n == 0}), h, 7, how)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return call
 	}
 	few := maxInline - len(`{"s":""}`)
@@ -54,9 +53,7 @@ func TestKeeper(t *testing.T) {
 	}
 	for text, want := range map[string]string{`{"format":99}`: "its format is 99, and 1 is known", `{`: "unexpected end of JSON input", `{"format":"1"}`: "cannot unmarshal"} {
 		bad := filepath.Join(k.dir, "z.json")
-		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(bad, []byte(text), 0o600))
 		_, err := k.read()
 		var f *failure.Error
 		if !errors.As(err, &f) || f.Message != "cannot read the kept failure "+bad || !strings.Contains(f.Detail, want) {

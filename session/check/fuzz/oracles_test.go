@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -243,9 +244,7 @@ func TestSlow(t *testing.T) {
 	}})
 	for args, want := range map[string]int{`{"n":7}`: 1, `{"n":8}`: 0} {
 		v, err := schema.ParseValue([]byte(args))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		usual := timing{took: time.Millisecond}
 		if want == 0 {
 			usual.took = 20 * time.Second // so that no call of now is slow
@@ -255,9 +254,7 @@ func TestSlow(t *testing.T) {
 			o := Options{Timeout: time.Minute, Journal: j, Repro: func(c Call) string { return c.Name + " " + string(c.Arguments) }}
 			return &slowly{section{o}, []timing{usual, usual, usual, usual, most}}
 		}, check.Watch{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := found(rep); len(got) != want || want == 1 && got[0] != "slow waits "+args {
 			t.Errorf("%s: %q", args, got)
 		}

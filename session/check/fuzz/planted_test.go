@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Why no oracle names what a part of the fake server does.
@@ -60,13 +61,9 @@ func listed(t *testing.T, mode behave.Mode) (names []string) {
 	if err == nil {
 		err = s.Connect(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := s.List(context.Background(), offer.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, it := range list.Items {
 		names = append(names, it.Name)
 	}

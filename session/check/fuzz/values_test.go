@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func generator() *Generator { return NewGenerator(rand.New(rand.NewPCG(1, 1)), nil) }
@@ -119,9 +120,7 @@ func TestExplodingSchemas(t *testing.T) {
 
 func TestSmaller(t *testing.T) {
 	v, err := schema.ParseValue([]byte(`{"keep":{"list":[1,2,3,"needle",5]},"other":true,"text":"abcdefgh"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fails := func(v *schema.Value) bool { return strings.Contains(v.Get("keep").Get("list").String(), "eed") }
 	for again := true; again; {
 		again = false
@@ -145,9 +144,7 @@ func TestSmallerInOrder(t *testing.T) {
 		`{}`: ``, `{"a":true}`: `{} {} {"a":false}`, `{"a":null,"b":null,"c":null,"d":null}`: `{} {"a":null,"b":null} {"c":null,"d":null} {"b":null,"c":null,"d":null} {"a":null,"c":null,"d":null} {"a":null,"b":null,"d":null} {"a":null,"b":null,"c":null}`,
 	} {
 		v, err := schema.ParseValue([]byte(from))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var tried []string
 		if !Smaller(v, func(s *schema.Value) bool { tried = append(tried, s.String()); return true }) {
 			t.Errorf("%s: it was stopped", from)

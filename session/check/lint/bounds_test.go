@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // large is a server with n tools as real ones are: a few parameters each, with defaults, an enum, a list, a nested object, and a result.
@@ -111,8 +112,6 @@ func FuzzExamine(f *testing.F) {
 				t.Errorf("%+v", f)
 			}
 		}})
-		if err := section.Run(t.Context(), s, rec); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, section.Run(t.Context(), s, rec))
 	})
 }

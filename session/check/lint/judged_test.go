@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // only are the findings of one rule.
@@ -206,9 +207,7 @@ func TestFixesAreForTheCase(t *testing.T) {
 func TestSeveritiesAreOneTable(t *testing.T) {
 	t.Parallel()
 	s, err := lint.New(lint.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	byID := map[string]*check.Rule{}
 	for _, r := range s.Rules() {
 		byID[r.ID] = r
@@ -231,18 +230,12 @@ var update = flag.Bool("update", false, "write how many rules there are into the
 func TestManualCountsTheRules(t *testing.T) {
 	t.Parallel()
 	s, err := lint.New(lint.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	manual, err := os.ReadFile("../README.md") // not what is embedded: another section may just have written its numbers
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	said := regexp.MustCompile(`by \d+ rules;`).ReplaceAllString(string(manual), fmt.Sprintf("by %d rules;", len(s.Rules())))
 	if *update {
-		if err := os.WriteFile("../README.md", []byte(said), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile("../README.md", []byte(said), 0o600))
 	} else if said != string(manual) || !strings.Contains(said, " rules;") {
 		t.Errorf("the manual does not say that there are %d rules: go test ./session/check/lint -run TestManual -update", len(s.Rules()))
 	}

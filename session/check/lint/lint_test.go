@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -52,13 +53,9 @@ func tolerant(doc string) *check.Subject {
 func examine(t testing.TB, s *check.Subject, o lint.Options) *check.Report {
 	t.Helper()
 	section, err := lint.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := check.Run(t.Context(), s, []check.Section{section}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Findings {
 		if f.Rule.Section() != "lint" {
 			t.Fatalf("%s: %s %s", f.ID, f.Message, f.Evidence)
@@ -141,9 +138,7 @@ func TestCapabilityMissing(t *testing.T) {
 			})
 		})}, config.Server{})
 		o, err := check.Take(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := examine(t, &check.Subject{Offer: o, Session: s}, lint.Options{})
 		found := 0
 		for _, f := range got.Findings {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The SDK itself refuses what the rules say that it refuses, and nothing else of their cases.
@@ -76,9 +77,7 @@ func TestPeerSDKAgrees(t *testing.T) {
 	var answers []peertest.Answer
 	for k, e := range entries {
 		good, err := schema.ParseValue([]byte(e.good))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, p := range e.paths {
 			for _, v := range values {
 				value, _ := schema.ParseValue([]byte(v))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check/rules"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Frames of one shape are validated once: so shape has to look at all that the schemas of the protocol do. A member whose value
@@ -15,15 +16,11 @@ func TestShapeSeesWhatSchemasSay(t *testing.T) {
 	t.Parallel()
 	for _, rev := range rules.Revisions() {
 		doc, err := load(rev)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defs := map[string]any{}
 		for name, raw := range doc.defs {
 			var v any
-			if err := json.Unmarshal(raw, &v); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(raw, &v))
 			defs[name] = v
 		}
 		var named func(v any, hops int) bool

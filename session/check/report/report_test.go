@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -92,9 +93,7 @@ func options() report.Options {
 func written(t *testing.T, format string, r *check.Report, o report.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Write(&b, format, r, o); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, report.Write(&b, format, r, o))
 	return b.String()
 }
 
@@ -111,14 +110,10 @@ func TestGoldens(t *testing.T) {
 	} {
 		path := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 		}
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got != string(want) {
 			t.Errorf("%s differs; see what changed, and run with -update:\n%s", name, got)
 		}
@@ -130,9 +125,7 @@ func compiled(t *testing.T, path string) *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	s, err := c.Compile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -163,9 +156,7 @@ func TestValidAgainstTheirSchemas(t *testing.T) {
 			valid(t, sarif, written(t, report.SARIF, r, o))
 			valid(t, own, written(t, report.JSON, r, o))
 			n, err := document(strings.NewReader(written(t, report.JUnit, r, o)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := junit.validate(n); err != nil {
 				t.Error(err)
 			}
@@ -176,9 +167,7 @@ func TestValidAgainstTheirSchemas(t *testing.T) {
 // What is documented is what is written, member by member.
 func TestSchemaHasAllMembers(t *testing.T) {
 	raw, err := os.ReadFile("report.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, manual, _ := strings.Cut(check.README, "## The report as JSON")
 	var walk func(reflect.Type)
 	walk = func(typ reflect.Type) {
@@ -210,9 +199,7 @@ func TestWriteAll(t *testing.T) {
 	all := []report.Of{{Report: sample(), Options: options()}, {Report: empty(), Options: options()}, {Report: nasty(), Options: options()}}
 	written := func(format string) string {
 		var b bytes.Buffer
-		if err := report.WriteAll(&b, format, all); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, report.WriteAll(&b, format, all))
 		return b.String()
 	}
 	valid(t, compiled(t, "testdata/sarif-schema-2.1.0.json"), written(report.SARIF))
@@ -228,9 +215,7 @@ func TestWriteAll(t *testing.T) {
 		valid(t, own, string(r))
 	}
 	n, err := document(strings.NewReader(written(report.JUnit)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := readXSD(t, "testdata/junit-10.xsd").validate(n); err != nil {
 		t.Error(err)
 	}
@@ -250,9 +235,7 @@ func TestWriteAll(t *testing.T) {
 func TestJSONIsTheReport(t *testing.T) {
 	want := sample()
 	var got check.Report
-	if err := json.Unmarshal([]byte(written(t, report.JSON, want, options())), &got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(written(t, report.JSON, want, options())), &got))
 	for i := range want.Findings {
 		want.Findings[i].Rule = nil
 	}
@@ -413,18 +396,14 @@ func TestManyFindings(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
 			l := &largest{Writer: &out}
-			if err := report.Write(l, format, r, o); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, report.Write(l, format, r, o))
 			want := n
 			switch format {
 			case report.JUnit:
 				want++ // the message of the rule that fails
 				dec := xml.NewDecoder(bytes.NewReader(out.Bytes()))
 				for err := error(nil); !errors.Is(err, io.EOF); _, err = dec.RawToken() {
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 				}
 			case report.JSON, report.SARIF:
 				if !json.Valid(out.Bytes()) {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // node is an element of a document, without its text but with whether it has any.
@@ -64,14 +66,10 @@ type xsd struct {
 func readXSD(t *testing.T, path string) *xsd {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
 	root, err := document(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := &xsd{elements: map[string]*node{}, types: map[string]*node{}, models: map[*node]*regexp.Regexp{}}
 	for _, n := range root.children {
 		switch n.name {
@@ -219,9 +217,7 @@ func TestXSD(t *testing.T) {
 		`<unknown/>`: "not an element",
 	} {
 		n, err := document(strings.NewReader(doc))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		err = x.validate(n)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", doc, err, want)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // code is where the rules of a section are found, by the section.
@@ -77,9 +79,7 @@ func TestNothingIsReadAtStart(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 }
 
@@ -87,18 +87,14 @@ func TestNothingIsReadAtStart(t *testing.T) {
 func each(t *testing.T, dir string, f func(at string, n ast.Node)) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fset := token.NewFileSet()
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(fset, path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, d := range file.Decls {
 			ast.Inspect(d, func(n ast.Node) bool {
 				if g, is := n.(*ast.GenDecl); n != nil && (!is || ast.Decl(g) == d) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // names are the sections that have a file.
@@ -33,16 +35,12 @@ func TestRulesAreComplete(t *testing.T) {
 	withoutSource := []string{"cases/latency", "cases/snapshot", "cases/capture"} // the project's own words are what they rest on
 	for _, name := range names(t) {
 		raw, err := files.ReadFile(name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var written struct {
 			Sources map[string]string `yaml:"sources"`
 			Rules   []map[string]any  `yaml:"rules"`
 		}
-		if err := yaml.Unmarshal(raw, &written); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal(raw, &written))
 		all, seen, named := Of(name), map[string]bool{}, map[string]bool{}
 		if len(all) != len(written.Rules) || len(all) == 0 {
 			t.Fatalf("%s has %d rules, and %d were read", name, len(written.Rules), len(all))
@@ -82,9 +80,7 @@ func TestRulesAreComplete(t *testing.T) {
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/sections.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	published, used := map[string]bool{}, map[string]bool{}
 	for _, s := range strings.Fields(string(raw)) {
 		published[s] = true

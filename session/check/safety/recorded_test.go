@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -95,9 +96,7 @@ func TestSecretsInResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		rep, err := check.Run(t.Context(), subject(), []check.Section{sec}, check.Tool{}, check.Watch{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, strings.TrimPrefix(f.ID, "safety/")+" "+string(f.Sure)+" "+f.Place.String()+": "+f.Message)
@@ -210,9 +209,7 @@ func TestBudgetResults(t *testing.T) {
 		quoted, _ := json.Marshal(answer) // a string
 		w.call("tools/call", fmt.Sprintf(`{"name":"get","arguments":{"page":%d}}`, i), fmt.Sprintf(`"result":{"content":[{"type":"text","text":%s}],"structuredContent":%s}`, quoted, answer))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	budget.Ceiling(t, "results of 100,000 recorded calls looked at for safety", budget.Best(func() time.Duration {
 		start := time.Now()
 		sec := &safety.Section{Evidence: &contract.Recordings{Files: []string{file}}}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -29,9 +30,7 @@ func items(t *testing.T, k offer.Kind, list string) []offer.Item {
 func examine(t *testing.T, sec *safety.Section, s check.Subject) []check.Finding {
 	t.Helper()
 	rep, err := check.Run(context.Background(), &s, []check.Section{sec}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rep.Findings
 }
 
@@ -47,9 +46,7 @@ func TestRules(t *testing.T) {
 	covered := map[string]bool{"changed-under-lock": true, "changed-under-pin": true, "secret-in-result": true} // below, and in recorded_test.go
 	said := func(s string) string {
 		raw, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return `{"name":"add","description":` + string(raw) + `,"inputSchema":{"type":"object"}}`
 	}
 	hinted := func(name, about, hints string) string {
@@ -176,9 +173,7 @@ func TestEachNameForContext(t *testing.T) {
 func TestEachInvisibleCharacter(t *testing.T) {
 	trips := func(r rune, id string) bool {
 		raw, err := json.Marshal("Adds" + string(r) + "numbers.")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list := `{"name":"add","description":` + string(raw) + `,"inputSchema":{"type":"object"}}`
 		return slices.Contains(ids(examine(t, &safety.Section{}, check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, list)}})), id)
 	}
@@ -320,9 +315,7 @@ func TestChangedUnderLock(t *testing.T) {
 	}
 	was := of("one", "true")
 	lock := &contract.Lock{}
-	if err := lock.Accept("s", contract.Of(&was)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lock.Accept("s", contract.Of(&was)))
 	now := of("two", "false")
 	all := examine(t, &safety.Section{Lock: lock}, check.Subject{Offer: now})
 	if len(all) != 2 || all[0].Severity != check.Error || all[1].Severity != check.Warning || all[0].ID != "safety/changed-under-lock" {
@@ -373,17 +366,13 @@ func TestChangedUnderPin(t *testing.T) {
 	// What the lock says is not said again.
 	locked := check.Offer{Server: "s", Tools: items(t, offer.Tools, was["a"]+","+was["b"])}
 	lock := &contract.Lock{}
-	if err := lock.Accept("s", contract.Of(&locked)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lock.Accept("s", contract.Of(&locked)))
 	sec := &safety.Section{Pins: []safety.Pins{pins}, Lock: lock}
 	if got, want := ids(examine(t, sec, now)), []string{"changed-under-lock", "changed-under-lock", "changed-under-pin"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	rep, err = check.Run(t.Context(), &now, []check.Section{&contract.Section{Lock: lock}, sec}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got = ids(rep.Findings)
 	if slices.Contains(got, "changed-under-lock") || !slices.Contains(got, "contract/description") || !slices.Contains(got, "changed-under-pin") {
 		t.Errorf("%q", got)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestEveryPersonaHasASource(t *testing.T) {
@@ -39,9 +41,7 @@ func TestEveryPersonaHasASource(t *testing.T) {
 func TestReadAPersona(t *testing.T) {
 	read := func(content string) (Persona, error) {
 		path := filepath.Join(t.TempDir(), "own.yaml")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		return Read(path)
 	}
 	p, err := read("name: own\nclientInfo: {name: own, version: '1.10'}\ncapabilities: {sampling: {}}\nversions: ['2026-07-28', '2025-06-18']\n")

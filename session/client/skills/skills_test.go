@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -142,18 +143,14 @@ func TestWhatIsNotAsTheEntrySaysIsRefused(t *testing.T) {
 			change(l)
 			s := l.open(t)
 			sk, err := skills.Find(t.Context(), s, uri)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			f, err := skills.Load(t.Context(), s, sk)
 			var m *skills.Mismatch
 			if err == nil || !errors.As(err, &m) || m.URI != uri || !strings.Contains(err.Error(), want) || f.Text != "" {
 				t.Errorf("%v (%q got through)", err, f.Text)
 			}
 			var verdicts []string
-			if err := skills.Verify(t.Context(), s, sk, func(v skills.Verdict) { verdicts = append(verdicts, fmt.Sprint(v.Path, v.Err == nil)) }); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, skills.Verify(t.Context(), s, sk, func(v skills.Verdict) { verdicts = append(verdicts, fmt.Sprint(v.Path, v.Err == nil)) }))
 			if got := strings.Join(verdicts, " "); got != "SKILL.mdfalse references/FORMS.mdtrue" {
 				t.Error(got)
 			}
@@ -199,9 +196,7 @@ func TestDynamicSkills(t *testing.T) {
 	}
 	s := l.open(t)
 	sk, err := skills.Find(t.Context(), s, "today")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f, err := skills.Load(t.Context(), s, sk); err != nil || f.Verified {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -241,9 +236,7 @@ func TestFrontMatterIsComparedFieldByField(t *testing.T) {
 		}
 		s := l.open(t)
 		sk, err := skills.Find(t.Context(), s, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = skills.Load(t.Context(), s, sk)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s\n%v, want %q", c.yaml, err, c.want)

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -31,9 +32,7 @@ func TestS6_ManagerInterface(t *testing.T) {
 		b := toolset.NewBridge(m, config.Settings{})
 		defer sessiontest.CloseAll(t, m, b)
 		for _, c := range []config.Server{{Name: "github", Protocol: "2025-11-25"}, {Name: "files", Protocol: "2025-11-25"}, {Name: "off", Disabled: true}} {
-			if err := b.RegisterServer(c); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.RegisterServer(c))
 		}
 		if err := b.RegisterServer(config.Server{Name: "files"}); err == nil {
 			t.Error("a name was registered twice")
@@ -41,9 +40,7 @@ func TestS6_ManagerInterface(t *testing.T) {
 		if err := b.Connect(t.Context(), "off"); failure.KindOf(err) != failure.ServerDisabled {
 			t.Errorf("connecting a disabled server: %v", err)
 		}
-		if err := b.Connect(t.Context(), "github"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Connect(t.Context(), "github"))
 		if got := names(b.GetAllTools()); !slices.Equal(got, []string{"mcp__github__create_issue", "mcp__github__search"}) {
 			t.Errorf("tools = %v", got)
 		}
@@ -67,9 +64,7 @@ func TestS6_ManagerInterface(t *testing.T) {
 		if _, err := b.CallTool(t.Context(), "mcp__nobody__x", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
 			t.Errorf("an unknown server: %v", err)
 		}
-		if err := b.Disconnect("github"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Disconnect("github"))
 		synctest.Wait()
 		if got := names(b.GetAllTools()); !slices.Equal(got, []string{"mcp__files__read"}) || b.GetStatus()["github"].Connected {
 			t.Errorf("after Disconnect: %v, %+v", got, b.GetStatus()["github"])
@@ -111,9 +106,7 @@ func TestS6_S7_OnToolsChanged(t *testing.T) {
 			_ = b.GetStatus() // may be asked from inside the callback
 			seen.Store(&got)
 		})
-		if err := b.Connect(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Connect(t.Context(), "a"))
 		f.Change("one", "two")
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -130,12 +123,8 @@ func TestS11_V1_TwoServersMakeOneList(t *testing.T) {
 		m := sessiontest.Fleet(t, servers, "a", "b")
 		b := toolset.NewBridge(m, config.Settings{})
 		defer sessiontest.CloseAll(t, m, b)
-		if err := b.Connect(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Connect(t.Context(), "b"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Connect(t.Context(), "a"))
+		require.NoError(t, m.Connect(t.Context(), "b"))
 		synctest.Wait()
 		got := names(b.Registry().ListBySource(toolset.MCP))
 		if !slices.Equal(got, []string{"mcp__a__x", "mcp__a__y", "mcp__b__x"}) {
@@ -157,9 +146,7 @@ func TestS11_AutoDiscoverOff(t *testing.T) {
 		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
 		b := toolset.NewBridge(m, config.Settings{AutoDiscover: off()})
 		defer sessiontest.CloseAll(t, m, b)
-		if err := b.Connect(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Connect(t.Context(), "a"))
 		synctest.Wait()
 		if n := f.Count("tools/list"); n != 0 || len(b.GetAllTools()) != 0 {
 			t.Errorf("%d requests, %v; want none", n, names(b.GetAllTools()))
@@ -180,9 +167,7 @@ func TestS13_ToolsAreAskedForOnce(t *testing.T) {
 		use := func() {
 			t.Helper()
 			for range 20 {
-				if err := b.Connect(t.Context(), "a"); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, b.Connect(t.Context(), "a"))
 				if _, err := b.CallTool(t.Context(), "mcp__a__x", nil, session.CallOptions{}); err != nil {
 					t.Fatal(err)
 				}
@@ -228,9 +213,7 @@ func TestS13_TTL(t *testing.T) {
 				want int
 			}{{0, 1}, {c.ttl - time.Second, 1}, {2 * time.Second, 2}, {time.Second, 2}} {
 				time.Sleep(step.wait)
-				if err := b.Connect(t.Context(), "a"); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, b.Connect(t.Context(), "a"))
 				if n := f.Count("tools/list"); n != step.want {
 					t.Errorf("%s, step %d: %d requests, want %d", c.what, i, n, step.want)
 				}
@@ -246,9 +229,7 @@ func TestS13_ToolsOutliveAnIdleConnection(t *testing.T) {
 		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
 		b := toolset.NewBridge(m, config.Settings{})
 		defer sessiontest.CloseAll(t, m, b)
-		if err := b.Connect(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Connect(t.Context(), "a"))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if st := b.GetStatus()["a"]; st.Connected || st.ToolCount != 1 {
@@ -369,12 +350,8 @@ func TestC10_MaxConcurrentCalls(t *testing.T) {
 		start := time.Now()
 		for _, name := range []string{"a", "b"} {
 			s, err := m.Register(config.Server{Name: name, Protocol: "2025-11-25"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, s.Connect(t.Context()))
 			for range 3 {
 				calls.Go(func() {
 					if _, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{}); err != nil {
@@ -413,9 +390,7 @@ func TestS15_HungServersKeepNoOtherWaiting(t *testing.T) {
 		b := toolset.NewBridge(m, config.Settings{})
 		defer sessiontest.CloseAll(t, m, b)
 		for _, name := range names {
-			if err := b.RegisterServer(config.Server{Name: name, Protocol: "2025-11-25", ConnectTimeout: 2 * time.Hour, Timeout: 2 * time.Hour}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.RegisterServer(config.Server{Name: name, Protocol: "2025-11-25", ConnectTimeout: 2 * time.Hour, Timeout: 2 * time.Hour}))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -22,9 +23,7 @@ import (
 func mustGet(t *testing.T, p *toolset.Pool, name string) (*session.Session, func()) {
 	t.Helper()
 	s, release, err := p.Get(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s, release
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func tool(server, name string) toolset.RegisteredTool {
@@ -33,9 +34,7 @@ func TestS12_SourcesAndServers(t *testing.T) {
 	changes := 0
 	r.OnChange(func() { changes++ })
 	for _, v := range []toolset.RegisteredTool{tool("", "echo"), tool("git", "log"), tool("git__hub", "issue"), tool("git", "hub__x")} {
-		if err := r.Register(v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Register(v))
 	}
 	if got := names(r.ListBySource(toolset.Local)); !slices.Equal(got, []string{"echo"}) {
 		t.Errorf("Local = %v", got)

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -19,13 +20,9 @@ var update = flag.Bool("update", false, "write the reference of README.md and th
 func load(t *testing.T, body string) Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), FileName)
-	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	c, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range c.Warnings {
 		c.Warnings[i].File = filepath.Base(c.Warnings[i].File)
 	}
@@ -171,27 +168,19 @@ func TestTemplate(t *testing.T) {
 // The schema takes what the reader takes, and refuses what it warns about.
 func TestSchema(t *testing.T) {
 	var doc any
-	if err := yaml.Unmarshal(Schema(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(Schema(), &doc))
 	comp := jsonschema.NewCompiler()
 	comp.AssertFormat()
-	if err := comp.AddResource("config.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, comp.AddResource("config.json", doc))
 	schema, err := comp.Compile("config.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, body := range []string{
 		"theme: x", "keys: {a.b: [x], c.d: , e.f: y}", "mouse: true", "layout: {borders: ascii, split: 20, second: below, wrap: false, which_key: 1m30s}", "editor: code -w", "images: none",
 		"redaction: {names: X-A, patterns: [a+]}", "history: {enabled: false, days: 1, calls: 2, size: 3MiB}", "history: {size: 1000}", "registry: {url: http://localhost:1}", "$schema: x", "format: raw",
 		"timeout: 1.5s", "layout:", "thme: x", "mouse: 1", "layout: {split: 19}", "layout: {split: 30, x: 1}", "layout: {split: x}", "images: x", "redaction: {patterns: ['(']}", "redaction: {names: ['*']}", "timeout: 3", "history: {size: x}", "history: {size: 0}", "registry: {url: x}", "keys: 3", "format: x", "theme: ''",
 	} {
 		var v any
-		if err := yaml.Unmarshal([]byte(body), &v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal([]byte(body), &v))
 		valid, warned := schema.Validate(v), load(t, body).Warnings
 		if (valid == nil) != (len(warned) == 0) {
 			t.Errorf("%s: the schema says %v, the reader %v", body, valid, warned)
@@ -211,9 +200,7 @@ func TestManual(t *testing.T) {
 		have, err := os.ReadFile(file)
 		switch {
 		case *update:
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		case err != nil || string(have) != text:
 			t.Errorf("%s is not what go generate makes (%v)", file, err)
 		}

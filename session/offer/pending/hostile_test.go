@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestUnansweredIsBounded: in bytes, too.
@@ -46,9 +47,7 @@ func TestAnswerThatWasTakenCounts(t *testing.T) {
 		done <- fmt.Sprint(string(result), err)
 	}()
 	<-r.begun
-	if err := q.Answer(1, json.RawMessage(`{"you":1}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, q.Answer(1, json.RawMessage(`{"you":1}`)))
 	close(r.goOn)
 	if got := <-done; got != `{"you":1}<nil>` {
 		t.Error(got)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func question(method, params string) Question {
@@ -32,9 +34,7 @@ func script(t *testing.T, texts ...string) *Script {
 	t.Helper()
 	s := &Script{}
 	for _, x := range texts {
-		if err := s.Add([]byte(x)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Add([]byte(x)))
 	}
 	return s
 }
@@ -185,9 +185,7 @@ func TestWhatCanBeAnswered(t *testing.T) {
 		`[]`: {false, false, false},
 	} {
 		s := &Script{}
-		if err := s.Add([]byte(prepared)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Add([]byte(prepared)))
 		for i, k := range []Kind{Form, URL, Sampling} {
 			if got := New(Options{Rules: []Rule{s}}).Answers(k); got != want[i] {
 				t.Errorf("%s: %s can be answered: %v", prepared, k, got)

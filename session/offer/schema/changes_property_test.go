@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // maker makes schemas, mutations of them, and values.
@@ -240,9 +241,7 @@ func TestChangesAreCautious(t *testing.T) {
 				from, fromDefs = is, isDefs
 			}
 			raw, err := json.Marshal(m.value(from, fromDefs, 4))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			old, skipped := before.ValidateJSON(raw)
 			now, skipped2 := after.ValidateJSON(raw)
 			switch {

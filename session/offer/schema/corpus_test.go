@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // corpus calls fn with every schema of the recorded tools/list answers of the reference servers in testdata/peers.
@@ -17,9 +19,7 @@ func corpus(t *testing.T, fn func(t *testing.T, raw []byte)) {
 	n := 0
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var frame struct {
 			Result struct {
 				Tools []struct {
@@ -48,9 +48,7 @@ func corpus(t *testing.T, fn func(t *testing.T, raw []byte)) {
 func TestCorpus(t *testing.T) {
 	corpus(t, func(t *testing.T, raw []byte) {
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, raw); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Compact(&compact, raw))
 		if got := parse(t, string(raw)).String(); got != compact.String() {
 			t.Errorf("%s became %s", compact.String(), got)
 		}
@@ -61,9 +59,7 @@ func TestCorpus(t *testing.T) {
 		// The order of fields, read independently.
 		var want []string
 		var doc struct{ Properties json.RawMessage }
-		if err := json.Unmarshal(raw, &doc); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &doc))
 		if doc.Properties != nil {
 			dec := json.NewDecoder(bytes.NewReader(doc.Properties))
 			_, _ = dec.Token()
@@ -71,9 +67,7 @@ func TestCorpus(t *testing.T) {
 				k, _ := dec.Token()
 				want = append(want, k.(string))
 				var skip json.RawMessage
-				if err := dec.Decode(&skip); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, dec.Decode(&skip))
 			}
 		}
 		kids := s.Root().Children(nil)

@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -76,14 +77,10 @@ func serve(t *testing.T, o Options, answer http.HandlerFunc) (*router, *Client) 
 	}
 	srv.Start()
 	u, err := url.Parse(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o.RouterPort, _ = strconv.Atoi(u.Port())
 	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		c.Close()
 		srv.CloseClientConnections()
@@ -332,9 +329,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 func TestNoRouter(t *testing.T) {
 	port := nettest.FreePort(t)
 	c, err := New(Options{RouterPort: port, AuthToken: "s3cret"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	_, err = c.ListTools(t.Context(), "b")
 	if failure.KindOf(err) != failure.Transport || !strings.Contains(err.Error(), fmt.Sprintf("no router listens at 127.0.0.1:%d; start one with mcphud router", port)) || strings.Contains(err.Error(), "s3cret") {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // secure is a router over TLS with this certificate; asked is how many requests it saw, and port where it is.
@@ -35,13 +36,9 @@ func secure(t *testing.T, own nettest.Pair, answer http.HandlerFunc) (asked *ato
 		srv.Close()
 	})
 	u, err := url.Parse(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	port, err = strconv.Atoi(u.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return asked, port
 }
 
@@ -73,9 +70,7 @@ func TestR15_OverTLS(t *testing.T) {
 				result(`{"x":1}`)(w, r)
 			})
 			client, err := New(Options{RouterHost: c.host, RouterPort: port, RouterCA: c.ca, AuthToken: token})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer client.Close()
 			got, err := client.Request(t.Context(), "b", "ping", nil)
 			if c.says == "" {
@@ -108,9 +103,7 @@ func TestARedirectOverTLSIsNotFollowed(t *testing.T) {
 		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 	})
 	client, err := New(Options{RouterHost: "https://localhost", RouterPort: port, RouterCA: own.Cert, AuthToken: "s3cret"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer client.Close()
 	for _, to = range []string{"https://localhost:" + strconv.Itoa(there) + "/mcps/b/mcp", "/elsewhere"} {
 		if _, err := client.Request(t.Context(), "b", "ping", nil); err == nil || !strings.Contains(err.Error(), "307") || elsewhere.Load() != 0 {
@@ -126,17 +119,13 @@ func TestTheOtherScheme(t *testing.T) {
 	asked, port := secure(t, own, result(`{}`))
 	_, at, _ := strings.Cut(plain.Router(), ":")
 	plainPort, err := strconv.Atoi(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for says, o := range map[string]Options{
 		"does not speak TLS; nothing was sent; write http://": {RouterHost: "https://127.0.0.1", RouterPort: plainPort, RouterCA: own.Cert, AuthToken: "s3cret"},
 		"write https:// before the host in ROUTER_HOST":       {RouterPort: port, AuthToken: "s3cret"},
 	} {
 		client, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = client.Request(t.Context(), "b", "ping", nil)
 		client.Close()
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {
@@ -150,9 +139,7 @@ func TestTheOtherScheme(t *testing.T) {
 
 func TestACertificateThatCannotBe(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.pem")
-	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(text, []byte("swordfish"), 0o600))
 	own := nettest.SelfSigned(t)
 	for says, o := range map[string]Options{
 		"no such file":                {RouterHost: "https://x", RouterCA: text + ".none"},

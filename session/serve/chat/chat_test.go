@@ -12,14 +12,13 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func newClient(t *testing.T, m Model) *Client {
 	t.Helper()
 	c, err := New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 

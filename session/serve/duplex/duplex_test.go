@@ -140,12 +140,3 @@ func wait[T any](t *testing.T, what string, c <-chan T) T {
 		panic("not reached")
 	}
 }
-
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within 30 s", what)
-		}
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // stream is the event stream of a client.
@@ -22,9 +24,7 @@ type stream struct {
 func openStream(t *testing.T, h *host, token string) *stream {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/sse", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -48,9 +48,7 @@ func (s *stream) event(t *testing.T) (name, data string) {
 	t.Helper()
 	for {
 		line, err := s.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		switch line = strings.TrimSpace(line); {
 		case strings.HasPrefix(line, "event: "):
 			name = line[len("event: "):]
@@ -72,18 +70,14 @@ func (s *stream) hears(t *testing.T, want string) {
 func post(t *testing.T, url, token, body string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, _ = io.Copy(io.Discard, res.Body)
 	_ = res.Body.Close()
 	return res.StatusCode
@@ -126,7 +120,7 @@ func TestR3b_EventsAndMessages(t *testing.T) {
 	}
 	_ = s.res.Body.Close()
 	wait(t, "the end of the session", h.ended)
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 	want(ping, "ann", http.StatusNotFound, "")
 }
 
@@ -144,9 +138,7 @@ func TestR3b_PagesOfOthersOpenNoStream(t *testing.T) {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
@@ -166,9 +158,7 @@ func TestR3b_PagesOfOthersOpenNoStream(t *testing.T) {
 func TestR3b_ClientThatNeverReads(t *testing.T) {
 	h := newHost(t, Options{Write: 300 * time.Millisecond})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	if _, err := fmt.Fprintf(conn, "GET /sse HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(h.url, "http://")); err != nil {
 		t.Fatal(err)
@@ -177,9 +167,7 @@ func TestR3b_ClientThatNeverReads(t *testing.T) {
 	messages := ""
 	for messages == "" {
 		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if at, ok := strings.CutPrefix(strings.TrimSpace(line), "data: "); ok {
 			messages = h.url + at
 		}
@@ -190,7 +178,7 @@ func TestR3b_ClientThatNeverReads(t *testing.T) {
 			t.Fatalf("status %d", status)
 		}
 	}
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 	if got := post(t, messages, "", ping); got != http.StatusNotFound {
 		t.Errorf("status %d", got)
 	}

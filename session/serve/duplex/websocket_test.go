@@ -15,15 +15,15 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // dial opens a WebSocket.
 func dial(t *testing.T, h *host, header http.Header) *websocket.Conn {
 	t.Helper()
 	c, _, err := websocket.Dial(t.Context(), h.url+"/ws", &websocket.DialOptions{HTTPHeader: header, Subprotocols: []string{"mcp"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.Subprotocol() != "mcp" {
 		t.Errorf("subprotocol %q", c.Subprotocol())
 	}
@@ -34,9 +34,7 @@ func dial(t *testing.T, h *host, header http.Header) *websocket.Conn {
 
 func say(t *testing.T, c *websocket.Conn, text string) {
 	t.Helper()
-	if err := c.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Write(t.Context(), websocket.MessageText, []byte(text)))
 }
 
 // hears reads a message with this in it.
@@ -73,7 +71,7 @@ func TestP14b_BothWaysOverAWebSocket(t *testing.T) {
 	if got := wait(t, "the end of the session", h.ended); got != "s1" {
 		t.Errorf("session %q ended", got)
 	}
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 }
 
 func TestP14b_WhoMayOpenAWebSocket(t *testing.T) {
@@ -85,7 +83,7 @@ func TestP14b_WhoMayOpenAWebSocket(t *testing.T) {
 		}
 		if c != nil {
 			_ = c.Close(websocket.StatusNormalClosure, "")
-			await(t, "no connection", func() bool { return h.Connections() == 0 })
+			require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 		}
 	}
 	if _, res, _ := websocket.Dial(t.Context(), h.url+"/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer eve"}}}); res == nil || res.StatusCode != http.StatusUnauthorized {
@@ -106,9 +104,7 @@ type raw struct {
 func rawDial(t *testing.T, h *host) *raw {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 	if _, err := fmt.Fprintf(c, "GET /ws HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", strings.TrimPrefix(h.url, "http://")); err != nil {
@@ -265,7 +261,7 @@ func TestP14b_HostileFrames(t *testing.T) {
 		conn.frame(t, fin|opClose, true, "\x03\xe8")
 		conn.closed(t, 1000)
 	})
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 }
 
 // A client that reads nothing, or is gone without a word, is not waited for.
@@ -275,12 +271,12 @@ func TestP14b_ClientThatDoesNotRead(t *testing.T) {
 	for range 20 {
 		conn.frame(t, fin|opText, true, `{"jsonrpc":"2.0","id":1,"method":"big","params":{"n":3000000}}`)
 	}
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 
 	h = newHost(t, Options{Write: 100 * time.Millisecond, Heartbeat: 20 * time.Millisecond})
 	rawDial(t, h) // answers no ping
-	await(t, "a connection", func() bool { return h.Connections() == 1 })
-	await(t, "no connection", func() bool { return h.Connections() == 0 })
+	require.Eventually(t, "a connection", func() bool { return h.Connections() == 1 })
+	require.Eventually(t, "no connection", func() bool { return h.Connections() == 0 })
 }
 
 // What runs when the server closes has its answer, and then the client is told.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -58,9 +59,7 @@ func listen(t *testing.T, i *Injector, spared ...string) func(body string, heade
 	t.Cleanup(func() { hc.CloseIdleConnections(); srv.Close() })
 	return func(body string, header ...string) reply {
 		req, err := http.NewRequest(http.MethodPost, srv.URL+"/mcp", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		for n := 0; n < len(header); n += 2 {
 			req.Header.Set(header[n], header[n+1])
@@ -77,9 +76,7 @@ func listen(t *testing.T, i *Injector, spared ...string) func(body string, heade
 
 func TestEachKind(t *testing.T) {
 	i := &Injector{}
-	if err := i.Set(Plan{Delay: 60 * time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, i.Set(Plan{Delay: 60 * time.Millisecond}))
 	ask := listen(t, i)
 	whole := ask(question)
 	if whole.err != nil || !strings.Contains(whole.body, `"id":7`) {
@@ -120,9 +117,7 @@ func TestEachKind(t *testing.T) {
 			return r.err == nil && strings.Contains(r.body, `"id":"fault-of-somebody-else"`) && !strings.Contains(r.body, `"id":7`)
 		}},
 	} {
-		if err := i.Next(Pick{Kind: c.kind}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, i.Next(Pick{Kind: c.kind}))
 		start := time.Now()
 		r := ask(question, c.header...)
 		if took := time.Since(start); !c.ok(r, took) {
@@ -140,9 +135,7 @@ func TestEachKind(t *testing.T) {
 
 func TestWhatIsSpared(t *testing.T) {
 	i, err := New(Plan{DropPercent: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ask := listen(t, i, "fault_set")
 	if r := ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fault_set"}}`); r.err != nil {
 		t.Errorf("%+v", r)
@@ -151,12 +144,8 @@ func TestWhatIsSpared(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// A picked method is left for its own requests.
-	if err := i.Set(Plan{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := i.Next(Pick{HTTP500, "tools/list"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, i.Set(Plan{}))
+	require.NoError(t, i.Next(Pick{HTTP500, "tools/list"}))
 	if r := ask(question); r.status != 200 {
 		t.Errorf("%+v", r)
 	}
@@ -170,9 +159,7 @@ func TestWhatIsSpared(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	if err := i.Set(Plan{ErrorPercent: 100}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, i.Set(Plan{ErrorPercent: 100}))
 	i.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })).
 		ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/health", nil))
 	if w.Code != 204 {
@@ -184,9 +171,7 @@ func TestSameSeedSameFaults(t *testing.T) {
 	plan := Plan{Delay: time.Millisecond, DelayPercent: 30, DropPercent: 10, ErrorPercent: 20, PartialPercent: 15, Seed: 42}
 	run := func(p Plan) (kinds []Kind, late int) {
 		i, err := New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 10000 {
 			k, d, _ := i.decide("tools/call")
 			kinds = append(kinds, k)
@@ -239,9 +224,7 @@ func TestPlansThatCannotBe(t *testing.T) {
 		t.Error("an unknown kind was accepted")
 	}
 	for range maxPending {
-		if err := i.Next(Pick{Kind: Drop}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, i.Next(Pick{Kind: Drop}))
 	}
 	if err := i.Next(Pick{Kind: Drop}); err == nil {
 		t.Error("picks without end")

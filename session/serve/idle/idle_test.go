@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -26,9 +27,7 @@ func TestUnusedValuesEnd(t *testing.T) {
 		table, ended := rig(Options[string]{TTL: time.Minute, Busy: func(v string) bool { return v == "busy" }})
 		for _, v := range []string{"idle", "used", "held", "busy"} {
 			e, err := table.Add(v, v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if v != "held" {
 				e.Release()
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // All who ask at once have the same key, and so has who asks later; other names have others.
@@ -38,9 +39,7 @@ func TestAgree(t *testing.T) {
 		}
 	}
 	kv, err := c.JetStream().KeyValue(t.Context(), "mcphud_keys_x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := kv.Put(t.Context(), "state", []byte(`{"v":2,"keys":["c2VjcmV0"]}`)); err != nil {
 		t.Fatal(err)
 	}

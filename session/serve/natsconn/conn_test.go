@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -23,9 +24,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func open(t *testing.T, o natsconn.Options) *natsconn.Conn {
 	t.Helper()
 	c, err := natsconn.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -34,16 +33,12 @@ func TestKeepsAndComesBack(t *testing.T) {
 	s := natstest.Run(t)
 	c := open(t, natsconn.Options{URL: s.URL, Name: "test"})
 	kv, err := c.Bucket(t.Context(), "mcphud_b", natsconn.BucketOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := kv.Put(t.Context(), "k", []byte("v")); err != nil {
 		t.Fatal(err)
 	}
 	objects, err := c.Objects(t.Context(), "mcphud_o", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, ttl := range []time.Duration{time.Hour, 0} { // one that was made without gets it, and keeps it
 		if objects, err = c.Objects(t.Context(), "mcphud_o", ttl); err != nil {
 			t.Fatal(err)
@@ -70,9 +65,7 @@ func TestKeepsAndComesBack(t *testing.T) {
 		t.Error(err)
 	}
 	kv, err = c.Bucket(t.Context(), "mcphud_b", natsconn.BucketOptions{TTL: time.Hour}) // as it is, whatever it was made with
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if v, err := kv.Get(t.Context(), "k"); err != nil || string(v.Value()) != "v" {
 		t.Errorf("%v %v", v, err)
 	}
@@ -134,9 +127,7 @@ func TestRefusals(t *testing.T) {
 func fake(t *testing.T, version string) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { ln.Close() })
 	go func() {
 		for {
@@ -216,9 +207,7 @@ func TestFilesOfTheKit(t *testing.T) {
 	before, _ := os.ReadDir("/proc/self/fd")
 	for range 3 {
 		c, err := natsconn.Open(t.Context(), natsconn.Options{URL: s.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.Close()
 	}
 	// The server notices a little later.

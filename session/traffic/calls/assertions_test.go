@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config/yamlfile"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const asserted = `note: an order, from its making to its end
@@ -89,9 +90,7 @@ func TestReadSteps(t *testing.T) {
 // What is wrong with an assertion is said with its place.
 func TestReadRefusesAssertions(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bad.json"), []byte("["), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bad.json"), []byte("["), 0o600))
 	file := filepath.Join(dir, "x.yaml")
 	for text, want := range map[string]string{
 		"tool: a\nexpect: .a[\n":                                      ":2:9: expect is not a jq expression: it ends too soon at character 4",
@@ -148,9 +147,7 @@ func TestSchemaHasTheKeys(t *testing.T) {
 		Properties map[string]any
 		Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`
 	}
-	if err := json.Unmarshal(Schema, &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(Schema, &doc))
 	if got, want := slices.Sorted(maps.Keys(doc.Properties)), slices.Sorted(slices.Values(append([]string{"steps"}, keys...))); !slices.Equal(got, want) {
 		t.Errorf("%v\n%v", got, want)
 	}
@@ -165,15 +162,11 @@ func TestSchemaHasTheKeys(t *testing.T) {
 	for text, ok := range map[string]bool{asserted: true, documented: true, "tool: a\nexpect: 7\n": false, "note: x\n": false, "steps:\n- tool: x\n  expectError: Nope\n": false} {
 		r := reader{yamlfile.Reader{File: "/p/x.yaml"}}
 		all, err := r.members([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		value := []byte("{")
 		for i, m := range all {
 			v, err := r.JSON(m.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if i > 0 {
 				value = append(value, ',')
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -53,9 +54,7 @@ func parseOne(path string, text []byte) (Call, []config.Warning, error) {
 
 func TestRead(t *testing.T) {
 	c, warnings, err := parseOne("/p/.mcphud/calls/find.yaml", []byte(documented))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.Name != "find" || c.Server.Name != "github" || c.Method != ToolsCall || c.Target != "search_repos" || c.Timeout != 30*time.Second || c.Note != "as in the manual" {
 		t.Errorf("%+v", c)
 	}
@@ -102,15 +101,9 @@ func TestReadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	huge := filepath.Join(dir, "huge.yaml")
 	f, err := os.Create(huge)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Truncate(100 << 20); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(100<<20))
+	require.NoError(t, f.Close())
 	if _, _, err := Read(huge); err == nil {
 		t.Error("100 MB were read")
 	}
@@ -128,24 +121,16 @@ func TestReadRefuses(t *testing.T) {
 func TestWriteKeepsComments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), ".mcphud", "calls", "find.yaml")
 	c, _, err := parseOne(file, []byte(documented))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	check := func(want string) {
 		t.Helper()
-		if err := Write(c); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Write(c))
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(documented), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(documented), 0o644))
 	check(documented)
 	c.Target, c.Timeout = "search_code", 0
 	check(strings.Replace(strings.Replace(documented, "search_repos", "search_code", 1), "timeout: 30s\n", "", 1))
@@ -169,9 +154,7 @@ expect:
   - .isError | not
 timeout: 1m30s
 `)
-	if err := os.WriteFile(file, []byte("{tool: x, note: y}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("{tool: x, note: y}\n"), 0o644))
 	if err := Write(c); err == nil || !strings.Contains(err.Error(), "braces") {
 		t.Error(err)
 	}
@@ -202,9 +185,7 @@ func TestRoundTrip(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.yaml")
 	for range 3000 {
 		args, err := json.Marshal(object(r, words, func() any { return value(0) }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c := Call{Name: "x", File: file, Method: "tools/call", Target: words[1+r.IntN(len(words)-1)], Arguments: args, Note: "n"}
 		text, err := rewrite(c, nil)
 		if err != nil || len(text) > maxFile {
@@ -254,23 +235,17 @@ func TestDir(t *testing.T) {
 	root := t.TempDir()
 	deep := filepath.Join(root, "repo", "a", "b")
 	for _, d := range []string{deep, filepath.Join(root, "repo", ".git"), filepath.Join(root, Folder)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
 	if got := Dir(deep); got != filepath.Join(deep, Folder) {
 		t.Errorf("%s: beyond the repository", got)
 	}
-	if err := os.MkdirAll(filepath.Join(root, "repo", Folder), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "repo", Folder), 0o755))
 	if got := Dir(deep); got != filepath.Join(root, "repo", Folder) {
 		t.Error(got)
 	}
 	for _, f := range []string{"b.yaml", "a.yaml", ".x.yaml", "note.md"} {
-		if err := os.WriteFile(filepath.Join(root, "repo", Folder, f), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(root, "repo", Folder, f), nil, 0o644))
 	}
 	if names, err := Names(filepath.Join(root, "repo", Folder)); err != nil || strings.Join(names, " ") != "a b" {
 		t.Error(names, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestBudgetRecord: a call does not wait for its history, however large its result is.
@@ -27,9 +28,7 @@ func TestBudgetRecord(t *testing.T) {
 	}
 	budget.Ceiling(t, "1,000 calls written to the history", budget.Best(func() time.Duration {
 		start := time.Now()
-		if err := h.add(t.Context(), calls); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, h.add(t.Context(), calls))
 		return time.Since(start)
 	}), 500*time.Millisecond)
 	budget.Ceiling(t, "5,000 calls of the history read", budget.Best(func() time.Duration {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -64,20 +65,13 @@ func keep(t *testing.T, h *History, all ...session.Made) {
 	for _, m := range all {
 		h.Record(m)
 	}
-	for until := time.Now().Add(30 * time.Second); h.Busy(); {
-		if time.Now().After(until) {
-			t.Fatal("calls still wait for the disk")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	require.Eventually(t, "the disk to have all calls", func() bool { return !h.Busy() })
 }
 
 func all(t *testing.T, h *History, q Query) []Call {
 	t.Helper()
 	calls, err := h.List(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return calls
 }
 
@@ -106,9 +100,7 @@ func TestCallsSurvive(t *testing.T) {
 	stopped.Err = fmt.Errorf("it was: %w", context.Canceled)
 	large := `{"content":[{"type":"text","text":"` + strings.Repeat("words ", 10_000) + `"}]}`
 	keep(t, h, made("a", `{"n":12345678901234567890.10}`, large), refused, late, stopped, made("c", ``, `{"isError":true,"content":[]}`))
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Close())
 	h = OpenHistory(h.Path(), UsualLimits)
 	defer h.Close()
 	calls := all(t, h, Query{})
@@ -163,18 +155,14 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	refused.Err = errors.New("no such user: hunter2")
 	keep(t, h, repeated, refused, made("a", `{"list":[{"api_key":"hunter2"}],"text":"Bearer hunter2hunter2"}`, `{"content":[{"type":"text","text":"{\"password\":\"hunter2\"}"}],"structuredContent":{"secret":"hunter2"}}`),
 		withSchema, meta, uri, failed, unnamed)
-	if err := errors.Join(h.Err(), h.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(h.Err(), h.Close()))
 	files, err := filepath.Glob(h.Path() + "*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if i := bytes.Index(b, []byte("hunter2")); i >= 0 {
 			t.Errorf("%s: %q", f, b[max(i-100, 0):i+50])
 		}
@@ -200,9 +188,7 @@ func TestBounds(t *testing.T) {
 		keep(t, h, made(fmt.Sprint("kept", i), `{}`, `{}`))
 	}
 	for _, err := range []error{h.Pin(ctx, 1, true), h.Rename(ctx, 2, "smoke"), h.Annotate(ctx, 3, "as documented")} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	old := made("old", `{}`, `{}`)
 	old.Started = time.Now().Add(-2 * time.Hour)
@@ -250,9 +236,7 @@ func TestNamesNotesAndClear(t *testing.T) {
 	other := made("z", `{}`, `{"secretly":"BANANA"}`)
 	other.Server.Name = "other"
 	keep(t, h, made("a", `{}`, `{}`), made("b", `{}`, `{}`), other)
-	if err := h.Rename(ctx, 1, "smoke"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Rename(ctx, 1, "smoke"))
 	for _, bad := range []string{"12", "a b", "../x", ".x", "-x", "a/b", "x\x00", strings.Repeat("x", 101)} {
 		if h.Rename(ctx, 2, bad) == nil {
 			t.Errorf("%q is a name", bad)
@@ -272,9 +256,7 @@ func TestNamesNotesAndClear(t *testing.T) {
 	if _, err := h.Find(ctx, "nix"); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
-	if err := h.Delete(ctx, 2); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Delete(ctx, 2))
 	if n, err := h.Clear(ctx, "other"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -295,9 +277,7 @@ func TestNothingStaysOfARemovedCall(t *testing.T) {
 	keep(t, h, made("first", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`), made("other", `{"word":"PLUM"}`, `{}`), made("third", `{"word":"APRICOT"}`, `{"content":["PAPAYA"]}`))
 	has := func(word string) (where []string) {
 		files, err := filepath.Glob(h.Path() + "*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range files {
 			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
 				where = append(where, filepath.Base(f))
@@ -308,9 +288,7 @@ func TestNothingStaysOfARemovedCall(t *testing.T) {
 	if len(has("APRICOT")) == 0 || len(has("PAPAYA")) == 0 {
 		t.Fatal("it was never there")
 	}
-	if err := h.Delete(t.Context(), 1, 3); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Delete(t.Context(), 1, 3))
 	for _, word := range []string{"APRICOT", "PAPAYA"} {
 		if where := has(word); len(where) > 0 {
 			t.Errorf("%s is in %v", word, where)
@@ -344,9 +322,7 @@ func TestProcesses(t *testing.T) {
 func TestBrokenFiles(t *testing.T) {
 	t.Run("damaged", func(t *testing.T) {
 		h := newHistory(t, UsualLimits)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(h.Path()), 0o700), os.WriteFile(h.Path(), bytes.Repeat([]byte("no database "), 1000), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(h.Path()), 0o700), os.WriteFile(h.Path(), bytes.Repeat([]byte("no database "), 1000), 0o600)))
 		keep(t, h, made("a", `{}`, `{}`))
 		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "remove it") {
 			t.Error(err)
@@ -354,9 +330,7 @@ func TestBrokenFiles(t *testing.T) {
 		if _, err := h.List(context.Background(), Query{}); err == nil {
 			t.Error("a damaged file was read")
 		}
-		if err := os.Remove(h.Path()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(h.Path()))
 		keep(t, h, made("a", `{}`, `{}`))
 		if err := h.Err(); err != nil {
 			t.Errorf("after the file was removed: %v", err)
@@ -364,9 +338,7 @@ func TestBrokenFiles(t *testing.T) {
 	})
 	t.Run("no folder", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
 		h := OpenHistory(filepath.Join(file, "history.db"), UsualLimits)
 		keep(t, h, made("a", `{}`, `{}`))
 		if err := h.Close(); err == nil || !strings.Contains(err.Error(), "cannot open the history") {
@@ -394,13 +366,9 @@ func TestBrokenFiles(t *testing.T) {
 		keep(t, h, made("a", `{}`, `{}`))
 		other := OpenHistory(h.Path(), UsualLimits)
 		db, err := other.database(context.Background(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tx, err := db.BeginTx(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		before := time.Now()
 		h.Record(made("b", `{}`, `{}`))
 		if took := time.Since(before); took >= held { // it did not wait for the other
@@ -413,9 +381,7 @@ func TestBrokenFiles(t *testing.T) {
 		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "another process holds it") {
 			t.Error(err)
 		}
-		if err := errors.Join(tx.Rollback(), other.Close()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(tx.Rollback(), other.Close()))
 		keep(t, h, made("c", `{}`, `{}`))
 		if err := h.Err(); err != nil {
 			t.Error(err)
@@ -426,9 +392,7 @@ func TestBrokenFiles(t *testing.T) {
 // A server keeps its history when its entry changes; an unnamed one is what it runs, and where only if that matters.
 func TestIdentity(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(here, "server.js"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(here, "server.js"), nil, 0o600))
 	at := func(dir string, command ...string) string {
 		s := config.OfCommand(command[0], command[1:]...)
 		s.Cwd = dir

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
@@ -39,9 +40,7 @@ func TestSecretIsAskedForOnce(t *testing.T) {
 	asked := 0
 	r := asking(t, &asked)
 	never, err := expect.Parse(".nothing")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := calls.Call{Method: calls.PromptsGet, Target: "p", Arguments: json.RawMessage(`{"key":"***"}`), Secrets: []string{"/arguments/key"}}
 	for _, how := range []func(c *calls.Call){
 		func(c *calls.Call) { c.Repeat = 3 },
@@ -91,9 +90,7 @@ func TestRequestOfACallIsWhole(t *testing.T) {
 		Method: calls.PromptsGet, Target: "p", Meta: json.RawMessage(`{"com.example/tenant":"acme","token":"***"}`), Secrets: []string{"/meta/token"}, Timeout: 30 * time.Millisecond,
 	}
 	req, err := c.Request("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, err := req.Send(t.Context(), server(t, m, "a"), m.Journal(), session.CallOptions{})
 	if err != nil || failure.KindOf(a.Err) != failure.Timeout {
 		t.Errorf("%v %v, after %v", err, a.Err, a.Took)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
@@ -66,12 +67,8 @@ func open(t *testing.T, scripts map[string]func(int, *sessiontest.Peer), names .
 	})
 	for _, name := range names {
 		s, err := m.Register(config.Server{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, s.Connect(t.Context()))
 		if _, err := s.List(t.Context(), offer.Tools); err != nil {
 			t.Fatal(err)
 		}
@@ -104,23 +101,17 @@ func TestSentAsItWas(t *testing.T) {
 		j, s := m.Journal(), server(t, m, "a")
 		odd := json.RawMessage(`{ "name" : "look", "arguments": {"n":12345678901234567890, "x": 1.50, "n2":{}} , "extra":[ 1,2 ]}`)
 		first, err := s.Call(t.Context(), "tools/call", odd, session.CallOptions{OnProgress: func(rpc.Progress) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		// By the answer or by the request: it is the same exchange.
 		for _, seq := range []uint64{first.Request, first.Response} {
 			r, err := calls.FindRequest(j, seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			a, err := r.Send(t.Context(), s, j, session.CallOptions{})
 			if err != nil || a.Err != nil {
 				t.Fatal(err, a.Err)
 			}
 			sent, err := j.Body(a.Seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			id := func(frame []byte) string { return string(jsonrpc.Get(frame, "id")) }
 			want := strings.ReplaceAll(string(r.Frame), `"id":`+id(r.Frame)+`,`, `"id":`+id(sent)+`,`)
 			want = strings.ReplaceAll(want, `"progressToken":`+id(r.Frame), `"progressToken":`+id(sent))
@@ -131,9 +122,7 @@ func TestSentAsItWas(t *testing.T) {
 				t.Errorf("modern %v: changed %s", modern, got)
 			}
 			was, err := calls.RecordedAnswer(j, r.Seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if c := calls.Compare(was, a, nil, nil); len(c.Differences) != 0 {
 				t.Errorf("%+v", c.Differences)
 			}
@@ -150,13 +139,9 @@ func TestSentToAnother(t *testing.T) {
 	call := func(from string) calls.Request {
 		t.Helper()
 		reply, err := server(t, m, from).CallTool(t.Context(), "look", json.RawMessage(`{"a":1}`), session.CallOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := calls.FindRequest(j, reply.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	send := func(r calls.Request, to string) calls.Answer {
@@ -173,9 +158,7 @@ func TestSentToAnother(t *testing.T) {
 		t.Errorf("changed %s", got)
 	}
 	was, err := calls.RecordedAnswer(j, fromNew.Seq)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c := calls.Compare(was, a, nil, nil); !c.Same() || len(c.Differences) != 1 || c.Differences[0].Class != compare.Protocol {
 		t.Errorf("%+v", c)
 	}

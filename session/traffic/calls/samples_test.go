@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -23,29 +24,21 @@ func TestHistoryOfBefore(t *testing.T) {
 	copied(t, "testdata/history.db", path)
 	h := OpenHistory(path, Limits{Calls: 10_000, Bytes: 100_000_000, Age: 1 << 62})
 	calls, err := h.List(t.Context(), Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got, saved bytes.Buffer
 	for _, c := range calls {
 		file := filepath.Join(t.TempDir(), "saved.yaml")
-		if err := Write(c.Saved(file, "saved")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Write(c.Saved(file, "saved")))
 		fmt.Fprintf(&saved, "# call %d\n%s", c.ID, contents(t, file))
 		c.At.Time = c.At.UTC()
 		result, err := h.Result(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		again, ok := c.Server.Config()
 		line, err := json.Marshal(map[string]any{
 			"call": c, "result": json.RawMessage(orNull(result)), "identity": c.Server.Identity(), "where": c.Server.Where(),
 			"repeatable": ok, "target": again.Target(), "unmasked": json.RawMessage(orNull(c.Unmasked())), "meta": json.RawMessage(orNull(c.UnmaskedMeta())),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got.Write(append(line, '\n'))
 	}
 	golden(t, "testdata/history.jsonl", got.Bytes())
@@ -70,18 +63,14 @@ func TestFilesOfBefore(t *testing.T) {
 	}
 	root := t.TempDir()
 	dir := filepath.Join(root, ".mcphud", "calls")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(dir, 0o755))
 	copied(t, "testdata/project/.mcphud/calls/answer.schema.json", filepath.Join(dir, "answer.schema.json"))
 	var got bytes.Buffer
 	for _, from := range files {
 		file := filepath.Join(dir, filepath.Base(from))
 		copied(t, from, file)
 		f, warnings, err := Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintf(&got, "# %s %v %d\n", f.Name, f.Steps, len(f.Calls))
 		for _, w := range warnings {
 			fmt.Fprintln(&got, strings.ReplaceAll(w.String(), root, "…"))
@@ -96,9 +85,7 @@ func TestFilesOfBefore(t *testing.T) {
 			t.Error(err)
 		}
 		golden(t, from, contents(t, file))
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(file))
 		if err := Write(f.Calls[0]); err != nil {
 			t.Error(err)
 		}
@@ -181,17 +168,13 @@ func orNull(raw []byte) []byte {
 func contents(t *testing.T, file string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
 func copied(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.WriteFile(to, contents(t, from), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(to, contents(t, from), 0o600))
 }
 
 func golden(t *testing.T, file string, got []byte) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call that was made in a sandbox is made in it again; and a file that cannot say so does not name the server.
@@ -34,9 +35,7 @@ func TestTrustOfACallThatWasMade(t *testing.T) {
 	t.Parallel()
 	here, there := t.TempDir(), t.TempDir()
 	for _, dir := range []string{here, there} {
-		if err := os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "server.js"), nil, 0o600))
 	}
 	in := func(dir string, argv ...string) config.Server {
 		s := config.OfCommand(argv[0], argv[1:]...)
@@ -57,20 +56,14 @@ func TestTrustOfACallThatWasMade(t *testing.T) {
 		"nothing known":   {"command: [node, server.js]\n", config.Server{}, false},
 	} {
 		file := filepath.Join(here, Folder, name+".yaml")
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(c.text+"tool: x\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(c.text+"tool: x\n"), 0o600))
 		trust := config.OpenTrust(t.TempDir())
 		if err := Trust(trust, file, c.made); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		f, _, err := Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		srv, _ := f.Calls[0].Config()
 		if trust.Trusted(srv) != c.want {
 			t.Errorf("%s: trusted is not %v", name, c.want)

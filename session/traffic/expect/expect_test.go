@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 )
 
 func query(t *testing.T, text string) *Query {
 	t.Helper()
 	q, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return q
 }
 
@@ -113,9 +112,7 @@ func TestHoldsIsBounded(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	sch, err := ParseSchema("s.json", []byte(`{"type":"object","required":["structuredContent"],"properties":{"structuredContent":{"properties":{"n":{"type":"integer","maximum":5}}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	yes, no, code := true, false, int64(-32602)
 	good := Answer{Result: json.RawMessage(`{"content":[],"structuredContent":{"n":3}}`), Took: 10 * time.Millisecond}
 	bad := Answer{Result: json.RawMessage(`{"content":[{"type":"text","text":"no such thing"}],"structuredContent":{"n":7},"isError":true}`), Took: 3 * time.Second}
@@ -176,9 +173,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("%v\n%s", ok, lines)
 	}
 	for _, place := range []string{"/structuredContent/n", ".structuredContent | .id", "/content/0/text/id"} {
-		if err := s.Ignore(place); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Ignore(place))
 	}
 	if f, ok := s.check(ctx, result("b", 2)); !ok {
 		t.Errorf("%v %v", f, f.Lines())
@@ -187,9 +182,7 @@ func TestSnapshot(t *testing.T) {
 		t.Error("a place that is not one")
 	}
 	bad := &Snapshot{Dir: dir, File: "deep/x.json"}
-	if err := bad.Ignore("1 + 1"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, bad.Ignore("1 + 1"))
 	if f, ok := bad.check(ctx, result("b", 2)); ok || !strings.Contains(f.Got, "1 + 1") {
 		t.Errorf("%v", f)
 	}
@@ -197,12 +190,8 @@ func TestSnapshot(t *testing.T) {
 	if _, err := s.Update(ctx, huge); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "large.json"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, "large.json"), 50<<20); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.json"), nil, 0o644))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "large.json"), 50<<20))
 	if f, ok := (&Snapshot{Dir: dir, File: "large.json"}).check(ctx, result("a", 1)); ok || !strings.Contains(f.Got, "is larger than") {
 		t.Errorf("%v", f)
 	}

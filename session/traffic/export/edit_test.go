@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -47,19 +48,11 @@ func written(t *testing.T, sources ...*export.Source) *journal.Journal {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "out.jsonl")
-	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, b.Bytes(), 0o600))
 	j, err := journal.Open(name, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
-	for deadline := time.Now().Add(30 * time.Second); !j.Loaded().Done; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the file is not read")
-		}
-	}
+	require.Eventually(t, "the file to be read", func() bool { return j.Loaded().Done })
 	return j
 }
 
@@ -82,14 +75,10 @@ func TestSelectKeepsWholeExchanges(t *testing.T) {
 	} {
 		j := calls(t, "s", 9)
 		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.q.Filter = f
 		keep, err := export.Select(context.Background(), j, c.q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out := written(t, &export.Source{Journal: j, Keep: keep})
 		var ids []string
 		alone := 0

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -119,20 +120,14 @@ func TestHARRoundTrip(t *testing.T) {
 	j := said(t)
 	var b bytes.Buffer
 	left, err := export.HAR(context.Background(), &b, j, nil, "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if left != "left out, since an HTTP archive cannot hold them: 1 stderr" {
 		t.Error(left)
 	}
 	f, err := importer.Read(io.NopCloser(bytes.NewReader(b.Bytes())), "x.har")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
-	if err := f.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Wait(t.Context()))
 	if got, want := messages(f.Journal), messages(j); got != want {
 		t.Errorf("got\n%s\nwant\n%s\nby\n%s", got, want, b.String())
 	}
@@ -182,18 +177,14 @@ func TestHARIsValid(t *testing.T) {
 			Entries []map[string]any
 		}
 	}
-	if err := json.Unmarshal(b.Bytes(), &whole, json.MatchCaseInsensitiveNames(true)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &whole, json.MatchCaseInsensitiveNames(true)))
 	if l := whole.Log; l.Version != "1.2" || l.Creator.Name != "mcphud" || l.Creator.Version == "" || len(l.Entries) != 12 {
 		t.Errorf("%+v: %d entries", l.Creator, len(l.Entries))
 	}
 	for i, e := range whole.Log.Entries {
 		var typed importer.HAREntry
 		raw, _ := json.Marshal(e)
-		if err := json.Unmarshal(raw, &typed); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &typed))
 		for path, names := range map[string][]string{
 			"":         {"startedDateTime", "time", "request", "response", "cache", "timings"},
 			"request":  {"method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"},
@@ -222,30 +213,20 @@ func TestHARIsValid(t *testing.T) {
 // What a browser exported comes out with the same messages.
 func TestHAROfABrowser(t *testing.T) {
 	f, err := importer.Open(filepath.Join("..", "importer", "testdata", "browser.har"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
-	if err := f.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Wait(t.Context()))
 	name := filepath.Join(t.TempDir(), "again.har")
 	w, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := export.HAR(context.Background(), w, f.Journal, nil, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
 	again, err := importer.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer again.Close()
-	if err := again.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, again.Wait(t.Context()))
 	if got, want := messages(again.Journal), messages(f.Journal); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

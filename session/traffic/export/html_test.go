@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -28,13 +29,9 @@ func pageOf(t *testing.T, j *journal.Journal, name string) (text, left string) {
 	t.Helper()
 	var b bytes.Buffer
 	findings, err := live.PageFindings(context.Background(), j, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	left, err = export.HTML(context.Background(), &b, j, nil, findings, name, "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b.String(), left
 }
 
@@ -42,9 +39,7 @@ func pageOf(t *testing.T, j *journal.Journal, name string) (text, left string) {
 func elements(t *testing.T, text string, f func(n *html.Node)) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode {
 			f(n)
@@ -159,24 +154,20 @@ func TestE2EPageInChromium(t *testing.T) {
 	chromium := peertest.Chromium(t)
 	text, _ := pageOf(t, said(t), "s.jsonl")
 	name := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox)...)
 	defer stop()
 	ctx, cancel := chromedp.NewContext(allocator)
 	defer cancel()
 	said := make(chan string, 100)
-	if err := chromedp.Listen(ctx, func(event any) {
+	require.NoError(t, chromedp.Listen(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
 			said <- e.Entry.Text
 		case *runtime.EventExceptionThrown:
 			said <- fmt.Sprint(e.ExceptionDetails)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	defer func() {
 		patience, over := context.WithTimeout(ctx, 30*time.Second)
 		defer over()
@@ -187,19 +178,13 @@ func TestE2EPageInChromium(t *testing.T) {
 	number := func(expression string) int {
 		t.Helper()
 		n, err := chromedp.Run(work, chromedp.Evaluate[int](expression))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return n
 	}
-	if err := chromedp.Do(work, chromedp.Navigate("file://"+name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, chromedp.Do(work, chromedp.Navigate("file://"+name)))
 	const visible = `[...document.querySelectorAll('details.x')].filter(r => r.offsetParent !== null).length`
 	all := number(visible)
-	if err := chromedp.Do(work, chromedp.SendKeys(chromedp.CSS("#q"), "tools/call -never")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, chromedp.Do(work, chromedp.SendKeys(chromedp.CSS("#q"), "tools/call -never")))
 	if n := number(visible); all < 10 || n != 2 {
 		t.Errorf("%d of %d rows are shown", n, all)
 	}

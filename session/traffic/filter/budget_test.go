@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -34,9 +35,7 @@ func TestBudgetFilter(t *testing.T) {
 		{"a regular expression in the body", "text:/Need(le)+s$/", frames, time.Second},
 	} {
 		f, err := filter.Parse(x.expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		budget.Ceiling(t, "1,000,000 frames filtered: "+x.what, budget.Best(func() time.Duration {
 			return budget.Time(func() {
 				n := 0

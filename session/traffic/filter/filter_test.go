@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -255,9 +256,7 @@ func TestMatchAny(t *testing.T) {
 		"": true, "kind:res text:Wrong": true, "kind:req text:Wrong": false, "-text:Wrong": false, "-kind:note": true, "echo -status:ok": true, "-kind:res": false,
 	} {
 		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := f.MatchAny(j, call); got != want {
 			t.Errorf("%s: %v", expr, got)
 		}
@@ -301,9 +300,7 @@ func TestBodiesGoneAndLarge(t *testing.T) {
 	e, _ := j.Get(1)
 	for expr, want := range map[string]bool{"text:gone": false, "-text:gone": true, "text:/gone/": false, ">100b": true} {
 		f, err := filter.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := f.Match(j, &e); got != want {
 			t.Errorf("%s of a body that is gone: %v", expr, got)
 		}
@@ -324,9 +321,7 @@ func TestBodiesGoneAndLarge(t *testing.T) {
 func TestMatchAllocatesNothing(t *testing.T) {
 	j := recorded(t)
 	f, err := filter.Parse(`echo "tools/call echo" tool:echo method:/call$/ kind:req,res status:ok,error >1ms at:10:31.. server:files -kb`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e, _ := j.Get(1)
 	if !f.Match(j, &e) {
 		t.Fatal("it does not pass")
@@ -339,9 +334,7 @@ func TestMatchAllocatesNothing(t *testing.T) {
 // Every condition that the manual shows is one, and every key is in it.
 func TestManual(t *testing.T) {
 	b, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, manual, _ := strings.Cut(string(b), "\n## The filter\n")
 	manual, _, _ = strings.Cut(manual, "\n## ")
 	shown := 0

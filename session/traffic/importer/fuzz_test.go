@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -23,9 +24,7 @@ func FuzzRead(f *testing.F) {
 	}
 	for _, name := range files {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(b)
 	}
 	for _, s := range []string{

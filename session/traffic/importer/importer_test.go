@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -23,9 +24,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func opened(t *testing.T, name string) *importer.File {
 	t.Helper()
 	f, err := importer.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	loaded(t, f)
 	return f
@@ -35,9 +34,7 @@ func loaded(t *testing.T, f *importer.File) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	if err := f.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Wait(ctx))
 }
 
 // rows are the entries as one line each.
@@ -59,9 +56,7 @@ func write(t *testing.T, name, text string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(t.TempDir(), name)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -74,9 +69,7 @@ func ownFile(t *testing.T) string {
 		[]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`))
 	j.Append(journal.Entry{Server: "s", Dir: journal.In, Kind: journal.Response, ID: "1"}, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	j.Append(journal.Entry{Server: "s", Dir: journal.In, Kind: journal.Stderr}, []byte("a line"))
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, j.Close())
 	return name
 }
 
@@ -85,9 +78,7 @@ func ownFile(t *testing.T) string {
 func TestOwnFile(t *testing.T) {
 	name := ownFile(t)
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f := opened(t, write(t, "s.jsonl", string(b)+"{\"seq\":4,\"kin\n{\"seq\":5"))
 	if n := f.Len(); n != 4 {
 		t.Fatalf("%d entries", n)
@@ -109,9 +100,7 @@ func TestOwnFile(t *testing.T) {
 func TestOwnFileCompressed(t *testing.T) {
 	name := ownFile(t)
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := rows(opened(t, name))
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
@@ -121,9 +110,7 @@ func TestOwnFileCompressed(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f, err := importer.Read(io.NopCloser(bytes.NewReader(b)), "standard input")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	loaded(t, f)
 	if got := rows(f); got != want {
@@ -237,9 +224,7 @@ func TestCutFiles(t *testing.T) {
 	}
 	for _, name := range files {
 		whole, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		most := opened(t, name).Len()
 		for _, at := range []int{1, 10, 100, len(whole) / 2, len(whole) * 4 / 5, len(whole) - 10} {
 			f, err := importer.Open(write(t, "cut-"+filepath.Base(name), string(whole[:at])))
@@ -297,9 +282,7 @@ func TestRefused(t *testing.T) {
 // A part that is not an entry is counted and shown, and what comes after it is read.
 func TestBadParts(t *testing.T) {
 	b, err := os.ReadFile("testdata/browser.har")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := strings.Replace(string(b), `"startedDateTime": "2026-11-20T10:11:10.000Z"`, `"startedDateTime": "yesterday"`, 1)
 	f := opened(t, write(t, "x.har", text))
 	if p := f.Progress(); p.Bad != 1 || !strings.Contains(fmt.Sprint(p.First), "element 2: expected a HAR entry: startedDateTime") || !strings.Contains(rows(f), "ping") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -21,9 +22,7 @@ type said struct {
 func changed(t *testing.T, rules redact.Rules, all ...said) (out []string, report []redact.Taken) {
 	t.Helper()
 	r, err := redact.New(rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range all {
 		r.Learn(s.e, []byte(s.body))
 	}
@@ -125,9 +124,7 @@ func TestRules(t *testing.T) {
 // An id that holds a value changes, and what refers to it changes alike.
 func TestIDsStayLinked(t *testing.T) {
 	r, err := redact.New(redact.Rules{Values: []string{"jane"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e, body := r.Change(journal.Entry{Kind: journal.Request, ID: `"jane-1"`}, []byte(`{"jsonrpc":"2.0","id":"jane-1","method":"ping"}`))
 	head, _ := r.Change(journal.Entry{Kind: journal.HTTP, ID: `"jane-1"`}, nil)
 	if e.ID != `"[value-1]-1"` || head.ID != e.ID || !bytes.Contains(body, []byte(`"id":"[value-1]-1"`)) {
@@ -173,9 +170,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := redact.New(redact.Rules{Keys: []string{"k"}, Paths: []string{"/a"}, Values: []string{"secret"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		e := journal.Entry{Kind: journal.Notification}
 		r.Learn(e, []byte(text))
 		_, out := r.Change(e, []byte(text))

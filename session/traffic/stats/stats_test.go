@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -121,9 +122,7 @@ func TestNumbersOfSome(t *testing.T) {
 	s.call(0, time.Millisecond, "a", "x", "1", true)
 	s.call(time.Minute, time.Millisecond, "a", "y", "2", true)
 	only, err := filter.Parse("tool:y")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := stats.Numbers{Only: only}
 	n.Update(t.Context(), s.Journal)
 	if rows := n.Rows(stats.ByCalls); len(rows) != 1 || rows[0].Tool != "y" || n.Total().Calls != 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -23,9 +24,7 @@ func exported(t *testing.T, j *journal.Journal, keep func(*journal.Entry) bool) 
 	t.Helper()
 	var b bytes.Buffer
 	n, err := WriteOTLP(&b, j, keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got collected
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatalf("%v: %s", err, &b)

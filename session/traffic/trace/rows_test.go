@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
 
@@ -13,9 +14,7 @@ func TestTreeAsText(t *testing.T) {
 	r := newRig(t)
 	delegated(r, map[string]time.Duration{"everything": time.Hour})
 	var b strings.Builder
-	if err := r.tree().Write(&b, 100, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.tree().Write(&b, 100, nil))
 	for _, want := range []string{
 		"trace " + traceID + " · 20ms\n",
 		"client tools/call call_agent → demo@router", "      1ms     18ms  ━━━",

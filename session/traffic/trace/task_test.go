@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -165,9 +166,7 @@ func TestTaskResumedElsewhere(t *testing.T) {
 	r.asks(8, "tasks/get", 5001, 5002, taskIsDone)
 	tree := r.tree()
 	var text strings.Builder
-	if err := tree.Write(&text, 100, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tree.Write(&text, 100, nil))
 	for _, want := range []string{"agent demo sleep 2ms 246ms ━━ end not recorded", "agent demo sleep 3s 2s ━", "run 3s 2s █", "task, polled once"} {
 		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
@@ -208,15 +207,11 @@ func TestTaskAsOTLP(t *testing.T) {
 	tasked(r, 0)
 	var out bytes.Buffer
 	n, err := WriteOTLP(&out, r.Journal, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var in struct {
 		ResourceSpans []struct{ ScopeSpans []struct{ Spans []otlpSpan } }
 	}
-	if err := json.Unmarshal(out.Bytes(), &in); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &in))
 	seen := map[string]bool{}
 	var call, agent otlpSpan
 	polls := 0

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
@@ -22,9 +23,7 @@ import (
 func knock(t *testing.T, c *tls.Config, served tls.Certificate) (heard string, err error) {
 	t.Helper()
 	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{served}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	said := make(chan string, 1)
 	go func() {
 		defer close(said)
@@ -52,15 +51,11 @@ func bundle(t *testing.T, of ...nettest.Pair) string {
 	var text []byte
 	for _, p := range of {
 		b, err := os.ReadFile(p.Cert)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text = append(text, b...)
 	}
 	file := filepath.Join(t.TempDir(), "bundle.pem")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
@@ -102,9 +97,7 @@ func TestWhoIsTrusted(t *testing.T) {
 		"that no system trusts":                  {bundle(t, other), leaf.TLS, "unknown authority"},
 	} {
 		trust, err := certs.Open(c.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		heard, err := knock(t, trust.Client("127.0.0.1"), c.served)
 		if c.wrong == "" {
 			if err != nil || heard != "secret" {
@@ -118,9 +111,7 @@ func TestWhoIsTrusted(t *testing.T) {
 		}
 	}
 	trust, err := certs.Open(authority.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if heard, err := knock(t, trust.Client("far.example"), far.TLS); heard != "secret" || err != nil {
 		t.Errorf("by its name: %q, %v", heard, err)
 	}
@@ -134,9 +125,7 @@ func TestAFileThatIsRenewed(t *testing.T) {
 	before, after, never := nettest.SelfSigned(t), nettest.SelfSigned(t), nettest.SelfSigned(t)
 	file := bundle(t, before)
 	trust, err := certs.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := trust.Client("127.0.0.1")
 	reach := func(served nettest.Pair, want bool) {
 		t.Helper()
@@ -146,14 +135,10 @@ func TestAFileThatIsRenewed(t *testing.T) {
 	}
 	replace := func(text []byte) {
 		t.Helper()
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, text, 0o600))
 	}
 	next, err := os.ReadFile(after.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	reach(before, true)
 	reach(after, false)
 	replace(nil)
@@ -170,15 +155,11 @@ func TestFilesWithoutCertificates(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) string {
 		file := filepath.Join(dir, "f.pem")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	one, err := os.ReadFile(nettest.SelfSigned(t).Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	junk := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("swordfish")}))
 	for want, open := range map[string]func() string{
 		"no such file":          func() string { return filepath.Join(dir, "none.pem") },

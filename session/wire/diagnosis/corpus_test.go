@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // missing is what is said of a variable that is wanted.
@@ -113,9 +115,7 @@ func TestReasonsOfRealStderr(t *testing.T) {
 func TestALongHelpTextIsCutBelowItsReason(t *testing.T) {
 	t.Parallel()
 	said, err := os.ReadFile(filepath.Join("testdata", "stderr", "sentry-mcp-server.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := Explain(strings.Split(string(said), "\n"), nil).Shown
 	if len(got) != 6 || got[0] != "Error: No access token was provided." || !strings.Contains(got[1], "SENTRY_ACCESS_TOKEN") || got[2] != "…" {
 		t.Errorf("%q", got)

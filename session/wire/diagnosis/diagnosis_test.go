@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestAVariableThatStderrAsksFor(t *testing.T) {
@@ -82,9 +83,7 @@ func TestTheReasonBelowAFailure(t *testing.T) {
 
 func TestAnIncompleteCacheOfNpx(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's here", ".npm", "_npx", "5b2dd62b9d0bddd4")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(dir, 0o700))
 	gone := strings.Replace(dir, "5b2d", "0000", 1)
 	for name, c := range map[string]struct {
 		lines string

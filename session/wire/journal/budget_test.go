@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -21,9 +22,7 @@ func TestBudgetMillionFrames(t *testing.T) {
 	var j *journal.Journal
 	var err error
 	budget.Ceiling(t, "a file of 1,000,000 frames (1.5 GB) opened, first entries", budget.Time(func() { j, err = journal.Open(name, journal.Options{}) }), 200*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = j.Close() }()
 	budget.Ceiling(t, "a file of 1,000,000 frames (1.5 GB) indexed", budget.Time(func() {
 		for !j.Loaded().Done {

@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestFileIsPrivateMaskedJSONL(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "journal.jsonl")
-	if err := os.WriteFile(name, []byte("{\"earlier\":true}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte("{\"earlier\":true}\n"), 0o644))
 	j := New(Options{File: name, Memory: 100, Dir: t.TempDir()})
 	frame := "{\"jsonrpc\":\"2.0\",\n \"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"big\":12345678901234567890,\"1.0\":1.0}}"
 	j.Append(Entry{Server: "s\u2028\"", Conn: 3, Dir: Out, Kind: Request, ID: "1", Method: "tools/call"}, []byte(frame))
@@ -33,16 +32,12 @@ func TestFileIsPrivateMaskedJSONL(t *testing.T) {
 	for i := range 500 {
 		j.Append(Entry{Kind: State, Note: fmt.Sprint("change ", i)}, nil)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, j.Close())
 	if fi, err := os.Stat(name); err != nil || fi.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("mode %v, %v", fi.Mode(), err)
 	}
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if bytes.Contains(data, []byte("hunter2")) {
 		t.Errorf("a secret is in the file:\n%s", data[:2000])
 	}

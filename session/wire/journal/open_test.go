@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // write makes a journal file of a session, and returns the journal that wrote it.
@@ -16,9 +18,7 @@ func write(t *testing.T, name string, say func(j *Journal)) *Journal {
 	t.Helper()
 	j := New(Options{File: name, Dir: t.TempDir()})
 	say(j)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, j.Close())
 	return j
 }
 
@@ -131,23 +131,14 @@ func TestAnHTTPHeadBeforeItsMessage(t *testing.T) {
 // loadedAll waits until a file is read.
 func loadedAll(t *testing.T, j *Journal) Loading {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		l := j.Loaded()
-		if l.Done {
-			return l
-		}
-		if time.Now().After(end) {
-			t.Fatalf("read %d of %d bytes", l.Read, l.Total)
-		}
-	}
+	require.Eventually(t, "the file to be read", func() bool { return j.Loaded().Done })
+	return j.Loaded()
 }
 
 func opened(t *testing.T, name string) *Journal {
 	t.Helper()
 	j, err := Open(name, Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Error(err)
@@ -213,24 +204,18 @@ func TestOpenFollowsAFileThatGrows(t *testing.T) {
 		return AppendLine(nil, Entry{Seq: uint64(seq), Time: time.Now(), Server: "s", Kind: Stderr, Dir: In}, fmt.Appendf(nil, "line %d", seq))
 	}
 	half := line(3)
-	if err := os.WriteFile(name, append(append(line(1), line(2)...), half[:20]...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, append(append(line(1), line(2)...), half[:20]...), 0o600))
 	j := opened(t, name)
 	if l := loadedAll(t, j); l.Err != nil || l.Broken != 0 || j.Len() != 2 {
 		t.Fatalf("%+v with %d entries", l, j.Len())
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if _, err := f.Write(append(half[20:], line(4)...)); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); j.Len() < 4 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	require.Eventually(t, "the fourth entry", func() bool { return j.Len() >= 4 })
 	if b, err := j.Body(4); err != nil || string(b) != "line 4" {
 		t.Fatalf("%q, %v", b, err)
 	}
@@ -249,9 +234,7 @@ func TestOpenOfWhatIsNoJournal(t *testing.T) {
 		"numbers": strings.Repeat(`{"seq":"x","kind":"bad"}`+"\n", 25),
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if j, err := Open(path, Options{}); !errors.Is(err, ErrNotAJournal) {
 			t.Errorf("%s: %v", name, err)
 			if err == nil {
@@ -277,9 +260,7 @@ func TestOpenKeepsBrokenLinesAndReadsOn(t *testing.T) {
 	b = append(b, `{ "frame": {"jsonrpc":"2.0","id":4,"method":"ping"}, "kind":"request", "dir":"out", "id":"4", "method":"ping", "seq": 4, "time": "2026-01-02T03:04:05Z", "new":{"a":[1]} }`+"\r\n"...)
 	b = AppendLine(b, Entry{Seq: 5, Server: "s", Dir: In, Kind: Response, ID: "9"}, huge)
 	b = AppendLine(b, Entry{Seq: 6, Server: "s", Kind: Stderr}, []byte("last"))
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, b, 0o600))
 	j := opened(t, name)
 	if l := loadedAll(t, j); l.Broken != 1 || l.Err != nil {
 		t.Errorf("%+v", l)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -18,19 +19,13 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func start(t *testing.T, text string) (*Process, *bufio.Reader) {
 	t.Helper()
 	path, err := Lookup("sh", os.Environ(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	p, err := Start(Spec{Path: path, Args: []string{"-c", text}, Std: [3]*os.File{1: w, 2: w}})
 	_ = w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p, bufio.NewReader(r)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -94,13 +95,9 @@ func TestS14_WhoseAnswerWasTooLarge(t *testing.T) {
 		m := New(&refusing{}, transport.Tap{})
 		spec := &Request{Method: "x"}
 		first, _, err := m.add(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		other, _, err := m.add(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m.Broken([]byte(head), []byte(tail), &failure.Error{Kind: failure.Protocol, Message: "a frame of 11 bytes is too large"})
 		select {
 		case a := <-first.done:
@@ -150,9 +147,7 @@ func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
 	var ids []uint64
 	for range 2 {
 		p, _, err := m.add(&Request{Method: "tools/call", Target: "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ids = append(ids, p.id)
 	}
 	m.fail(ids[0], &failure.Error{Kind: failure.Protocol})

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestWriterWritesWhatReaderReads(t *testing.T) {
@@ -43,9 +45,7 @@ func TestWriterGivesUp(t *testing.T) {
 	}))
 	defer web.Close()
 	res, err := http.Get(web.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
 	select {
 	case <-failed:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 type discard struct{ n int }
@@ -39,28 +40,20 @@ func BenchmarkHTTPResult50MB(b *testing.B) {
 			t := newHTTP(config.Server{URL: s.URL + path}, Tap{})
 			defer func() { _ = t.Close() }()
 			d := &discard{}
-			if err := t.Start(b.Context(), d); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, t.Start(b.Context(), d))
 			m := call("1", "tools/call")
 			ours, raw := time.Hour, time.Hour // the best of each: the machine has other work
 			b.SetBytes(int64(len(result)))
 			for b.Loop() {
 				start := time.Now()
-				if err := t.Send(b.Context(), m); err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, t.Send(b.Context(), m))
 				ours = min(ours, time.Since(start))
 				start = time.Now()
 				resp, err := http.Post(s.URL+path, "application/json", bytes.NewReader(m.Frame))
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				_, err = io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				raw = min(raw, time.Since(start))
 			}
 			if d.n != b.N*len(result) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // No connection outlives the transport, also not one that is in use for HTTP itself.
@@ -26,9 +27,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	web.Start()
 	defer web.Close()
 	c, err := newHTTPClient(config.Server{URL: web.URL}, Tap{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
 		// Around the client, as what goes on within the transport is.

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -35,9 +36,7 @@ func TestS5_StreamAnswer(t *testing.T) {
 		writeEvents(w, "data: "+note1+"\n\n") // after the answer
 	})
 	p := httpPeer(t, config.Server{URL: s.URL})
-	if err := p.send(t, call("1", "tools/call")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.send(t, call("1", "tools/call")))
 	p.got.await(t, "what follows the answer", func() bool { return len(p.got.frames) == 5 })
 	want := []string{note1, "nonsense", ask, answer1[:17] + "\n" + answer1[17:], note1}
 	if got := p.got.all(); strings.Join(got, "|") != strings.Join(want, "|") {
@@ -61,9 +60,7 @@ func TestS5_StreamsShareAConnection(t *testing.T) {
 	p := httpPeer(t, config.Server{URL: s.URL})
 	const calls = 50
 	for range calls {
-		if err := p.send(t, call("1", "ping")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.send(t, call("1", "ping")))
 	}
 	if len(from) > calls/2 {
 		t.Errorf("%d connections for %d calls in a row", len(from), calls)
@@ -185,9 +182,7 @@ func TestS5_ListeningStream(t *testing.T) {
 	})
 	p := httpPeer(t, config.Server{URL: s.URL, MaxFrame: 200})
 	for _, m := range []Message{call("1", "initialize"), message(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)} {
-		if err := p.send(t, m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.send(t, m))
 	}
 	serverAsks := `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`
 	for _, c := range []struct{ came, send string }{
@@ -246,13 +241,9 @@ func TestCallAwaitsServersStream(t *testing.T) {
 				resp.Body = io.NopCloser(strings.NewReader(answer1))
 				return resp, nil
 			}))
-			if err := tr.Start(t.Context(), &received{news: make(chan struct{}, 1)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, tr.Start(t.Context(), &received{news: make(chan struct{}, 1)}))
 			for _, m := range []Message{message(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), call("1", "tools/list"), call("1", "tools/call"), call("1", "prompts/get")} {
-				if err := tr.Send(t.Context(), m); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, tr.Send(t.Context(), m))
 			}
 			if sent["tools/list"] != 0 || sent["tools/call"] != c.called || sent["prompts/get"] != c.called {
 				t.Errorf("%v, want the list at once and the others after %v", sent, c.called)
@@ -284,9 +275,7 @@ func TestStreamIsResumedAfterRetry(t *testing.T) {
 			}, nil
 		}))
 		in := &received{news: make(chan struct{}, 1)}
-		if err := tr.Start(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, tr.Start(t.Context(), in))
 		if err := tr.Send(t.Context(), call("1", "tools/call")); err != nil {
 			t.Error(err)
 		}
@@ -327,12 +316,8 @@ func TestS5_LegacySSE(t *testing.T) {
 		<-end
 	})
 	p, err := ssePeer(t, config.Server{URL: s.URL + "/sse", Headers: map[string]string{"X-Mine": "1"}, MaxFrame: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.send(t, call("1", "ping")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, p.send(t, call("1", "ping")))
 	p.got.await(t, "answer", func() bool { return len(p.got.frames) > 0 && len(p.got.broken) > 0 })
 	if got := <-answered; !strings.HasPrefix(got, "/messages?sessionId=1 {") || p.got.frames[0] != answer1 {
 		t.Errorf("posted %s, got %q", got, p.got.frames)

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -116,9 +117,7 @@ func startPeer(t *testing.T, cfg config.Server, kind string) *httpConn {
 func httpPeer(t *testing.T, cfg config.Server) *httpConn {
 	t.Helper()
 	p := startPeer(t, cfg, config.HTTP)
-	if err := p.Start(t.Context(), p.got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Start(t.Context(), p.got))
 	return p
 }
 
@@ -183,9 +182,7 @@ func TestS5_JSONAnswerAndHeaders(t *testing.T) {
 	m := call("1", "tools/call")
 	m.Header = http.Header{"Mcp-Method": {"tools/call"}, "mcp-protocol-version": {"2026-07-28"}}
 	p.SetVersion("2025-06-18")
-	if err := p.send(t, m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.send(t, m))
 	if got := p.got.all(); len(got) != 1 || got[0] != answer1 {
 		t.Errorf("frames: %q", got)
 	}
@@ -366,9 +363,7 @@ func TestRedirectInwards(t *testing.T) {
 		{"http://10.0.0.7/mcp", "http://10.0.0.8/mcp", true},
 	} {
 		client, err := newHTTPClient(config.Server{URL: c.from}, Tap{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req := httptest.NewRequest(http.MethodPost, c.to, nil)
 		err = client.redirect(req, []*http.Request{httptest.NewRequest(http.MethodPost, c.from, nil)})
 		if (err == nil) != c.follow || err != nil && !strings.Contains(err.Error(), "this machine or its network") {
@@ -579,9 +574,7 @@ func TestS5_HangingDeleteIsBounded(t *testing.T) {
 		_, _ = io.WriteString(w, answer1)
 	})
 	p := httpPeer(t, config.Server{URL: s.URL})
-	if err := p.send(t, call("1", "initialize")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.send(t, call("1", "initialize")))
 	start := time.Now()
 	_ = p.Close()
 	if d := time.Since(start); d > 40*deleteGrace {

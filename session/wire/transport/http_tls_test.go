@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestS5_TLSFailures(t *testing.T) {
@@ -83,9 +84,7 @@ func TestS5_Unreachable(t *testing.T) {
 		failure.Transport, "does not speak TLS", "http://")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	talk := make(chan string, 1)
 	served := make(chan struct{})
 	go func() {
@@ -186,9 +185,7 @@ func (errTimeout) Temporary() bool { return true }
 func mustURL(t *testing.T, raw string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return u
 }
 

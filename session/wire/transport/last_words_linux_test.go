@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -31,19 +32,13 @@ func TestLastWords(t *testing.T) {
 			s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{Journal: j, Server: "srv", Conn: 1}, nil, GracePeriod{})
 			t.Cleanup(func() { _ = s.Close() })
 			got := &received{news: make(chan struct{}, 1)}
-			if err := s.Start(t.Context(), got); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Start(t.Context(), got))
 			for !strings.Contains(s.Stderr(), "cache") { // it is read beside what the child answers
 				time.Sleep(time.Millisecond)
 			}
-			if err := s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":1,"method":"one"}`)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":1,"method":"one"}`)}))
 			got.await(t, "the answer", func() bool { return len(got.frames) == 1 })
-			if err := s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":2,"method":"two"}`)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Send(t.Context(), Message{Frame: []byte(`{"jsonrpc":"2.0","id":2,"method":"two"}`)}))
 			got.await(t, "the end", func() bool { return got.lost != nil })
 			var e *failure.Error
 			if !errors.As(got.lost, &e) || e.Kind != failure.ChannelClosed || e.Reason != row.want {

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // sink keeps what a line reader delivers.
@@ -35,9 +36,7 @@ func TestS14_FrameLimit(t *testing.T) {
 				input := "first" + end + big + end + "\n \n" + "last\n"
 				for name, r := range map[string]io.Reader{"whole": strings.NewReader(input), "half": iotest.HalfReader(strings.NewReader(input)), "odd": &oddReader{r: strings.NewReader(input)}} {
 					var s sink
-					if err := newLineReader(int64(max), &s).run(r); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, newLineReader(int64(max), &s).run(r))
 					want := []string{"first", big, "last"}
 					if over > 0 {
 						want = []string{"first", "last"}
@@ -75,9 +74,7 @@ func TestLinesAreOfTheirOwn(t *testing.T) {
 	}
 	var got [][]byte
 	l := newLineReader(0, &keeper{&got})
-	if err := l.run(&oddReader{r: &input}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.run(&oddReader{r: &input}))
 	for i := range l.buf {
 		l.buf[i] = '#'
 	}
@@ -99,9 +96,7 @@ func (k *keeper) Lost(error)                    {}
 
 func TestUnfinishedLine(t *testing.T) {
 	var s sink
-	if err := newLineReader(0, &s).run(strings.NewReader("whole\nhalf of it")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, newLineReader(0, &s).run(strings.NewReader("whole\nhalf of it")))
 	if len(s.frames) != 1 || len(s.broken) != 1 || !strings.HasPrefix(s.broken[0], "half of it") || failure.KindOf(s.errs[0]) != failure.Protocol {
 		t.Errorf("%q %q %v", s.frames, s.broken, s.errs)
 	}

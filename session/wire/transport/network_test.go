@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -209,9 +210,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			n, err := NewNetwork(c.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			u, err := n.Proxy(n.URL())
 			if c.words != "" {
 				if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "hunter2") {
@@ -253,9 +252,7 @@ func TestSOCKSProxy(t *testing.T) {
 	clearProxies(t)
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	names := make(chan string, 9)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -322,9 +319,7 @@ func TestClientCertificate(t *testing.T) {
 	var text []byte
 	for _, file := range []string{me.Cert, me.Key} {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text = append(text, b...)
 	}
 	writeFile(t, both, string(text), 0o600)
@@ -353,9 +348,7 @@ func TestClientCertificate(t *testing.T) {
 		})
 	}
 	n, err := NewNetwork(config.Server{URL: s.URL, ClientCert: me.Cert, ClientKey: me.Key, Insecure: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if conf := n.Transport(mustURL(t, "https://login.example/"), nil).TLSClientConfig; conf.GetClientCertificate != nil || conf.InsecureSkipVerify {
 		t.Error("what is for the server is for another host")
 	}
@@ -363,9 +356,7 @@ func TestClientCertificate(t *testing.T) {
 
 func writeFile(t *testing.T, file, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), mode))
 	if err := os.Chmod(file, mode); err != nil { // whatever the umask
 		t.Fatal(err)
 	}
@@ -376,9 +367,7 @@ func TestNetworkSettings(t *testing.T) {
 	me := nettest.SelfSigned(t, "me")
 	open := filepath.Join(t.TempDir(), "open.pem")
 	key, err := os.ReadFile(me.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	writeFile(t, open, string(key), 0o644)
 	locked, old := open+".locked", open+".old"
 	writeFile(t, locked, "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n", 0o600)
@@ -432,15 +421,11 @@ func TestInsecure(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	leakChecked(t)
 	dir, err := os.MkdirTemp("", "s") // the path of a socket has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "a b.sock")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	heard := make(chan string, 9)
 	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		heard <- r.Host + r.RequestURI

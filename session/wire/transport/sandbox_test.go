@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Why a sandbox cannot be is the error of the start, with what to do.
@@ -52,9 +53,7 @@ func TestX5b_SandboxHasItsOwnEnvironment(t *testing.T) {
 		var out locked
 		s := newStdio(config.Server{Command: "sh", Args: []string{"-c", "env >&2; echo $HOME >$TMPDIR/file && cat $TMPDIR/file >&2"}, Env: map[string]string{"GIVEN": "given-value"}, Sandbox: box}, Tap{}, &out, GracePeriod{})
 		in := &received{}
-		if err := s.Start(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Start(t.Context(), in))
 		<-s.ended
 		out.mu.Lock()
 		defer out.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -47,9 +48,7 @@ while [ ! -s "` + file + `" ]; do sleep 0.01; done; head -c 1 >/dev/null; echo g
 			t.Error(err)
 		}
 	})
-	if err := s.Start(t.Context(), got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Start(t.Context(), got))
 	frame := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"`), bytes.Repeat([]byte("x"), 8<<20)...), `"}}`...)
 	if err := s.Send(t.Context(), Message{Frame: frame}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("the write failed with %v", err)
@@ -72,9 +71,7 @@ func TestWhatIsLeftBehind(t *testing.T) {
 		s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script, t.TempDir() + "/pipe"}}, Tap{}, nil, GracePeriod{Input: time.Minute, Others: others})
 		var got *Exit
 		s.exited = func(e Exit) { got = &e }
-		if err := s.Start(t.Context(), &received{news: make(chan struct{}, 1)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Start(t.Context(), &received{news: make(chan struct{}, 1)}))
 		if err := s.Close(); err != nil || got == nil || got.Left != left || got.Forced != "" {
 			t.Errorf("%d: %v, %+v", left, err, got)
 		}
@@ -87,9 +84,7 @@ func TestLastWordsBesideAChild(t *testing.T) {
 	const script = `sleep 300 & cat >/dev/null; echo '{"jsonrpc":"2.0","method":"last"}'`
 	s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{}, nil, GracePeriod{Input: time.Minute, Others: time.Millisecond})
 	got := &received{news: make(chan struct{}, 1)}
-	if err := s.Start(t.Context(), got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Start(t.Context(), got))
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

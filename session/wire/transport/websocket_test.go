@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -81,18 +82,14 @@ func TestP14_WebSocketCarriesFramesByteForByte(t *testing.T) {
 		}
 	})
 	p, _ := socketPeer(t, config.Server{URL: wsURL(srv), Headers: map[string]string{"Authorization": "Bearer s3cret", "Host": "inner.example"}})
-	if err := p.Start(t.Context(), p.got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Start(t.Context(), p.got))
 	frames := []string{
 		"{ \"jsonrpc\": \"2.0\",\n\t\"id\": 1, \"method\":\"ping\" }",
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"x":"` + strings.Repeat("ü", 1<<20) + `"}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"ping"}`,
 	}
 	for _, f := range frames {
-		if err := p.send(t, message(f)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.send(t, message(f)))
 	}
 	p.got.await(t, "the echo", func() bool { return len(p.got.frames) == len(frames) })
 	for i, f := range p.got.all() {
@@ -155,9 +152,7 @@ func TestWebSocketsThatMisbehave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := accepting(t, c.script)
 			p, _ := socketPeer(t, config.Server{URL: wsURL(srv), MaxFrame: 1000})
-			if err := p.Start(t.Context(), p.got); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Start(t.Context(), p.got))
 			if c.lost != nil {
 				p.got.await(t, "the end", func() bool { return p.got.lost != nil })
 				fails(t, p.got.lost, failure.ChannelClosed, c.lost...)
@@ -233,17 +228,13 @@ func TestWebSocketServerThatDoesNotRead(t *testing.T) {
 	srv := accepting(t, func(context.Context, *websocket.Conn) { <-t.Context().Done() }) // no context of a request ends once it was upgraded
 	p, s := socketPeer(t, config.Server{URL: wsURL(srv)})
 	s.stall = 100 * time.Millisecond
-	if err := p.Start(t.Context(), p.got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Start(t.Context(), p.got))
 	large := message(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"` + strings.Repeat("x", 64<<20) + `"}}`)
 	fails(t, p.send(t, large), failure.ChannelClosed, "the server does not read what it is sent (waited 100ms)")
 	p.got.await(t, "the end", func() bool { return p.got.lost != nil })
 	srv = accepting(t, func(context.Context, *websocket.Conn) { <-t.Context().Done() }) // no context of a request ends once it was upgraded
 	p, _ = socketPeer(t, config.Server{URL: wsURL(srv)})
-	if err := p.Start(t.Context(), p.got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Start(t.Context(), p.got))
 	start := time.Now()
 	if err := p.Close(); err != nil || time.Since(start) > 4*time.Second { // the library alone would wait for five
 		t.Errorf("closed after %v: %v", time.Since(start), err)

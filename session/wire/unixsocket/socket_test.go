@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -20,9 +21,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func folderOf(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "mcphud")
 }
@@ -30,9 +29,7 @@ func folderOf(t *testing.T) string {
 func listen(t *testing.T, dir, name string) (*net.UnixListener, string) {
 	t.Helper()
 	ln, path, err := Listen([]string{dir}, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = ln.Close() })
 	return ln, path
 }
@@ -57,9 +54,7 @@ func TestSocketIsPrivateAndNobodyElses(t *testing.T) {
 		}
 	}()
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
 	if err := CheckPeer(c); err != nil {
 		t.Errorf("our own: %v", err)
@@ -80,21 +75,15 @@ func TestSocketOfTheDeadIsReplaced(t *testing.T) {
 	_, path := listen(t, dir, "manage-8088.sock")
 	_, other := listen(t, dir, "more-1.sock")
 	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, long, long); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(path, long, long))
 	early, dead := filepath.Join(dir, ".1-x"), filepath.Join(dir, "manage-9.sock")
 	for _, p := range []string{early, dead} {
 		ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: p, Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ln.SetUnlinkOnClose(false)
 		_ = ln.Close()
 	}
-	if err := os.Chtimes(early, long, long); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(early, long, long))
 	listen(t, dir, "manage-9.sock")
 	if _, err := os.Lstat(early); !os.IsNotExist(err) {
 		t.Errorf("one that never got its name is still there: %v", err)

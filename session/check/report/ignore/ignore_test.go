@@ -10,16 +10,13 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/report/ignore"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func write(t *testing.T, path, content string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -70,9 +67,7 @@ severity:
   lint/no-desc: warning
 `)
 	l, err := ignore.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := found("lint cost", "lint/no-title tool old_a", "lint/no-title tool new", "lint/no-desc tool x", "cost/y resource file:///a b")
 	l.Apply(r, time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC))
 	want := "lint/no-title=info/goes away, lint/no-title=info/is being written, lint/no-desc=warning/, cost/y=error/none of ours, " +
@@ -152,13 +147,9 @@ func TestParse(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "repo", ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "repo", ".git"), 0o755))
 	below := filepath.Join(dir, "repo", "a", "b")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(below, 0o755))
 	write(t, filepath.Join(dir, ".mcphud", "check.yaml"), "") // of another project
 	if got := ignore.Find(below); got != "" {
 		t.Error(got)
@@ -197,13 +188,9 @@ func TestBaseline(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "baseline.json")
 	r := found("server lint fuzz", "server/died server", "lint/b tool y", "lint/a tool <x>", "lint/a tool <x>", "fuzz/z tool x", "lint/c tool n")
 	r.Findings[5].Ignored = "a reason"
-	if err := ignore.Next(path, nil, r).Write(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ignore.Next(path, nil, r).Write())
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	entry := func(rule, place, name string) string {
 		return fmt.Sprintf(`{"fingerprint":"of %s %s","rule":"%s","severity":"error","place":"%s","message":"of %s %s"}`, rule, place, rule, place, rule, place)
 	}
@@ -215,9 +202,7 @@ func TestBaseline(t *testing.T) {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	b, err := ignore.ReadBaseline(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// One is gone, one new, and one that was there twice is there three times. The section fuzz did not run.
 	now := found("server lint", "server/died server", "lint/a tool <x>", "lint/a tool <x>", "lint/a tool <x>", "lint/d tool z")
 	b.Apply(now)
@@ -257,13 +242,9 @@ func TestBaselineOfSeveral(t *testing.T) {
 		r.Server.Name = server
 		return r
 	}
-	if err := ignore.NextOf(path, nil, report("two", "lint", "lint/a tool x"), report("one", "lint", "lint/a tool x", "lint/b tool y"), report("none", "lint")).Write(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ignore.NextOf(path, nil, report("two", "lint", "lint/a tool x"), report("one", "lint", "lint/a tool x", "lint/b tool y"), report("none", "lint")).Write())
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	entry := func(rule, place string) string {
 		return fmt.Sprintf(`{"fingerprint":"of %s %s","rule":"%s","severity":"error","place":"%s","message":"of %s %s"}`, rule, place, rule, place, rule, place)
 	}
