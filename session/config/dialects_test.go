@@ -52,7 +52,7 @@ func TestMalformedFilesOfEachDialect(t *testing.T) {
 		{"gemini", ".gemini/settings.json", "{\"mcpServers\": {\"good\": {\"command\": \"x\"},\n \"a\": {\"httpUrl\": \"localhost\"}}}", `url: does not start with http://`},
 		{"gemini", ".gemini/settings.json", "{\"mcpServers\": {\"good\": {\"command\": \"x\"}, \"a\": 7}}", `server "a": is a number or boolean; write an object with command or url (%s:1:48)`},
 		{"gemini", ".gemini/settings.json", "[]", broken + `:1:1: holds a list; write an object`},
-		{"continue", ".continue/mcpServers/a.yaml", "mcpServers:\n- name: good\n  command: x\n- command: y\n", `%s:4:10: a server of mcpServers has no id and is ignored`},
+		{"continue", ".continue/mcpServers/a.yaml", "mcpServers:\n- name: good\n  command: x\n- command: y\n", `%s:4:3: a server of mcpServers has no id and is ignored`},
 		{"continue", ".continue/mcpServers/a.yaml", "mcpServers:\n- name: good\n  command: x\n- name: a\n  url: http://h\n  requestOptions: {timout: 3}\n", `%s:6:20: server "a": unknown key "timout" of requestOptions is ignored`},
 		{"continue", ".continue/mcpServers/a.yaml", "mcpServers:\n- name: a\n   command: x\n", broken + `:`},
 		{"codex", ".codex/config.toml", "[mcp_servers.good]\ncommand = \"x\"\n[mcp_servers.a]\nurl = \"http://h\"\nbearer_token_env_var = \"Bearer abc\"\n", `bearer_token_env_var: "Bearer abc" cannot be the name of a variable (%s:5:24)`},

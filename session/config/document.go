@@ -14,8 +14,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/tailscale/hujson"
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config/rewrite"
@@ -59,18 +57,12 @@ type document struct {
 	file     string
 	root     node
 	lines    lines
-	anchors  map[string]ast.Node
 	spent    int
 	warnings []Warning
 	silenced bool
 }
 
 func (d *document) position(offset int) (line, col int) { return d.lines.at(offset) }
-
-func (d *document) warn(y ast.Node, format string, args ...any) {
-	line, col := yamlPos(y)
-	d.warnAt(line, col, format, args...)
-}
 
 func (d *document) warnAt(line, col int, format string, args ...any) {
 	if len(d.warnings) >= maxWarn {
@@ -162,7 +154,7 @@ func parse(path string, b []byte) (*document, error) {
 		if err != nil {
 			return bad(0, 0, "is not valid TOML: %s", firstLine(err.Error()))
 		}
-		d.root = node{doc: d, t: root}
+		d.root = node{doc: d, v: root}
 		return d, nil
 	}
 	if isYAML(path, b) {
@@ -173,13 +165,12 @@ func parse(path string, b []byte) (*document, error) {
 			line, col := d.position(i)
 			return bad(line, col, "nests more than %d levels", maxDepth)
 		}
-		body, err := parseYAML(b)
+		root, err := rewrite.YAML(b, 4*maxMembers) // fewer of them are members
 		if err != nil {
 			line, col, msg := yamlError(err)
 			return bad(line, col, "is not valid YAML: %s", msg)
 		}
-		d.root = node{doc: d, y: body}
-		d.anchors = anchors(body)
+		d.root = node{doc: d, v: root}
 		return d, nil
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
@@ -189,33 +180,13 @@ func parse(path string, b []byte) (*document, error) {
 		line, col := d.position(i)
 		return bad(line, col, "nests more than %d levels", maxDepth)
 	}
-	v, err := hujson.Parse(b)
+	v, err := rewrite.JSON(b)
 	if err != nil {
 		line, col, msg := jsonError(err)
 		return bad(line, col, "is not valid JSON: %s", msg)
 	}
-	d.root = node{doc: d, j: &v}
+	d.root = node{doc: d, v: v}
 	return d, nil
-}
-
-// parseYAML is the body of the first document, nil if there is none.
-func parseYAML(b []byte) (body ast.Node, err error) {
-	// A file may come with any repository; a parser's panic on it must not be ours.
-	defer func() {
-		if r := recover(); r != nil {
-			body, err = nil, fmt.Errorf("the parser failed: %v", r)
-		}
-	}()
-	file, err := parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		return nil, err
-	}
-	for _, doc := range file.Docs {
-		if doc != nil && doc.Body != nil {
-			return doc.Body, nil
-		}
-	}
-	return nil, nil
 }
 
 func firstInvalid(b []byte) int {
@@ -297,7 +268,9 @@ func tooDeepYAML(b []byte) int {
 func yamlError(err error) (line, col int, msg string) {
 	var e yaml.Error
 	if errors.As(err, &e) {
-		line, col = tokenPos(e.GetToken())
+		if t := e.GetToken(); t != nil && t.Position != nil {
+			line, col = t.Position.Line, t.Position.Column
+		}
 		return line, col, e.GetMessage()
 	}
 	return 0, 0, firstLine(err.Error())
@@ -322,9 +295,8 @@ func YAML(path string, b []byte) (ast.Node, error) {
 	if !yamlName(path) {
 		return nil, Warning{File: path, Malformed: true, Message: "is not a YAML file: its name has to end in .yaml or .yml"}
 	}
-	d, err := parse(path, b)
-	if err != nil {
+	if _, err := parse(path, b); err != nil {
 		return nil, err
 	}
-	return d.root.y, nil
+	return rewrite.Body(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 }

@@ -1,14 +1,9 @@
 package config
 
 import (
-	"encoding/json"
 	"slices"
 	"sort"
 	"strconv"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
-	"github.com/tailscale/hujson"
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config/rewrite"
@@ -27,13 +22,10 @@ const (
 // maxMembers bounds the members and elements read from one file, counted each time an alias or merge repeats them.
 const maxMembers = 100_000
 
-// node is a value of a JSON, YAML or TOML file with its position. Nothing is
-// expanded before it is asked for, so a YAML alias costs what is read of it.
+// node is a value of a JSON, YAML or TOML file with its position; the zero value is null.
 type node struct {
 	doc *document
-	j   *hujson.Value
-	y   ast.Node
-	t   *rewrite.Value
+	v   *rewrite.Value
 
 	path []string // the members and indices that lead here, where it was reached by them
 }
@@ -44,147 +36,46 @@ type member struct {
 	value     node
 }
 
-// resolve strips YAML's anchors and tags and follows aliases.
-func (n node) resolve() node {
-	for range 100 {
-		switch y := n.y.(type) {
-		case *ast.AnchorNode:
-			n.y = y.Value
-		case *ast.TagNode:
-			n.y = y.Value
-		case *ast.MappingKeyNode:
-			n.y = y.Value
-		case *ast.AliasNode:
-			t, ok := n.doc.anchors[name(y.Value)]
-			if !ok {
-				n.doc.warn(y, "alias *%s has no anchor", name(y.Value))
-			}
-			n.y = t // nil is null
-		default:
-			return n
-		}
-	}
-	n.doc.warn(n.y, "alias refers to itself")
-	return node{doc: n.doc}
-}
-
 func (n node) kind() kind {
-	if n.t != nil {
-		return kind(n.t.Kind())
+	if problem := n.v.Problem(); problem != "" {
+		line, col := n.pos()
+		n.doc.warnAt(line, col, "%s", problem)
 	}
-	n = n.resolve()
-	if n.j != nil {
-		switch n.j.Value.Kind() {
-		case 'n':
-			return null
-		case '"':
-			return str
-		case '{':
-			return object
-		case '[':
-			return array
-		}
-		return scalar
-	}
-	switch n.y.(type) {
-	case nil, *ast.NullNode:
-		return null
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return object
-	case *ast.SequenceNode:
-		return array
-	case *ast.StringNode, *ast.LiteralNode:
-		return str
-	}
-	return scalar
+	return kind(n.v.Kind())
 }
 
 // text is a scalar as it is written; of a string, what it stands for.
-func (n node) text() string {
-	if n.t != nil {
-		return n.t.Text()
-	}
-	n = n.resolve()
-	if n.j != nil {
-		if l, ok := n.j.Value.(hujson.Literal); ok {
-			return l.String()
-		}
-		return ""
-	}
-	switch y := n.y.(type) {
-	case *ast.StringNode:
-		return y.Value
-	case *ast.LiteralNode:
-		if y.Value != nil {
-			return y.Value.Value
-		}
-	case ast.ScalarNode:
-		if t := y.GetToken(); t != nil {
-			return t.Value
-		}
-	}
-	return ""
-}
+func (n node) text() string { return n.v.Text() }
 
 // pos is where n itself stands (an alias, not what it refers to).
 func (n node) pos() (line, col int) {
-	switch {
-	case n.j != nil:
-		return n.doc.position(n.j.StartOffset)
-	case n.t != nil:
-		return n.doc.position(n.t.Offset())
-	}
-	return yamlPos(n.y)
-}
-
-func yamlPos(y ast.Node) (line, col int) {
-	if y == nil {
+	if n.v == nil {
 		return 0, 0
 	}
-	if m, ok := y.(*ast.MappingValueNode); ok && m.Key != nil {
-		y = m.Key
-	}
-	return tokenPos(y.GetToken())
+	return n.doc.position(n.v.Offset())
 }
 
-func tokenPos(t *token.Token) (line, col int) {
-	if t == nil || t.Position == nil {
-		return 0, 0
+// each calls f with the members or elements, in file order.
+func (n node) each(f func(key string, offset int, one node)) {
+	var all int
+	n.v.Each(func(string, int, *rewrite.Value) { all++ })
+	if n.doc.spend(all) {
+		n.v.Each(func(key string, offset int, v *rewrite.Value) { f(key, offset, node{doc: n.doc, v: v}) })
 	}
-	return t.Position.Line, t.Position.Column
 }
 
 // members are those of an object in file order. Of several with one name the last counts, as in the programs that these
 // files are written for; each repetition is reported.
 func (n node) members() []member {
-	n = n.resolve()
-	var ms []member
-	if n.t != nil {
-		n.t.Each(func(key string, offset int, v *rewrite.Value) {
-			line, col := n.doc.position(offset)
-			ms = append(ms, member{key, line, col, node{doc: n.doc, t: v}})
-		})
-	} else if n.j != nil {
-		if o, ok := n.j.Value.(*hujson.Object); ok {
-			for i := range o.Members {
-				m := &o.Members[i]
-				var key string
-				if l, ok := m.Name.Value.(hujson.Literal); ok {
-					_ = json.Unmarshal(l, &key) // hujson has checked it
-				}
-				line, col := n.doc.position(m.Name.StartOffset)
-				ms = append(ms, member{key, line, col, node{doc: n.doc, j: &m.Value}})
-			}
-		}
-	} else {
-		ms = n.yamlMembers(0)
-	}
-	if !n.doc.spend(len(ms)) {
+	if n.kind() != object {
 		return nil
 	}
-	for i := range ms {
-		ms[i].value.path = append(slices.Clip(n.path), ms[i].key)
-	}
+	var ms []member
+	n.each(func(key string, offset int, one node) {
+		line, col := n.doc.position(offset)
+		one.path = append(slices.Clip(n.path), key)
+		ms = append(ms, member{key, line, col, one})
+	})
 	return n.unique(ms)
 }
 
@@ -203,77 +94,15 @@ func (n node) unique(ms []member) []member {
 	return out
 }
 
-// yamlMembers also merges what `<<` refers to, below the mapping's own keys.
-func (n node) yamlMembers(depth int) []member {
-	var values []*ast.MappingValueNode
-	switch y := n.y.(type) {
-	case *ast.MappingNode:
-		values = y.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{y}
-	}
-	if depth > 20 || !n.doc.spend(len(values)) {
-		return nil
-	}
-	var own []member
-	var merged []node
-	for _, v := range values {
-		if v == nil || v.Key == nil {
-			continue
-		}
-		value := node{doc: n.doc, y: v.Value}
-		if v.Key.IsMergeKey() {
-			if value = value.resolve(); value.kind() == array {
-				merged = append(merged, value.elems()...)
-			} else {
-				merged = append(merged, value)
-			}
-			continue
-		}
-		line, col := yamlPos(v.Key)
-		own = append(own, member{node{doc: n.doc, y: v.Key}.text(), line, col, value})
-	}
-	if len(merged) == 0 {
-		return own
-	}
-	have := map[string]bool{}
-	for _, m := range own {
-		have[m.key] = true
-	}
-	for _, from := range merged {
-		for _, m := range from.resolve().yamlMembers(depth + 1) {
-			if !have[m.key] {
-				have[m.key] = true
-				own = append(own, m)
-			}
-		}
-	}
-	return own
-}
-
 // elems are those of a list.
-func (n node) elems() []node {
-	n = n.resolve()
-	var out []node
-	if n.t != nil {
-		n.t.Each(func(_ string, _ int, v *rewrite.Value) { out = append(out, node{doc: n.doc, t: v}) })
-	} else if n.j != nil {
-		if a, ok := n.j.Value.(*hujson.Array); ok {
-			for i := range a.Elements {
-				out = append(out, node{doc: n.doc, j: &a.Elements[i]})
-			}
-		}
-	} else if s, ok := n.y.(*ast.SequenceNode); ok {
-		for _, v := range s.Values {
-			out = append(out, node{doc: n.doc, y: v})
-		}
-	}
-	if !n.doc.spend(len(out)) {
+func (n node) elems() (out []node) {
+	if n.kind() != array {
 		return nil
 	}
-	for i := range out {
-		out[i].path = append(slices.Clip(n.path), strconv.Itoa(i))
-	}
+	n.each(func(_ string, _ int, one node) {
+		one.path = append(slices.Clip(n.path), strconv.Itoa(len(out)))
+		out = append(out, one)
+	})
 	return out
 }
 
@@ -302,35 +131,6 @@ func (n node) strings(key string) (out []string) {
 		out = append(out, el.text())
 	}
 	return out
-}
-
-// name is the text of an anchor's or alias' name.
-func name(y ast.Node) string {
-	if y == nil || y.GetToken() == nil {
-		return ""
-	}
-	return y.GetToken().Value
-}
-
-// anchors walks the document once and notes what each anchor stands for.
-func anchors(y ast.Node) map[string]ast.Node {
-	found := map[string]ast.Node{}
-	if y == nil {
-		return found
-	}
-	ast.Walk(visitor(func(n ast.Node) {
-		if a, ok := n.(*ast.AnchorNode); ok {
-			found[name(a.Name)] = a.Value
-		}
-	}), y)
-	return found
-}
-
-type visitor func(ast.Node)
-
-func (v visitor) Visit(n ast.Node) ast.Visitor {
-	v(n)
-	return v
 }
 
 // lines finds line and column of byte offsets.

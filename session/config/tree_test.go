@@ -30,6 +30,9 @@ func TestTree(t *testing.T) {
 	if e.Text != "2" || len(tree.Warnings) != 1 || tree.Warnings[0].Line != 7 {
 		t.Errorf("%+v, warnings %v", e, tree.Warnings)
 	}
+	if wide, err := ParseTree("/x.yaml", []byte("日本: {b: 1}\n")); err != nil || wide.Root.Members[0].Value.Members[0].Col != 10 {
+		t.Errorf("columns are not in bytes: %+v, %v", wide.Root, err)
+	}
 	if _, ok := tree.Root.Get("f"); ok {
 		t.Error("there is no f")
 	}

@@ -15,6 +15,15 @@ func (jsonSyntax) parse(b []byte) (*Value, error) {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return &Value{kind: null}, nil
 	}
+	v, err := JSON(b)
+	if err != nil {
+		return nil, err
+	}
+	return v.loadAll(), nil
+}
+
+// JSON reads JSON with comments and trailing commas, whose nesting is bounded already.
+func JSON(b []byte) (*Value, error) {
 	v, err := hujson.Parse(b)
 	if err != nil {
 		return nil, err
@@ -26,20 +35,22 @@ func ofJSON(v *hujson.Value) *Value {
 	out := &Value{kind: scalar, from: v.StartOffset, to: v.EndOffset, flow: true}
 	switch x := v.Value.(type) {
 	case *hujson.Object:
-		out.kind = object
-		for i := range x.Members {
-			m := &x.Members[i]
-			var key string
-			if l, ok := m.Name.Value.(hujson.Literal); ok {
-				_ = json.Unmarshal(l, &key) // hujson has checked it
+		out.kind, out.load = object, func(v *Value) {
+			for i := range x.Members {
+				m := &x.Members[i]
+				var key string
+				if l, ok := m.Name.Value.(hujson.Literal); ok {
+					_ = json.Unmarshal(l, &key) // hujson has checked it
+				}
+				v.items = append(v.items, item{key, m.Name.StartOffset, m.Name.EndOffset, ofJSON(&m.Value)})
 			}
-			out.items = append(out.items, item{key, m.Name.StartOffset, m.Name.EndOffset, ofJSON(&m.Value)})
 		}
 	case *hujson.Array:
-		out.kind = array
-		for i := range x.Elements {
-			e := ofJSON(&x.Elements[i])
-			out.items = append(out.items, item{from: e.from, value: e})
+		out.kind, out.load = array, func(v *Value) {
+			for i := range x.Elements {
+				e := ofJSON(&x.Elements[i])
+				v.items = append(v.items, item{from: e.from, value: e})
+			}
 		}
 	case hujson.Literal:
 		out.text = x.String()

@@ -33,20 +33,63 @@ type Value struct {
 	merged   []item
 	in       any            // what the syntax keeps
 	names    map[string]int // of the items, by their keys; nil to look at each
+	load     func(*Value)   // finds what an alias or a merge brings, and the items of JSON; nil once that is done
+	problem  string
 }
 
-// Kind is "a string", "an object", …
-func (v *Value) Kind() string { return string(v.kind) }
+// loaded is v with its items. Nothing is expanded before it is asked for, so that an alias costs what is read of it.
+func (v *Value) loaded() *Value {
+	if load := v.load; load != nil {
+		v.load = nil
+		load(v)
+	}
+	return v
+}
+
+// loadAll loads a whole file, to be changed.
+func (v *Value) loadAll() *Value {
+	for _, it := range slices.Concat(v.loaded().merged, v.items) {
+		it.value.loadAll()
+	}
+	return v
+}
+
+// Kind is "a string", "an object", …, and "null" for nil.
+func (v *Value) Kind() string {
+	if v == nil {
+		return string(null)
+	}
+	return string(v.loaded().kind)
+}
 
 // Text is the content of a string, and other scalars as they are written.
-func (v *Value) Text() string { return v.text }
+func (v *Value) Text() string {
+	switch {
+	case v == nil:
+		return ""
+	case v.loaded().kind == null && v.to > v.from:
+		return "null"
+	}
+	return v.text
+}
 
 // Offset is where it begins, in bytes; of a table where its name is first written.
 func (v *Value) Offset() int { return v.from }
 
-// Each calls f with each member or element; offset is where the member's name is.
+// Problem is what is wrong with an alias, "" for nothing.
+func (v *Value) Problem() string {
+	if v == nil {
+		return ""
+	}
+	return v.loaded().problem
+}
+
+// Each calls f with each member or element, those that a merge brings last; offset is where the member's name is.
 func (v *Value) Each(f func(key string, offset int, one *Value)) {
-	for _, it := range v.items {
+	if v == nil {
+		return
+	}
+	for _, it := range slices.Concat(v.loaded().items, v.merged) {
 		f(it.key, it.from, it.value)
 	}
 }

@@ -2,8 +2,10 @@ package rewrite
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,45 +35,69 @@ var (
 )
 
 func (yamlSyntax) parse(b []byte) (root *Value, err error) {
-	defer func() { // a parser's panic on a strange file must not be ours
-		if r := recover(); r != nil {
-			root, err = nil, fmt.Errorf("the parser failed: %v", r)
-		}
-	}()
+	defer recoverFrom(&err)
 	if bytes.IndexByte(b, '\r') >= 0 { // the parser counts them in ways of its own
 		return nil, errMixed
 	}
+	root, r, err := readYAML(b, mostValues)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.twice:
+		return nil, errAnchors
+	}
+	if root.loadAll(); r.deep || r.spent > mostValues {
+		return nil, errComplex
+	}
+	return root, nil
+}
+
+// recoverFrom makes a parser's panic on a strange file an error.
+func recoverFrom(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the parser failed: %v", r)
+	}
+}
+
+// YAML reads a YAML file whose size and nesting are bounded already: of several documents the first. most is how many values are read
+// of it, each time that an alias or a merge repeats one counted.
+func YAML(b []byte, most int) (root *Value, err error) {
+	defer recoverFrom(&err)
+	root, _, err = readYAML(b, most)
+	return root, err
+}
+
+// Body is the syntax tree of the first document of a YAML file, nil if there is none.
+func Body(b []byte) (body ast.Node, err error) {
+	defer recoverFrom(&err)
 	file, err := parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, err
-	}
-	r := &yamlReader{b: b, anchors: map[string]ast.Node{}}
-	r.lines = append(r.lines, 0)
-	for i, c := range b {
-		if c == '\n' {
-			r.lines = append(r.lines, i+1)
-		}
 	}
 	for _, doc := range file.Docs {
 		if doc == nil || doc.Body == nil {
 			continue
 		}
-		if _, comments := doc.Body.(*ast.CommentGroupNode); comments {
-			continue
+		if _, comments := doc.Body.(*ast.CommentGroupNode); !comments {
+			return doc.Body, nil
 		}
-		if ast.Walk(r, doc.Body); r.twice {
-			return nil, errAnchors
+	}
+	return nil, nil
+}
+
+func readYAML(b []byte, most int) (*Value, *yamlReader, error) {
+	body, err := Body(b)
+	r := &yamlReader{b: b, anchors: map[string]ast.Node{}, most: most, lines: []int{0}}
+	if err != nil || body == nil {
+		return &Value{kind: null, from: len(b), to: len(b), in: place{colon: -1, end: len(b), block: true}}, r, err
+	}
+	for i, c := range b {
+		if c == '\n' {
+			r.lines = append(r.lines, i+1)
 		}
-		root = r.value(doc.Body, place{colon: -1, end: r.document(doc.Body), block: true}, 0)
-		break
 	}
-	if root == nil {
-		root = &Value{kind: null, from: len(b), to: len(b), in: place{colon: -1, end: len(b), block: true}}
-	}
-	if r.spent > mostValues {
-		return nil, errComplex
-	}
-	return root, nil
+	ast.Walk(r, body)
+	return r.value(body, place{colon: -1, end: r.document(body), block: true}, 0), r, nil
 }
 
 type yamlReader struct {
@@ -79,7 +105,9 @@ type yamlReader struct {
 	lines   []int
 	anchors map[string]ast.Node
 	twice   bool // an anchor
+	deep    bool // something nests too deep, which only an alias in itself can
 	spent   int
+	most    int // of spent
 }
 
 // Visit notes what anchors stand for.
@@ -141,9 +169,9 @@ func (r *yamlReader) extent(from, bound, indent int) int {
 }
 
 func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
-	if r.spent++; depth > 200 || r.spent > mostValues {
-		r.spent = mostValues + 1
-		return &Value{kind: null, shared: true}
+	r.deep = r.deep || depth > 200
+	if r.spent++; depth > 200 || r.spent > r.most {
+		return &Value{kind: null, shared: true, problem: "is repeated too often, or in itself"}
 	}
 	v := &Value{kind: scalar, in: p}
 	switch n := n.(type) {
@@ -154,13 +182,8 @@ func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
 		v.shared = true // what the tag says belongs to the value
 		return v
 	case *ast.AliasNode:
-		to := r.anchors[n.Value.GetToken().Value]
-		if to == nil {
-			v.kind, v.text, v.shared = str, "*"+n.Value.GetToken().Value, true
-			return v
-		}
-		v = r.value(to, p, depth+1)
-		v.share()
+		v.kind, v.shared, v.from = null, true, r.offset(n.GetToken())
+		v.load = func(v *Value) { r.alias(v, n.Value.GetToken().Value, p, depth) }
 		return v
 	case *ast.MappingNode:
 		r.mapping(v, n.Values, n.IsFlowStyle, n.Start, n.End, depth)
@@ -172,6 +195,23 @@ func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
 		r.scalar(v, n)
 	}
 	return v
+}
+
+// alias finds what an alias stands for.
+func (r *yamlReader) alias(v *Value, name string, p place, depth int) {
+	defer func() { // as for the parser
+		if e := recover(); e != nil {
+			v.problem = fmt.Sprintf("the parser failed: %v", e)
+		}
+	}()
+	to := r.anchors[name]
+	if to == nil {
+		v.problem = fmt.Sprintf("alias *%s has no anchor", name)
+		return
+	}
+	one := r.value(to, p, depth+1).loaded()
+	one.share()
+	v.kind, v.text, v.items, v.merged, v.problem = one.kind, one.text, one.items, one.merged, one.problem
 }
 
 // share marks a value, with all that is in it, as one that stands elsewhere.
@@ -222,21 +262,30 @@ func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow boo
 		}
 		v.items = append(v.items, key)
 	}
-	for _, one := range merged {
-		r.merge(v, one)
+	if len(merged) > 0 {
+		v.load = func(v *Value) {
+			have := map[string]bool{}
+			for _, it := range v.items {
+				have[it.key] = true
+			}
+			for _, one := range merged {
+				v.merge(one.loaded(), have)
+			}
+		}
 	}
 }
 
 // merge adds what << brings, below the members that are there.
-func (r *yamlReader) merge(v, from *Value) {
-	if from.kind == array {
+func (v *Value) merge(from *Value, have map[string]bool) {
+	if v.problem = cmp.Or(v.problem, from.problem); from.kind == array {
 		for _, it := range from.items {
-			r.merge(v, it.value)
+			v.merge(it.value.loaded(), have)
 		}
 		return
 	}
-	for _, it := range from.items {
-		if v.index(it.key) < 0 {
+	for _, it := range slices.Concat(from.items, from.merged) {
+		if !have[it.key] {
+			have[it.key] = true
 			v.merged = append(v.merged, it)
 		}
 	}
@@ -244,18 +293,53 @@ func (r *yamlReader) merge(v, from *Value) {
 
 // key is what a key says and where it ends; -1 for one that is not plain or in quotes.
 func (r *yamlReader) key(n ast.MapKeyNode, from, colon int) (string, int) {
-	t := n.GetToken()
-	if complex, ok := n.(*ast.MappingKeyNode); ok {
-		if complex.Value == nil {
-			return "", -1
+	said := r.resolve(n)
+	if said == nil {
+		return "", -1
+	}
+	kind, text := scalarText(said)
+	if kind == null {
+		text = said.GetToken().Value
+	}
+	if said != ast.Node(n) || from >= colon {
+		return text, -1
+	}
+	return text, from + len(bytes.TrimRight(r.b[from:colon], " \t"))
+}
+
+// resolve strips anchors and tags and follows aliases; nil for nothing.
+func (r *yamlReader) resolve(n ast.Node) ast.Node {
+	for range 100 {
+		switch y := n.(type) {
+		case *ast.AnchorNode:
+			n = y.Value
+		case *ast.TagNode:
+			n = y.Value
+		case *ast.MappingKeyNode:
+			n = y.Value
+		case *ast.AliasNode:
+			n = r.anchors[y.Value.GetToken().Value]
+		default:
+			return n
 		}
-		return complex.Value.GetToken().Value, -1
 	}
-	if from >= colon {
-		return t.Value, -1
+	return nil
+}
+
+// scalarText is what a scalar says.
+func scalarText(n ast.Node) (kind, string) {
+	switch n := n.(type) {
+	case nil, *ast.NullNode:
+		return null, ""
+	case *ast.StringNode:
+		return str, n.Value
+	case *ast.LiteralNode:
+		if n.Value == nil {
+			return str, ""
+		}
+		return str, n.Value.Value
 	}
-	text := bytes.TrimRight(r.b[from:colon], " \t")
-	return t.Value, from + len(text)
+	return scalar, n.GetToken().Value
 }
 
 func (r *yamlReader) sequence(v *Value, n *ast.SequenceNode, depth int) {
@@ -289,27 +373,21 @@ func (r *yamlReader) sequence(v *Value, n *ast.SequenceNode, depth int) {
 
 func (r *yamlReader) scalar(v *Value, n ast.Node) {
 	p := v.in.(place)
-	t := n.GetToken()
-	v.from = r.offset(t)
-	switch n := n.(type) {
-	case *ast.StringNode:
-		v.kind, v.text = str, n.Value
+	v.kind, v.text = scalarText(n)
+	if n == nil {
+		return
+	}
+	v.from = r.offset(n.GetToken())
+	switch n.(type) {
 	case *ast.LiteralNode:
-		v.kind = str
-		if n.Value != nil {
-			v.text = n.Value.Value
-		}
 		v.to = p.end
 		return
 	case *ast.NullNode:
-		v.kind = null
 		if rest := r.b[min(v.from, len(r.b)):]; !bytes.HasPrefix(rest, []byte("null")) && !bytes.HasPrefix(rest, []byte("~")) && !bytes.HasPrefix(rest, []byte("N")) || p.colon > v.from {
 			v.from = max(p.colon, 0)
 			v.to = v.from
 			return
 		}
-	default:
-		v.text = t.Value
 	}
 	v.to = r.scalarEnd(v.from, p)
 }
