@@ -56,6 +56,7 @@ var (
 	}
 	cousins = map[string]string{
 		"agentsrv/tools/kb":        "agentsrv/tools/kb/wordvec", // one of its ways to compare meanings
+		"agentsrv/check/checktest": "agentsrv/check",            // for tests
 		"agentsrv/queue/stream":    "agentsrv/queue",            // the same, shared
 		"agentsrv/queue/queuetest": "agentsrv/queue",            // what both have to pass
 		"proxy/tap/wrap":           "proxy/tap",                 // the producer of what tap shows

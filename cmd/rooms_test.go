@@ -33,7 +33,7 @@ var sizes = []struct {
 	{"session/check", 27_470},
 	{"session/test", 5_900},
 	{"themes", 400},
-	{"agentsrv", 29_010},
+	{"agentsrv", 28_860},
 	{"proxy", 24_800},
 	{"tui", 20_500},
 	{"views", 27_900},

@@ -1,5 +1,6 @@
 // Package check refuses tool calls whose arguments do not fit the tool's input schema, before they wait for anything or
-// run. The engine's own validation stays off: it knows only some keywords and says neither field nor reason.
+// run. The engine's own validation stays off: it knows only some keywords and says neither field nor reason. Package checktest does the same in
+// tests of single tools.
 package check
 
 import (

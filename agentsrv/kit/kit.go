@@ -5,6 +5,7 @@ package kit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -55,6 +56,24 @@ func Arguments(r mcp.CallToolRequest, v any) *mcp.CallToolResult {
 		return mcp.NewToolResultErrorf("%s: the arguments do not fit its input schema: %v", r.Params.Name, err)
 	}
 	return nil
+}
+
+// Args is the handler of a tool whose function gets a call's arguments as a struct. They fit the tool's input schema: package check holds
+// them against it before a call waits for anything, so that a function checks only what a schema cannot say.
+func Args[In any](run func(ctx context.Context, r mcp.CallToolRequest, in In) (*mcp.CallToolResult, error)) server.ToolHandlerFunc {
+	var none In
+	return ArgsOver(none, run)
+}
+
+// ArgsOver is Args where defaults has what a call leaves out.
+func ArgsOver[In any](defaults In, run func(ctx context.Context, r mcp.CallToolRequest, in In) (*mcp.CallToolResult, error)) server.ToolHandlerFunc {
+	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		in := defaults
+		if bad := Arguments(r, &in); bad != nil {
+			return bad, nil
+		}
+		return run(ctx, r, in)
+	}
 }
 
 // RawArguments is what the client sent as arguments, byte for byte; nil if it sent none.

@@ -31,7 +31,7 @@ const (
 // askTools ask one thing and say what was answered.
 func (f *Features) askTools() []server.ServerTool {
 	return []server.ServerTool{
-		kit.Tool("test_sampling", "Sampling", "Asks the client's model for a completion of the prompt.", kit.ReadOnly, sample,
+		kit.Tool("test_sampling", "Sampling", "Asks the client's model for a completion of the prompt.", kit.ReadOnly, kit.Args(sample),
 			`{"type":"object","properties":{"prompt":{"type":"string","description":"The prompt to send to the LLM"}},"required":["prompt"]}`, ""),
 		kit.Tool("test_elicitation", "Elicitation", "Asks the user for a name and an address in a form.", kit.ReadOnly,
 			elicit("contact", contactForm, "User response", messageOf),
@@ -125,16 +125,9 @@ func field(a *mcp.ElicitationResult, name string) string {
 	return s
 }
 
-func sample(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func sample(ctx context.Context, r mcp.CallToolRequest, in struct{ Prompt string }) (*mcp.CallToolResult, error) {
 	if a := server.SamplingResponse(r.Params.InputResponses, "completion"); a != nil {
 		return text("LLM response: " + completionText(a))
-	}
-	var in struct{ Prompt string }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.Prompt == "" {
-		return mcp.NewToolResultErrorf("%s: prompt is required", r.Params.Name), nil
 	}
 	if bad, err := require(ctx, sampling); bad != nil || err != nil {
 		return bad, err

@@ -20,7 +20,6 @@ const (
 	InputFirst = "mcphud/taskInput"
 
 	deleteForm = `{"type":"object","properties":{"confirm":{"type":"boolean","description":"Delete it?"}},"required":["confirm"]}`
-	longest    = time.Hour // that slow_compute computes
 )
 
 // taskTools run as tasks for clients that want that (extension io.modelcontextprotocol/tasks; tasks of 2025-11-25).
@@ -28,13 +27,13 @@ func taskTools() []server.ServerTool {
 	before := kit.Tool("test_tool_with_task", "Task after a question", "Asks for the user's name first, and goes on as a task then.", kit.ReadOnly, nameThenWork, none, "")
 	before.Tool.Meta = &mcp.Meta{AdditionalFields: map[string]any{InputFirst: "before"}}
 	return []server.ServerTool{
-		support(mcp.TaskSupportForbidden, kit.Tool("greet", "Greet", "Greets at once; never runs as a task.", kit.ReadOnly, greet,
+		support(mcp.TaskSupportForbidden, kit.Tool("greet", "Greet", "Greets at once; never runs as a task.", kit.ReadOnly, kit.Args(greet),
 			`{"type":"object","properties":{"name":{"type":"string","description":"Whom to greet"}},"required":["name"]}`, "")),
-		support(mcp.TaskSupportOptional, kit.Tool("slow_compute", "Slow computation", "Takes its time, as a task for clients that know tasks.", kit.ReadOnly, compute,
+		support(mcp.TaskSupportOptional, kit.Tool("slow_compute", "Slow computation", "Takes its time, as a task for clients that know tasks.", kit.ReadOnly, kit.ArgsOver(work{Seconds: 1}, compute),
 			`{"type":"object","properties":{"seconds":{"type":"number","minimum":0,"maximum":3600,"default":1,"description":"How long"},"label":{"type":"string","description":"Returned with the result"}}}`, "")),
 		support(mcp.TaskSupportRequired, kit.Tool("failing_job", "Failing task", "A task whose result says isError.", kit.ReadOnly, failJob, none, "")),
 		support(mcp.TaskSupportRequired, kit.Tool("protocol_error_job", "Broken task", "A task that ends in a JSON-RPC error instead of a result.", kit.ReadOnly, breakJob, none, "")),
-		support(mcp.TaskSupportOptional, kit.Tool("confirm_delete", "Task with a question", "Asks for a confirmation while it runs, and deletes nothing either way.", kit.ReadOnly, confirmDelete,
+		support(mcp.TaskSupportOptional, kit.Tool("confirm_delete", "Task with a question", "Asks for a confirmation while it runs, and deletes nothing either way.", kit.ReadOnly, kit.Args(confirmDelete),
 			`{"type":"object","properties":{"filename":{"type":"string","description":"What not to delete"}},"required":["filename"]}`, "")),
 		support(mcp.TaskSupportOptional, tool("multi_input", "Task with two questions", "Asks two things at once while it runs.", twoQuestions)),
 		support(mcp.TaskSupportRequired, before),
@@ -46,28 +45,16 @@ func support(s mcp.TaskSupport, t server.ServerTool) server.ServerTool {
 	return t
 }
 
-func greet(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct{ Name string }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.Name == "" {
-		return mcp.NewToolResultError("greet: name is required"), nil
-	}
+func greet(_ context.Context, _ mcp.CallToolRequest, in struct{ Name string }) (*mcp.CallToolResult, error) {
 	return text("Hello, " + in.Name + "!")
 }
 
-func compute(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct {
-		Seconds float64
-		Label   string
-	}{Seconds: 1}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.Seconds < 0 || in.Seconds > longest.Seconds() {
-		return mcp.NewToolResultErrorf("slow_compute: seconds must be 0 to %v", longest.Seconds()), nil
-	}
+type work struct {
+	Seconds float64
+	Label   string
+}
+
+func compute(ctx context.Context, _ mcp.CallToolRequest, in work) (*mcp.CallToolResult, error) {
 	if err := kit.Sleep(ctx, time.Duration(in.Seconds*float64(time.Second))); err != nil {
 		return nil, fmt.Errorf("slow_compute: %w", err)
 	}
@@ -88,11 +75,7 @@ func breakJob(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, 
 	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInternal, Message: "protocol_error_job: broke, as it always does", Err: errors.New("asked for")}
 }
 
-func confirmDelete(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct{ Filename string }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func confirmDelete(ctx context.Context, r mcp.CallToolRequest, in struct{ Filename string }) (*mcp.CallToolResult, error) {
 	if a := answer(r.Params.InputResponses, "confirm", deleteForm); a != nil {
 		content, _ := a.Content.(map[string]any)
 		if yes, _ := content["confirm"].(bool); !yes || a.Action != mcp.ElicitationResponseActionAccept {

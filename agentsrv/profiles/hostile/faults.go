@@ -66,9 +66,9 @@ func (f *Faults) Wrap(next http.Handler) http.Handler {
 func (f *Faults) Tools() []server.ServerTool {
 	return []server.ServerTool{
 		kit.Tool(setTool, "Set faults", "Makes a share of all requests over HTTP suffer; without arguments none. This tool, fault_next and fault_status never suffer.",
-			kit.Destructive, f.set, setInput, statusOutput),
+			kit.Destructive, kit.ArgsOver(settings{Seed: 1}, f.set), setInput, statusOutput),
 		kit.Tool(nextTool, "Fault of the next request", "Makes exactly one request over HTTP suffer: the next one, of a method.",
-			kit.Additive, f.next, nextInput, statusOutput),
+			kit.Additive, kit.ArgsOver(fault.Pick{Method: "tools/call"}, f.next), nextInput, statusOutput),
 		kit.Tool(statusTool, "Faults", "Tells which faults are set, and how many requests have suffered.",
 			kit.ReadOnly, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return f.status() }, `{"type":"object"}`, statusOutput),
 		kit.Tool("panic", "Panic", "Panics in its handler; the agent answers an internal error and goes on.",
@@ -88,11 +88,7 @@ type settings struct {
 	Seed           uint64  `json:"seed"`
 }
 
-func (f *Faults) set(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := settings{Seed: 1}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (f *Faults) set(_ context.Context, _ mcp.CallToolRequest, in settings) (*mcp.CallToolResult, error) {
 	// A number too large for a duration must not wrap round to a small one.
 	delay := time.Duration(min(max(in.DelayMS, -1), fault.MaxDelay.Milliseconds()+1)) * time.Millisecond
 	if err := f.i.Set(fault.Plan{
@@ -104,11 +100,7 @@ func (f *Faults) set(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 	return f.status()
 }
 
-func (f *Faults) next(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := fault.Pick{Method: "tools/call"}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (f *Faults) next(_ context.Context, _ mcp.CallToolRequest, in fault.Pick) (*mcp.CallToolResult, error) {
 	if err := f.i.Next(in); err != nil {
 		return mcp.NewToolResultErrorf("%s: %v", nextTool, err), nil
 	}

@@ -87,6 +87,9 @@ func New(o Options) (*Registry, error) {
 			return ctx, func(error) {}
 		}
 	}
+	if o.Lookup == nil || o.Call == nil {
+		o.Lookup = func(string) (t mcp.Tool, ok bool) { return t, false }
+	}
 	if o.Updated == nil {
 		o.Updated = func(string, string) {}
 	}

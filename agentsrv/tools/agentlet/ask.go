@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -47,14 +46,10 @@ func (r *Registry) askTools() []server.ServerTool {
 	tools := []server.ServerTool{
 		kit.Tool("ask_agent", "Ask an agent",
 			"Runs an agent on a prompt. A configured model answers, else the client's own by sampling, else system agents quote the knowledge base; the result's model says which.",
-			kit.Additive, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return r.ask(ctx, req, false)
-			}, askInput, askOutput),
+			kit.Additive, kit.Args(r.ask), askInput, askOutput),
 		kit.Tool("ask_agent_stream", "Ask an agent, streaming",
 			"Like ask_agent, and sends the answer in pieces as progress messages while it is made, if the call has a progress token; put together they are response.answer of the result (the whole response as JSON where the agent's schema has no answer in words).",
-			kit.Additive, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return r.ask(ctx, req, true)
-			}, streamInput, askOutput),
+			kit.Additive, kit.Args(r.askStreaming), streamInput, askOutput),
 	}
 	// As a task it would end its stream in the middle of the answer. Who wants a task has ask_agent.
 	tools[1].Tool.Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}
@@ -108,15 +103,15 @@ type envelope struct {
 
 type depthKey struct{}
 
-func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming bool) (*mcp.CallToolResult, error) {
-	q := &question{req: req}
-	if bad := kit.Arguments(req, q); bad != nil {
-		return bad, nil
-	}
-	if streaming {
-		q.out = &stream{ctx: ctx, req: req}
-		q.Tenant = cmp.Or(q.Tenant, kit.TenantOf(ctx))
-	}
+func (r *Registry) askStreaming(ctx context.Context, req mcp.CallToolRequest, q question) (*mcp.CallToolResult, error) {
+	q.out = &stream{ctx: ctx, req: req}
+	q.Tenant = cmp.Or(q.Tenant, kit.TenantOf(ctx))
+	return r.ask(ctx, req, q)
+}
+
+func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, asked question) (*mcp.CallToolResult, error) {
+	q := &asked
+	q.req = req
 	if err := r.prepare(ctx, q); err != nil {
 		return nil, err
 	}
@@ -145,14 +140,7 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 		return err
 	}
 	caller := kit.Caller(ctx)
-	switch {
-	case q.Agent == "":
-		return kit.Invalid("agent_uri", kit.Required)
-	case q.Prompt == "":
-		return kit.Invalid("prompt", kit.Required)
-	case utf8.RuneCountInString(q.Prompt) > maxPrompt:
-		return kit.Invalid("prompt", fmt.Sprintf("has more than %d characters", maxPrompt))
-	case caller.User != "" && q.User != "" && caller.User != q.User:
+	if caller.User != "" && q.User != "" && caller.User != q.User {
 		return kit.Invalid("user_id", "is not the token's user; use that user's id")
 	}
 	if err := q.checkHistory(); err != nil {

@@ -290,7 +290,7 @@ func TestAgentsThatAskThemselvesEnd(t *testing.T) {
 			f.turns = []func(http.ResponseWriter, *http.Request){replyText(`{"answer":"enough"}`)}
 			f.mu.Unlock()
 		}
-		return r.Registry.ask(ctx, req, false)
+		return r.Tools()[1].Handler(ctx, req)
 	}})
 	r.make(t, "default", "ada", "loop", "ask_agent")
 	if got := r.call(t, "", "ask_agent", asking("loop", "x")); got.answer() != "enough" {

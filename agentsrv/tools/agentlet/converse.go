@@ -81,9 +81,6 @@ func (q *question) emitter(repaired bool) func(string) error {
 
 // offer describes the agent's tools to the model. tenant_id is left out of their parameters: it is not the model's to choose.
 func (r *Registry) offer(a *Agent) []chat.Tool {
-	if r.o.Call == nil || r.o.Lookup == nil {
-		return nil
-	}
 	var all []chat.Tool
 	for _, name := range a.Tools {
 		t, ok := r.o.Lookup(name)
@@ -157,9 +154,6 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []chat.ToolCa
 func (r *Registry) callTool(ctx context.Context, q *question, f chat.Function) (string, error) {
 	if !slices.Contains(q.agent.Tools, f.Name) {
 		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), cmp.Or(strings.Join(q.agent.Tools, ", "), "none"))
-	}
-	if r.o.Call == nil || r.o.Lookup == nil {
-		return "", errors.New("agents may not use tools on this server")
 	}
 	tool, ok := r.o.Lookup(f.Name)
 	if !ok {

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -20,12 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Limits of create_agent.
-const (
-	MaxDescription = 16 << 10 // characters
-	MaxSchema      = 64 << 10 // bytes of JSON
-	MaxTools       = 64
-)
+// MaxSchema is how many bytes of JSON the schema of an agent's answers may have.
+const MaxSchema = 64 << 10
 
 const createInput = `{"type":"object","properties":{
 "tenant_id":{"type":"string","pattern":"^[!-~]{1,128}$","description":"Whose agent it is; no other tenant sees it"},
@@ -41,30 +35,27 @@ const createOutput = `{"type":"object","properties":{"status":{"type":"string"},
 func (r *Registry) createTool() []server.ServerTool {
 	return []server.ServerTool{kit.Tool("create_agent", "Create an agent",
 		"Makes an agent of your own from a system prompt and a JSON Schema for its answers; ask_agent then asks it. It stays until the database is removed.",
-		kit.Additive, r.create, createInput, createOutput)}
+		kit.Additive, kit.Args(r.create), createInput, createOutput)}
 }
 
-func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Tenant      string          `json:"tenant_id"`
-		User        string          `json:"user_id"`
-		Name        string          `json:"agent_name"`
-		Description string          `json:"description"`
-		Schema      json.RawMessage `json:"output_schema"`
-		Tools       []string        `json:"tools"`
-	}
-	if bad := kit.Arguments(req, &in); bad != nil {
-		return bad, nil
-	}
+type createArgs struct {
+	Tenant      string          `json:"tenant_id"`
+	User        string          `json:"user_id"`
+	Name        string          `json:"agent_name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"output_schema"`
+	Tools       []string        `json:"tools"`
+}
+
+func (r *Registry) create(ctx context.Context, _ mcp.CallToolRequest, in createArgs) (*mcp.CallToolResult, error) {
 	tenant, err := kit.Tenant(ctx, in.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	a := &Agent{User: in.User, Name: in.Name, Description: in.Description, Tools: in.Tools}
 	var compact bytes.Buffer
-	if json.Compact(&compact, in.Schema) == nil {
-		a.OutputSchema = compact.Bytes()
-	}
+	_ = json.Compact(&compact, in.Schema) // it was decoded
+	a.OutputSchema = compact.Bytes()
 	if err := r.acceptable(ctx, a); err != nil {
 		return nil, err
 	}
@@ -92,45 +83,23 @@ func again(format string, err error) error {
 	return f
 }
 
-// acceptable says what of a new agent cannot be.
+// acceptable says what of a new agent cannot be, beyond what the input schema says.
 func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
-	for _, f := range []struct{ name, value string }{
-		{"user_id", a.User},
-		{"agent_name", a.Name},
-		{"description", strings.TrimSpace(a.Description)},
-		{"output_schema", string(a.OutputSchema)},
-	} {
-		if f.value == "" {
-			return kit.Invalid(f.name, kit.Required)
-		}
-	}
 	caller := kit.Caller(ctx).User
 	switch {
-	case !validUser.MatchString(a.User):
-		return kit.Invalid("user_id", "does not match "+userPattern)
+	case strings.TrimSpace(a.Description) == "":
+		return kit.Invalid("description", kit.Required)
 	case caller != "" && caller != a.User:
 		return kit.Invalid("user_id", "is not the token's user; use that user's id")
-	case !validName.MatchString(a.Name):
-		return kit.Invalid("agent_name", "does not match "+namePattern)
 	case strings.ContainsRune(a.Description, 0):
 		return kit.Invalid("description", "has a character that no text has: U+0000")
-	case !utf8.ValidString(a.Description) || utf8.RuneCountInString(a.Description) > MaxDescription:
-		return kit.Invalid("description", fmt.Sprintf("has more than %d characters", MaxDescription))
 	case len(a.OutputSchema) > MaxSchema:
 		return kit.Invalid("output_schema", fmt.Sprintf("has %d bytes, more than %d", len(a.OutputSchema), MaxSchema))
-	case len(a.Tools) > MaxTools:
-		return kit.Invalid("tools", fmt.Sprintf("names %d tools, more than %d", len(a.Tools), MaxTools))
 	}
 	if _, err := compileSchema(a.OutputSchema); err != nil {
 		return kit.Invalid("output_schema", "is not a usable JSON Schema: "+err.Error())
 	}
-	for i, t := range a.Tools {
-		if slices.Contains(a.Tools[:i], t) {
-			return kit.Invalid("tools", fmt.Sprintf("names %q twice", text.Clip(t, 100)))
-		}
-		if r.o.Lookup == nil {
-			continue
-		}
+	for _, t := range a.Tools {
 		if _, ok := r.o.Lookup(t); !ok {
 			return kit.Invalid("tools", fmt.Sprintf("names %q, which is not a tool of this server; tools/list has those there are", text.Clip(t, 100)))
 		}

@@ -65,7 +65,7 @@ func TestT4_X4_BadAgentsAreRefused(t *testing.T) {
 		"tenant_id":   {nil, ""},
 		"user_id":     {nil, "", "../x", "a b", "a/b", strings.Repeat("u", 129)},
 		"agent_name":  {nil, "", ".", "..", "a/b", "ä", "a\n", "%2e", strings.Repeat("n", 65)},
-		"description": {nil, "", "  ", strings.Repeat("d", MaxDescription+1)},
+		"description": {nil, "", "  ", strings.Repeat("d", 16<<10+1)},
 		"output_schema": {
 			nil, true,
 			map[string]any{"type": "strng"},
@@ -96,7 +96,7 @@ func TestT4_X4_BadAgentsAreRefused(t *testing.T) {
 	if got := r.read(t, "t", MyAgents); got.Result.Contents[0].Text != "[]" {
 		t.Errorf("something was stored: %s", got.raw)
 	}
-	missing := r.call(t, "", "create_agent", map[string]any{"user_id": "u"})
+	missing := r.call(t, "", "create_agent", map[string]any{"user_id": "u", "agent_name": "n", "description": "d", "output_schema": anySchema})
 	if missing.Error == nil || missing.Error.Message != "Invalid params: tenant_id is required" || missing.Error.Data["reason"] != "Field required" {
 		t.Error(missing.raw)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/store"
@@ -51,7 +52,7 @@ func serve(t *testing.T, path string, o Options) *rig {
 	r.server.AddResources(r.Resources()...)
 	r.server.AddResourceTemplates(r.Templates()...)
 	r.server.AddPrompts(r.Prompts()...)
-	r.front = front.New(front.Options{Engine: r.server, Authenticate: func(req *http.Request) (kit.Identity, error) {
+	r.front = front.New(front.Options{Engine: r.server, Use: []front.Middleware{check.Middleware(check.Engine(r.server), nil)}, Authenticate: func(req *http.Request) (kit.Identity, error) {
 		tenant, user, _ := strings.Cut(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "), "/")
 		return kit.Identity{Tenant: tenant, User: user, Principal: tenant + user}, nil
 	}})
@@ -220,7 +221,7 @@ var anySchema = map[string]any{
 func (r *rig) make(t *testing.T, tenant, user, name string, tools ...string) {
 	t.Helper()
 	got := r.call(t, "", "create_agent", map[string]any{
-		"tenant_id": tenant, "user_id": user, "agent_name": name, "description": "You count things for " + tenant + ".", "output_schema": anySchema, "tools": tools,
+		"tenant_id": tenant, "user_id": user, "agent_name": name, "description": "You count things for " + tenant + ".", "output_schema": anySchema, "tools": append([]string{}, tools...),
 	})
 	if got.Error != nil || got.Result.StructuredContent.Status != "success" {
 		t.Fatalf("create_agent: %s", got.raw)

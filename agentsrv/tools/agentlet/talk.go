@@ -8,9 +8,6 @@ import (
 	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
-// maxHistory is how many messages of a conversation may come before a prompt. All together have the characters of maxPrompt.
-const maxHistory = 100
-
 // said is a message of the conversation that a prompt continues. Nothing is kept here between calls, so that the client sends it.
 type said struct {
 	Role    string `json:"role"` // user or assistant
@@ -21,19 +18,10 @@ const historyProperty = `"history":{"type":"array","maxItems":100,"items":{"type
 	`"role":{"type":"string","enum":["user","assistant"],"description":"Who said it"},"content":{"type":"string","minLength":1,"maxLength":100000,"description":"What was said"}},"required":["role","content"]},` +
 	`"description":"What was said before, oldest first; a model answers the prompt as what follows it, and an answer that is quoted looks at the prompt alone"}`
 
-// checkHistory says what is wrong with the messages before a prompt.
+// checkHistory says whether the messages before a prompt have, with it, more than the characters of maxPrompt.
 func (q *question) checkHistory() error {
-	if len(q.History) > maxHistory {
-		return kit.Invalid("history", fmt.Sprintf("has %d messages, more than %d", len(q.History), maxHistory))
-	}
 	n := utf8.RuneCountInString(q.Prompt)
-	for i, m := range q.History {
-		switch {
-		case m.Role != "user" && m.Role != "assistant":
-			return kit.Invalid("history", fmt.Sprintf("has a message whose role is neither user nor assistant, at index %d", i))
-		case m.Content == "":
-			return kit.Invalid("history", fmt.Sprintf("has a message without content, at index %d", i))
-		}
+	for _, m := range q.History {
 		n += utf8.RuneCountInString(m.Content)
 	}
 	if n > maxPrompt {

@@ -102,7 +102,7 @@ func TestB6b_AConversationContinues(t *testing.T) {
 		"role":       []any{said("system", "Obey.")},
 		"empty":      []any{said("user", "")},
 		"too long":   []any{said("user", strings.Repeat("x", maxPrompt))},
-		"too many":   slices.Repeat([]any{said("user", "x")}, maxHistory+1),
+		"too many":   slices.Repeat([]any{said("user", "x")}, 100+1),
 		"not a list": "x",
 	} {
 		before := len(f.requests())

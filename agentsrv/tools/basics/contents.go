@@ -11,8 +11,6 @@ import (
 	"math"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 const (
@@ -40,11 +38,7 @@ A server to try a client on.
 )
 
 // contents returns content blocks of every type of the specification (2025-11-25, server/tools, "Tool Result").
-func (a *Set) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct{ Kind string }{"all"}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (a *Set) contents(_ context.Context, _ mcp.CallToolRequest, in struct{ Kind string }) (*mcp.CallToolResult, error) {
 	all := []struct {
 		kind    string
 		content mcp.Content

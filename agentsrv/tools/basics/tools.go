@@ -16,27 +16,24 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
-const (
-	maxSleep = time.Hour
-	maxSteps = 100_000
-	maxDigit = 1000 // digits of a number that add takes
-)
+// maxDigit is how many digits a number may have that add takes.
+const maxDigit = 1000
 
 // Tools are the tools; each server that has them needs a Set of its own, for the counter.
 func (a *Set) Tools() []server.ServerTool {
 	return []server.ServerTool{
-		kit.Tool("echo", "Echo", "Returns the message it was given.", kit.ReadOnly, a.echo,
+		kit.Tool("echo", "Echo", "Returns the message it was given.", kit.ReadOnly, kit.Args(a.echo),
 			`{"type":"object","properties":{"message":{"type":"string","description":"What to return"}},"required":["message"]}`, ""),
-		kit.Tool("add", "Add", "Adds two numbers; integers of any size stay exact.", kit.ReadOnly, a.add,
+		kit.Tool("add", "Add", "Adds two numbers; integers of any size stay exact.", kit.ReadOnly, kit.Args(a.add),
 			`{"type":"object","properties":{"a":{"type":"number","description":"First summand"},"b":{"type":"number","description":"Second summand"}},"required":["a","b"]}`,
 			`{"type":"object","properties":{"sum":{"type":"number"},"exact":{"type":"boolean","description":"false when the sum was rounded to a 64-bit float"}},"required":["sum","exact"]}`),
-		kit.Tool("sleep", "Sleep", "Takes its time: reports progress after each step and stops at once when cancelled.", kit.ReadOnly, a.sleep,
+		kit.Tool("sleep", "Sleep", "Takes its time: reports progress after each step and stops at once when cancelled.", kit.ReadOnly, kit.ArgsOver(pace{2, 10}, a.sleep),
 			`{"type":"object","properties":{"seconds":{"type":"number","minimum":0,"maximum":3600,"default":2,"description":"How long in all"},"steps":{"type":"integer","minimum":1,"maximum":100000,"default":10,"description":"How many progress reports"}}}`, ""),
-		kit.Tool("fail", "Fail", "Always answers with isError.", kit.ReadOnly, a.fail,
+		kit.Tool("fail", "Fail", "Always answers with isError.", kit.ReadOnly, kit.ArgsOver(message{"failed as asked"}, a.fail),
 			`{"type":"object","properties":{"message":{"type":"string","default":"failed as asked","description":"The error text"}}}`, ""),
-		kit.Tool("log", "Log", "Sends one log message at each level, lowest first; the client's level decides which arrive.", kit.ReadOnly, a.logLevels,
+		kit.Tool("log", "Log", "Sends one log message at each level, lowest first; the client's level decides which arrive.", kit.ReadOnly, kit.ArgsOver(message{"a log message"}, a.logLevels),
 			`{"type":"object","properties":{"message":{"type":"string","default":"a log message","description":"Text of each message"}}}`, ""),
-		kit.Tool("contents", "Contents", "Returns one of each kind of content.", kit.ReadOnly, a.contents,
+		kit.Tool("contents", "Contents", "Returns one of each kind of content.", kit.ReadOnly, kit.ArgsOver(struct{ Kind string }{"all"}, a.contents),
 			`{"type":"object","properties":{"kind":{"type":"string","enum":["all","text","markdown","json","image","audio","resource_text","resource_blob","resource_link"],"default":"all","description":"Only this kind"}}}`, ""),
 		kit.Tool(Gallery, "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", kit.ReadOnly, a.gallery,
 			string(gallerySchema), ""),
@@ -57,26 +54,21 @@ func (a *Set) count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-func (a *Set) echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct{ Message *string }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
+// message is the argument of several tools, and pace those of sleep.
+type (
+	message struct{ Message string }
+	pace    struct {
+		Seconds float64
+		Steps   int
 	}
-	if in.Message == nil {
-		return mcp.NewToolResultError("echo: message is required"), nil
-	}
-	return mcp.NewToolResultText(*in.Message), nil
+)
+
+func (a *Set) echo(_ context.Context, _ mcp.CallToolRequest, in message) (*mcp.CallToolResult, error) {
+	return mcp.NewToolResultText(in.Message), nil
 }
 
-func (a *Set) add(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct{ A, B *json.Number }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.A == nil || in.B == nil {
-		return mcp.NewToolResultError("add: a and b are required"), nil
-	}
-	sum, exact, err := sumOf(string(*in.A), string(*in.B))
+func (a *Set) add(_ context.Context, _ mcp.CallToolRequest, in struct{ A, B json.Number }) (*mcp.CallToolResult, error) {
+	sum, exact, err := sumOf(string(in.A), string(in.B))
 	if err != nil {
 		return mcp.NewToolResultErrorf("add: %v", err), nil
 	}
@@ -110,17 +102,7 @@ func sumOf(a, b string) (sum string, exact bool, err error) {
 	return string(out), false, nil
 }
 
-func (a *Set) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct {
-		Seconds float64
-		Steps   int
-	}{2, 10}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.Seconds < 0 || in.Seconds > maxSleep.Seconds() || in.Steps < 1 || in.Steps > maxSteps {
-		return mcp.NewToolResultErrorf("sleep: seconds must be 0 to %v and steps 1 to %d", maxSleep.Seconds(), maxSteps), nil
-	}
+func (a *Set) sleep(ctx context.Context, r mcp.CallToolRequest, in pace) (*mcp.CallToolResult, error) {
 	total := time.Duration(in.Seconds * float64(time.Second))
 	start := time.Now()
 	for step := 1; step <= in.Steps; step++ {
@@ -134,19 +116,11 @@ func (a *Set) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRe
 	return mcp.NewToolResultText(fmt.Sprintf("slept %v in %d steps", total, in.Steps)), nil
 }
 
-func (a *Set) fail(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct{ Message string }{"failed as asked"}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (a *Set) fail(_ context.Context, _ mcp.CallToolRequest, in message) (*mcp.CallToolResult, error) {
 	return mcp.NewToolResultError(in.Message), nil
 }
 
-func (a *Set) logLevels(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct{ Message string }{"a log message"}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (a *Set) logLevels(ctx context.Context, _ mcp.CallToolRequest, in message) (*mcp.CallToolResult, error) {
 	levels := []mcp.LoggingLevel{
 		mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelNotice, mcp.LoggingLevelWarning,
 		mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert, mcp.LoggingLevelEmergency,

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/url"
 	"strconv"
@@ -48,7 +47,7 @@ type Source struct{}
 func (Source) Tools() []server.ServerTool {
 	return []server.ServerTool{kit.Tool("random_bytes", "Random bytes",
 		"Makes n bytes: up to "+text.Bytes(Inline)+" in the result itself, above that as a link to a resource that is read in pages. The same seed makes the same bytes.",
-		kit.ReadOnly, randomBytes, input, output)}
+		kit.ReadOnly, kit.Args(randomBytes), input, output)}
 }
 
 // Templates is the template of the bytes of any seed.
@@ -66,25 +65,16 @@ func (Source) Templates() []server.ServerResourceTemplate {
 	}}
 }
 
-func randomBytes(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct{ N, Seed *float64 }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	if in.N == nil {
-		return nil, kit.Invalid("n", kit.Required)
-	}
-	if !whole(*in.N, MaxBytes) {
-		return nil, kit.Invalid("n", fmt.Sprintf("must be a whole number from 0 to %d, and is %v", MaxBytes, *in.N))
-	}
+func randomBytes(_ context.Context, _ mcp.CallToolRequest, in struct {
+	N    float64
+	Seed *float64
+},
+) (*mcp.CallToolResult, error) {
 	seed := rand.Uint64N(maxSeed + 1)
 	if in.Seed != nil {
-		if !whole(*in.Seed, maxSeed) {
-			return nil, kit.Invalid("seed", fmt.Sprintf("must be a whole number from 0 to %d, and is %v", maxSeed, *in.Seed))
-		}
 		seed = uint64(*in.Seed)
 	}
-	size := int64(*in.N)
+	size := int64(in.N)
 	uri := fmt.Sprintf("bytes://%d/%d", seed, size)
 	res, err := kit.JSON(struct {
 		Bytes  int64  `json:"bytes"`
@@ -142,10 +132,6 @@ func read(uri string) (mcp.BlobResourceContents, error) {
 func number(s string, limit int64) (int64, bool) {
 	n, err := strconv.ParseUint(s, 10, 63)
 	return int64(n), err == nil && n <= uint64(limit)
-}
-
-func whole(f float64, limit float64) bool {
-	return f == math.Trunc(f) && f >= 0 && f <= limit
 }
 
 // encodeChunk is base64 of the length bytes of seed from offset on, one buffer for each.

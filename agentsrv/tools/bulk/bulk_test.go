@@ -3,7 +3,6 @@ package bulk
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -12,17 +11,14 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 )
 
 func call(t *testing.T, args string) (*mcp.CallToolResult, error) {
 	t.Helper()
-	var r mcp.CallToolRequest
-	if err := json.Unmarshal([]byte(`{"params":{"name":"random_bytes","arguments":`+args+`}}`), &r); err != nil {
-		t.Fatal(err)
-	}
-	return Source{}.Tools()[0].Handler(t.Context(), r)
+	return checktest.Call(t, Source{}.Tools()[0], args)
 }
 
 func fetch(t *testing.T, uri string) (mcp.BlobResourceContents, []byte) {

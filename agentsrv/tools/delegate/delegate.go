@@ -83,20 +83,18 @@ func (d *Delegate) Close() error {
 func (d *Delegate) Tools() []server.ServerTool {
 	t := kit.Tool(Tool, "Call another agent",
 		"Calls a tool of another agent through the router and returns what it returned. What goes wrong on the way is an error that says where.",
-		kit.Destructive, d.call, input, "") // the other tool may be so
+		kit.Destructive, kit.Args(d.call), input, "") // the other tool may be so
 	no, yes := false, true
 	t.Tool.Annotations.IdempotentHint, t.Tool.Annotations.OpenWorldHint = &no, &yes
 	return []server.ServerTool{t}
 }
 
-func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Agent, Tool string
-		Args        json.RawMessage
-	}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+type callArgs struct {
+	Agent, Tool string
+	Args        json.RawMessage
+}
+
+func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest, in callArgs) (*mcp.CallToolResult, error) {
 	var raw json.RawMessage
 	var err error
 	d.o.Wait(ctx, func() {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -15,9 +14,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/store"
 )
-
-// MaxQuery is how many characters a query of lookup_entity may have.
-const MaxQuery = 1000
 
 const lookupInput = `{"type":"object","properties":{
 "entity_type":{"type":"string","minLength":1,"pattern":"\\S","maxLength":64,"description":"Type of the entity: carrier, service, person, place, team, system, customer, vehicle, incident, or another that was imported","examples":["carrier","service","person"]},
@@ -38,7 +34,7 @@ const lookupOutput = `{"type":"object","properties":{
 func (g *Graph) Tools() []server.ServerTool {
 	return []server.ServerTool{kit.Tool("lookup_entity", "Look up an entity",
 		"Finds one entity of the graph (a carrier, service, person, place, team, system …) and, if asked, what it is related to.",
-		kit.ReadOnly, g.lookup, lookupInput, lookupOutput)}
+		kit.ReadOnly, kit.Args(g.lookup), lookupInput, lookupOutput)}
 }
 
 type match struct {
@@ -61,28 +57,18 @@ type missing struct {
 	Nearest []Nearest `json:"nearest"`
 }
 
-func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Type    string `json:"entity_type"`
-		Query   string `json:"query"`
-		Tenant  string `json:"tenant_id"`
-		Related bool   `json:"include_related"`
-	}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+type lookupArgs struct {
+	Type    string `json:"entity_type"`
+	Query   string `json:"query"`
+	Tenant  string `json:"tenant_id"`
+	Related bool   `json:"include_related"`
+}
+
+func (g *Graph) lookup(ctx context.Context, _ mcp.CallToolRequest, in lookupArgs) (*mcp.CallToolResult, error) {
 	in.Type, in.Query = strings.ToLower(strings.TrimSpace(in.Type)), strings.TrimSpace(in.Query)
 	tenant, err := kit.Tenant(ctx, in.Tenant)
 	if err != nil {
 		return nil, err
-	}
-	for _, f := range []struct{ name, value string }{{"entity_type", in.Type}, {"query", in.Query}} {
-		if f.value == "" {
-			return nil, kit.Invalid(f.name, kit.Required)
-		}
-	}
-	if n := utf8.RuneCountInString(in.Query); n > MaxQuery {
-		return nil, kit.Invalid("query", fmt.Sprintf("has %d characters, more than %d", n, MaxQuery))
 	}
 	found, nearest, err := g.Find(ctx, tenant, in.Type, in.Query)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
@@ -145,20 +146,16 @@ func TestLookupEntityRefusesBadArguments(t *testing.T) {
 	g := graph(t, "")
 	for field, args := range map[string]string{
 		"entity_type": `{"entity_type":" ","query":"x","tenant_id":"t"}`,
-		"query":       `{"entity_type":"service","query":"` + strings.Repeat("x", MaxQuery+1) + `","tenant_id":"t"}`,
+		"query":       `{"entity_type":"service","query":"` + strings.Repeat("x", 1001) + `","tenant_id":"t"}`,
 		"tenant_id":   `{"entity_type":"service","query":"x"}`,
 	} {
-		var r mcp.CallToolRequest
-		r.Params.Arguments = json.RawMessage(args)
-		_, err := g.lookup(context.Background(), r)
+		_, err := checktest.Call(t, g.Tools()[0], args)
 		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.Kind != jsonrpc.KindInvalidParams || f.Data["field"] != field || f.Data["reason"] == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	var r mcp.CallToolRequest
-	r.Params.Arguments = json.RawMessage(`{"entity_type":"service","query":"express","tenant_id":"b"}`)
-	_, err := g.lookup(kit.WithCaller(context.Background(), kit.Identity{Tenant: "a"}), r)
+	_, err := g.lookup(kit.WithCaller(context.Background(), kit.Identity{Tenant: "a"}), mcp.CallToolRequest{}, lookupArgs{Type: "service", Query: "express", Tenant: "b"})
 	if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindTenantNotFound {
 		t.Errorf("a token for a reads b: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
@@ -58,9 +59,10 @@ func (f *Files) call(t *testing.T, tool string, args any) *mcp.CallToolResult {
 		if s.Tool.Name != tool {
 			continue
 		}
-		var r mcp.CallToolRequest
-		r.Params.Name, r.Params.Arguments = tool, json.RawMessage(raw)
-		res, err := s.Handler(t.Context(), r)
+		res, err := checktest.Call(t, s, string(raw))
+		if f, ok := jsonrpc.AsRequestError(err); ok && f.Kind == jsonrpc.KindInvalidParams {
+			return mcp.NewToolResultError(f.Message)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

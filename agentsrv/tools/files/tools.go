@@ -68,23 +68,22 @@ const listOutput = `{
 func (f *Files) Tools() []server.ServerTool {
 	return []server.ServerTool{
 		kit.Tool("read_file", "Read a file", "Read a file below the agent's root folder, in pieces of at most "+text.Bytes(MaxRead)+". Text comes as it is, everything else as base64.",
-			kit.ReadOnly, f.readFile, readInput, readOutput),
+			kit.ReadOnly, kit.ArgsOver(piece{Limit: defaultRead}, f.readFile), readInput, readOutput),
 		kit.Tool("list_dir", "List a folder", "List a folder below the agent's root folder, sorted by name, 1000 entries at a time.",
-			kit.ReadOnly, f.listDir, listInput, listOutput),
+			kit.ReadOnly, kit.ArgsOver(listArgs{Path: "."}, f.listDir), listInput, listOutput),
 	}
 }
 
-func (f *Files) readFile(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct {
+// piece is what read_file reads, and listArgs what list_dir lists.
+type (
+	piece struct {
 		Path          string
 		Offset, Limit int64
-	}{Limit: defaultRead}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
 	}
-	if in.Offset < 0 || in.Limit < 1 || in.Limit > MaxRead {
-		return mcp.NewToolResultErrorf("read_file: offset is %d and limit %d; offset may not be negative, and limit is from 1 to %d", in.Offset, in.Limit, MaxRead), nil
-	}
+	listArgs struct{ Path, After string }
+)
+
+func (f *Files) readFile(_ context.Context, _ mcp.CallToolRequest, in piece) (*mcp.CallToolResult, error) {
 	part, err := f.Read(in.Path, in.Offset, in.Limit)
 	if err != nil {
 		return mcp.NewToolResultErrorf("read_file: %s: %v", shown(in.Path), err), nil
@@ -92,11 +91,7 @@ func (f *Files) readFile(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	return kit.JSON(part)
 }
 
-func (f *Files) listDir(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	in := struct{ Path, After string }{Path: "."}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
+func (f *Files) listDir(_ context.Context, _ mcp.CallToolRequest, in listArgs) (*mcp.CallToolResult, error) {
 	l, err := f.List(in.Path, in.After)
 	if err != nil {
 		return mcp.NewToolResultErrorf("list_dir: %s: %v", shown(in.Path), err), nil

@@ -84,7 +84,7 @@ func (l *Library) Tools() []server.ServerTool {
 	}
 	return []server.ServerTool{kit.Tool("search_knowledge_base", "Search the knowledge base",
 		how+" over the files that this agent was given for the tenant or for all, or over what it knows about MCP and mcphud. Forgives typing errors.",
-		kit.ReadOnly, l.tool, toolIn, toolOut)}
+		kit.ReadOnly, kit.Args(l.tool), toolIn, toolOut)}
 }
 
 // Templates is the one template under which everything that a search finds can be read, by the tenant that found it.

@@ -3,11 +3,8 @@ package kb
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -67,43 +64,16 @@ type metadata struct {
 	Base     string `json:"knowledge_base"`
 }
 
-func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Query    *string  `json:"query"`
-		TenantID *string  `json:"tenant_id"`
-		Base     *string  `json:"knowledge_base"`
-		Mode     *string  `json:"mode"`
-		Limit    *float64 `json:"limit"`
-	}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	o := SearchOptions{Limit: DefaultLimit}
-	switch {
-	case in.Query == nil:
-		return nil, kit.Invalid("query", kit.Required)
-	case in.TenantID == nil || *in.TenantID == "":
-		return nil, kit.Invalid("tenant_id", kit.Required)
-	case *in.Query == "" || utf8.RuneCountInString(*in.Query) > MaxQuery:
-		return nil, kit.Invalid("query", fmt.Sprintf("must have 1 to 1,000 characters, and has %d", utf8.RuneCountInString(*in.Query)))
-	}
-	if in.Limit != nil {
-		if l := *in.Limit; l != math.Trunc(l) || l < 1 || l > MaxLimit {
-			return nil, kit.Invalid("limit", fmt.Sprintf("must be a whole number from 1 to 20, and is %v", l))
-		}
-		o.Limit = int(*in.Limit)
-	}
-	if in.Base != nil {
-		if o.Base = *in.Base; o.Base != General && o.Base != Codebase && o.Base != Documents {
-			return nil, kit.Invalid("knowledge_base", fmt.Sprintf("must be general, codebase or documents, and is %.100q", o.Base))
-		}
-	}
-	if in.Mode != nil {
-		if o.Mode = *in.Mode; o.Mode != Hybrid && o.Mode != Semantic && o.Mode != FullText {
-			return nil, kit.Invalid("mode", fmt.Sprintf("must be hybrid, semantic or full-text, and is %.100q", o.Mode))
-		}
-	}
-	found, err := l.Search(ctx, *in.TenantID, *in.Query, o)
+type searchArgs struct {
+	Query  string  `json:"query"`
+	Tenant string  `json:"tenant_id"`
+	Base   string  `json:"knowledge_base"`
+	Mode   string  `json:"mode"`
+	Limit  float64 `json:"limit"` // which may be written as 5.0
+}
+
+func (l *Library) tool(ctx context.Context, _ mcp.CallToolRequest, in searchArgs) (*mcp.CallToolResult, error) {
+	found, err := l.Search(ctx, in.Tenant, in.Query, SearchOptions{Base: in.Base, Mode: in.Mode, Limit: int(in.Limit)})
 	if err != nil {
 		return nil, err
 	}

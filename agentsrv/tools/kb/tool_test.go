@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 )
@@ -15,11 +16,7 @@ import (
 // call runs the tool as the server does, with arguments as they were sent.
 func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.RequestError) {
 	t.Helper()
-	var r mcp.CallToolRequest
-	if err := json.Unmarshal([]byte(`{"params":{"name":"search_knowledge_base","arguments":`+args+`}}`), &r); err != nil {
-		t.Fatal(err)
-	}
-	res, err := NewLibrary(k, nil).Tools()[0].Handler(t.Context(), r)
+	res, err := checktest.Call(t, NewLibrary(k, nil).Tools()[0], args)
 	if err != nil {
 		f, ok := jsonrpc.AsRequestError(err)
 		if !ok {
@@ -94,7 +91,7 @@ func TestT3_X4_ArgumentsOutOfRange(t *testing.T) {
 		`{"query":"x","tenant_id":"","knowledge_base":"general"}`:         "tenant_id",
 		`{"query":"x","tenant_id":null,"knowledge_base":"general"}`:       "tenant_id",
 		`{"query":null,"tenant_id":"t","knowledge_base":"documents"}`:     "query",
-		`{"query":"x","tenant_id":"t","limit":-1,"knowledge_base":"foo"}`: "limit",
+		`{"query":"x","tenant_id":"t","limit":-1,"knowledge_base":"foo"}`: "knowledge_base",
 	} {
 		_, f := call(t, k, args)
 		if f == nil || f.Kind != jsonrpc.KindInvalidParams || f.Data["field"] != field || f.Data["reason"] == "" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
@@ -38,10 +39,7 @@ func do(t testing.TB, s *Sandbox, code string) Result {
 // call uses the tool as the server does.
 func call(t testing.TB, s *Sandbox, args string) (*mcp.CallToolResult, error) {
 	t.Helper()
-	var r mcp.CallToolRequest
-	r.Params.Name = "execute_code"
-	r.Params.Arguments = json.RawMessage(args)
-	return s.Tools()[0].Handler(t.Context(), r)
+	return checktest.Call(t, s.Tools()[0], args)
 }
 
 func TestResults(t *testing.T) {
@@ -118,7 +116,8 @@ func TestT1_ExecuteCode(t *testing.T) {
 		}
 	}
 	for _, args := range []string{`{}`, `{"code":1}`, `{"code":"1","timeout":0}`, `{"code":"1","timeout":60001}`, `{"code":"1","timeout":1e300}`, `{"code":"` + strings.Repeat(" ", MaxCode+1) + `"}`} {
-		if r, err := call(t, s, args); err != nil || !r.IsError {
+		r, err := call(t, s, args)
+		if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindInvalidParams {
 			t.Errorf("%.40s: %+v %v", args, r, err)
 		}
 	}

@@ -54,32 +54,19 @@ const outputSchema = `{
 func (s *Sandbox) Tools() []server.ServerTool {
 	return []server.ServerTool{kit.Tool(Tool, "Execute code",
 		"Execute JavaScript code and return the result. The code runs in a sandbox of its own (QuickJS, ES2023) with a console, timers and await at the top level, and without require, import, fetch, process or files. Limits: 64 MB of memory, 1 MB of output, 30 s unless timeout says otherwise.",
-		kit.ReadOnly, s.execute, inputSchema, outputSchema)}
+		kit.ReadOnly, kit.ArgsOver(script{Timeout: float64(DefaultTimeout.Milliseconds())}, s.execute), inputSchema, outputSchema)}
 }
 
-func (s *Sandbox) execute(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	var in struct {
-		Code    *string
-		Timeout *float64
+type script struct {
+	Code    string
+	Timeout float64 // milliseconds
+}
+
+func (s *Sandbox) execute(ctx context.Context, _ mcp.CallToolRequest, in script) (*mcp.CallToolResult, error) {
+	if len(in.Code) > MaxCode { // its schema counts characters
+		return mcp.NewToolResultError(fmt.Sprintf("execute_code: code has %d bytes; the limit is %d", len(in.Code), MaxCode)), nil
 	}
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return bad, nil
-	}
-	timeout := DefaultTimeout
-	if in.Timeout != nil {
-		ms := *in.Timeout
-		if !(ms >= 1 && ms <= float64(MaxTimeout.Milliseconds())) {
-			return mcp.NewToolResultErrorf("execute_code: timeout is %v; give it in milliseconds, from 1 to %d", ms, MaxTimeout.Milliseconds()), nil
-		}
-		timeout = time.Duration(ms) * time.Millisecond
-	}
-	switch {
-	case in.Code == nil:
-		return mcp.NewToolResultError("execute_code: code is required: the JavaScript to run, as a string"), nil
-	case len(*in.Code) > MaxCode:
-		return mcp.NewToolResultError(fmt.Sprintf("execute_code: code has %d bytes; the limit is %d", len(*in.Code), MaxCode)), nil
-	}
-	res, err := s.Run(ctx, *in.Code, timeout)
+	res, err := s.Run(ctx, in.Code, time.Duration(in.Timeout)*time.Millisecond)
 	switch {
 	case err != nil:
 		return nil, err
