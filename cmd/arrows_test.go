@@ -51,7 +51,7 @@ var (
 	parts = map[string]string{
 		"agentsrv": "agentsrv/kit agentsrv/front",
 		"proxy":    "proxy/flow proxy/routes proxy/sessions",
-		"views":    "views/pane views/shell",
+		"views":    "views/pages views/pane views/shell",
 		"cmd":      "cmd/cli cmd/cli/flags cmd/cli/output cmd/cli/report cmd/cli/runner cmd/cli/settings",
 	}
 	cousins = map[string]string{

@@ -46,7 +46,7 @@ func TestCheckViews(t *testing.T) {
 		{"the terminal's key", odd, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"ctrl+m"} })}, "keep the key ctrl+m"},
 		{"no panes", built(func(s *tui.Screen) { s.Panes = nil }), nil, "one or two panes"},
 		{"a name twice", built(func(s *tui.Screen) { s.Aliases = []string{"odd"} }), nil, `both called "odd"`},
-		{"no text", built(func(s *tui.Screen) { s.Plain = nil }), nil, "Handle, Draw and Plain"},
+		{"no text", built(func(s *tui.Screen) { s.Plain = nil }), nil, "Handle, Draw, and Page or Plain"},
 		{"half a filter", built(func(s *tui.Screen) { s.CheckFilter = func(*tui.Ctx, string) *tui.FilterError { return nil } }), nil, "CheckFilter and CompleteFilter"},
 		{"half a shape", built(func(s *tui.Screen) { s.CopyShapes = func(*tui.Ctx) []string { return nil } }), nil, "CopyShapes and CopyShape"},
 	} {

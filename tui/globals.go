@@ -334,8 +334,13 @@ func nothingRuns(c *Ctx) string {
 
 // copyable makes what the visible view would copy, nil if it would not.
 func (a *App) copyable(k CopyKind) CopyFunc {
-	if s := a.current(); s.CopyText != nil && a.place.focus != RailFocus {
+	s := a.current()
+	switch {
+	case a.place.focus == RailFocus:
+	case s.CopyText != nil:
 		return s.CopyText(&a.ctx, k)
+	case s.Page != nil && k == CopyValue:
+		return func() (string, error) { p := s.Page(&a.ctx); return p.Spoken(false), nil }
 	}
 	return nil
 }
@@ -355,6 +360,6 @@ func (a *App) pageable() (text, ext string) {
 		}
 	}
 	var b strings.Builder
-	a.current().Plain(&a.ctx, &b)
+	a.current().write(&a.ctx, &b)
 	return b.String(), ".txt"
 }

@@ -388,13 +388,10 @@ func (l *linear) screen(asked bool) {
 		return
 	}
 	var b strings.Builder
-	v.Plain(&a.ctx, &b)
-	l.choices = nil
-	if v.Choices != nil {
-		l.choices = v.Choices(&a.ctx)
-		for i, ch := range l.choices {
-			fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
-		}
+	v.write(&a.ctx, &b)
+	l.choices = v.choose(&a.ctx)
+	for i, ch := range l.choices {
+		fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
 	}
 	limit := maxUnsolicited
 	if asked {

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/page"
 )
 
 // Screen is one screen: tools, traffic, logs and so on. It is made once, by the function that makes what its own functions
@@ -43,12 +45,15 @@ type Screen struct {
 
 	// What the screen says, for each way to read it.
 
+	// Page is all that it says. Plain, Choices (the actions), PageText and what y v copies come from it where they are nil.
+	Page func(*Ctx) page.Page
+
 	// Draw fills one of the panes. p.W and p.H are the cells inside the border, both at least 1; the pane keeps its lines
 	// from the last call, so a screen that finds [Pane.Same] true has nothing to do. It returns the cursor in pane
 	// coordinates, or nil to hide it. No screen is without it.
 	Draw func(*Ctx, *Pane) *tea.Cursor
-	// Plain writes the screen as text without escapes or boxes: for linear mode and for copying a pane. No screen is
-	// without it.
+	// Plain writes the screen as text without escapes or boxes: for linear mode and for copying a pane. No screen without
+	// a Page is without it.
 	Plain func(*Ctx, io.Writer)
 	// Choices is a numbered list in linear mode: the rows of a list, the fields of a form.
 	Choices func(*Ctx) []Choice
@@ -112,13 +117,39 @@ func (s *Screen) declared() []Action {
 	return s.Actions()
 }
 
+// write writes the screen as text.
+func (s *Screen) write(c *Ctx, w io.Writer) {
+	if s.Plain != nil {
+		s.Plain(c, w)
+		return
+	}
+	p := s.Page(c)
+	fmt.Fprintln(w, p.Spoken(c.Linear && s.Choices != nil))
+}
+
+// choose is the numbered list of linear mode.
+func (s *Screen) choose(c *Ctx) (out []Choice) {
+	if s.Choices != nil {
+		return s.Choices(c)
+	}
+	if s.Page == nil {
+		return nil
+	}
+	for _, a := range s.declared() {
+		if a.Disabled == nil || a.Disabled(c) == "" {
+			out = append(out, Choice{Label: a.Title, Run: a.Run})
+		}
+	}
+	return out
+}
+
 // check finds what the screen lacks.
 func (s *Screen) check() (errs []error) {
 	if s.ID == "" || s.Title == "" || len(s.Panes) < 1 || len(s.Panes) > 2 {
 		errs = append(errs, fmt.Errorf("screen %q needs an id, a title and one or two panes", s.ID))
 	}
-	if s.Handle == nil || s.Draw == nil || s.Plain == nil {
-		errs = append(errs, fmt.Errorf("screen %q needs Handle, Draw and Plain", s.ID))
+	if s.Handle == nil || s.Draw == nil || s.Plain == nil && s.Page == nil {
+		errs = append(errs, fmt.Errorf("screen %q needs Handle, Draw, and Page or Plain", s.ID))
 	}
 	for _, pair := range []struct {
 		one, other bool

@@ -137,11 +137,7 @@ func (a *App) VersionCommand() *cobra.Command {
 		Example: "  mcphud version\n  mcphud version --format json",
 		RunE: a.Action(func(context.Context, *cobra.Command, []string) error {
 			b := Built()
-			raw, err := output.Marshal(b)
-			if err != nil {
-				return err
-			}
-			return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Block(b.Lines()) }})
+			return a.Printer().Show(b, func(t *output.Text) { t.Block(b.Lines()) })
 		}),
 	}
 }

@@ -69,7 +69,7 @@ func TestDoctorOfConfigs(t *testing.T) {
     env: {TOKEN: "${MCPHUD_NOT_THERE}"}
 `), 0o600))
 	r := mcphud(t, "doctor", "--format", "text", "--config", file, "--server", "fine")
-	for _, want := range []string{"! warning  Configuration", `unknown key "unknown_key"`, "✓ ok       Handshake", "! 1 warning, in "} {
+	for _, want := range []string{"! warning Configuration", `unknown key "unknown_key"`, "✓ ok      Handshake", "! 1 warning, in "} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("it does not say %q:\n%s%s", want, r.out, r.stderr)
 		}
@@ -78,7 +78,7 @@ func TestDoctorOfConfigs(t *testing.T) {
 		t.Error(r.code, r.stderr)
 	}
 	r = mcphud(t, "doctor", "--format", "text", "--config", file, "--server", "broken")
-	if r.code != 4 || !strings.Contains(r.out, "✗ failed   Variables") || !strings.Contains(r.out, "not set: MCPHUD_NOT_THERE") || !strings.Contains(r.stderr, "set MCPHUD_NOT_THERE") {
+	if r.code != 4 || !strings.Contains(r.out, "✗ failed  Variables") || !strings.Contains(r.out, "not set: MCPHUD_NOT_THERE") || !strings.Contains(r.stderr, "set MCPHUD_NOT_THERE") {
 		t.Error(r.code, r.out, r.stderr)
 	}
 	r = mcphud(t, "doctor", "--format", "text", "--all", "--config", file)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -124,7 +125,8 @@ func (v *formScreen) taskProgress(c *tui.Ctx) []string {
 			status, summary = t.Status, t.Message
 		}
 	}
-	out := []string{"", " " + pane.TaskMark(th, status) + th.Muted.S(" · the server made a task of the call: "+safe.Line(id, 60))}
+	mark := pages.TaskMark(status)
+	out := []string{"", " " + mark.Tone.Style(th).S(mark.String()) + th.Muted.S(" · the server made a task of the call: "+safe.Line(id, 60))}
 	if summary != "" {
 		out = append(out, " "+th.Text.S(safe.Line(summary, 400)))
 	}

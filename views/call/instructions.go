@@ -1,90 +1,43 @@
 package call
 
 import (
-	"fmt"
-	"io"
-
-	tea "charm.land/bubbletea/v2"
-
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// instructions shows what the current server tells the models that use it.
-type instructions struct {
-	text pane.TextPane
-	of   string // server that is shown
-}
-
-// NewInstructions is the screen of what the current server tells models.
-func NewInstructions() *tui.Screen { return (&instructions{}).screen() }
-
-func (v *instructions) screen() *tui.Screen {
-	return &tui.Screen{
+// NewInstructions is the screen of what the current server tells the models that use it.
+func NewInstructions() *tui.Screen {
+	v := pane.TextPage{Page: func(c *tui.Ctx) page.Page {
+		text := given(c)
+		switch p := (page.Page{None: [2]string{"No server is open.", "Press 1 for the servers."}}); {
+		case c.Server == nil:
+			return p
+		case text == "":
+			p.None = [2]string{c.Server.Title() + " gives no instructions.", "Press q to go back."}
+			return p
+		default:
+			return *p.Note("What "+c.Server.Title()+" tells the models that use it, as it was sent:").Line(page.Plain, "").Line(page.Plain, text)
+		}
+	}}
+	return v.Screen(tui.Screen{
 		ID: "instructions", Title: "Instructions", Hidden: true,
-		Panes:  []tui.PaneSpec{{ID: "text", Title: "Instructions"}},
-		Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints,
-	}
+		Panes: []tui.PaneSpec{{ID: "text", Title: "Instructions"}},
+		PageText: func(c *tui.Ctx) (text, ext string, ok bool) {
+			text = given(c)
+			return text, ".md", text != ""
+		},
+		CopyText: func(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+			text := given(c)
+			return tui.CopyString(text, k == tui.CopyValue && text != "")
+		},
+	})
 }
-
-func (v *instructions) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	if pane.IsBack(msg) {
-		return c.Back(), true
-	}
-	return nil, v.text.Handle(msg)
-}
-
-// hints say how to leave the screen, which has no number.
-func (v *instructions) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 // given are a server's instructions as it sent them.
-func given(c *tui.Ctx) (s *session.Session, text string) {
+func given(c *tui.Ctx) string {
 	if c.Server == nil {
-		return nil, ""
+		return ""
 	}
-	return c.Server, c.Server.Status().Instructions
-}
-
-func (v *instructions) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	s, text := given(c)
-	name := ""
-	if s != nil {
-		name = s.Name()
-	}
-	if v.of != name {
-		v.of, v.text.Top = name, 0
-	}
-	if p.Same(c, name, text, v.text.Top) {
-		return nil
-	}
-	switch {
-	case s == nil:
-		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server is open.", "Press 1 for the servers."), tui.Scroll{}
-	case text == "":
-		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, safe.Line(s.Title(), 80)+" gives no instructions.", "Press q to go back."), tui.Scroll{}
-	default:
-		v.text.Draw(p, pane.InstructionLines(c.Theme, p.W, s.Title(), text))
-	}
-	return nil
-}
-
-func (v *instructions) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
-	_, text := given(c)
-	return tui.CopyString(text, k == tui.CopyValue && text != "")
-}
-
-func (v *instructions) pageText(c *tui.Ctx) (text, ext string, ok bool) {
-	_, text = given(c)
-	return text, ".md", text != ""
-}
-
-func (v *instructions) plain(c *tui.Ctx, w io.Writer) {
-	_, text := given(c)
-	if text == "" {
-		text = "no instructions"
-	}
-	fmt.Fprintln(w, safe.Text(text))
+	return c.Server.Status().Instructions
 }

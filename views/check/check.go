@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
@@ -69,8 +70,8 @@ func (v *checkScreen) screen() *tui.Screen {
 	return &tui.Screen{
 		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good", "cost", "tokens"}, Hidden: true, Split: 60, StackUnder: 160,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Check"}, {ID: "detail", Title: "Finding"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows,
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, Page: v.page,
+		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows,
 	}
 }
 
@@ -316,7 +317,7 @@ func (v *checkScreen) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 		}
 	case tui.CopyValue:
 		if f != nil {
-			return tui.CopyString(plainFinding(*f), true)
+			return tui.CopyString(pages.FindingLine(f), true)
 		}
 	case tui.CopyPath:
 		if f != nil {
@@ -342,7 +343,7 @@ func (v *checkScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
 	var b strings.Builder
 	for _, p := range v.parts {
 		for i := range p.findings {
-			b.WriteString(plainFinding(p.findings[i]) + "\n")
+			b.WriteString(pages.FindingLine(&p.findings[i]) + "\n")
 		}
 	}
 	return b.String(), ".txt", b.Len() > 0

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -12,9 +11,11 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -149,17 +150,6 @@ func progressText(p check.Progress) string {
 	return ""
 }
 
-// checkMark is the sign of a severity and its style.
-func checkMark(th *tui.Theme, s check.Severity) (sign string, style paint.Style) {
-	switch s {
-	case check.Error:
-		return "✗", th.Error
-	case check.Warning:
-		return "!", th.Warn
-	}
-	return "·", th.Info
-}
-
 // partMark is the sign of a section, a word for it, and its style.
 func partMark(th *tui.Theme, p *checkPart) (sign, word string, style paint.Style) {
 	n := p.counts
@@ -207,7 +197,8 @@ func (r checkRows) Row(i, w int) string {
 		return paint.Cut(out, w)
 	}
 	f := &p.findings[at.finding]
-	sign, style := checkMark(th, f.Severity)
+	mark := pages.SeverityMark(f.Severity)
+	style := mark.Tone.Style(th)
 	if f.Ignored != "" {
 		style = th.Muted
 	}
@@ -216,7 +207,7 @@ func (r checkRows) Row(i, w int) string {
 		_, rule, _ = strings.Cut(f.ID, "/")
 		wide, most = 24, 16
 	}
-	out := "  " + style.S(sign+" "+paint.Fit(f.Severity.String(), 8)) + pane.Column(v.table.Query.Highlight(rule, th.Text, th.Match), wide, w) + "  "
+	out := "  " + style.S(paint.Fit(mark.String(), 10)) + pane.Column(v.table.Query.Highlight(rule, th.Text, th.Match), wide, w) + "  "
 	place := f.Place.Name
 	if place == "" {
 		place = f.Place.Kind
@@ -236,51 +227,12 @@ func (v *checkScreen) lines(c *tui.Ctx, w int) []string {
 	case x != nil && x.err != nil && f == nil:
 		return append(pane.ErrorLines(th, w, x.err), "", th.Muted.S(c.KeyOf("check.run")+" tries again"))
 	case f != nil:
-		return checkedLines(th, w, f)
+		p := pages.Finding(f)
+		return p.Lines(th, w)
 	case p != nil:
 		return v.partLines(c, w, p, x)
 	}
 	return nil
-}
-
-func checkedLines(th *tui.Theme, w int, f *check.Finding) []string {
-	l := pane.NewDetails(th, w)
-	sign, style := checkMark(th, f.Severity)
-	sure := ""
-	if f.Sure != check.Certain {
-		sure = " · " + string(f.Sure)
-	}
-	l.Whole(style, sign+" "+f.Severity.String()+": "+f.Rule.Title+sure)
-	l.Paragraph(th.Text, safe.Text(text.Clip(f.Message, 2000)))
-	l.Row("at", f.Place.String())
-	if len(f.Clients) > 0 {
-		l.Row("clients", strings.Join(f.Clients, ", "))
-	}
-	if f.Ignored != "" {
-		l.Row("ignored", f.Ignored)
-	}
-	if f.Rule.Why != "" {
-		l.Row("why", f.Rule.Why)
-	}
-	if f.Fix != "" {
-		l.Row("fix", f.Fix)
-	}
-	if f.Repro != "" {
-		l.Heading("Shown by")
-		l.Whole(th.Code, safe.Text(f.Repro))
-	}
-	if f.Evidence != "" {
-		l.Heading("Evidence")
-		for line := range strings.Lines(f.Evidence) {
-			l.Whole(th.Text, safe.Text(strings.TrimRight(line, "\r\n")))
-		}
-	}
-	if f.Rule.Source != "" {
-		l.Heading("Source")
-		l.Whole(th.Link, f.Rule.Source)
-		l.Note("read on " + f.Rule.Read)
-	}
-	return l.Lines
 }
 
 func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination) []string {
@@ -345,8 +297,8 @@ func outcomeLines(l *pane.Details, th *tui.Theme, p *checkPart) {
 		f := &p.findings[i]
 		if at := f.Place; at.Kind == check.OfCall && !failed[at] && len(failed) < maxTable {
 			failed[at] = true
-			sign, style := checkMark(th, f.Severity)
-			l.Whole(style, safe.Line(sign+" "+at.Name+": "+text.FirstLine(f.Message), 300))
+			mark := pages.SeverityMark(f.Severity)
+			l.Whole(mark.Tone.Style(th), safe.Line(mark.Glyph+" "+at.Name+": "+text.FirstLine(f.Message), 300))
 		}
 	}
 	for i, o := range p.report.Outcomes {
@@ -405,47 +357,25 @@ func tableLines(th *tui.Theme, w int, rows [][]string) (out []string) {
 	return out
 }
 
-// plainFinding is a finding as text for others.
-func plainFinding(f check.Finding) string {
-	out := fmt.Sprintf("%s %s: %s: %s", f.Severity, f.ID, f.Place, f.Message)
-	if f.Fix != "" {
-		out += "\n  fix: " + f.Fix
-	}
-	if f.Repro != "" {
-		out += "\n  shown by: " + f.Repro
-	}
-	return out
-}
-
-// plain is the sections that ended, with their findings.
-func (v *checkScreen) plain(c *tui.Ctx, w io.Writer) {
-	x := v.runs[v.server]
+// page is the sections that ended, with their findings.
+func (v *checkScreen) page(c *tui.Ctx) page.Page {
+	p, x := page.Page{}, v.runs[v.server]
 	if x == nil {
-		fmt.Fprintln(w, "Nobody examined this server yet.")
-		return
+		p.Line(page.Plain, "Nobody examined this server yet.")
+		return p
 	}
 	if x.err != nil {
-		fmt.Fprintln(w, safe.Text(x.err.Error()))
+		p.Line(page.Bad, x.err.Error())
 	}
-	th := c.Theme
 	for _, r := range v.rows {
-		p := &v.parts[r.part]
+		part := &v.parts[r.part]
 		if r.finding >= 0 {
-			fmt.Fprintln(w, "  "+strings.ReplaceAll(safe.Text(plainFinding(p.findings[r.finding])), "\n", "\n  "))
+			p.Line(page.Plain, "  "+strings.ReplaceAll(pages.FindingLine(&part.findings[r.finding]), "\n", "\n  "))
 			continue
 		}
-		_, word, _ := partMark(th, p)
-		fmt.Fprintf(w, "%s: %s\n", p.name, word)
+		_, word, _ := partMark(c.Theme, part)
+		p.Line(page.Plain, part.name+": "+word)
 	}
-	fmt.Fprintln(w, v.summary(x))
-}
-
-// choices are the actions that there are now.
-func (v *checkScreen) choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, a := range v.actions() {
-		if a.Disabled == nil || a.Disabled(c) == "" {
-			out = append(out, tui.Choice{Label: a.Title, Run: a.Run})
-		}
-	}
-	return out
+	p.Foot = v.summary(x)
+	return p
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,18 +15,15 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
 // drift lists what the current server offers otherwise than its contract says, or than before it changed its lists, the worst first. Its
 // banner stands in the status line of all screens until somebody looked.
 type drift struct {
-	pane.Rows
+	pane.ListPage
 	lock    *contract.Project // nil for none
-	detail  pane.TextPane
 	servers map[string]*drifted
-	at      int // whose detail is shown
 }
 
 // drifted is the comparison of one server.
@@ -59,16 +55,17 @@ type comparedOffer struct {
 func NewDrift(lock *contract.Project) *tui.Screen { return newDrift(lock).screen() }
 
 func newDrift(lock *contract.Project) *drift {
-	return &drift{Rows: pane.Rows{View: "drift"}, lock: lock, servers: map[string]*drifted{}}
+	v := &drift{lock: lock, servers: map[string]*drifted{}}
+	v.View, v.Page, v.About = "drift", v.page, v.change
+	return v
 }
 
 func (v *drift) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "What changed"}, {ID: "detail", Title: "Change"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		CopyText: v.copyText, Hints: v.hints, Banner: v.banner,
-	}
+		Actions: v.actions, Handle: v.handle, CopyText: v.copyText, Banner: v.banner,
+	})
 }
 
 func (v *drift) actions() []tui.Action {
@@ -396,17 +393,10 @@ func (v *drift) banner(c *tui.Ctx) string {
 // show lists the changes of the current server.
 func (v *drift) show(c *tui.Ctx) tea.Cmd {
 	d := v.current(c)
-	var changes []contract.Change
-	if d != nil {
-		changes = d.changes
-	}
-	v.Freeze = func() (int, func(int) (string, string)) {
-		return len(changes), func(i int) (name, about string) { return changes[i].Place.Name, changes[i].Message }
-	}
 	if d != nil && c.View == v.View {
 		d.seenFingerprint = d.fingerprint
 	}
-	return v.SetRows(c, driftRows{changes, c})
+	return v.Changed(c)
 }
 
 func (v *drift) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
@@ -424,25 +414,10 @@ func (v *drift) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.Filtered(c, m)
 	}
-	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+	return v.Handle(c, msg, func() tea.Cmd { return v.open(c) })
 }
-
-// hints say how to leave the screen, which has no number.
-func (v *drift) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *drift) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	ch, ok := v.selected(c)
 	return tui.CopyString(ch.Place.String()+": "+ch.Message, ok && k == tui.CopyValue)
-}
-
-func (v *drift) plain(c *tui.Ctx, w io.Writer) {
-	d := v.current(c)
-	if d == nil || len(d.changes) == 0 {
-		fmt.Fprintln(w, "nothing changed")
-		return
-	}
-	fmt.Fprintln(w, d.heading()+": "+summary(d.changes))
-	for _, ch := range d.changes {
-		fmt.Fprintf(w, "%s: %s: %s\n", ch.Class, safe.Line(ch.Place.String(), 200), safe.Line(ch.Message, 300))
-	}
 }

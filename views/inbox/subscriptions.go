@@ -2,7 +2,7 @@ package inbox
 
 import (
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,17 +10,15 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
 // subscriptions lists what is subscribed to at all servers, and what became of it.
 type subscriptions struct {
-	pane.Rows
+	pane.ListPage
 	all      []subscribed
-	detail   pane.TextPane
-	at       string         // which subscription the detail pane shows
 	many     bool           // servers have subscriptions
 	notified time.Time      // when the last toast said of an update
 	known    map[string]int // updates by server and URI, as far as they were notified of
@@ -36,17 +34,19 @@ func (s subscribed) key() string { return s.server + "\x00" + s.URI }
 
 // NewSubscriptions is the screen of what is subscribed at all servers.
 func NewSubscriptions() *tui.Screen {
-	return (&subscriptions{Rows: pane.Rows{View: "subscriptions"}, known: map[string]int{}}).screen()
+	v := &subscriptions{known: map[string]int{}}
+	v.View, v.Page, v.About = "subscriptions", v.page, func(_ *tui.Ctx, i int) page.Page { return updates(v.all[i]) }
+	v.Pick = func(c *tui.Ctx, i int) tea.Cmd { return c.NavigateOn(v.all[i].server, "resources", v.all[i].URI) }
+	return v.screen()
 }
 
 func (v *subscriptions) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Subscriptions"}, {ID: "detail", Title: "Updates"}},
-		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		Actions:    v.actions, Handle: v.handle, PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *subscriptions) actions() []tui.Action {
@@ -120,10 +120,7 @@ func (v *subscriptions) sync(c *tui.Ctx) tea.Cmd {
 		return nil
 	}
 	all := v.all
-	v.Freeze = func() (int, func(int) (string, string)) {
-		return len(all), func(i int) (name, about string) { return all[i].URI, all[i].title }
-	}
-	cmd := v.SetRows(c, subscriptionRows{v, c})
+	cmd := v.Changed(c)
 	for i := range all {
 		if had && all[i].key() == was.key() {
 			v.List.Select(i)
@@ -159,36 +156,41 @@ func (v *subscriptions) notify(c *tui.Ctx) tea.Cmd {
 	return c.Toast(tui.Note, fmt.Sprintf("resource updated (%d): %s", news.Count, text.Clip(news.URI, 120)))
 }
 
-type subscriptionRows struct {
-	v *subscriptions
-	c *tui.Ctx
-}
-
-// Len is the number of subscriptions at all servers.
-func (r subscriptionRows) Len() int { return len(r.v.all) }
-
-// Row is a subscription's state, how often its resource was updated and when at last, and its URI.
-func (r subscriptionRows) Row(i, w int) string {
-	th, s := r.c.Theme, r.v.all[i]
-	_, mark := subscriptionState(th, s)
-	out := paint.Fit(mark, 9) + " " + th.Text.S(fmt.Sprintf("%4d×", s.Count)) + " " + th.Muted.S(fmt.Sprintf("%-8s", lastUpdate(s))) + " "
-	tail := ""
-	if r.v.many {
-		tail = "  " + th.Muted.S(safe.Line(s.title, 20))
+// page lists the subscriptions, with what their updates changed below them.
+func (v *subscriptions) page(c *tui.Ctx) page.Page {
+	p := page.Page{None: [2]string{"Nothing is subscribed.", "Press s on a resource (3) to be told of its updates, or a for any URI."}}
+	if why := pane.Unsubscribable(c); why != "" {
+		p.None = [2]string{"Nothing is subscribed: " + why + ".", "Press 3 for the resources, 1 for the servers."}
 	}
-	uri := pane.CutStart(safe.Line(s.URI, 4000), max(w-paint.Width(out)-paint.Width(tail), 8)) // its end tells most
-	return out + r.v.Query.HighlightName(uri, th.Text, th.Match) + tail
+	if len(v.all) > 0 {
+		p.Foot = text.Count(len(v.all), "subscription")
+	}
+	p.Table = page.Table{
+		Columns: []page.Column{{Cells: 9}, {Cells: 5, Right: true}, {Cells: 8}, {Cells: 0}, {Found: true, End: true}}, Len: len(v.all),
+		Row: func(i int) page.Row {
+			s := v.all[i]
+			r := page.Row{Cells: []page.Text{subscriptionMark(s).Text(), {S: fmt.Sprintf("%d×", s.Count)}, {S: lastUpdate(s), Tone: page.Quiet}, {}, {S: s.URI}}}
+			if v.many {
+				r.Cells[3] = page.Text{S: text.Clip(s.title, 20), Tone: page.Quiet}
+			}
+			for _, u := range s.Updates {
+				r.Below = append(r.Below, u.At.Format(time.TimeOnly)+" "+updateSummary(u))
+			}
+			return r
+		},
+	}
+	return p
 }
 
-// subscriptionState is the state of a subscription as a word, and with its glyph and colour.
-func subscriptionState(th *tui.Theme, s subscribed) (word, styled string) {
+// subscriptionMark is the state of a subscription.
+func subscriptionMark(s subscribed) page.Mark {
 	switch {
 	case s.Err != nil:
-		return "refused", th.Error.S("✗ refused")
+		return page.Mark{Glyph: "✗", Word: "refused", Tone: page.Bad}
 	case s.Live:
-		return "live", th.OK.S("● live")
+		return page.Mark{Glyph: "●", Word: "live", Tone: page.Good}
 	}
-	return "offline", th.Muted.S("○ offline")
+	return page.Mark{Glyph: "○", Word: "offline", Tone: page.Quiet}
 }
 
 // lastUpdate is when the last update came, "" if none did.
@@ -209,86 +211,34 @@ func (v *subscriptions) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.Filtered(c, m)
 	}
-	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
-		s, ok := v.selected()
-		if !ok {
-			return nil
-		}
-		return c.NavigateOn(s.server, "resources", s.URI)
-	})
+	return v.Handle(c, msg, func() tea.Cmd { return v.Pick(c, v.List.Selected()) })
 }
 
-// hints say how to leave the screen, which has no number.
-func (v *subscriptions) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
-
-func (v *subscriptions) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.ID == "detail" {
-		v.drawDetail(c, p)
-		return nil
-	}
-	if p.Same(c, v.Rev, v.List.Selected(), c.Server) {
-		return nil
-	}
-	v.List.SetRows(subscriptionRows{v, c}) // rows carry the theme
-	v.DrawList(c, p, func(w int) []string {
-		switch why := pane.Unsubscribable(c); {
-		case v.Typed != "":
-			return pane.NothingMatches(c.Theme, w, v.Typed)
-		case why != "":
-			return pane.Message(c.Theme, w, "Nothing is subscribed: "+why+".", "Press 3 for the resources, 1 for the servers.")
-		}
-		return pane.Message(c.Theme, w, "Nothing is subscribed.", "Press s on a resource (3) to be told of its updates, or a for any URI.")
-	})
-	p.Foot = ""
-	if len(v.all) > 0 {
-		p.Foot = text.Count(len(v.all), "subscription")
-	}
-	return nil
-}
-
-func (v *subscriptions) drawDetail(c *tui.Ctx, p *tui.Pane) {
-	s, ok := v.selected()
-	p.Title = "Updates"
-	if ok {
-		p.Title = safe.Line(s.URI, 200)
-	}
-	if v.at != s.key() {
-		v.at, v.detail.Top = s.key(), 0
-	}
-	if p.Same(c, v.Rev, s.key(), v.detail.Top) {
-		return
-	}
-	if !ok {
-		p.Lines, p.Scroll = nil, tui.Scroll{}
-		return
-	}
-	v.detail.Draw(p, updateLines(c.Theme, p.W, s))
-}
-
-// updateLines is a subscription, and what its updates changed, newest first.
-func updateLines(th *tui.Theme, w int, s subscribed) []string {
-	d := pane.NewDetails(th, w)
-	_, mark := subscriptionState(th, s)
-	d.Lines = append(d.Lines, mark+th.Muted.S(fmt.Sprintf(" · %s since %s · %s", text.Count(s.Count, "update"), s.Since.Format(time.TimeOnly), safe.Line(s.title, 60))))
+// updates is a subscription, and what its updates changed, newest first.
+func updates(s subscribed) page.Page {
+	p := page.Page{Title: s.URI}
+	mark := subscriptionMark(s).Text(text.Count(s.Count, "update")+" since "+s.Since.Format(time.TimeOnly), s.title)
+	p.Line(mark.Tone, mark.S)
 	if s.Err != nil {
-		d.Lines = append(d.Lines, pane.ErrorLines(th, w, s.Err)...)
+		p.Line(page.Bad, pane.ErrorText(s.Err))
 	}
+	lines := 0
 	for _, u := range s.Updates {
-		if len(d.Lines) > pane.MaxUpdateLines {
-			d.Note("… and older ones")
+		if lines > pane.MaxUpdateLines {
+			p.Note("… and older ones")
 			break
 		}
-		d.Lines = append(d.Lines, "", th.Heading.S(u.At.Format(time.TimeOnly))+" "+th.Muted.S(updateSummary(u)))
+		p.Heading(u.At.Format(time.TimeOnly) + " " + updateSummary(u))
 		if u.Err != nil {
-			d.Lines = append(d.Lines, pane.ErrorLines(th, w, u.Err)...)
+			p.Line(page.Bad, pane.ErrorText(u.Err))
 		}
-		d.Lines = append(d.Lines, pane.DiffLines(th, w, u.Diff)...)
+		p.Diff(u.Diff)
+		lines += 2 + strings.Count(u.Diff, "\n")
 	}
 	if len(s.Updates) == 0 {
-		d.Lines = append(d.Lines, "")
-		d.Note("No update yet. What it holds was read, and is compared with what it holds then.")
+		p.Line(page.Plain, "").Note("No update yet. What it holds was read, and is compared with what it holds then.")
 	}
-	return d.Lines
+	return p
 }
 
 // updateSummary is how much an update changed.
@@ -334,28 +284,4 @@ func (v *subscriptions) pageText(*tui.Ctx) (text, ext string, ok bool) {
 		return "", "", false
 	}
 	return s.Updates[0].Diff, ".diff", true
-}
-
-func (v *subscriptions) choices(*tui.Ctx) (out []tui.Choice) {
-	for i := range v.List.Listed() {
-		s := v.all[i]
-		out = append(out, tui.Choice{
-			Label: safe.Line(s.URI, 200) + " · " + text.Count(s.Count, "update"),
-			Run:   func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(s.server, "resources", s.URI) },
-		})
-	}
-	return out
-}
-
-func (v *subscriptions) plain(c *tui.Ctx, w io.Writer) {
-	if len(v.all) == 0 {
-		fmt.Fprintln(w, "nothing is subscribed")
-	}
-	for _, s := range v.all {
-		word, _ := subscriptionState(c.Theme, s)
-		fmt.Fprintf(w, "%s %s %s %s\n", word, text.Count(s.Count, "update"), safe.Line(s.URI, 300), safe.Line(s.title, 60))
-		for _, u := range s.Updates {
-			fmt.Fprintf(w, "  %s %s\n", u.At.Format(time.TimeOnly), updateSummary(u))
-		}
-	}
 }

@@ -22,11 +22,9 @@ import (
 // taskScreen lists the tasks of all servers that this program knows of, the newest first: those that were started here, and those of servers' lists. Navigate's
 // Arg may be the id (string) of a task of the current server to go to.
 type taskScreen struct {
-	pane.Rows
+	pane.ListPage
 	all     []serverTask
 	many    bool // servers have tasks
-	detail  pane.TextPane
-	at      string // which task the detail pane shows
 	reply   pane.Reply
 	opened  string // the task whose result is shown, "" for none
 	op      uint64
@@ -46,7 +44,9 @@ func (t serverTask) key() string { return t.server + "\x00" + t.ID }
 
 // NewTasks is the screen of the tasks of all servers.
 func NewTasks() *tui.Screen {
-	v := &taskScreen{Rows: pane.Rows{View: "tasks"}, reply: pane.NewReply("tasks", "detail")}
+	v := &taskScreen{reply: pane.NewReply("tasks", "detail")}
+	v.View, v.Page, v.About, v.Pick = "tasks", v.page, v.task, v.pick
+	v.Inputs = func(*tui.Ctx) any { return v.opened }
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
 		return len(all), func(i int) (name, about string) {
@@ -58,13 +58,13 @@ func NewTasks() *tui.Screen {
 }
 
 func (v *taskScreen) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Tasks"}, {ID: "detail", Title: "Task"}},
 		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb, Badge: v.badge,
-	}
+		PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb, Badge: v.badge,
+	})
 }
 
 func (v *taskScreen) actions() []tui.Action {
@@ -269,7 +269,7 @@ func (v *taskScreen) sync(c *tui.Ctx) tea.Cmd {
 		return nil
 	}
 	slices.SortStableFunc(v.all, func(a, b serverTask) int { return b.Since.Compare(a.Since) })
-	cmd := v.SetRows(c, taskRows{v, c})
+	cmd := v.Changed(c)
 	if had {
 		v.moveTo(was.key())
 	}
@@ -365,7 +365,7 @@ func (v *taskScreen) toDetail(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.opened != "" {
 		return v.reply.Handle(c, msg)
 	}
-	return nil, v.detail.Handle(msg)
+	return nil, v.Detail.Handle(msg)
 }
 
 // leave goes back from a result to what is known of the task.

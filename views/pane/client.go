@@ -5,10 +5,11 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/tui/page"
 )
 
 // ClientRows adds what a session says of itself to its server.
-func ClientRows(d *Details, c *session.Client) {
+func ClientRows(d *page.Page, c *session.Client) {
 	name := c.Name()
 	if c != nil && c.Info != nil {
 		if id := jsonrpc.GetString(c.Info, "name"); id != name {
@@ -16,12 +17,12 @@ func ClientRows(d *Details, c *session.Client) {
 		}
 		name += " " + jsonrpc.GetString(c.Info, "version")
 	}
-	d.Row("client", name)
+	d.Field("client", name)
 	if c == nil {
 		return
 	}
 	if c.Protocol != "" {
-		d.Row("speaks", c.Protocol)
+		d.Field("speaks", c.Protocol)
 	}
 	if c.Capabilities != nil {
 		var all []string
@@ -35,6 +36,6 @@ func ClientRows(d *Details, c *session.Client) {
 		if all == nil {
 			all = []string{"nothing"}
 		}
-		d.Row("advertises", strings.Join(all, "\n"))
+		d.Field("advertises", strings.Join(all, "\n"))
 	}
 }

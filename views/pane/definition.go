@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -99,7 +100,7 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	})
 	if d.mark.Diff != "" {
 		l.heading("~ Changed since you looked")
-		l.Lines = append(l.Lines, DiffLines(th, w, d.mark.Diff)...)
+		l.Lines = append(l.Lines, page.DiffLines(th, w, d.mark.Diff)...)
 	}
 	if len(l.Lines) >= maxDefinition {
 		l.Lines = l.Lines[:maxDefinition]
@@ -219,8 +220,8 @@ func (l *Details) signature(d *definition, takes []argument) {
 		}
 		s += "(" + strings.Join(in, ", ") + ")"
 	}
-	rows := wrap(s, l.w)
-	if n := len(wrap(name, l.w)) + foldedSignature - 1; len(rows) > n && !d.open {
+	rows := paint.Wrap(s, l.w)
+	if n := len(paint.Wrap(name, l.w)) + foldedSignature - 1; len(rows) > n && !d.open {
 		rows = append(rows[:n-1], paint.Cut(rows[n-1]+" …", l.w-1)+")")
 	}
 	for i, r := range rows {
@@ -229,7 +230,7 @@ func (l *Details) signature(d *definition, takes []argument) {
 			continue
 		}
 		st := l.th.Muted
-		if i < len(wrap(name, l.w))-1 {
+		if i < len(paint.Wrap(name, l.w))-1 {
 			st = l.th.Key
 		}
 		l.Lines = append(l.Lines, st.S(r))
@@ -262,7 +263,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 			at = 2 * (a.depth + 1)
 			line = paint.Blanks(at)
 		}
-		typ := wrap(safe.Line(a.typ, 400), l.w-at)
+		typ := paint.Wrap(safe.Line(a.typ, 400), l.w-at)
 		if len(typ) > 2 && !open {
 			typ, folded = append(typ[:1], paint.Cut(typ[1]+" …", l.w-at)), true
 		}
@@ -292,7 +293,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 			folded = true
 			continue
 		}
-		for _, r := range wrap(about, l.w-2*(a.depth+1)) {
+		for _, r := range paint.Wrap(about, l.w-2*(a.depth+1)) {
 			l.Lines = append(l.Lines, paint.Blanks(2*(a.depth+1))+l.th.Text.S(r))
 		}
 	}
@@ -307,7 +308,7 @@ func (l *Details) prose(d *definition) (folded bool) {
 	}
 	rows := d.prose
 	if rows == nil {
-		for _, r := range wrap(safe.Text(about), l.w) {
+		for _, r := range paint.Wrap(safe.Text(about), l.w) {
 			rows = append(rows, l.th.Text.S(r))
 		}
 	}

@@ -85,7 +85,7 @@ func renderParts(ctx context.Context, key layoutKey, parts []docPart) (out []wid
 				return nil, ctx.Err()
 			}
 			if err != nil {
-				rows = errorMessage(key.th, key.w, errorText(err), "Press m to see the bytes, S to save them.")
+				rows = errorMessage(key.th, key.w, ErrorText(err), "Press m to see the bytes, S to save them.")
 			}
 			room -= min(len(p.data), 10*len(rows)*key.w) + 1<<10 // a picture has fewer rows than its bytes would make
 			out = append(out, widget.StyledSection(rows))
@@ -218,7 +218,7 @@ func (d *Document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
 	case d.state == docEmpty:
 		return Message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
 	case d.err != nil:
-		return append(head, errorMessage(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
+		return append(head, errorMessage(c.Theme, p.W, ErrorText(d.err), "")...), tui.Scroll{}
 	case d.state == docLoading && d.parts == nil:
 		return append(head, Message(c.Theme, p.W, spinner()+" Reading…", "")...), tui.Scroll{}
 	case !d.many() && d.size() == 0 && d.src.render == nil:

@@ -378,7 +378,7 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Title(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")
 	case p.Listing.Err != nil:
-		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
+		return errorMessage(th, w, ErrorText(p.Listing.Err), "Press r to try again.")
 	case p.Listing.Loading || !p.Listing.Loaded:
 		return Message(th, w, spinner()+" Loading "+p.plural+"…", "Press x to cancel.")
 	case len(p.Listing.Items) == 0 && p.hidden > 0:
@@ -426,8 +426,8 @@ var remedies = map[failure.Remedy]string{
 	failure.LogIn:           "L does so now",
 }
 
-// errorText is an error as lines of safe text: what happened, then what the server printed before, then what to do.
-func errorText(err error) string {
+// ErrorText is an error as lines of safe text: what happened, then what the server printed before, then what to do.
+func ErrorText(err error) string {
 	if err == nil {
 		return "unknown error"
 	}

@@ -174,7 +174,7 @@ func (l *Details) Step(s auth.Step) {
 	} else if errors.Is(s.Err, context.Canceled) {
 		l.Paragraph(l.th.Text, "You cancelled the login here.")
 	} else if s.Err != nil {
-		l.Paragraph(l.th.Error, "✗ "+errorText(s.Err))
+		l.Paragraph(l.th.Error, "✗ "+ErrorText(s.Err))
 	}
 	if len(s.Notes) > 0 {
 		l.Heading("Found")
@@ -195,7 +195,7 @@ func (l *Details) Bullet(s string) { l.bullet(s) }
 // bullet is text, wrapped beside a dot.
 func (l *Details) bullet(s string) {
 	dot := l.th.Muted.S("· ")
-	for _, line := range wrap(safe.Text(text.Clip(s, 4000)), l.w-2) {
+	for _, line := range paint.Wrap(safe.Text(text.Clip(s, 4000)), l.w-2) {
 		l.Lines = append(l.Lines, dot+l.th.Text.S(line))
 		dot = "  "
 	}
@@ -203,7 +203,7 @@ func (l *Details) bullet(s string) {
 
 // Whole adds a text of one line that is wrapped wherever it must, without anything before it, so that it can be selected.
 func (l *Details) Whole(style paint.Style, s string) {
-	for _, line := range wrap(s, l.w) {
+	for _, line := range paint.Wrap(s, l.w) {
 		l.Lines = append(l.Lines, style.S(line))
 	}
 }

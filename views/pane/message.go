@@ -18,13 +18,13 @@ func Message(th *tui.Theme, w int, what, next string) []string {
 
 // errorMessage is Message for an error, of which 40 lines are shown.
 func errorMessage(th *tui.Theme, w int, what, next string) []string {
-	lines := wrap("✗ "+what, w-2)
+	lines := paint.Wrap("✗ "+what, w-2)
 	return paragraphs(th, w, th.Error, strings.Join(lines[:min(len(lines), 41)], "\n"), next)
 }
 
 // ErrorLines are what happened, as lines of at most w cells.
 func ErrorLines(th *tui.Theme, w int, err error) (out []string) {
-	for _, l := range wrap(errorText(err), w) {
+	for _, l := range paint.Wrap(ErrorText(err), w) {
 		out = append(out, th.Error.S(l))
 	}
 	return out
@@ -33,12 +33,12 @@ func ErrorLines(th *tui.Theme, w int, err error) (out []string) {
 // paragraphs are what happened, in a style, and what to do next.
 func paragraphs(th *tui.Theme, w int, style paint.Style, what, next string) []string {
 	out := []string{""}
-	for _, l := range wrap(what, w-2) {
+	for _, l := range paint.Wrap(what, w-2) {
 		out = append(out, " "+style.S(l))
 	}
 	if next != "" {
 		out = append(out, "")
-		for _, l := range wrap(next, w-2) {
+		for _, l := range paint.Wrap(next, w-2) {
 			out = append(out, " "+th.Muted.S(l))
 		}
 	}
@@ -61,56 +61,6 @@ func CountBadge(n, of int) string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%d of %d", n, of)
-}
-
-// wrap breaks safe plain text into lines of at most w cells, at blanks where there are any and nowhere else: a flag
-// that is taken apart at its hyphens is another flag. Text above 64 KB is cut: panes that can show more page it.
-func wrap(s string, w int) (out []string) {
-	const most = 64 << 10
-	s = text.Clip(s, most)
-	w = max(w, 4)
-	for line := range strings.SplitSeq(s, "\n") {
-		out = wrapLine(out, line, w)
-	}
-	return out
-}
-
-// wrapLine appends one line of text, broken.
-func wrapLine(out []string, line string, w int) []string {
-	if paint.Width(line) <= w {
-		return append(out, line)
-	}
-	var cur strings.Builder
-	width := 0
-	for len(line) > 0 {
-		n := strings.IndexByte(line, ' ')
-		blanks := n == 0
-		switch {
-		case n < 0:
-			n = len(line)
-		case blanks:
-			n = len(line) - len(strings.TrimLeft(line, " "))
-		}
-		word, wide := line[:n], paint.Width(line[:n])
-		line = line[n:]
-		if width+wide > w {
-			if width > 0 {
-				out = append(out, strings.TrimRight(cur.String(), " "))
-				cur.Reset()
-				width = 0
-			}
-			if blanks {
-				continue
-			}
-			pieces := strings.Split(ansi.Hardwrap(word, w, true), "\n")
-			last := len(pieces) - 1
-			out = append(out, pieces[:last]...)
-			word, wide = pieces[last], paint.Width(pieces[last])
-		}
-		cur.WriteString(word)
-		width += wide
-	}
-	return append(out, strings.TrimRight(cur.String(), " "))
 }
 
 // plainLine is a styled line as plain text.

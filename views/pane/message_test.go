@@ -3,6 +3,8 @@ package pane
 import (
 	"slices"
 	"testing"
+
+	"github.com/mcphud/mcphud/tui/paint"
 )
 
 func TestWrap(t *testing.T) {
@@ -19,8 +21,8 @@ func TestWrap(t *testing.T) {
 		{"日本語", 4, []string{"日本", "語"}},
 		{"", 10, []string{""}},
 	} {
-		if got := wrap(c.text, c.w); !slices.Equal(got, c.want) {
-			t.Errorf("wrap(%q, %d) = %q, want %q", c.text, c.w, got, c.want)
+		if got := paint.Wrap(c.text, c.w); !slices.Equal(got, c.want) {
+			t.Errorf("paint.Wrap(%q, %d) = %q, want %q", c.text, c.w, got, c.want)
 		}
 	}
 }

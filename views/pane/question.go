@@ -120,7 +120,7 @@ func quote(inner func(context.Context, *tui.Theme, int, []byte) ([]string, error
 				return nil, err
 			}
 		} else {
-			lines = wrap(safe.Text(text.Clip(string(data), maxQuoted)), w-2)
+			lines = paint.Wrap(safe.Text(text.Clip(string(data), maxQuoted)), w-2)
 		}
 		mark := th.Accent2.S(quoteMark)
 		for _, l := range lines {
@@ -262,5 +262,5 @@ func QuestionRows(q pending.Question, w int) int {
 	if q.Kind == pending.Sampling || len(q.Params) > maxGlance {
 		return maxSaid
 	}
-	return 1 + len(wrap(safe.Text(q.Message()), w-2)) + len(flawsOf(q))
+	return 1 + len(paint.Wrap(safe.Text(q.Message()), w-2)) + len(flawsOf(q))
 }

@@ -325,10 +325,10 @@ func (r *Reply) errorLines(th *tui.Theme, w int) []string {
 		c.Next, c.Remedy = "", "" // the key below does it
 		err = &c
 	}
-	out := errorMessage(th, w, errorText(err), r.next())
+	out := errorMessage(th, w, ErrorText(err), r.next())
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
-		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {
+		for _, l := range paint.Wrap(safe.Text(indented(r.data)), w-2) {
 			out = append(out, " "+l)
 		}
 	}
@@ -387,7 +387,7 @@ func (r *Reply) Plain(w io.Writer) {
 		fmt.Fprintln(w, r.what+"…")
 		return
 	case r.err != nil:
-		fmt.Fprintln(w, "error: "+errorText(r.err))
+		fmt.Fprintln(w, "error: "+ErrorText(r.err))
 		if len(r.data) > 0 {
 			fmt.Fprintln(w, "data: "+safe.Line(string(r.data), 4000))
 		}
@@ -441,7 +441,7 @@ func (s *Source) plain(w io.Writer) {
 	data, err := s.read()
 	switch {
 	case err != nil:
-		fmt.Fprintln(w, errorText(err))
+		fmt.Fprintln(w, ErrorText(err))
 	case !texty(data):
 		fmt.Fprintf(w, "(%s of binary data)\n", text.Bytes(len(data)))
 	case s.quoted:

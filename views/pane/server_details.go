@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -121,7 +122,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 		l.Row("session", mask.Hidden)
 	}
 	if c := s.Presented(); c != nil {
-		ClientRows(l, c)
+		var presented page.Page
+		ClientRows(&presented, c)
+		l.Page(presented)
 	}
 	if st.Latency > 0 {
 		l.Row("latency", text.Duration(st.Latency))
@@ -150,15 +153,6 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	return l.Lines
 }
 
-// InstructionLines are what a server tells models, below whose words they are.
-func InstructionLines(th *tui.Theme, w int, server, instructions string) []string {
-	l := NewDetails(th, w)
-	l.note("What " + safe.Line(server, 60) + " tells the models that use it, as it was sent:")
-	l.Lines = append(l.Lines, "")
-	l.text(text.Clip(instructions, 64<<10))
-	return l.Lines
-}
-
 // since is how long a state has been, for states that are not expected to end.
 func since(st session.Status) string {
 	if st.Since.IsZero() || st.Conn == 0 && st.State == session.Disconnected { // nobody wanted it yet
@@ -180,6 +174,9 @@ const labelWidth = 13
 // NewDetails is empty; lines are built for w cells.
 func NewDetails(th *tui.Theme, w int) *Details { return &Details{th: th, w: w} }
 
+// Page adds the parts of a page.
+func (l *Details) Page(p page.Page) { l.Lines = append(l.Lines, p.Lines(l.th, l.w)...) }
+
 // Styled adds a line whose value is safe and styled already.
 func (l *Details) Styled(label, value string) {
 	l.Lines = append(l.Lines, l.th.Muted.S(paint.Fit(label, labelWidth))+value)
@@ -187,7 +184,7 @@ func (l *Details) Styled(label, value string) {
 
 // Row adds a value that a server or the user gave, wrapped to the width.
 func (l *Details) Row(label, value string) {
-	for i, line := range wrap(safe.Text(text.Clip(value, 4000)), l.w-labelWidth) {
+	for i, line := range paint.Wrap(safe.Text(text.Clip(value, 4000)), l.w-labelWidth) {
 		if i > 0 {
 			label = ""
 		}
@@ -205,19 +202,19 @@ func (l *Details) Note(texts ...string) {
 }
 
 func (l *Details) note(s string) {
-	for _, line := range wrap(s, l.w) {
+	for _, line := range paint.Wrap(s, l.w) {
 		l.Lines = append(l.Lines, l.th.Muted.S(line))
 	}
 }
 
 func (l *Details) text(s string) {
-	for _, line := range wrap(safe.Text(s), l.w) {
+	for _, line := range paint.Wrap(safe.Text(s), l.w) {
 		l.Lines = append(l.Lines, l.th.Text.S(line))
 	}
 }
 
 func (l *Details) failure(err error, next string) {
-	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), next)...)
+	l.Lines = append(l.Lines, errorMessage(l.th, l.w, ErrorText(err), next)...)
 	l.Lines = append(l.Lines, "")
 }
 
@@ -259,7 +256,7 @@ func (l *Details) capabilities(s *session.Session, st session.Status) {
 		if about, ok := got[name]; ok {
 			l.Lines = append(l.Lines, strings.TrimRight(l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)), " "))
 			if old := offer.Deprecated(name); old != "" {
-				for i, row := range wrap(old, l.w-4) {
+				for i, row := range paint.Wrap(old, l.w-4) {
 					l.Lines = append(l.Lines, "  "+l.th.Warn.S([]string{"! ", "  "}[min(i, 1)])+l.th.Muted.S(row))
 				}
 			}
@@ -285,7 +282,7 @@ func (l *Details) extensions(st session.Status) {
 			line += " " + l.th.Muted.S(safe.Line(e.Settings, 200))
 		}
 		l.Lines = append(l.Lines, line)
-		for _, row := range wrap(e.Support, l.w-2) {
+		for _, row := range paint.Wrap(e.Support, l.w-2) {
 			l.Lines = append(l.Lines, "  "+l.th.Muted.S(row))
 		}
 	}

@@ -72,7 +72,7 @@ func (l *Details) needsLogin(name string, s *session.Session, st session.Status)
 	}
 	var e *failure.Error
 	if errors.As(st.Err, &e) && (e.Reason+e.Detail != "" || known.LoggedIn) {
-		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Reason: e.Reason, Detail: e.Detail}))
+		l.paragraph(th.Text, ErrorText(&failure.Error{Message: e.Message, Reason: e.Reason, Detail: e.Detail}))
 	}
 	l.key("L", does)
 	l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
@@ -94,7 +94,7 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 		}
 		err = &c
 	}
-	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), "")...)
+	l.Lines = append(l.Lines, errorMessage(l.th, l.w, ErrorText(err), "")...)
 	if ended != "" {
 		l.Lines = append(l.Lines, paragraphs(l.th, l.w, l.th.Muted, safe.Text(ended), "")[1:]...)
 	}
@@ -169,7 +169,7 @@ func (l *Details) command(srv config.Server) {
 	if srv.Command != "" {
 		sign = "$ "
 	}
-	lines := wrap(sign+safe.Line(text.Clip(Target(srv), 1000), 0), l.w-2)
+	lines := paint.Wrap(sign+safe.Line(text.Clip(Target(srv), 1000), 0), l.w-2)
 	if len(lines) > 3 {
 		lines = append(lines[:3], "…")
 	}
@@ -185,7 +185,7 @@ func (l *Details) stderr(said string, most int) {
 	lines := strings.Split(said, "\n")
 	label := " stderr │ "
 	for _, line := range lines[max(len(lines)-most, 0):] {
-		for _, piece := range wrap(safe.Line(text.Clip(line, 500), 0), l.w-len(" stderr | ")-1) {
+		for _, piece := range paint.Wrap(safe.Line(text.Clip(line, 500), 0), l.w-len(" stderr | ")-1) {
 			l.Lines = append(l.Lines, l.th.Muted.S(label)+l.th.Text.S(piece))
 			label = "        │ "
 		}

@@ -82,7 +82,7 @@ func (v *Versus) blocks(th *tui.Theme, w, side int, both bool) [][]string {
 func (v *Versus) notes(c *tui.Ctx, w int) (out [2][]string) {
 	for i, s := range v.Sides {
 		for _, l := range append(v.verdictLines(c, i), s.Notes...) {
-			for _, row := range wrap(paint.Strip(l), w) {
+			for _, row := range paint.Wrap(paint.Strip(l), w) {
 				st := c.Theme.Muted
 				if len(out[i]) == 0 && i == 0 {
 					st = c.Theme.Warn
@@ -197,7 +197,7 @@ func valueLines(raw json.RawMessage, w int) (out []string) {
 		shown = indented(raw)
 	}
 	for _, l := range strings.Split(safe.Text(shown), "\n") {
-		out = append(out, wrap(l, max(w, 1))...)
+		out = append(out, paint.Wrap(l, max(w, 1))...)
 		if len(out) > maxValueLines {
 			break
 		}

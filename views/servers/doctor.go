@@ -22,8 +22,7 @@ import (
 // doctor is the diagnosis of the current server: a row for each stage, as it happens, with what was seen and what to do. Navigate's
 // Arg may be the name (string) of a server, whose diagnosis is begun.
 type doctor struct {
-	pane.Rows
-	detail  pane.TextPane
+	pane.ListPage
 	options doc.Options
 	where   config.Options
 	server  string
@@ -69,21 +68,17 @@ type doctorTick struct{}
 
 // NewDoctor is the screen that says why a server does not connect.
 func NewDoctor(o doc.Options, where config.Options) *tui.Screen {
-	v := &doctor{Rows: pane.Rows{View: "doctor"}, options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
-	v.Freeze = func() (int, func(int) (string, string)) {
-		steps := v.steps
-		return len(steps), func(i int) (name, about string) { return steps[i].Title, "" }
-	}
+	v := &doctor{options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
+	v.View, v.Page, v.About, v.Inputs = "doctor", v.page, v.stage, func(*tui.Ctx) any { return [2]any{v.seen, v.running()} }
 	return v.screen()
 }
 
 func (v *doctor) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "doctor", Title: "Doctor", Aliases: []string{"diagnose", "why"}, Hidden: true, Split: 48,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Doctor"}, {ID: "detail", Title: "Stage"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText,
-	}
+		Actions: v.actions, Handle: v.handle, CopyText: v.copyText,
+	})
 }
 
 func (v *doctor) actions() []tui.Action {
@@ -207,9 +202,9 @@ func (v *doctor) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.finished(c, m), true
 	}
 	at := v.List.Selected()
-	cmd, ok := pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return c.FocusPane("detail") })
+	cmd, ok := v.Handle(c, msg, func() tea.Cmd { return c.FocusPane("detail") })
 	if v.List.Selected() != at {
-		v.follows, v.detail.Top = false, 0
+		v.follows = false
 	}
 	return cmd, ok
 }
@@ -248,15 +243,15 @@ func (v *doctor) sync(c *tui.Ctx) tea.Cmd {
 		name = c.Server.Name()
 	}
 	if name != v.server {
-		v.server, v.follows, v.detail.Top = name, true, 0
+		v.server, v.follows = name, true
 	}
 	d := v.runs[name]
 	if d == nil {
 		v.steps = nil
-		return v.SetRows(c, doctorRows{v, c})
+		return v.Changed(c)
 	}
 	v.steps, v.seen = d.snapshot()
-	cmd := v.SetRows(c, doctorRows{v, c})
+	cmd := v.Changed(c)
 	if v.follows {
 		v.List.Select(v.telling())
 	}
@@ -296,7 +291,8 @@ func (v *doctor) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 		}
 	case tui.CopyValue:
 		if s := v.selected(); s != nil {
-			return tui.CopyString(plainStep(*s), true)
+			rows := v.rows()
+			return tui.CopyString(rows.Table.Spoken(v.List.Selected()), true)
 		}
 	case tui.CopyCommand:
 		if c.Server != nil {
@@ -305,14 +301,6 @@ func (v *doctor) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 		}
 	}
 	return nil
-}
-
-// pageText is the whole report as text.
-func (v *doctor) pageText(*tui.Ctx) (text, ext string, ok bool) {
-	for _, s := range v.steps {
-		text += plainStep(s) + "\n"
-	}
-	return text, ".txt", len(v.steps) > 0
 }
 
 // selected is the stage under the cursor, nil for none.

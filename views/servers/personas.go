@@ -18,11 +18,9 @@ import (
 // personas picks as which client the current server sees this program, and shows what a server offers to another client. Navigate's
 // Arg may be a comparison to make at once.
 type personas struct {
-	pane.Rows
-	detail pane.TextPane
-	all    []persona.Persona // the first is this program as it was started
-	at     string            // what the detail pane shows
-	seen   map[string]persona.Comparison
+	pane.ListPage
+	all  []persona.Persona // the first is this program as it was started
+	seen map[string]persona.Comparison
 }
 
 // comparison asks for the comparison with a persona, by its name.
@@ -33,21 +31,18 @@ const asStarted = "mcphud"
 
 // NewPersonas is the screen of the clients as which a server can be seen.
 func NewPersonas() *tui.Screen {
-	v := &personas{Rows: pane.Rows{View: "personas"}, seen: map[string]persona.Comparison{}}
+	v := &personas{seen: map[string]persona.Comparison{}}
+	v.View, v.Page, v.About, v.Pick = "personas", v.page, v.about, func(c *tui.Ctx, _ int) tea.Cmd { return v.present(c) }
 	v.all = append([]persona.Persona{{Name: asStarted, Title: "this program, as it was started"}}, persona.All()...)
-	v.Freeze = func() (int, func(int) (string, string)) {
-		return len(v.all), func(i int) (name, about string) { return v.all[i].Name, v.all[i].Title }
-	}
 	return v.screen()
 }
 
 func (v *personas) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Hidden: true, Split: 40, StackUnder: 100,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Personas"}, {ID: "detail", Title: "Persona"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		Actions: v.actions, Handle: v.handle, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *personas) actions() []tui.Action {
@@ -202,7 +197,7 @@ func (v *personas) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		v.Rev++
 		return nil, true
 	case tui.Navigate:
-		cmd := v.SetRows(c, personaRows{v, c})
+		cmd := v.Changed(c)
 		v.List.Select(v.current(c.Server))
 		to, ok := m.Arg.(comparison)
 		if !ok {
@@ -217,7 +212,7 @@ func (v *personas) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		return v.finished(c, m)
 	}
-	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.present(c) })
+	return v.Handle(c, msg, func() tea.Cmd { return v.present(c) })
 }
 
 func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
@@ -234,14 +229,11 @@ func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 		}
 		v.seen[v.key(r.server, r.Persona.Name)] = r.Comparison
 		v.Rev++
-		v.detail.Top = 0
+		v.Detail.Top = 0
 		return nil, true
 	}
 	return v.Filtered(c, m)
 }
-
-// hints say how to leave the screen, which has no number.
-func (v *personas) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *personas) breadcrumb(*tui.Ctx) string { return v.selected().Name }
 
@@ -254,11 +246,4 @@ func (v *personas) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyBytes(p.Capabilities)
 	}
 	return nil
-}
-
-func (v *personas) choices(c *tui.Ctx) (out []tui.Choice) {
-	for i := range v.List.Listed() {
-		out = append(out, tui.Choice{Label: v.label(c, i), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.present(c) }})
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -33,8 +31,7 @@ type Published struct {
 
 // registryScreen searches the list of a registry, which is kept on disk and brought up to date beside the screen.
 type registryScreen struct {
-	pane.Rows
-	detail pane.TextPane
+	pane.ListPage
 	bring  bringer
 	from   *Published
 	client *registry.Client
@@ -58,17 +55,20 @@ type registryScreen struct {
 func NewRegistry(from *Published) *tui.Screen { return newRegistry(from).screen() }
 
 func newRegistry(from *Published) *registryScreen {
-	return &registryScreen{Rows: pane.Rows{View: "registry"}, bring: bringer{"registry", "From the registry", from}, from: from, got: &atomic.Int64{}}
+	v := &registryScreen{bring: bringer{"registry", "From the registry", from}, from: from, got: &atomic.Int64{}}
+	v.View, v.Page, v.About, v.Pick = "registry", v.page, v.about, v.pick
+	v.show(registry.List{})
+	v.Inputs = func(*tui.Ctx) any { return [4]any{v.got.Load(), v.syncing, v.loaded, v.entryOf} }
+	return v
 }
 
 func (v *registryScreen) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Registry"}, {ID: "detail", Title: "Server"}},
-		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb, Close: v.close,
-	}
+		Actions:    v.actions, Handle: v.handle, CopyText: v.copyText, Breadcrumb: v.breadcrumb, Close: v.close,
+	})
 }
 
 func (v *registryScreen) actions() []tui.Action {
@@ -138,7 +138,7 @@ func (v *registryScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Beat:
 		return nil, true
 	}
-	cmd, ok := pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.choose(c) })
+	cmd, ok := v.Handle(c, msg, func() tea.Cmd { return v.choose(c) })
 	return tea.Batch(cmd, v.read(c)), ok
 }
 
@@ -201,7 +201,7 @@ func (v *registryScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		return nil
 	case "entry":
 		if r, ok := m.Value.(registryEntry); ok {
-			v.entry, v.entryOf, v.badOf, v.detail.Top = r.entry, r.name, m.Err, 0
+			v.entry, v.entryOf, v.badOf, v.Detail.Top = r.entry, r.name, m.Err, 0
 			v.Rev++
 		}
 		return nil
@@ -225,7 +225,7 @@ func (v *registryScreen) take(c *tui.Ctx, l registry.List) tea.Cmd {
 		at = s.Name
 	}
 	v.show(l)
-	cmd := v.SetRows(c, registryRows{v, c})
+	cmd := v.Changed(c)
 	for i := range l.Servers {
 		if l.Servers[i].Name == at {
 			v.List.Select(i)
@@ -274,28 +274,6 @@ func (v *registryScreen) choose(c *tui.Ctx) tea.Cmd {
 	return v.bring.choose(c, described.Listed(v.client, v.entry))
 }
 
-func (v *registryScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.Same(c, v.Rev, v.detail.Top, v.List.Selected(), v.got.Load(), v.syncing, v.loaded, v.entryOf) {
-		return nil
-	}
-	if p.ID == "detail" {
-		p.Title = "Server"
-		v.detail.Draw(p, v.details(c, p.W))
-		return nil
-	}
-	p.Title = "Registry"
-	p.Badge = ""
-	p.Foot = paint.Cut(safe.Line(v.state(), 300), max(p.W-4, 0))
-	if len(v.list.Servers) == 0 {
-		p.Lines, p.Scroll = v.empty(c, p.W), tui.Scroll{}
-		return nil
-	}
-	v.List.SetRows(registryRows{v, c})
-	v.DrawList(c, p, func(w int) []string { return pane.NothingMatches(c.Theme, w, v.Typed) })
-	p.Badge = pane.CountBadge(v.List.Len(), len(v.list.Servers))
-	return nil
-}
-
 // state is where the list comes from, and how old it is.
 func (v *registryScreen) state() string {
 	switch {
@@ -309,19 +287,6 @@ func (v *registryScreen) state() string {
 		return ""
 	}
 	return v.name + " as of " + v.list.Synced.Local().Format(time.DateTime)
-}
-
-// empty is what the list says while there is none.
-func (v *registryScreen) empty(c *tui.Ctx, w int) []string {
-	switch {
-	case v.syncing && v.got.Load() > 0:
-		return pane.Message(c.Theme, w, fmt.Sprintf("Fetching the list of %s: %d servers so far.", v.name, v.got.Load()), "It is kept on this machine, and searched without a network from then on.")
-	case v.syncing || !v.loaded:
-		return pane.Message(c.Theme, w, "Fetching the list of servers.", "It is kept on this machine, and searched without a network from then on.")
-	case v.err != nil:
-		return pane.Message(c.Theme, w, "✗ "+v.err.Error(), "Press r to try again. Which registry is asked is registry.url in config.yaml.")
-	}
-	return pane.Message(c.Theme, w, v.name+" lists no servers.", "Press r to ask again.")
 }
 
 func (v *registryScreen) breadcrumb(*tui.Ctx) string {
@@ -347,43 +312,15 @@ func (v *registryScreen) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// hints say how to leave the screen, which has no number.
-func (v *registryScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
-
-func (v *registryScreen) plain(_ *tui.Ctx, w io.Writer) {
-	if text := v.state(); text != "" {
-		fmt.Fprintln(w, safe.Line(text, 200))
+// pick opens a server by its description, which is on disk.
+func (v *registryScreen) pick(c *tui.Ctx, i int) tea.Cmd {
+	s := v.list.Servers[i]
+	e, err := v.list.Entry(s)
+	if err != nil {
+		return c.Toast(tui.Failure, err.Error())
 	}
-	if v.err != nil && len(v.list.Servers) == 0 {
-		fmt.Fprintln(w, safe.Line(v.err.Error(), 300))
-	}
-	if v.Typed != "" && v.List.Len() == 0 {
-		fmt.Fprintln(w, pane.NothingListed(v.Typed))
-	}
-}
-
-// choices are the servers that the filter leaves.
-func (v *registryScreen) choices(*tui.Ctx) (out []tui.Choice) {
-	const most = 100
-	for i := range v.List.Listed() {
-		if len(out) == most {
-			break
-		}
-		s := v.list.Servers[i]
-		out = append(out, tui.Choice{
-			Label: safe.Line(s.Name+" "+s.Version+" "+s.Description, 160),
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.List.Select(i)
-				e, err := v.list.Entry(s)
-				if err != nil {
-					return c.Toast(tui.Failure, err.Error())
-				}
-				v.entry, v.entryOf = e, s.Name
-				return v.choose(c)
-			},
-		})
-	}
-	return out
+	v.entry, v.entryOf = e, s.Name
+	return v.choose(c)
 }
 
 // close ends the connections to the registry.

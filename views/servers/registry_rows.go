@@ -2,67 +2,56 @@ package servers
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/registry"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
-	"github.com/mcphud/mcphud/tui/safe"
-	"github.com/mcphud/mcphud/views/pane"
+	"github.com/mcphud/mcphud/tui/page"
 )
 
-// registryRows draws the list of published servers.
-type registryRows struct {
-	v *registryScreen
-	c *tui.Ctx
+// page is the list of published servers.
+func (v *registryScreen) page(*tui.Ctx) page.Page {
+	p := page.Page{Title: "Registry", Counted: true, Foot: v.state(), None: [2]string{v.name + " lists no servers.", "Press r to ask again."}}
+	kept := "It is kept on this machine, and searched without a network from then on."
+	switch {
+	case v.syncing && v.got.Load() > 0:
+		p.None = [2]string{fmt.Sprintf("Fetching the list of %s: %d servers so far.", v.name, v.got.Load()), kept}
+	case v.syncing || !v.loaded:
+		p.None = [2]string{"Fetching the list of servers.", kept}
+	case v.err != nil:
+		p.None = [2]string{"✗ " + v.err.Error(), "Press r to try again. Which registry is asked is registry.url in config.yaml."}
+	}
+	p.Table = page.Table{
+		Columns: []page.Column{{Cells: v.nameCol, Found: true}, {}, {On: page.Drawn}, {On: page.Printed}, {On: page.Printed}}, Len: len(v.list.Servers), Row: func(i int) page.Row {
+			s := v.list.Servers[i]
+			status := ""
+			if s.Status != "" {
+				status = "! " + text.Clip(s.Status, 20)
+			}
+			what := s.Version
+			if s.Kinds != "" {
+				what += " · " + strings.ReplaceAll(s.Kinds, " ", ", ")
+			}
+			return page.Row{Cells: []page.Text{{S: s.Name}, {S: status, Tone: page.Warn}, {S: what + " · " + cmp.Or(s.Title, s.Description), Tone: page.Quiet}, {S: s.Version}, {S: s.Description}}}
+		},
+	}
+	return p
 }
 
-// Len is the number of servers.
-func (r registryRows) Len() int { return len(r.v.list.Servers) }
-
-// Row is a server's name, version, kinds and what it says of itself.
-func (r registryRows) Row(i, w int) string {
-	th, s := r.c.Theme, r.v.list.Servers[i]
-	name := r.v.Query.Highlight(safe.Line(s.Name, 200), th.Text, th.Match)
-	out := pane.Column(name, r.v.nameCol, w)
-	what := s.Version
-	if s.Kinds != "" {
-		what += " · " + strings.ReplaceAll(s.Kinds, " ", ", ")
-	}
-	if room := w - paint.Width(out) - 2; room > 6 {
-		if s.Status != "" {
-			out += "  " + th.Warn.S(paint.Cut("! "+safe.Line(s.Status, 20), room))
-			room = w - paint.Width(out) - 2
-		}
-		if room > 6 {
-			out += "  " + th.Muted.S(paint.Cut(safe.Line(what+" · "+cmp.Or(s.Title, s.Description), 4*room), room))
-		}
-	}
-	return out
-}
-
-// details are all that is known of the server under the cursor.
-func (v *registryScreen) details(c *tui.Ctx, w int) []string {
-	s := v.selected()
-	if s == nil {
-		return pane.Message(c.Theme, w, "No server is selected.", "")
-	}
-	l := pane.NewDetails(c.Theme, w)
-	l.Row("name", s.Name)
-	l.Row("version", s.Version)
-	if s.Title != "" {
-		l.Row("title", s.Title)
-	}
-	if v.entry.Document == nil || v.entry.Name != s.Name {
-		l.Row("about", s.Description)
+// about is all that is known of a server.
+func (v *registryScreen) about(_ *tui.Ctx, i int) page.Page {
+	s, e, p := v.list.Servers[i], v.entry, page.Page{Title: "Server"}
+	p.Field("name", s.Name).Field("version", s.Version).Field("title", s.Title)
+	if e.Document == nil || e.Name != s.Name {
+		p.Field("about", s.Description)
 		if v.badOf != nil {
-			l.Note("", "✗ "+v.badOf.Error())
+			p.Line(page.Plain, "").Note("✗ " + v.badOf.Error())
 		}
-		return l.Lines
+		return p
 	}
-	e := v.entry
-	l.Row("about", e.Description)
 	status := cmp.Or(e.Status, "not said")
 	if e.Message != "" {
 		status += ": " + e.Message
@@ -70,46 +59,40 @@ func (v *registryScreen) details(c *tui.Ctx, w int) []string {
 	if e.Status == "deprecated" || e.Status == "deleted" {
 		status = "! " + status
 	}
-	l.Row("status", status)
-	l.Row("publisher", registry.Namespace(e.Name))
-	l.Row("repository", cmp.Or(e.Repository.URL, "none is named"))
-	if e.WebsiteURL != "" {
-		l.Row("website", e.WebsiteURL)
-	}
+	p.Field("about", e.Description).Field("status", status).Field("publisher", registry.Namespace(e.Name)).
+		Field("repository", cmp.Or(e.Repository.URL, "none is named")).Field("website", e.WebsiteURL)
 	if !e.Updated.IsZero() {
-		l.Row("updated", e.Updated.Local().Format(time.DateOnly))
+		p.Field("updated", e.Updated.Local().Format(time.DateOnly))
 	}
 	for _, way := range e.Candidates(v.from.Look) {
-		v.wayLines(c, l, way)
+		addWay(&p, way)
 	}
-	return l.Lines
+	return p
 }
 
-// wayLines add one way to reach the server: whether it can be taken here, and what it asks for.
-func (v *registryScreen) wayLines(c *tui.Ctx, l *pane.Details, way registry.Candidate) {
-	l.Lines = append(l.Lines, "")
-	title := "▸ " + safe.Line(way.Title, 300)
+// addWay adds one way to reach the server: whether it can be taken here, and what it asks for.
+func addWay(p *page.Page, way registry.Candidate) {
+	title := "▸ " + way.Title
 	if way.Refused != nil || way.Missing != "" {
-		title = "✗ " + safe.Line(way.Title, 300)
+		title = "✗ " + way.Title
 	}
-	l.Lines = append(l.Lines, c.Theme.Heading.S(title))
+	p.Heading(title)
 	switch {
 	case way.Refused != nil:
-		l.Row("", way.Refused.Error())
+		p.Field("", way.Refused.Error())
 	case way.Missing != "":
-		l.Row("needs", way.Missing)
+		p.Field("needs", way.Missing)
 	case way.Bundle != nil:
-		l.Row("bundle", way.Bundle.URL)
+		p.Field("bundle", way.Bundle.URL)
 	}
 	for _, warning := range way.Warnings {
-		l.Row("!!", warning)
+		p.Field("!!", warning)
 	}
 	for n, i := range way.Inputs {
-		label := ""
+		label, what := "", i.Name
 		if n == 0 {
 			label = "asks for"
 		}
-		what := i.Name
 		switch {
 		case i.Required && i.Default == "":
 			what += " (required)"
@@ -119,6 +102,6 @@ func (v *registryScreen) wayLines(c *tui.Ctx, l *pane.Details, way registry.Cand
 		if i.Secret {
 			what += " (secret)"
 		}
-		l.Row(label, what)
+		p.Field(label, what)
 	}
 }

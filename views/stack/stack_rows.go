@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -80,7 +81,7 @@ func (p *Process) up() string {
 	if p.PID == 0 || p.Started.IsZero() {
 		return ""
 	}
-	return pane.Roughly(time.Since(p.Started))
+	return pages.Roughly(time.Since(p.Started))
 }
 
 func (v *stack) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

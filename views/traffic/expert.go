@@ -3,7 +3,6 @@ package traffic
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -15,16 +14,15 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
-	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
 // experts lists what breaks the protocol in the traffic, by rule. Navigate's Arg may be the Seq (uint64) of an entry to whose
 // finding to go.
 type experts struct {
-	pane.Rows
-	detail  pane.TextPane
+	pane.ListPage
 	list    *live.List
 	over    func() bool // nothing comes any more
 	ended   bool        // the list knows that
@@ -38,7 +36,6 @@ type experts struct {
 	again   bool   // something came meanwhile
 	checked uint64 // revision of the journal that was checked
 	want    uint64 // entry to go to once there are rows
-	at      string // what the detail pane shows
 	broken  *Broken
 }
 
@@ -56,7 +53,9 @@ const manyFindings = 20
 
 // NewExperts marks the rows of the screen of frames that has the same broken, once it was opened.
 func NewExperts(broken *Broken, over func() bool) *tui.Screen {
-	v := &experts{Rows: pane.Rows{View: "expert"}, list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
+	v := &experts{list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
+	v.View, v.Page, v.About = "expert", v.page, func(c *tui.Ctx, _ int) page.Page { return v.about(c) }
+	v.Inputs = func(c *tui.Ctx) any { return [4]any{len(c.Sessions.Servers()), v.busy, v.checked, v.report.Frames} }
 	return v.screen()
 }
 
@@ -72,8 +71,8 @@ func (b *Broken) badge(th *tui.Theme, seq uint64) string {
 	if b.worst[seq] < rules.Warning {
 		return ""
 	}
-	_, style := severityMark(th, b.worst[seq])
-	return style.S("§ " + live.Word(b.worst[seq]))
+	mark := pages.SeverityMark(b.worst[seq])
+	return mark.Tone.Style(th).S("§ " + live.Word(b.worst[seq]))
 }
 
 // take marks what a report is about.
@@ -91,13 +90,13 @@ func (b *Broken) take(j *journal.Journal, r *live.Report) {
 }
 
 func (v *experts) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"}},
-		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
-	}
+		Actions:    v.actions, Handle: v.handle, Choices: func(*tui.Ctx) []tui.Choice { return nil },
+		CopyText: v.copyText, Breadcrumb: v.breadcrumb, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
+	})
 }
 
 func (v *experts) actions() []tui.Action {
@@ -230,8 +229,7 @@ func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 	if len(v.rows) > 0 && !v.busy {
 		v.want = 0
 	}
-	rows := expertRows{v, c}
-	cmd := v.SetRows(c, rows)
+	cmd := v.Changed(c)
 	if to >= 0 {
 		v.List.Select(to)
 	}
@@ -318,7 +316,7 @@ func (v *experts) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		return v.done(c, m), true
 	}
-	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+	return v.Handle(c, msg, func() tea.Cmd { return v.open(c) })
 }
 
 // narrow lists what passes a filter.
@@ -353,9 +351,6 @@ func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return tea.Batch(v.arrange(c), next)
 }
 
-// hints say how to leave the screen, which has no number.
-func (v *experts) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
-
 func (v *experts) breadcrumb(*tui.Ctx) string {
 	if g, _ := v.selected(); g != nil {
 		return g.Rule.ID
@@ -387,16 +382,6 @@ func (v *experts) revision(g *live.Group, f *live.Finding) string {
 	return ""
 }
 
-func (v *experts) plain(c *tui.Ctx, w io.Writer) {
-	fmt.Fprintln(w, v.summary())
-	for _, g := range v.report.Groups {
-		fmt.Fprintf(w, "%s %s %s (%d)\n", live.Word(g.Rule.Severity), g.Rule.ID, g.Rule.Title, g.Count)
-		for _, f := range g.Findings {
-			fmt.Fprintf(w, "  %s\n", safe.Line(expertLine(&f), 300))
-		}
-	}
-}
-
 // expertLine is a finding in one line.
 func expertLine(f *live.Finding) string {
 	return fmt.Sprintf("#%d %s %s %s: %s", f.Seq, f.By, f.Rule.ID, f.Method, f.Evidence)
@@ -414,15 +399,4 @@ func (v *experts) summary() string {
 		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
 	}
 	return out
-}
-
-// severityMark is a severity as a glyph, and its colour.
-func severityMark(th *tui.Theme, s rules.Severity) (glyph string, style paint.Style) {
-	switch s {
-	case rules.Error:
-		return "✗", th.Error
-	case rules.Warning:
-		return "!", th.Warn
-	}
-	return "·", th.Info
 }

@@ -20,7 +20,7 @@ import (
 // historyScreen lists the calls that were made at the current server, or at all servers, in this run and in earlier ones, the newest first.
 // Navigate's Arg may be what (string) to look for.
 type historyScreen struct {
-	pane.Rows
+	pane.ListPage
 	h        *calls.History
 	all      []calls.Call
 	everyone bool // of all servers
@@ -42,7 +42,8 @@ const mostListed = 5000
 
 // NewHistory is the list of calls that were made before; nil for none.
 func NewHistory(h *calls.History) *tui.Screen {
-	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
+	v := &historyScreen{h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
+	v.View, v.Page, v.Pick = "history", v.page, v.pick
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
 		return len(all), func(i int) (name, about string) {
@@ -54,12 +55,11 @@ func NewHistory(h *calls.History) *tui.Screen {
 }
 
 func (v *historyScreen) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "History"}, {ID: "detail", Title: "Call"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *historyScreen) actions() []tui.Action {

@@ -1,10 +1,7 @@
 package traffic
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,162 +9,48 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-type historyRows struct {
-	v *historyScreen
-	c *tui.Ctx
-}
-
-// Len is the number of calls.
-func (r historyRows) Len() int { return len(r.v.all) }
-
-// Row is how a call went, when it was made, what was called, its name or note, how long it took and its arguments.
-func (r historyRows) Row(i, w int) string {
-	th, k := r.c.Theme, r.v.all[i]
-	mark := " "
-	switch {
-	case k.ID == r.v.mark:
-		mark = "▸"
-	case k.Pinned || k.Name != "":
-		mark = "★"
-	}
-	out := th.Accent.S(mark) + verdictStyle(th, k.Verdict).S(verdictGlyph(k.Verdict)) + " " + th.Muted.S(paint.Fit(dayOrTime(k.At.Time), 8)) + " "
-	out += pane.Column(r.v.Query.HighlightName(safe.Line(k.Target, 60), th.Text, th.Match), 20, w) + " "
-	if r.v.of == "" {
-		out += th.Muted.S(paint.Fit(safe.Line(k.Server.Where(), 14), 14)) + " "
-	}
-	if w >= 60 { // else the detail pane says it
-		out += th.Muted.S(fmt.Sprintf("%7s", text.Duration(took(k)))) + " "
-	}
-	if k.Name != "" {
-		out += th.Accent.S(safe.Line(k.Name, 30)) + " "
-	}
-	if k.Note != "" {
-		out += th.Info.S(safe.Line(k.Note, 60)) + " "
-	}
-	return out + th.Muted.S(safe.Line(string(k.Arguments), 300))
-}
-
-// dayOrTime is the time of what was today, else the day.
-func dayOrTime(at time.Time) string {
-	now := time.Now().Local()
-	switch at = at.Local(); {
-	case at.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return at.Format(time.TimeOnly)
-	case now.Sub(at) < 300*24*time.Hour:
-		return at.Format("_2 Jan")
-	}
-	return at.Format("Jan 2006")
-}
-
-func took(k calls.Call) time.Duration { return time.Duration(k.Took * float64(time.Millisecond)) }
-
-func verdictGlyph(verdict string) string {
-	switch verdict {
-	case calls.OK:
-		return "✓"
-	case calls.Cancelled:
-		return "⊘"
-	case calls.Ongoing:
-		return "…"
-	}
-	return "✗"
-}
-
-func verdictStyle(th *tui.Theme, verdict string) paint.Style {
-	switch verdict {
-	case calls.OK:
-		return th.OK
-	case calls.Cancelled:
-		return th.Muted
-	case calls.Ongoing:
-		return th.Info
-	}
-	return th.Error
-}
-
-// verdictLine is how a call went, for the frame.
-func verdictLine(k calls.Call) string {
-	out := verdictGlyph(k.Verdict)
-	if k.Verdict != calls.OK {
-		out += " " + k.Verdict
-	}
-	return out + " " + text.Duration(took(k)) + " · " + text.Bytes(k.Size)
-}
-
-// callLines is what is known of a call besides its result.
-func callLines(th *tui.Theme, k calls.Call) []string {
-	line := func(label, value string) string {
-		return th.Muted.S(paint.Fit(label, 10)) + th.Text.S(safe.Line(value, 500))
-	}
-	server := k.Server.Where()
-	if k.Server.Protocol != "" {
-		server += " · " + k.Server.Protocol
-	}
-	out := []string{line(fmt.Sprintf("call %d", k.ID), k.At.Local().Format(time.DateTime)+" · "+server)}
-	if k.Name != "" || k.Note != "" {
-		out = append(out, line("note", cmp.Or(k.Name, "-")+"  "+k.Note))
-	}
-	if len(k.Arguments) > 0 {
-		out = append(out, line("arguments", string(jsonrpc.OneLine(k.Arguments))))
-	}
-	if len(k.Secrets) > 0 {
-		out = append(out, line("secrets", fmt.Sprint(k.Secrets)))
-	}
-	if k.Message != "" {
-		code := ""
-		if k.Code != nil {
-			code = fmt.Sprintf(" (%d)", *k.Code)
+// page lists the calls, with the star before those that are kept, and the mark before the one to compare with.
+func (v *historyScreen) page(c *tui.Ctx) page.Page {
+	p := pages.Calls(v.all, v.of == "", func(k calls.Call) string {
+		switch {
+		case k.ID == v.mark:
+			return "▸"
+		case k.Pinned || k.Name != "":
+			return "★"
 		}
-		out = append(out, th.Error.S("✗ "+safe.Line(k.Message, 400)+code))
+		return " "
+	})
+	p.Title, p.None = "History", [2]string{"No calls yet.", "Calls, prompts and reads appear here, also those of the next start. Press 2 for the tools."}
+	if v.everyone {
+		p.Title = "History of all servers"
 	}
-	return append(out, "")
+	switch n := len(v.all); {
+	case v.err != nil:
+		p.None = [2]string{"✗ " + v.err.Error(), ""}
+	case !v.fresh:
+		p.None = [2]string{"Reading the history…", ""}
+	case n == mostListed:
+		p.Foot = "the newest " + text.Count(n, "call")
+	case n > 0:
+		p.Foot = text.Count(n, "call")
+	case !v.everyone && c.Server != nil:
+		p.None = [2]string{"No calls at " + c.Server.Title() + " yet.", "Calls, prompts and reads appear here, also those of the next start. Press a for all servers, 2 for the tools."}
+	}
+	return p
 }
 
 func (v *historyScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.drawDetail(c, p)
 	}
-	if p.Same(c, v.Rev, v.List.Selected(), v.err, v.everyone, v.mark, c.Server) {
-		return nil
-	}
-	v.List.SetRows(historyRows{v, c}) // rows carry the theme
-	v.DrawList(c, p, func(w int) []string { return v.empty(c, w) })
-	p.Title, p.Badge, p.Foot = "History", "", ""
-	if v.everyone {
-		p.Title = "History of all servers"
-	}
-	if n := len(v.all); n > 0 {
-		p.Foot = text.Count(n, "call")
-		if n == mostListed {
-			p.Foot = "the newest " + p.Foot
-		}
-		if v.Typed != "" {
-			p.Badge = pane.CountBadge(v.List.Len(), n)
-		}
-	}
-	return nil
-}
-
-// empty says why there is no call.
-func (v *historyScreen) empty(c *tui.Ctx, w int) []string {
-	switch {
-	case v.err != nil:
-		return pane.ErrorLines(c.Theme, w, v.err)
-	case v.Typed != "" && len(v.all) > 0:
-		return pane.NothingMatches(c.Theme, w, v.Typed)
-	case !v.fresh:
-		return pane.Message(c.Theme, w, "Reading the history…", "")
-	case !v.everyone && c.Server != nil:
-		return pane.Message(c.Theme, w, "No calls at "+safe.Line(c.Server.Title(), 60)+" yet.",
-			"Calls, prompts and reads appear here, also those of the next start. Press a for all servers, 2 for the tools.")
-	}
-	return pane.Message(c.Theme, w, "No calls yet.", "Calls, prompts and reads appear here, also those of the next start. Press 2 for the tools.")
+	return v.ListPage.Draw(c, p)
 }
 
 func (v *historyScreen) drawDetail(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -235,30 +118,10 @@ func (v *historyScreen) pageText(c *tui.Ctx) (text, ext string, ok bool) {
 	return string(k.Arguments), ".json", ok
 }
 
-// choices are the calls, to be made again.
-func (v *historyScreen) choices(*tui.Ctx) (out []tui.Choice) {
-	for i := range v.List.Listed() {
-		k := v.all[i]
-		out = append(out, tui.Choice{
-			Label: safe.Line(callLine(k), 200) + " · " + k.Verdict,
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.List.Select(i)
-				if why := v.cannotRun(c); why != "" {
-					return c.Toast(tui.Warning, why)
-				}
-				return v.open(c, false)
-			},
-		})
+// pick opens the form of a call.
+func (v *historyScreen) pick(c *tui.Ctx, _ int) tea.Cmd {
+	if why := v.cannotRun(c); why != "" {
+		return c.Toast(tui.Warning, why)
 	}
-	return out
-}
-
-// plain writes the calls, a line each.
-func (v *historyScreen) plain(_ *tui.Ctx, w io.Writer) {
-	if len(v.all) == 0 {
-		fmt.Fprintln(w, "no calls")
-	}
-	for _, k := range v.all {
-		fmt.Fprintf(w, "%d %s %s %s: %s\n", k.ID, k.At.Local().Format(time.DateTime), k.Verdict, safe.Line(cmp.Or(k.Name, k.Target), 120), safe.Line(string(k.Arguments), 400))
-	}
+	return v.open(c, false)
 }

@@ -9,10 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -88,7 +90,7 @@ func (v *historyScreen) take(c *tui.Ctx, r historyRead, err error) tea.Cmd {
 	top := v.List.Selected() <= 0
 	v.reading, v.fresh, v.err = false, true, err
 	v.all, v.of, v.rev = r.calls, r.of, r.rev
-	cmd := v.SetRows(c, historyRows{v, c})
+	cmd := v.Changed(c)
 	if i := slices.IndexFunc(v.all, func(k calls.Call) bool { return k.ID == was.ID }); !top && i >= 0 {
 		v.List.Select(i)
 	}
@@ -110,7 +112,9 @@ func (v *historyScreen) show(c *tui.Ctx) tea.Cmd {
 	v.shown = k.ID
 	th := c.Theme
 	return v.reply.Load(c, 0, func() (pane.Verdict, []pane.Part, error) {
-		out := pane.Verdict{Line: verdictLine(k), Flaws: callLines(th, k)}
+		about := pages.Call(k)
+		about.Field("arguments", string(jsonrpc.OneLine(k.Arguments)))
+		out := pane.Verdict{Line: pages.Verdict(k.Verdict).Text(pages.Took(k), text.Bytes(k.Size)).S, Flaws: append(about.Lines(th, 500), "")}
 		result, err := v.h.Result(context.Background(), k)
 		if err != nil {
 			return out, nil, err
@@ -118,8 +122,6 @@ func (v *historyScreen) show(c *tui.Ctx) tea.Cmd {
 		var parts []pane.Part
 		if len(result) > 0 {
 			_, parts = pane.ResultParts(pane.FileName(k.Target), result, func() ([]byte, error) { return result, nil })
-		} else if k.Size > 0 {
-			out.Flaws = append(out.Flaws, th.Warn.S("the result was too large to keep: "+text.Bytes(k.Size)))
 		}
 		if len(k.Arguments) > 0 {
 			parts = append(parts, pane.ArgumentsPart(k.Arguments))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -52,20 +53,7 @@ func (t *Text) Table(width int, rows [][]string) {
 
 // Fields writes a name and a value per row, leaving out those without one.
 func (t *Text) Fields(rows ...[2]string) {
-	w := 0
-	for _, r := range rows {
-		if r[1] != "" {
-			w = max(w, len(r[0]))
-		}
-	}
-	for _, r := range rows {
-		if r[1] == "" {
-			continue
-		}
-		lines := strings.Split(strings.TrimRight(r[1], "\n"), "\n")
-		t.Block(r[0] + strings.Repeat(" ", w-len(r[0])+2) + lines[0])
-		for _, l := range lines[1:] {
-			t.Block(strings.Repeat(" ", w+2) + l)
-		}
+	for _, line := range page.Fields(rows...) {
+		t.Block(line)
 	}
 }

@@ -7,25 +7,10 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
 // Ms is a duration in milliseconds, as JSON has it.
 func Ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// VerdictWord is a verdict with its glyph.
-func VerdictWord(v string) string {
-	switch v {
-	case calls.OK:
-		return "✓ ok"
-	case calls.Cancelled:
-		return "⊘ cancelled"
-	case calls.Ongoing:
-		return "… task"
-	}
-	return "✗ " + v
-}
 
 // OrNull is raw, or null where there is none.
 func OrNull(raw json.RawMessage) json.RawMessage {

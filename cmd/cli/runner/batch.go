@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 const maxConcurrency = 256
@@ -290,7 +291,7 @@ func batchCall(p *output.Printer, c *BatchCall) error {
 	switch p.Format {
 	case output.FormatText:
 		return p.Print(output.Answer{Text: func(t *output.Text) {
-			line := fmt.Sprintf("%s  %d  %s", output.VerdictWord(c.Verdict), c.Index, text.Duration(time.Duration(c.Took*float64(time.Millisecond)).Round(time.Microsecond)))
+			line := fmt.Sprintf("%s  %d  %s", pages.Verdict(c.Verdict), c.Index, text.Duration(time.Duration(c.Took*float64(time.Millisecond)).Round(time.Microsecond)))
 			switch {
 			case c.err != nil:
 				var e *failure.Error

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // PrintOutcome prints the outcome of one of several calls, in the formats that print them as they come.
@@ -18,7 +19,7 @@ func PrintOutcome(p *output.Printer, c calls.Outcome) error {
 	switch p.Format {
 	case output.FormatText:
 		return p.Print(output.Answer{Text: func(t *output.Text) {
-			line := fmt.Sprintf("%s  %s  %s  %s", output.VerdictWord(c.Verdict), c.Name, text.Clip(c.Target, 100), c.Server)
+			line := fmt.Sprintf("%s  %s  %s  %s", pages.Verdict(c.Verdict), c.Name, text.Clip(c.Target, 100), c.Server)
 			switch {
 			case c.Skipped != "":
 				line += "  " + c.Skipped

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 func (a *app) historyCommand() *cobra.Command {
@@ -167,65 +167,12 @@ func (a *app) historyList(ctx context.Context, h *calls.History, q calls.Query) 
 	if err != nil {
 		return err
 	}
-	p := a.Printer()
-	if p.Format == output.FormatJSONL {
-		for _, c := range all {
-			raw, err := output.Marshal(c)
-			if err != nil {
-				return err
-			}
-			if err := p.Line(raw); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	list := struct {
+	is := pages.Calls(all, true, nil)
+	is.Value = struct {
 		Calls []calls.Call `json:"calls"`
-	}{all}
-	if all == nil {
-		list.Calls = []calls.Call{}
-	}
-	raw, err := output.Marshal(list)
-	if err != nil {
-		return err
-	}
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
-		rows := [][]string{}
-		for _, c := range all {
-			rows = append(rows, []string{
-				strconv.FormatInt(c.ID, 10), when(c.At.Time, time.Now()), output.VerdictWord(c.Verdict), c.Server.Where(), c.Target, marks(c), text.Clip(string(c.Arguments), 200),
-			})
-		}
-		if len(rows) == 0 {
-			t.Block("no calls")
-		}
-		t.Table(p.Width, output.DropEmptyColumn(rows, 5))
-	}})
-}
-
-// marks are the name of a call, or that it is pinned, and its note.
-func marks(c calls.Call) string {
-	out := c.Name
-	if out == "" && c.Pinned {
-		out = "pinned"
-	}
-	if c.Note != "" {
-		out = strings.TrimSpace(out + " (" + text.Clip(c.Note, 40) + ")")
-	}
-	return out
-}
-
-// when is a time as people write it: without the date today, without the year within one.
-func when(at, now time.Time) string {
-	at, now = at.Local(), now.Local()
-	switch {
-	case at.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return at.Format(time.TimeOnly)
-	case now.Sub(at) < 300*24*time.Hour:
-		return at.Format("Jan _2 15:04")
-	}
-	return at.Format(time.DateOnly)
+	}{append([]calls.Call{}, all...)}
+	is.Table.Value = func(i int) any { return all[i] }
+	return a.Printer().Page(is)
 }
 
 // ShownCall is a call with its result, as JSON.
@@ -240,44 +187,13 @@ func (a *app) historyShow(ctx context.Context, h *calls.History, own []string) e
 		if err != nil {
 			return err
 		}
-		raw, err := output.Marshal(ShownCall{c, result})
-		if err != nil {
-			return err
-		}
-		frame := raw
+		is := pages.CallWithResult(c, result)
+		is.Value = ShownCall{c, result}
 		if result != nil {
-			frame = result
+			return a.Printer().Page(is, result)
 		}
-		return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{frame}, Text: func(t *output.Text) { printCall(t, c, result) }})
+		return a.Printer().Page(is)
 	})
-}
-
-// printCall writes a call and its result.
-func printCall(t *output.Text, c calls.Call, result []byte) {
-	server := c.Server.Where()
-	if c.Server.Info != "" && c.Server.Info != server {
-		server += " (" + c.Server.Info + ")"
-	}
-	verdict := output.VerdictWord(c.Verdict)
-	if c.Code != nil {
-		verdict += fmt.Sprintf(" %d", *c.Code)
-	}
-	t.Fields(
-		[2]string{"call", strconv.FormatInt(c.ID, 10)}, [2]string{"name", c.Name}, [2]string{"note", c.Note},
-		[2]string{"at", c.At.Local().Format(time.DateTime)}, [2]string{"took", text.Duration(time.Duration(c.Took * float64(time.Millisecond)))},
-		[2]string{"server", server}, [2]string{"protocol", c.Server.Protocol}, [2]string{"method", c.Method}, [2]string{"target", c.Target},
-		[2]string{"secrets", strings.Join(c.Secrets, " ")}, [2]string{"verdict", verdict}, [2]string{"message", c.Message})
-	if len(c.Arguments) > 0 {
-		t.Block("\narguments:")
-		t.JSON(c.Arguments)
-	}
-	switch {
-	case len(result) > 0:
-		t.Block("\nresult:")
-		t.JSON(result)
-	case c.Size > 0:
-		t.Block(fmt.Sprintf("\nthe result was too large to keep: %s, SHA-256 %s", text.Bytes(c.Size), c.Hash))
-	}
 }
 
 // ComparedCalls is what history diff prints as JSON.
@@ -317,17 +233,13 @@ func (a *app) historyDiff(ctx context.Context, h *calls.History, own []string) e
 	if out.Differences == nil {
 		out.Differences = []compare.Difference{}
 	}
-	raw, err := output.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return a.Printer().Show(out, func(t *output.Text) {
 		t.Block(fmt.Sprintf("%d → %d: %s", before.ID, after.ID, callTitle(after)))
 		if len(r.Differences) == 0 {
 			t.Block("no difference")
 		}
 		runner.PrintDifferences(t, r)
-	}})
+	})
 }
 
 func (a *app) historyClear(ctx context.Context, h *calls.History, _ []string) error {
@@ -349,9 +261,5 @@ func (a *app) historyClear(ctx context.Context, h *calls.History, _ []string) er
 	if err != nil {
 		return err
 	}
-	raw, err := output.Marshal(map[string]int64{"removed": n})
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Block(fmt.Sprintf("removed: %d", n)) }})
+	return a.Printer().Show(map[string]int64{"removed": n}, func(t *output.Text) { t.Block(fmt.Sprintf("removed: %d", n)) })
 }

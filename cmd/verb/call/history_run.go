@@ -83,9 +83,5 @@ func (a *app) historySave(c calls.Call, name string, replace bool) error {
 	if !k.Server.Said() {
 		a.Note("mcphud: warning: the file names no server: what it was called with is not all kept")
 	}
-	raw, err := output.Marshal(map[string]string{"file": file})
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Block(file) }})
+	return a.Printer().Show(map[string]string{"file": file}, func(t *output.Text) { t.Block(file) })
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 func (a *app) tasksCommand() *cobra.Command {
@@ -48,24 +48,8 @@ func tasksList(ctx context.Context, l *cli.Link, _ []string) error {
 		return err
 	}
 	return l.Print(output.Answer{Result: raw, Frames: l.Responses("tasks/list"), Text: func(t *output.Text) {
-		if len(all) == 0 {
-			t.Block("none")
-			return
-		}
-		rows := [][]string{}
-		for _, is := range all {
-			rows = append(rows, []string{is.ID, string(is.Status), taskAge(is), text.FirstLine(is.Message)})
-		}
-		t.Table(l.Out.Width, output.DropEmptyColumn(rows, 2))
+		t.Page(l.Out.Width, pages.Tasks(all, func(int) string { return "" }))
 	}})
-}
-
-// taskAge is how long ago a task was made, by the server's clock and ours.
-func taskAge(t tasks.Task) string {
-	if t.Created.IsZero() {
-		return ""
-	}
-	return text.Duration(max(time.Since(t.Created), 0)) + " ago"
 }
 
 func tasksGet(ctx context.Context, l *cli.Link, args []string) error {
@@ -74,17 +58,7 @@ func tasksGet(ctx context.Context, l *cli.Link, args []string) error {
 		return err
 	}
 	t, _ := l.Task(args[0])
-	return l.Print(cli.Reply(r, func(out *output.Text) {
-		ttl, interval := "without a limit", "not said"
-		if t.HasTTL {
-			ttl = text.Duration(t.TTL)
-		}
-		if t.Interval > 0 {
-			interval = text.Duration(t.Interval)
-		}
-		out.Fields([2]string{"task", t.ID}, [2]string{"status", string(t.Status)}, [2]string{"message", t.Message}, [2]string{"created", taskAge(t)},
-			[2]string{"time to live", ttl}, [2]string{"poll interval", interval})
-	}))
+	return l.Print(cli.Reply(r, func(out *output.Text) { out.Page(l.Out.Width, pages.Task(t, l.Title())) }))
 }
 
 func tasksResult(ctx context.Context, l *cli.Link, args []string) error {

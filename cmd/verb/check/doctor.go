@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +19,9 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/doctor"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // doctorFlags are the flags of doctor alone.
@@ -94,26 +96,20 @@ func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f d
 			}
 			said[st.ID] = st.Status
 			t := &output.Text{Tty: true}
-			printDiagnosed(t, p.Width, st, f.verbose)
+			t.Page(p.Width, stages(f.verbose, st))
 			_, _ = p.W.Write([]byte(t.B.String())) // who reads it may have left; the report ends with an error then
 		})
 	} else {
 		report = doctor.Run(ctx, doctor.Target{Server: s, Warnings: doctor.WarningsOf(set, s)}, options, nil)
 	}
-	raw, err := output.Marshal(report)
-	if err != nil {
-		return err
-	}
-	if err := p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	if err := p.Show(report, func(t *output.Text) {
 		if !live {
-			for _, st := range report.Steps {
-				printDiagnosed(t, p.Width, st, f.verbose)
-			}
+			t.Page(p.Width, stages(f.verbose, slices.Clone(report.Steps)...))
 		}
 		if report.Err() == nil && !report.Cancelled {
 			t.Block("\n" + wellness(report))
 		}
-	}}); err != nil {
+	}); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -195,31 +191,15 @@ func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set,
 		})
 	}
 	wg.Wait()
-	raw, err := output.Marshal(struct {
-		Servers []doctor.Report `json:"servers"`
-	}{reports})
-	if err != nil {
-		return err
-	}
-	p := a.Printer()
-	var lines [][]byte
+	var frames [][]byte
 	for _, r := range reports {
-		line, err := json.Marshal(r)
+		raw, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		lines = append(lines, line)
+		frames = append(frames, raw)
 	}
-	if p.Format == output.FormatJSONL {
-		for _, line := range lines {
-			if err := p.Line(line); err != nil {
-				return err
-			}
-		}
-		if err := p.Judge(output.Answer{Result: raw}); err != nil {
-			return err
-		}
-	} else if err := p.Print(output.Answer{Result: raw, Frames: lines, Text: func(t *output.Text) { printPatients(t, p.Width, reports) }}); err != nil {
+	if err := a.Printer().Page(patients(reports), frames...); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -234,59 +214,33 @@ func (a *app) doctorAll(ctx context.Context, cmd *cobra.Command, set config.Set,
 	return first
 }
 
-// printPatients writes a line for each server.
-func printPatients(t *output.Text, width int, reports []doctor.Report) {
-	if len(reports) == 0 {
-		t.Block(cli.NoServers)
-		return
-	}
-	rows := [][]string{{"SERVER", "STATUS", "TOOK", "STAGE", "WHAT"}}
-	for _, r := range reports {
-		row := []string{r.Server, mark(r.Status()), text.Duration(r.Took), "", ""}
-		if s := cmp.Or(r.First(doctor.Failed), r.First(doctor.Warning)); s != nil {
-			row[3], row[4] = s.Title, strings.Join(s.Evidence[:min(1, len(s.Evidence))], "")
-		}
-		rows = append(rows, row)
-	}
-	t.Table(width, rows)
+// patients are a row for each server, and what to do about those at which something failed.
+func patients(reports []doctor.Report) page.Page {
+	p := page.Page{None: [2]string{cli.NoServers}, Value: struct {
+		Servers []doctor.Report `json:"servers"`
+	}{reports}, Table: page.Table{
+		Columns: []page.Column{{Name: "SERVER"}, {Name: "STATUS"}, {Name: "TOOK"}, {Name: "STAGE"}, {Name: "WHAT"}}, Len: len(reports),
+		Value: func(i int) any { return reports[i] },
+		Row: func(i int) page.Row {
+			r := reports[i]
+			cells := []page.Text{{S: r.Server}, pages.StageMark(r.Status()).Text(), {S: text.Duration(r.Took)}, {}, {}}
+			if s := cmp.Or(r.First(doctor.Failed), r.First(doctor.Warning)); s != nil {
+				cells[3].S, cells[4].S = s.Title, strings.Join(s.Evidence[:min(1, len(s.Evidence))], "")
+			}
+			return page.Row{Cells: cells}
+		},
+	}}
 	for _, r := range reports {
 		if s := r.First(doctor.Failed); s != nil && s.Fix != "" {
-			t.Block("")
-			t.Note(width, r.Server+": "+s.Fix)
+			p.After = append(p.After, r.Server+": "+s.Fix)
 		}
 	}
+	return p
 }
 
-// mark is a status as glyph and word.
-func mark(s doctor.Status) string {
-	glyph := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Failed: "✗", doctor.Skipped: "–"}[s]
-	return strings.TrimSpace(glyph + " " + string(s))
-}
-
-// printDiagnosed writes a step: its evidence in full where there is something to do, or all is wanted.
-func printDiagnosed(t *output.Text, width int, s doctor.Step, verbose bool) {
-	if s.Status == doctor.Skipped && !verbose {
-		return
-	}
-	const indent = "                                       "
-	took := ""
-	if s.Took >= time.Millisecond {
-		took = text.Duration(s.Took)
-	}
-	head := fmt.Sprintf("%-10s %-19s %7s", mark(s.Status), s.Title, took)
-	if len(s.Evidence) > 0 {
-		t.Prose(width, head+" "+safe.Line(s.Evidence[0], 0))
-		if verbose || s.Status == doctor.Failed || s.Status == doctor.Warning {
-			for _, line := range s.Evidence[1:] {
-				t.Prose(width, indent+safe.Line(line, 0))
-			}
-		}
-	} else {
-		t.Block(head)
-	}
-	if s.Fix != "" {
-		t.Prose(width, indent+"→ "+s.Fix+with(s))
-	}
+// stages are those of a report that are printed.
+func stages(verbose bool, steps ...doctor.Step) page.Page {
+	return pages.Diagnosis(slices.DeleteFunc(steps, func(s doctor.Step) bool { return s.Status == doctor.Skipped && !verbose }), verbose, with)
 }
 
 // with is what the command line has for the remedy of a step.

@@ -74,11 +74,7 @@ func (a *app) configCheck(args []string, kind string) error {
 		}
 		n += len(all[i].Findings)
 	}
-	raw, err := output.Marshal(map[string]any{"files": all, "count": n})
-	if err != nil {
-		return err
-	}
-	if err := a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { printChecked(t, all) }}); err != nil {
+	if err := a.Printer().Show(map[string]any{"files": all, "count": n}, func(t *output.Text) { printChecked(t, all) }); err != nil {
 		return err
 	}
 	if n > 0 {

@@ -95,13 +95,9 @@ func (a *app) explainServers(cmd *cobra.Command, fill func(*explained)) error {
 	}
 	var e explained
 	fill(&e)
-	raw, err := output.Marshal(e)
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
 	home, _ := os.UserHomeDir() // without one, paths are shown in full
-	if err := p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { printExplained(t, &e, p.Width, home) }}); err != nil {
+	if err := p.Show(e, func(t *output.Text) { printExplained(t, &e, p.Width, home) }); err != nil {
 		return err
 	}
 	return e.err()

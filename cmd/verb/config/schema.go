@@ -84,11 +84,7 @@ func (a *app) themesCommand() *cobra.Command {
 					broken = append(broken, w)
 				}
 			}
-			raw, err := output.Marshal(map[string]any{"themes": all, "broken": broken})
-			if err != nil {
-				return err
-			}
-			return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+			return a.Printer().Show(map[string]any{"themes": all, "broken": broken}, func(t *output.Text) {
 				for _, l := range all {
 					fmt.Fprintf(&t.B, "%-14s %-38s %s\n", safe.Line(l.Name, 40), safe.Line(l.Title, 60), safe.Line(l.File, 0))
 					for _, w := range l.Findings {
@@ -98,7 +94,7 @@ func (a *app) themesCommand() *cobra.Command {
 				for _, w := range broken {
 					t.B.WriteString("! " + safe.Line(w.String(), 0) + "\n")
 				}
-			}})
+			})
 		}),
 	}
 }
@@ -132,15 +128,11 @@ func (a *app) keysCommand() *cobra.Command {
 					all = append(all, l)
 				}
 			}
-			raw, err := output.Marshal(map[string]any{"actions": all})
-			if err != nil {
-				return err
-			}
-			return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+			return a.Printer().Show(map[string]any{"actions": all}, func(t *output.Text) {
 				for _, l := range all {
 					fmt.Fprintf(&t.B, "%-26s %-16s %s\n", l.ID, strings.Join(l.Keys, " "), l.Help)
 				}
-			}})
+			})
 		}),
 	}
 }

@@ -151,11 +151,8 @@ func (a *app) logIn(ctx context.Context, l *cli.Link, o auth.LoginOptions) error
 		row := a.loginRow(found[0])
 		report.Login, rows = &row, append(rows, row.fields()...)
 	}
-	raw, err := output.Marshal(report)
-	if err != nil {
-		return err
-	}
-	return l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Fields(rows...) }})
+	l.Side.Finish()
+	return l.Out.Show(report, func(t *output.Text) { t.Fields(rows...) })
 }
 
 // withScopes is an oauth block with more scopes.

@@ -77,12 +77,8 @@ func (a *app) authExplain(ctx context.Context, _ *cobra.Command, s config.Server
 	for _, step := range flow.Steps() {
 		rows = append(rows, explainedStep(j, step))
 	}
-	raw, err := output.Marshal(map[string]any{"url": mask.URL(s.URL), "issuer": mask.URL(flow.Issuer()), "ok": failed == nil, "steps": rows})
-	if err != nil {
-		return err
-	}
 	sd.Finish()
-	if err := out.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { printSteps(t, out.Width, rows) }}); err != nil || failed == nil {
+	if err := out.Show(map[string]any{"url": mask.URL(s.URL), "issuer": mask.URL(flow.Issuer()), "ok": failed == nil, "steps": rows}, func(t *output.Text) { printSteps(t, out.Width, rows) }); err != nil || failed == nil {
 		return err
 	}
 	failed = failure.Wrap(failed, s.Name, "discovery")

@@ -200,11 +200,7 @@ func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string)
 	for _, c := range k.logins {
 		rows = append(rows, a.loginRow(c))
 	}
-	raw, err := output.Marshal(map[string]any{"logins": rows, "secrets": slices.Concat([]keptRow{}, k.secrets), "where": a.Login.Store.Where()})
-	if err != nil {
-		return err
-	}
-	if err := a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	if err := a.Printer().Show(map[string]any{"logins": rows, "secrets": slices.Concat([]keptRow{}, k.secrets), "where": a.Login.Store.Where()}, func(t *output.Text) {
 		for i, r := range rows {
 			if i > 0 {
 				t.Block("")
@@ -220,7 +216,7 @@ func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string)
 		if len(rows)+len(k.secrets) == 0 && !k.named {
 			t.Block("no logins are kept in " + a.Login.Store.Where())
 		}
-	}}); err != nil || who == nil || len(k.secrets) > 0 || slices.ContainsFunc(rows, func(r LoginRow) bool { return r.LoggedIn }) {
+	}); err != nil || who == nil || len(k.secrets) > 0 || slices.ContainsFunc(rows, func(r LoginRow) bool { return r.LoggedIn }) {
 		return err
 	}
 	if cli.ResourceOf(*who) == "" {
@@ -273,11 +269,7 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 			return &failure.Error{Kind: failure.OAuth, Message: err.Error(), Err: err}
 		}
 	}
-	raw, err := output.Marshal(map[string]any{"forgotten": forgotten, "secrets": slices.Concat([]keptRow{}, k.secrets), "notRevoked": kept})
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return a.Printer().Show(map[string]any{"forgotten": forgotten, "secrets": slices.Concat([]keptRow{}, k.secrets), "notRevoked": kept}, func(t *output.Text) {
 		for _, r := range forgotten {
 			t.Block("logged out of " + mask.URL(r))
 		}
@@ -290,5 +282,5 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 		if len(forgotten)+len(k.secrets) == 0 {
 			t.Block("nothing to forget: not logged in")
 		}
-	}})
+	})
 }

@@ -89,12 +89,8 @@ func (a *app) listBundle(path string, where described.Host) (err error) {
 		r.Server = s.Masked()
 		r.Problems = append(r.Problems, b.Missing(s)...)
 	}
-	raw, err := output.MarshalForeign(r)
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return p.Show(output.Foreign{Value: r}, func(t *output.Text) {
 		signed := "no"
 		if r.Signed {
 			signed = "yes, and not verified here"
@@ -135,5 +131,5 @@ func (a *app) listBundle(path string, where described.Host) (err error) {
 			list = append(list, []string{e.Name, text.Bytes(e.Size), kind})
 		}
 		t.Table(p.Width, list)
-	}})
+	})
 }

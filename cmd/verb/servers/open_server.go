@@ -2,7 +2,6 @@ package servers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -282,17 +281,13 @@ func cmpOr(s, with, without string) string {
 
 // printServer prints what a server would run or contact, secrets masked.
 func (a *app) printServer(s config.Server) error {
-	raw, err := output.MarshalForeign(s.Masked())
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: json.RawMessage(raw), Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return a.Printer().Show(output.Foreign{Value: s.Masked()}, func(t *output.Text) {
 		var rows [][2]string
 		for _, f := range config.Describe(s) {
 			rows = append(rows, [2]string{f.Label, safe.Text(f.Value)}) // untruncated: any part of it may be what runs
 		}
 		t.Fields(rows...)
-	}})
+	})
 }
 
 // agreeToSave shows what a server would run or contact for whoever reads the file, and asks on a terminal whether to write it there.
@@ -339,18 +334,14 @@ func (a *app) saveServer(ctx context.Context, to string, s config.Server) error 
 	if s.Source.Published != nil {
 		notes = append(notes, s.Source.Published.Warnings...)
 	}
-	raw, err := output.MarshalForeign(map[string]any{"file": change.File, "server": s.Name, "backup": backup, "notes": notes})
-	if err != nil {
-		return err
-	}
-	return a.Printer().Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return a.Printer().Show(output.Foreign{Value: map[string]any{"file": change.File, "server": s.Name, "backup": backup, "notes": notes}}, func(t *output.Text) {
 		t.Block(change.Diff())
 		for _, n := range append(notes, change.Next) {
 			if n != "" {
 				t.Block(safe.Line(n, 0))
 			}
 		}
-	}})
+	})
 }
 
 // aboutInput is what an input wants, in words.

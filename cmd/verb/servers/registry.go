@@ -140,18 +140,14 @@ func (a *app) registrySearch(ctx context.Context, c *registry.Client, what strin
 	if err != nil {
 		return err
 	}
-	raw, err := output.MarshalForeign(map[string]any{"servers": found})
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return p.Show(output.Foreign{Value: map[string]any{"servers": found}}, func(t *output.Text) {
 		if len(found) == 0 {
 			t.Block("no server matches; mcphud registry search with another word")
 			return
 		}
 		t.Table(p.Width, foundRows(found))
-	}})
+	})
 }
 
 func foundRows(found []FoundServer) (rows [][]string) {
@@ -241,12 +237,8 @@ func (a *app) registryVersions(ctx context.Context, c *registry.Client, name str
 		lines = append(lines, line{e.Document.Version, e.Status, e.Message, e.Latest, e.Published})
 		rows = append(rows, []string{e.Document.Version, output.ShortDate(e.Published), statusOf(e)})
 	}
-	raw, err := output.MarshalForeign(map[string]any{"name": name, "versions": lines})
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.Table(p.Width, rows) }})
+	return p.Show(output.Foreign{Value: map[string]any{"name": name, "versions": lines}}, func(t *output.Text) { t.Table(p.Width, rows) })
 }
 
 func (a *app) registrySync(ctx context.Context, c *registry.Client) error {
@@ -268,14 +260,10 @@ func (a *app) registrySync(ctx context.Context, c *registry.Client) error {
 	if err != nil {
 		return err
 	}
-	raw, err := output.MarshalForeign(map[string]any{"registry": c.Base(), "servers": len(list.Servers), "unreadable": bad, "took": output.Ms(time.Since(began))})
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return p.Show(output.Foreign{Value: map[string]any{"registry": c.Base(), "servers": len(list.Servers), "unreadable": bad, "took": output.Ms(time.Since(began))}}, func(t *output.Text) {
 		t.Block(fmt.Sprintf("%s of %s in %s", text.Count(len(list.Servers), "server", "servers"), c.Base(), text.Duration(time.Since(began))))
-	}})
+	})
 }
 
 // splitVersion takes NAME@VERSION apart.

@@ -60,12 +60,8 @@ func (a *app) serversList() error {
 		}
 		list.Servers = append(list.Servers, e)
 	}
-	raw, err := output.Marshal(list)
-	if err != nil {
-		return err
-	}
 	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	return p.Show(list, func(t *output.Text) {
 		rows := [][]string{}
 		var whole []string // problems that are too long for their column
 		for _, e := range list.Servers {
@@ -91,7 +87,7 @@ func (a *app) serversList() error {
 		for _, w := range list.Warnings {
 			t.Block("warning: " + w.String())
 		}
-	}})
+	})
 }
 
 // shadowed says that a server has the name of a command, so that mcphud NAME does not open it; "" if it has not.

@@ -121,11 +121,7 @@ func statusOfAll(ctx context.Context, f *cli.Fleet) error {
 			notes = append(notes, s.Name+": "+note)
 		}
 	}
-	raw, err := output.Marshal(report)
-	if err != nil {
-		return err
-	}
-	if err := f.Out.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
+	if err := f.Out.Show(report, func(t *output.Text) {
 		if len(rows) == 1 {
 			t.Block(cli.NoServers)
 		} else {
@@ -137,7 +133,7 @@ func statusOfAll(ctx context.Context, f *cli.Fleet) error {
 			t.Block("")
 			t.Note(f.Out.Width, note)
 		}
-	}}); err != nil {
+	}); err != nil {
 		return err
 	}
 	return first
