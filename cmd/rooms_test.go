@@ -33,7 +33,7 @@ var sizes = []struct {
 	{"session/check", 27_470},
 	{"session/test", 5_900},
 	{"themes", 400},
-	{"agentsrv", 28_860},
+	{"agentsrv", 28_739},
 	{"proxy", 24_800},
 	{"tui", 20_900},
 	{"views", 27_400},

@@ -116,11 +116,7 @@ func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 	if _, err := t.db.ExecContext(ctx, `DELETE FROM tasks WHERE expires <= ?`, now); err != nil {
 		return err
 	}
-	rows, err := t.db.QueryContext(ctx, `SELECT tenant, 1, size, 0 FROM tasks`)
-	if err != nil {
-		return err
-	}
-	kept, err := usages(rows)
+	kept, err := usages(t.db.QueryContext(ctx, `SELECT tenant, 1, size, 0 FROM tasks`))
 	t.mu.Lock()
 	t.kept = kept
 	t.mu.Unlock()
@@ -131,11 +127,7 @@ func (t *sqlTable) count(ctx context.Context) error {
 	if !t.isShared() { // kept as things happen
 		return nil
 	}
-	rows, err := t.db.QueryContext(ctx, `SELECT tenant, COUNT(*), CAST(SUM(size) AS BIGINT), SUM(CASE WHEN `+unfinished+` THEN 1 ELSE 0 END) FROM tasks GROUP BY tenant`)
-	if err != nil {
-		return err
-	}
-	kept, err := usages(rows)
+	kept, err := usages(t.db.QueryContext(ctx, `SELECT tenant, COUNT(*), CAST(SUM(size) AS BIGINT), SUM(CASE WHEN `+unfinished+` THEN 1 ELSE 0 END) FROM tasks GROUP BY tenant`))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -156,27 +148,21 @@ func (t *sqlTable) account(tenant string, more usage) {
 	add(t.kept, tenant, more)
 }
 
-// usages adds up rows of tenants, numbers of tasks, sizes, and numbers of unfinished ones, and closes them.
-func usages(rows *sql.Rows) (map[string]usage, error) {
-	defer rows.Close()
+// usages adds up rows of tenants, numbers of tasks, sizes, and numbers of unfinished ones.
+func usages(rows *sql.Rows, err error) (map[string]usage, error) {
 	used := map[string]usage{}
-	for rows.Next() {
+	_, err = store.Collect(rows, err, func(rows *sql.Rows) (u usage, err error) {
 		var tenant string
-		var u usage
-		if err := rows.Scan(&tenant, &u.tasks, &u.bytes, &u.open); err != nil {
-			return used, err
+		if err = rows.Scan(&tenant, &u.tasks, &u.bytes, &u.open); err == nil {
+			add(used, tenant, u)
 		}
-		add(used, tenant, u)
-	}
-	return used, errors.Join(rows.Err(), rows.Close())
+		return u, err
+	})
+	return used, err
 }
 
 func (t *sqlTable) expire(ctx context.Context) (first time.Time, err error) {
-	rows, err := t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING tenant, 1, size, 0`, t.now().UnixMilli())
-	if err != nil {
-		return first, err
-	}
-	gone, err := usages(rows)
+	gone, err := usages(t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING tenant, 1, size, 0`, t.now().UnixMilli()))
 	for tenant, u := range gone {
 		t.account(tenant, usage{tasks: -u.tasks, bytes: -u.bytes})
 	}
@@ -284,18 +270,11 @@ func (t *sqlTable) list(ctx context.Context, o owner, before int64, n int) (out 
 	rows, err := t.db.QueryContext(ctx, `SELECT `+columns+` FROM tasks
 		WHERE principal = ? AND tenant = ? AND (principal <> '' OR session = ?) AND expires > ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
 		o.Principal, o.Tenant, o.Session, t.now().UnixMilli(), cmp.Or(before, math.MaxInt64), n)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		r, seq, err := scan(rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		out, last = append(out, r), seq
-	}
-	return out, last, rows.Err()
+	out, err = store.Collect(rows, err, func(rows *sql.Rows) (r *record, err error) {
+		r, last, err = scan(rows)
+		return r, err
+	})
+	return out, last, err
 }
 
 func scan(row interface{ Scan(...any) error }, more ...any) (*record, int64, error) {

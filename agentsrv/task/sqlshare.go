@@ -2,8 +2,11 @@ package task
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
+
+	"github.com/mcphud/mcphud/session/base/store"
 )
 
 // leave says that the replica is gone.
@@ -22,18 +25,11 @@ func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record
 	all, since := gone > 0, now.Add(-gone).UnixMilli()
 	rows, err := t.db.QueryContext(ctx, `SELECT `+columns+` FROM tasks WHERE `+unfinished+`
 		AND (origin = ? OR ? = 1 AND NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = tasks.origin AND seen >= ?))`, t.replica, number(all), since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	open, err = store.Collect(rows, err, func(rows *sql.Rows) (*record, error) {
 		r, _, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, r)
-	}
-	if err := rows.Err(); err != nil {
+		return r, err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if all {
@@ -49,23 +45,18 @@ func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record
 // mail brings the answers that other replicas got for tasks of this one.
 func (t *sqlTable) mail(ctx context.Context) error {
 	rows, err := t.db.QueryContext(ctx, `DELETE FROM task_answers WHERE replica = ? RETURNING id, answers`, t.replica)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	_, err = store.Collect(rows, err, func(rows *sql.Rows) (answers map[string]json.RawMessage, err error) {
 		var id string
 		var raw []byte
-		if err := rows.Scan(&id, &raw); err != nil {
-			return err
+		if err = rows.Scan(&id, &raw); err == nil {
+			err = json.Unmarshal(raw, &answers)
 		}
-		var answers map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &answers); err != nil {
-			return err
+		if err == nil {
+			t.listener.handleAnswers(id, answers)
 		}
-		t.listener.handleAnswers(id, answers)
-	}
-	return rows.Err()
+		return answers, err
+	})
+	return err
 }
 
 func (t *sqlTable) answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error {

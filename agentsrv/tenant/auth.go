@@ -76,9 +76,6 @@ func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not accepted")
 }
 
-// Required reports whether callers need a token.
-func (a *Authenticator) Required() bool { return !a.nothing }
-
 // MustAuth is an error if other machines could reach a listener on host ("" is all interfaces) while nobody is asked for
 // a token, unless insecure says that this is wanted.
 func MustAuth(host string, a Auth, insecure bool) error {

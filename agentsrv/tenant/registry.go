@@ -33,23 +33,6 @@ func NewRegistry(ctx context.Context, db *store.DB) (*Registry, error) {
 	return &Registry{db: db, cache: cache}, err
 }
 
-// Create remembers a tenant; a known one is not an error.
-func (r *Registry) Create(ctx context.Context, id string) error {
-	if !ValidID(id) {
-		return fmt.Errorf("tenant %.140q: an id %s", id, idRule)
-	}
-	_, err := r.known(ctx, id, true)
-	return err
-}
-
-// Count is how many tenants were created.
-func (r *Registry) Count(ctx context.Context) (n int, err error) {
-	if err = r.db.QueryRowContext(ctx, `SELECT count(*) FROM tenants`).Scan(&n); err != nil {
-		err = fmt.Errorf("count the tenants: %w", err)
-	}
-	return n, err
-}
-
 // known reports whether id is in the table; with create it puts it there first.
 func (r *Registry) known(ctx context.Context, id string, create bool) (bool, error) {
 	if _, ok := r.cache.Get(id); ok {

@@ -9,6 +9,7 @@ package agentlet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -75,7 +76,9 @@ type Registry struct {
 	mu    sync.Mutex
 	ready bool
 
-	others others
+	origin string // of the agents that this process makes, where others share the database
+	stop   func() // ends watch; nil before Start
+	watch  sync.WaitGroup
 
 	system func() map[string]*Agent // by name and alias
 }
@@ -102,7 +105,7 @@ func New(o Options) (*Registry, error) {
 	if o.Cached == nil {
 		o.Cached = func(bool) {}
 	}
-	r := &Registry{o: o, system: sync.OnceValue(loadSystem)}
+	r := &Registry{o: o, origin: rand.Text(), system: sync.OnceValue(loadSystem)}
 	r.cache, _ = lru.New[string, *Agent](cacheSize) // fails for sizes below 1 only
 	if o.Model.URL != "" {
 		var err error
@@ -115,7 +118,10 @@ func New(o Options) (*Registry, error) {
 
 // Close drops the connections to the model, and ends what Start began. The database stays open.
 func (r *Registry) Close() {
-	r.others.close()
+	if r.stop != nil {
+		r.stop()
+		r.watch.Wait()
+	}
 	if r.chat != nil {
 		r.chat.Close()
 	}

@@ -47,6 +47,9 @@ CREATE TABLE agents (seq BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE, tenant TEXT
 	description TEXT NOT NULL, output_schema TEXT NOT NULL, tools TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (tenant, "user", name));
 CREATE INDEX agents_name ON agents (tenant, name);`
 
+// addOrigin notes which process made an agent.
+const addOrigin = `ALTER TABLE agents ADD COLUMN origin TEXT NOT NULL DEFAULT ''`
+
 // open makes the tables. A failure is tried again by the next use, since a full or locked disk may recover.
 func (r *Registry) open(ctx context.Context) error {
 	r.mu.Lock()
@@ -54,7 +57,7 @@ func (r *Registry) open(ctx context.Context) error {
 	if r.ready {
 		return nil
 	}
-	if err := r.o.DB.Migrate(ctx, "agentlet", store.Steps{SQLite: []string{tables}, Postgres: []string{sharedTables}}); err != nil {
+	if err := r.o.DB.Migrate(ctx, "agentlet", store.Steps{SQLite: []string{tables, addOrigin}, Postgres: []string{sharedTables, addOrigin}}); err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
 	r.ready = true
@@ -79,26 +82,20 @@ func (r *Registry) insert(ctx context.Context, tenant string, a *Agent) error {
 	if err != nil {
 		return err
 	}
-	number := "0"
-	if r.o.DB.Dialect() == store.Postgres {
-		number = "seq"
-	}
 	a.Created = r.o.DB.Now().UTC().Format(time.RFC3339)
 	err = r.o.DB.Exclusive(ctx, "agents", func(tx *sql.Tx) error {
 		var count int
-		var seq int64
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM agents WHERE tenant = ?`, tenant).Scan(&count); err != nil || count >= maxAgents {
 			return cmp.Or(err, errFull)
 		}
-		err := tx.QueryRowContext(ctx, `INSERT INTO agents (tenant, "user", name, description, output_schema, tools, created) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING RETURNING `+number, tenant, a.User, a.Name, a.Description, string(a.OutputSchema), string(tools), a.Created).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) {
-			return errTaken
-		}
+		done, err := tx.ExecContext(ctx, `INSERT INTO agents (tenant, "user", name, description, output_schema, tools, created, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			tenant, a.User, a.Name, a.Description, string(a.OutputSchema), string(tools), a.Created, r.origin)
 		if err != nil {
 			return err
 		}
-		r.others.made(seq)
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, errTaken)
+		}
 		return r.o.DB.Notify(ctx, tx, notices)
 	})
 	if err != nil && err != errTaken && err != errFull {
@@ -172,22 +169,11 @@ func (r *Registry) query(ctx context.Context, where string, args ...any) ([]*Age
 		return nil, err
 	}
 	rows, err := r.o.DB.QueryContext(ctx, `SELECT "user", name, description, output_schema, tools, created FROM agents WHERE `+where+` ORDER BY "user", name LIMIT 1000`, args...)
+	all, err := store.Collect(rows, err, scan)
 	if err != nil {
 		return nil, fmt.Errorf("agents: read: %w", err)
 	}
-	defer rows.Close()
-	all := []*Agent{}
-	for rows.Next() {
-		a, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("agents: read: %w", err)
-		}
-		all = append(all, a)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("agents: read: %w", err)
-	}
-	return all, nil
+	return append([]*Agent{}, all...), nil
 }
 
 func scan(rows *sql.Rows) (*Agent, error) {
