@@ -40,8 +40,8 @@ func TestRefreshWhileTheServerIsDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := public(t, authtest.Knobs{}).open()
-			r.Issuer.Expire()
 			r.Issuer.Set(func(k *authtest.Knobs) { k.Serve = map[string]http.HandlerFunc{"/token": down} })
+			r.Issuer.Expire() // only now: what the session sends by itself must not renew the token before
 			err := r.call("echo")
 			e := (*failure.Error)(nil)
 			if !errors.As(err, &e) || e.Kind != failure.OAuth || e.Remedy == failure.LogIn || e.Next == "" || !strings.HasPrefix(e.Message, "the token cannot be refreshed: ") {
@@ -58,12 +58,12 @@ func TestRefreshWhileTheServerIsDown(t *testing.T) {
 // A token endpoint that breaks the rules: a login may help, and the error says what is wrong.
 func TestRefreshAnsweredWithNonsense(t *testing.T) {
 	r := public(t, authtest.Knobs{}).open()
-	r.Issuer.Expire()
 	r.Issuer.Set(func(k *authtest.Knobs) {
 		k.Serve = map[string]http.HandlerFunc{"/token": func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, `{"token_type":"mac","access_token":"x"}`)
 		}}
 	})
+	r.Issuer.Expire()
 	err := r.call("echo")
 	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Remedy != failure.LogIn || !strings.Contains(e.Detail, `token_type is "mac"`) {
 		t.Errorf("got %v", err)
@@ -81,8 +81,8 @@ func answer(w http.ResponseWriter, status int, body string) {
 // A refused refresh token is not sent again: a login is needed, and the error says why.
 func TestRefreshRefused(t *testing.T) {
 	r := public(t, authtest.Knobs{}).open()
-	r.Issuer.Expire()
 	r.Issuer.ExpireRefresh()
+	r.Issuer.Expire()
 	for range 3 {
 		err := r.call("echo")
 		if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Remedy != failure.LogIn {
@@ -387,8 +387,8 @@ func TestForgottenRegistration(t *testing.T) {
 	}
 	// At a refresh there is nobody: the next login registers anew.
 	r.goesOn()
-	r.Issuer.Expire()
 	r.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = map[string]string{"/token": "invalid_client"} })
+	r.Issuer.Expire()
 	if err := r.call("echo"); err == nil || !strings.Contains(err.Error(), "invalid_client") {
 		t.Errorf("got %v", err)
 	}

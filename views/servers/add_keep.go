@@ -140,6 +140,18 @@ func (v *adder) lookForFiles(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
+// setFiles offers other files; the cursor stays on the row that it is on, since enter may be on its way.
+func (v *adder) setFiles(c *tui.Ctx, files []config.Destination) {
+	var on addRow
+	if rows := v.rows(c); v.at < len(rows) {
+		on = rows[v.at]
+	}
+	v.files = files
+	if i := slices.IndexFunc(v.rows(c), func(r addRow) bool { return r.group == on.group && r.title == on.title }); i >= 0 {
+		v.at = i
+	}
+}
+
 // asWritten are the servers with their variables as they are written.
 func (v *adder) asWritten() ([]config.Server, error) {
 	if v.made != nil {
@@ -265,7 +277,7 @@ func (v *adder) saved(c *tui.Ctx, s savedChange, to config.Destination, list []c
 
 func (v *adder) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if found, ok := m.Value.(filesFound); ok {
-		v.files = found.list
+		v.setFiles(c, found.list)
 		v.rev++
 		return nil
 	}
