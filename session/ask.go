@@ -33,7 +33,7 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 	case err == nil:
 		return result, fault
 	case x.Method == methodElicit:
-		return pending.Action(pending.Cancel), nil
+		return pending.ActionResult(pending.Cancel), nil
 	}
 	return nil, &jsonrpc.Error{Code: pending.CodeDeclined, Message: "Nobody answers any more"}
 }

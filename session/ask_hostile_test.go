@@ -191,7 +191,7 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 		})}, config.Server{})
 		<-start(t.Context(), s, "x")
 		x := waits(t, q, 1)[0]
-		if err := q.Answer(x.ID, pending.Action("accept")); err != nil {
+		if err := q.Answer(x.ID, pending.ActionResult("accept")); err != nil {
 			t.Error(err)
 		}
 		if r := <-got; r != `{"action":"accept"}` {

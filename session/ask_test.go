@@ -115,7 +115,7 @@ func TestCallWaits90MinutesForAPerson(t *testing.T) {
 			}
 			time.Sleep(90 * time.Minute)
 			for _, x := range asked {
-				answer := pending.Accepted([]byte(`{"name":"Bob"}`))
+				answer := pending.AcceptResult([]byte(`{"name":"Bob"}`))
 				if x.Kind == pending.Sampling {
 					answer = pending.Message{Model: "m", Content: []json.RawMessage{pending.Text("hi")}}.Result()
 				}
@@ -154,7 +154,7 @@ func TestPatienceGoesOn(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		x := waits(t, q, 1)[0]
 		time.Sleep(time.Hour)
-		if err := q.Answer(x.ID, pending.Action(pending.Refuse)); err != nil {
+		if err := q.Answer(x.ID, pending.ActionResult(pending.Decline)); err != nil {
 			t.Error(err)
 		}
 		if got, took := <-done, time.Since(began); failure.KindOf(got.err) != failure.Timeout || took != time.Hour+31*time.Second {

@@ -64,7 +64,7 @@ type Options struct {
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
 	// Record is told of each tool call, prompt get and resource read that was sent, once it is over. It is called by the goroutine
 	// that made the call, which waits for it: it must return at once, and change nothing. Nil for nobody.
-	Record func(Made)
+	Record func(CallRecord)
 
 	info   []byte
 	slots  chan struct{} // held by calls; nil for no limit

@@ -28,7 +28,7 @@ func person(t *testing.T, q *pending.Queue, stop <-chan struct{}) {
 				continue
 			}
 			seen[x.ID] = true
-			answer := pending.Action(pending.Accept)
+			answer := pending.ActionResult(pending.Accept)
 			switch x.Kind {
 			case pending.Form:
 				content, _ := pending.Defaults(x.Schema())
@@ -36,7 +36,7 @@ func person(t *testing.T, q *pending.Queue, stop <-chan struct{}) {
 				if err != nil {
 					t.Error(err)
 				}
-				answer = pending.Accepted(content)
+				answer = pending.AcceptResult(content)
 			case pending.Sampling:
 				answer = pending.Message{Model: "a person", StopReason: "endTurn", Content: []json.RawMessage{pending.Text("said by a person")}}.Result()
 			}

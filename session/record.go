@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
-// Made is a tool call, a prompt's get or a resource's read that was sent and is over, as [Options.Record] gets it.
-type Made struct {
+// CallRecord is a tool call, a prompt's get or a resource's read that was sent and is over, as [Options.Record] gets it.
+type CallRecord struct {
 	Server    config.Server // as it was registered
 	Title     string
 	Info      json.RawMessage // serverInfo as sent, nil if there is none
@@ -49,7 +49,7 @@ func (s *Session) record(started time.Time, method, target string, args json.Raw
 		return
 	}
 	st := s.Status()
-	m := Made{
+	m := CallRecord{
 		Server: s.cfg, Title: s.Title(), Info: st.ServerInfo, Version: st.Version, Transport: st.Transport,
 		Method: method, Target: target, Arguments: args, Meta: o.Meta, Timeout: o.Timeout,
 		Started: started, Took: r.Took, Reply: *r, Err: *err,

@@ -29,9 +29,9 @@ func TestCallsAreRecorded(t *testing.T) {
 				}
 			})
 		}
-		var got []session.Made
+		var got []session.CallRecord
 		_, s := sessiontest.Open(t, session.Options{
-			ResultTTL: time.Minute, HealthInterval: -1, Dial: sessiontest.Dial(serve), Record: func(m session.Made) { got = append(got, m) },
+			ResultTTL: time.Minute, HealthInterval: -1, Dial: sessiontest.Dial(serve), Record: func(m session.CallRecord) { got = append(got, m) },
 		}, config.Server{Protocol: "2025-11-25"})
 		ctx := t.Context()
 		if _, err := s.List(ctx, offer.Tools); err != nil {

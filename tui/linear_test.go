@@ -224,10 +224,10 @@ func TestLinearPicksByGroup(t *testing.T) {
 	v.Actions = func() []tui.Action {
 		return []tui.Action{
 			{ID: "send.to", Keys: []string{"s"}, Title: "send to", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
-				return c.Pick("Send to", []tui.Pick{{Group: "Servers", Title: "one", Run: take("server")}, {Group: "Versions", Title: "one", Run: take("version")}})
+				return c.Pick("Send to", []tui.Option{{Group: "Servers", Title: "one", Run: take("server")}, {Group: "Versions", Title: "one", Run: take("version")}})
 			}},
 			{ID: "send.off", Keys: []string{"f"}, Title: "send off", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
-				return c.Pick("Send off", []tui.Pick{{Group: "Servers", Title: "one", Why: "it is not connected"}})
+				return c.Pick("Send off", []tui.Option{{Group: "Servers", Title: "one", Disabled: "it is not connected"}})
 			}},
 		}
 	}

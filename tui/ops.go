@@ -45,8 +45,8 @@ type opSpec struct {
 	fn                func(context.Context) (any, error)
 }
 
-// running is one operation in flight. Only progress is written off the event loop.
-type running struct {
+// operation is one operation in flight. Only progress is written off the event loop.
+type operation struct {
 	Op
 	gen      uint64
 	cancel   context.CancelFunc
@@ -54,11 +54,11 @@ type running struct {
 	dropped  bool
 }
 
-// operations registers what runs. Its methods are for the event loop.
+// operations tracks what runs. Its methods are for the event loop, but for enter, leave and wait.
 type operations struct {
 	ctx  context.Context // ends with the program
 	last uint64
-	all  []*running
+	all  []*operation
 	gens map[string]uint64
 
 	mu     sync.Mutex // for what follows
@@ -70,13 +70,13 @@ func newOperations(ctx context.Context) *operations {
 	return &operations{ctx: ctx, gens: map[string]uint64{}}
 }
 
-// opKey carries the *running in an operation's context for Report.
+// opKey carries the *operation in an operation's context for Report.
 type opKey struct{}
 
 // Report tells the shell how far the operation of ctx is. It may be called from any goroutine, any number of times a
 // second; outside of an operation it does nothing.
 func Report(ctx context.Context, p Progress) {
-	if r, ok := ctx.Value(opKey{}).(*running); ok {
+	if r, ok := ctx.Value(opKey{}).(*operation); ok {
 		r.progress.Store(&p)
 	}
 }
@@ -94,7 +94,7 @@ func (o *operations) start(s opSpec) (tea.Cmd, uint64) {
 	o.last++
 	o.gens[slot]++
 	ctx, cancel := context.WithCancel(o.ctx)
-	r := &running{
+	r := &operation{
 		Op:     Op{ID: o.last, View: s.view, Slot: s.slot, Label: s.label, Quiet: s.quiet, Started: time.Now()},
 		gen:    o.gens[slot],
 		cancel: cancel,
@@ -126,9 +126,9 @@ func guard(ctx context.Context, label string, fn func(context.Context) (any, err
 	return fn(ctx)
 }
 
-// done takes the operation off the register, and reports whether anybody still wants its outcome; nil is one that is not there.
+// done removes an operation: op is nil where there is none of that number, and wanted is false where a newer one took its place.
 func (o *operations) done(id uint64) (op *Op, wanted bool) {
-	i := slices.IndexFunc(o.all, func(r *running) bool { return r.ID == id })
+	i := slices.IndexFunc(o.all, func(r *operation) bool { return r.ID == id })
 	if i < 0 {
 		return nil, false
 	}

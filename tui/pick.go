@@ -6,17 +6,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Pick is one thing to choose by [Ctx.Pick]. Title and Help may be a server's.
-type Pick struct {
+// Option is one thing to choose by [Ctx.Pick]. Title and Help may be a server's.
+type Option struct {
 	Group, Title, Help string
-	// Why is why it cannot be chosen, "" if it can.
-	Why string
+	// Disabled is why it cannot be chosen, "" if it can.
+	Disabled string
 	Run func(*Ctx) tea.Cmd
 }
 
 // Pick lets one of several things be chosen: in a menu that also lists what cannot be chosen and why, and in linear mode in the
 // prompt. title is the question ("Send to").
-func (c *Ctx) Pick(title string, picks []Pick) tea.Cmd {
+func (c *Ctx) Pick(title string, picks []Option) tea.Cmd {
 	if c.Linear {
 		var words, refused []string
 		run := map[string]func(*Ctx) tea.Cmd{}
@@ -25,8 +25,8 @@ func (c *Ctx) Pick(title string, picks []Pick) tea.Cmd {
 			if run[word] != nil { // of another group
 				word = p.Group + " " + p.Title
 			}
-			if p.Why != "" {
-				refused = append(refused, p.Title+": "+p.Why)
+			if p.Disabled != "" {
+				refused = append(refused, p.Title+": "+p.Disabled)
 				continue
 			}
 			words, run[word] = append(words, word), p.Run
@@ -38,7 +38,7 @@ func (c *Ctx) Pick(title string, picks []Pick) tea.Cmd {
 	}
 	items := make([]item, len(picks))
 	for i, p := range picks {
-		items[i] = item{title: p.Title, help: p.Help, group: p.Group, why: p.Why, pick: func(a *App) tea.Cmd { return p.Run(&a.ctx) }}
+		items[i] = item{title: p.Title, help: p.Help, group: p.Group, why: p.Disabled, pick: func(a *App) tea.Cmd { return p.Run(&a.ctx) }}
 	}
 	return c.Open(newPicker(title+": type to search, enter chooses", items))
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // past is a history with calls of the server demo, which was made before the program starts.
-func past(t *testing.T, file string, made ...session.Made) *calls.History {
+func past(t *testing.T, file string, made ...session.CallRecord) *calls.History {
 	t.Helper()
 	h := calls.OpenHistory(file, calls.UsualLimits)
 	t.Cleanup(func() {
@@ -41,8 +41,8 @@ func past(t *testing.T, file string, made ...session.Made) *calls.History {
 	return h
 }
 
-func madeAt(server, tool, args, result string) session.Made {
-	m := session.Made{Method: "tools/call", Target: tool, Arguments: []byte(args), Version: "2025-11-25"}
+func madeAt(server, tool, args, result string) session.CallRecord {
+	m := session.CallRecord{Method: "tools/call", Target: tool, Arguments: []byte(args), Version: "2025-11-25"}
 	m.Server.Name, m.Server.Transport = server, "memory"
 	m.Reply.Result, m.Reply.Request = []byte(result), 1
 	return m
@@ -64,9 +64,9 @@ func recording(h *calls.History) tuitest.Option {
 	return tuitest.SessionOptions(func(o *session.Options) { o.Record = h.Record })
 }
 
-func someCalls() []session.Made {
+func someCalls() []session.CallRecord {
 	failed := madeAt("demo", "echo", `{"message":"three","api_key":"hunter2"}`, `{"isError":true,"content":[{"type":"text","text":"no"}]}`)
-	return []session.Made{
+	return []session.CallRecord{
 		madeAt("demo", "echo", `{"message":"one"}`, `{"content":[{"type":"text","text":"said one"}]}`),
 		madeAt("other", "look", `{"far":true}`, `{"content":[]}`),
 		madeAt("demo", "echo", `{"message":"two"}`, `{"content":[{"type":"text","text":"said two"}]}`),

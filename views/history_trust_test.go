@@ -16,7 +16,7 @@ import (
 func TestSavedCallIsTrusted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
-		made := session.Made{Method: "tools/call", Target: "sum", Arguments: []byte(`{}`), Version: "2025-11-25", Server: config.OfCommand("/opt/server", "--stdio")}
+		made := session.CallRecord{Method: "tools/call", Target: "sum", Arguments: []byte(`{}`), Version: "2025-11-25", Server: config.OfCommand("/opt/server", "--stdio")}
 		made.Reply.Result, made.Reply.Request = []byte(`{"content":[]}`), 1
 		trust := config.OpenTrust(t.TempDir())
 		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), made), basics.NewServer(""), tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }))

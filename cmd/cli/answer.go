@@ -19,7 +19,7 @@ import (
 )
 
 // answerWords are the values of --answer that are words.
-var answerWords = []string{pending.Accept, pending.Refuse, pending.Cancel}
+var answerWords = []string{pending.Accept, pending.Decline, pending.Cancel}
 
 // Prepared are the answers of --answer; nil where none was given.
 func (o *Options) Prepared() (*pending.Script, error) {

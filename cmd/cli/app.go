@@ -42,7 +42,7 @@ type App struct {
 
 	user *userconfig.Config // what config.yaml says; see preferences
 
-	Sent *Sent // what no error repeats
+	Sent *Redactor // what no error repeats
 
 	helping, helpAll bool // --help or --help-all was given
 }

@@ -113,19 +113,19 @@ func (p *person) answer(ctx context.Context, q pending.Question) (json.RawMessag
 			return nil, err
 		}
 		switch strings.ToLower(line) {
-		case "d", pending.Refuse:
-			return pending.Action(pending.Refuse), nil
+		case "d", pending.Decline:
+			return pending.ActionResult(pending.Decline), nil
 		case "", "c", pending.Cancel:
-			return pending.Action(pending.Cancel), nil
+			return pending.ActionResult(pending.Cancel), nil
 		case "a", pending.Accept:
 			if !strings.HasPrefix(options, "accept") {
 				continue
 			}
 			if q.Kind == pending.URL {
-				return pending.Action(pending.Accept), nil
+				return pending.ActionResult(pending.Accept), nil
 			}
 			if content, err := p.fill(ctx, q.Schema()); content != nil || err != nil {
-				return pending.Accepted(content), err
+				return pending.AcceptResult(content), err
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (a *App) Report(ctx context.Context, err error) int {
 	if errors.As(err, &own) {
 		return int(own)
 	}
-	e := a.Sent.Failure(Explain(ctx, err))
+	e := a.Sent.RedactError(Explain(ctx, err))
 	code, ok := ExitCodes[e.Kind]
 	if !ok {
 		code = ExitFailure

@@ -11,16 +11,16 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
-// Sent are the secrets that a command sent, by the names and schemas of arguments. A server may repeat them in an error, which ends up in logs.
+// Redactor are the secrets that a command sent, by the names and schemas of arguments. A server may repeat them in an error, which ends up in logs.
 // The zero value has none.
-type Sent struct {
+type Redactor struct {
 	mu   sync.Mutex
 	rule secrets.Rule
 }
 
-// Recording has what is a secret in calls noted before record gets them.
-func (s *Sent) Recording(record func(session.Made)) func(session.Made) {
-	return func(m session.Made) {
+// Wrap wraps record, and remembers the secrets of each call before record gets it.
+func (s *Redactor) Wrap(record func(session.CallRecord)) func(session.CallRecord) {
+	return func(m session.CallRecord) {
 		rule := secrets.RuleOf(m.Schema)
 		s.mu.Lock()
 		s.rule = s.rule.With(rule.After(m.Arguments))
@@ -32,14 +32,14 @@ func (s *Sent) Recording(record func(session.Made)) func(session.Made) {
 }
 
 // Clean is a text without what was sent as a secret, or looks like one.
-func (s *Sent) Clean(text string) string {
+func (s *Redactor) Clean(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rule.Clean(text)
 }
 
-// hide is JSON without these, byte for byte the same where there are none.
-func (s *Sent) hide(value json.RawMessage) json.RawMessage {
+// hide masks the secrets in value, and returns it byte for byte as it is where there are none.
+func (s *Redactor) hide(value json.RawMessage) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if out, places := s.rule.Hide(value); len(places) > 0 {
@@ -58,14 +58,14 @@ func (h hidden) Error() string { return h.text }
 
 func (h hidden) Unwrap() error { return h.error }
 
-// Failure is an error as it may be written to stderr.
-func (s *Sent) Failure(e *failure.Error) *failure.Error {
+// RedactError is an error as it may be written to stderr.
+func (s *Redactor) RedactError(e *failure.Error) *failure.Error {
 	c := *e
 	for _, said := range []*string{&c.Message, &c.Reason, &c.Detail, &c.Next, &c.URL} {
 		*said = s.Clean(*said)
 	}
 	if c.Kind == failure.ToolError {
-		c.Message = text.Clip(c.Message, ToolSaidShown)
+		c.Message = text.Clip(c.Message, MaxToolError)
 	}
 	if c.Err != nil {
 		if said := c.Err.Error(); s.Clean(said) != said {
@@ -81,7 +81,7 @@ func (s *Sent) Failure(e *failure.Error) *failure.Error {
 
 // assertions is the data of assertions that failed, without secrets. What an assertion is called stays, though "assertion" is also the name of a
 // secret of OAuth.
-func (s *Sent) assertions(data json.RawMessage) json.RawMessage {
+func (s *Redactor) assertions(data json.RawMessage) json.RawMessage {
 	var d struct {
 		Assertions []expect.Failed `json:"assertions"`
 	}
@@ -109,6 +109,6 @@ func (s *Sent) assertions(data json.RawMessage) json.RawMessage {
 	return unnamed
 }
 
-// ToolSaidShown is how many bytes of what a tool says of its error stderr has, once what was sent as a secret is hidden in the many more that a
-// [calls.ToolError] keeps. To cut first would leave the beginning of a secret that lies across the cut.
-const ToolSaidShown = 230
+// MaxToolError is how many bytes of a tool's error are written to stderr. It is cut after its secrets are masked, in the longer text that a
+// [calls.ToolError] keeps, so that no secret is cut in half.
+const MaxToolError = 230

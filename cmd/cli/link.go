@@ -201,7 +201,7 @@ func (a *App) Working(ctx context.Context, attended bool, f func(*Workplace) err
 			sd.Warn("warning: " + err.Error() + "; --no-history keeps none")
 		}
 	}()
-	o.Record = a.Sent.Recording(calls.Record)
+	o.Record = a.Sent.Wrap(calls.Record)
 	if attended {
 		o.Pending = a.Questions(true)
 	}

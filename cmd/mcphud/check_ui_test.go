@@ -43,7 +43,7 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 		"wrong.yaml": "tool: add\narguments: {a: 1, b: 2}\nexpect: .structuredContent.sum == 4\n",
 		"other.yaml": "server: another\ntool: add\n",
 	})
-	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
 	lock := contract.NewProject(func() string { return report.FindLock(".") })
@@ -103,7 +103,7 @@ func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
 	}
 	s.SetTools(answering(find("Finds pages, and edits them.", mcp.WithReadOnlyHintAnnotation(false)), found))
 
-	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	own := journal.New(journal.Options{})
 	defer own.Close()
 	lock := contract.NewProject(func() string { return report.FindLock(".") })

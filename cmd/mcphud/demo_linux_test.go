@@ -89,7 +89,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer null.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	a, d := &app{&cli.App{Standard: cli.Standard{In: null, Out: null, Err: null}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}, verbserve.NewDemoStack()
+	a, d := &app{&cli.App{Standard: cli.Standard{In: null, Out: null, Err: null}, Kill: &cli.Children{}, Sent: &cli.Redactor{}}}, verbserve.NewDemoStack()
 	one := stack.AgentEntry{Name: "one", Of: "one", Flags: [][2]string{{"ephemeral", "true"}}}
 	if d.Run, err = verbserve.RunStack(ctx, a.App, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.Event, d.Listening); err != nil {
 		t.Fatal(err)

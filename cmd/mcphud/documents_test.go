@@ -140,7 +140,7 @@ func parsed(t *testing.T, args []string) error {
 		}
 		return err
 	}
-	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	a.Root = a.command(nil)
 	a.Root.InitDefaultHelpCmd()
 	a.Root.InitDefaultVersionFlag()

@@ -18,13 +18,13 @@ import (
 func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "sesame-open-1234"
-	s := &cli.Sent{}
-	s.Recording(nil)(session.Made{Arguments: json.RawMessage(`{"api_key":"` + secret + `"}`)})
+	s := &cli.Redactor{}
+	s.Wrap(nil)(session.CallRecord{Arguments: json.RawMessage(`{"api_key":"` + secret + `"}`)})
 	err := expect.Failure("s", "tools/call", []expect.Failed{
 		{Assertion: expect.OfQuery, Expected: ".a == 1", Got: `{"api_key":"another-secret-9876","b":"` + secret + `"}`},
 		{Assertion: expect.OfSchema, Problems: []string{secret + " is no number"}},
 	})
-	e := s.Failure(cli.Explain(t.Context(), err))
+	e := s.RedactError(cli.Explain(t.Context(), err))
 	var d struct{ Assertions []expect.Failed }
 	if json.Unmarshal(e.Data, &d) != nil || len(d.Assertions) != 2 || d.Assertions[0].Assertion != expect.OfQuery || d.Assertions[1].Assertion != expect.OfSchema || d.Assertions[0].Expected != ".a == 1" {
 		t.Errorf("%s", e.Data)
@@ -40,18 +40,18 @@ func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 // A tool's words are cut after what is secret in them is hidden, and however many secrets were sent before, the newest is known.
 func TestWhatAToolSaysIsCutAfterItsSecret(t *testing.T) {
 	t.Parallel()
-	s := &cli.Sent{}
-	record := s.Recording(nil)
+	s := &cli.Redactor{}
+	record := s.Wrap(nil)
 	for i := range 1500 {
-		record(session.Made{Arguments: json.RawMessage(fmt.Sprintf(`{"password":"correct-horse-battery-%d"}`, i))})
+		record(session.CallRecord{Arguments: json.RawMessage(fmt.Sprintf(`{"password":"correct-horse-battery-%d"}`, i))})
 	}
 	const secret = "correct-horse-battery-1499"
 	for before := range 240 {
 		said := strings.Repeat("x", before) + " " + secret + " " + strings.Repeat("y", 5000)
 		result, err := json.Marshal(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": said}}})
 		require.NoError(t, err)
-		e := s.Failure(cli.Explain(t.Context(), calls.ToolError("s", "tools/call login", result)))
-		if strings.Contains(e.Message, "corr") || len(e.Message) > cli.ToolSaidShown+10 {
+		e := s.RedactError(cli.Explain(t.Context(), calls.ToolError("s", "tools/call login", result)))
+		if strings.Contains(e.Message, "corr") || len(e.Message) > cli.MaxToolError+10 {
 			t.Fatalf("after %d bytes: %s", before, e.Message)
 		}
 	}

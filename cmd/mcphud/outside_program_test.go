@@ -180,7 +180,7 @@ func errorReport(ctx context.Context, t *testing.T, err error, format string) ou
 	f, failed := os.CreateTemp(t.TempDir(), "")
 	require.NoError(t, failed)
 	defer f.Close()
-	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: f, Err: f}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: f, Err: f}, Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	a.Options.Format = format
 	code := a.Report(ctx, err)
 	text, failed := os.ReadFile(f.Name())

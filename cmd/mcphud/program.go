@@ -36,7 +36,7 @@ func (a *app) verbs() []cli.Verb {
 
 // run executes one command line and returns the exit code. Everything the command started is gone when it returns.
 func run(args []string, std cli.Standard) int {
-	a := &app{&cli.App{Standard: std, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Standard: std, Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	ctx, stop := cli.Interruptible(a.Kill.End, a.Kill.Hangup, func() {
 		if len(a.Kill.Running()) > 0 {
 			a.Note("waiting for the server's process to end: interrupt again to kill it")

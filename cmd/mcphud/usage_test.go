@@ -19,7 +19,7 @@ import (
 // eachCommand visits every command that help shows.
 func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
 	t.Helper()
-	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Sent{}}}
+	a := &app{&cli.App{Standard: cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Kill: &cli.Children{}, Sent: &cli.Redactor{}}}
 	a.Root = a.command(nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {

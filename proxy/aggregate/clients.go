@@ -17,11 +17,11 @@ func (s *Server) newTables() {
 	owner := func(c *client) string { return c.principal }
 	end := func(c *client) { s.closing.Go(c.close) }
 	s.clients = idle.New(idle.Options[*client]{TTL: s.o.TTL, Max: s.o.Max, Owner: owner, Ended: end})
-	s.shared = idle.New(idle.Options[*client]{TTL: s.o.TTL, MaxOwned: maxShared, Owner: owner, Ended: end, Busy: (*client).waits})
+	s.shared = idle.New(idle.Options[*client]{TTL: s.o.TTL, MaxOwned: maxShared, Owner: owner, Ended: end, Busy: (*client).hasOpenCalls})
 }
 
-// use finds a session of the caller's and keeps it until release; nil if there is none.
-func (s *Server) use(id string, caller Caller) *client {
+// acquire returns a session of the caller's and keeps it until release; nil if there is none.
+func (s *Server) acquire(id string, caller Caller) *client {
 	e := s.clients.UseIf(id, func(c *client) bool { return c.principal == caller.Principal })
 	if e == nil {
 		return nil
@@ -29,9 +29,9 @@ func (s *Server) use(id string, caller Caller) *client {
 	return e.Value
 }
 
-// sharedBy finds what the callers without a session share who have one principal and the same capabilities, and keeps it until
-// release.
-func (s *Server) sharedBy(caller Caller, hops int, caps string) (*client, error) {
+// acquireShared returns the client that callers without a session share who have one principal, hop count and set of capabilities, and keeps it
+// until release. It is made where there is none.
+func (s *Server) acquireShared(caller Caller, hops int, caps string) (*client, error) {
 	key := caller.Principal + "\x00" + string(rune('0'+hops)) + caps
 	s.mu.Lock() // one maker at a time
 	defer s.mu.Unlock()
@@ -57,8 +57,8 @@ func (s *Server) keep(c *client, in *idle.Table[*client], key, full string) erro
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second, Message: full, Err: err}
 }
 
-// waits reports whether a call goes on to which its caller may come back.
-func (c *client) waits() bool {
+// hasOpenCalls reports whether a call waits for its caller to resume it.
+func (c *client) hasOpenCalls() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open) > 0
@@ -73,7 +73,7 @@ func (s *Server) remove(c *client) {
 	}
 }
 
-// Close ends all sessions. It does not wait for calls: they fail.
+// Close cancels the calls that run, ends all sessions, and waits until both are over.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -89,7 +89,7 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		if x.c, err = x.s.sharedBy(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
+		if x.c, err = x.s.acquireShared(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
 			x.refuse(err)
 			return
 		}
@@ -110,7 +110,7 @@ func (x *exchange) session(caller Caller) *client {
 	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 {
 		id = ids[0]
 	}
-	if c := x.s.use(id, caller); c != nil {
+	if c := x.s.acquire(id, caller); c != nil {
 		return c
 	}
 	if k := x.env.Kind; k == jsonrpc.Response || k == jsonrpc.ErrorResponse {

@@ -58,8 +58,8 @@ func TestRunGoesOn(t *testing.T) {
 	r, err := check.Run(t.Context(), s, []check.Section{
 		section{"first", func(ctx context.Context, s *check.Subject, r *check.Recorder) error {
 			r.Add("first/rule", check.Finding{Place: tools, Message: "one"})
-			r.At(check.Error, "first/rule", check.Finding{Place: tools, Message: "two", Key: "2"})
-			r.Passed("first/rule", check.Place{Kind: check.OfServer}, 0)
+			r.AddSeverity(check.Error, "first/rule", check.Finding{Place: tools, Message: "two", Key: "2"})
+			r.AddPassed("first/rule", check.Place{Kind: check.OfServer}, 0)
 			return s.Session.Disconnect()
 		}},
 		section{"second", func(context.Context, *check.Subject, *check.Recorder) error { return errors.New("no more") }},

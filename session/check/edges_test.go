@@ -73,7 +73,7 @@ func TestRecorder(t *testing.T) {
 	var at []Progress
 	r := NewRecorder(serverSection{}, Watch{Found: func(f Finding) { seen = append(seen, f) }, Progress: func(p Progress) { at = append(at, p) }})
 	r.Add("server/died", Finding{Message: "m", Evidence: strings.Repeat("x", MaxEvidence+10)})
-	r.At(Info, "server/died", Finding{Message: "m", Sure: Possible, Fix: "mine", Clients: []string{}})
+	r.AddSeverity(Info, "server/died", Finding{Message: "m", Sure: Possible, Fix: "mine", Clients: []string{}})
 	r.Step(3, 4, "what")
 	a, b := seen[0], seen[1]
 	if a.Severity != Error || a.Sure != Certain || a.Fix == "" || len(a.Evidence) > MaxEvidence+len("…") || !strings.HasSuffix(a.Evidence, "x…") || b.Severity != Info || b.Sure != Possible || b.Fix != "mine" || a.ID != "server/died" {
@@ -83,7 +83,7 @@ func TestRecorder(t *testing.T) {
 		t.Errorf("%+v", at)
 	}
 	NewRecorder(serverSection{}, Watch{}).Step(1, 2, "nobody watches")
-	for name, f := range map[string]func(){"finding": func() { r.Add("lint/x", Finding{}) }, "passed": func() { r.Passed("lint/x", Place{}, 0) }, "skipped": func() { r.Skipped("lint/x", Place{}, "") }} {
+	for name, f := range map[string]func(){"finding": func() { r.Add("lint/x", Finding{}) }, "passed": func() { r.AddPassed("lint/x", Place{}, 0) }, "skipped": func() { r.AddSkipped("lint/x", Place{}, "") }} {
 		func() {
 			defer func() {
 				if why := fmt.Sprint(recover()); !strings.Contains(why, `section server has no rule "lint/x"`) {

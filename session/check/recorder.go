@@ -62,7 +62,7 @@ func NewRecorder(s Section, w Watch) *Recorder {
 	return r
 }
 
-// Add reports a finding of the rule with that id, which has to be in the section's table. What f does not say is as the rule says.
+// Add reports a finding of the rule with that id, which has to be in the section's table. Empty fields of f are filled from the rule.
 func (r *Recorder) Add(id string, f Finding) {
 	rule := r.rule(id)
 	if f.Rule == nil { // a severity that the caller chose comes with Rule set
@@ -84,13 +84,13 @@ func (r *Recorder) Add(id string, f Finding) {
 	}
 }
 
-// At is Add with a severity of its own: of a finding that is worse, or less, than the rule's.
-func (r *Recorder) At(severity Severity, id string, f Finding) {
+// AddSeverity is Add with another severity than the rule's.
+func (r *Recorder) AddSeverity(severity Severity, id string, f Finding) {
 	f.Severity, f.Rule = severity, r.rule(id)
 	r.Add(id, f)
 }
 
-// rule is the rule with an id; one that is not in the section's table is a fault of the section.
+// rule is the rule with an id; one that is not in the section's table is a bug of the section: it panics.
 func (r *Recorder) rule(id string) *Rule {
 	rule, ok := r.rules[id]
 	if !ok {
@@ -99,13 +99,13 @@ func (r *Recorder) rule(id string) *Rule {
 	return rule
 }
 
-// Passed says that a rule was tried at a place and holds there. Sections that try one thing after the other say so of each; others do not.
-func (r *Recorder) Passed(id string, p Place, took time.Duration) {
+// AddPassed says that a rule was tried at a place and holds there. Sections that try one thing after the other say so of each; others do not.
+func (r *Recorder) AddPassed(id string, p Place, took time.Duration) {
 	r.outcome(Outcome{Rule: id, Place: p, Verdict: Passed, Millis: millis(took)})
 }
 
-// Skipped says that a rule was not tried at a place, and why.
-func (r *Recorder) Skipped(id string, p Place, why string) {
+// AddSkipped says that a rule was not tried at a place, and why.
+func (r *Recorder) AddSkipped(id string, p Place, why string) {
 	r.outcome(Outcome{Rule: id, Place: p, Verdict: Skipped, Why: why})
 }
 
@@ -137,8 +137,8 @@ func (r *Recorder) Figures(f Figures) {
 	r.figures = &f
 }
 
-// stdoutTried reports whether a section said that there is something else than messages on standard output.
-func (r *Recorder) stdoutTried() bool {
+// hasStdoutFinding reports whether a section said that there is something else than messages on standard output.
+func (r *Recorder) hasStdoutFinding() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.ID == "conform/stdout-clean" || f.ID == "conform/stdout-noise" })

@@ -40,7 +40,7 @@ func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
 				severity = rules.Find("live", "capability-empty").Severity
 			}
 		}
-		r.At(severity, "server/list-failed", f)
+		r.AddSeverity(severity, "server/list-failed", f)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 			w.End(*out)
 		}
 	}
-	if len(ran) > 0 && ctx.Err() == nil && !slices.ContainsFunc(ran, (*Recorder).stdoutTried) && stdout(s, own) {
+	if len(ran) > 0 && ctx.Err() == nil && !slices.ContainsFunc(ran, (*Recorder).hasStdoutFinding) && stdout(s, own) {
 		if own.fill(&rep.Sections[0]); w.End != nil {
 			w.End(rep.Sections[0])
 		}

@@ -132,14 +132,14 @@ func (v *checkScreen) usual(c *tui.Ctx) []CheckSection {
 
 // choose asks which sections run.
 func (v *checkScreen) choose(c *tui.Ctx) tea.Cmd {
-	picks := []tui.Pick{{Group: "Only reads", Title: "all that only read", Help: "what r runs", Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.usual(c)) }}}
+	picks := []tui.Option{{Group: "Only reads", Title: "all that only read", Help: "what r runs", Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.usual(c)) }}}
 	for _, s := range v.all(c) {
 		one := []CheckSection{s}
-		p := tui.Pick{Group: "Only reads", Title: s.Name(), Help: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, one) }}
+		p := tui.Option{Group: "Only reads", Title: s.Name(), Help: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, one) }}
 		if s.Calls {
 			p.Group, p.Run = "Asks first", func(c *tui.Ctx) tea.Cmd { return v.agree(c, one) }
 			if c.ReadOnly {
-				p.Why = "not in read-only mode"
+				p.Disabled = "not in read-only mode"
 			}
 		}
 		picks = append(picks, p)
@@ -165,9 +165,9 @@ func (v *checkScreen) narrow(c *tui.Ctx) tea.Cmd {
 	show := func(name string) func(*tui.Ctx) tea.Cmd {
 		return func(c *tui.Ctx) tea.Cmd { v.only = name; return v.list(c) }
 	}
-	picks := []tui.Pick{{Title: "all sections", Run: show("")}}
+	picks := []tui.Option{{Title: "all sections", Run: show("")}}
 	for _, p := range v.parts {
-		picks = append(picks, tui.Pick{Title: p.name, Help: p.title, Run: show(p.name)})
+		picks = append(picks, tui.Option{Title: p.name, Help: p.title, Run: show(p.name)})
 	}
 	return c.Pick("List", picks)
 }

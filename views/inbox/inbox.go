@@ -77,7 +77,7 @@ func (v *inbox) actions() []tui.Action {
 			return v.decline(c, q)
 		}),
 		give("cancel", "c", "cancel", "Dismiss the elicitation without choosing: the server is told that it was cancelled.", 3, v.noCancel, func(c *tui.Ctx, q pending.Question) tea.Cmd {
-			return v.give(c, q, pending.Action(pending.Cancel))
+			return v.give(c, q, pending.ActionResult(pending.Cancel))
 		}),
 	}, questionActions(&v.reply, "inbox", "detail")...)
 }

@@ -64,7 +64,7 @@ func (v *answer) actions() []tui.Action {
 			ID: "answer.cancel", Keys: []string{"f7"}, Title: "cancel", Group: "Answer", Hint: 3,
 			Help: "Dismiss the elicitation without choosing: the server is told that it was cancelled.", Disabled: v.noCancel,
 			Run: func(c *tui.Ctx) tea.Cmd {
-				return v.leave(c, v.give(c, v.cur.Question, pending.Action(pending.Cancel)))
+				return v.leave(c, v.give(c, v.cur.Question, pending.ActionResult(pending.Cancel)))
 			},
 		},
 		{
@@ -319,7 +319,7 @@ func (v *answer) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 func (v *answer) accept(c *tui.Ctx) tea.Cmd {
 	q, d := v.cur.Question, v.draft
 	if d == nil {
-		return v.leave(c, v.give(c, q, pending.Action(pending.Accept)))
+		return v.leave(c, v.give(c, q, pending.ActionResult(pending.Accept)))
 	}
 	if err := d.form.Err(); err != nil {
 		return c.Toast(tui.Warning, "not valid JSON: "+err.Error())
@@ -402,7 +402,7 @@ func answerResult(q pending.Question, f *form.Form) (json.RawMessage, error) {
 	}
 	switch q.Kind {
 	case pending.Form:
-		return pending.Accepted(content), nil
+		return pending.AcceptResult(content), nil
 	case pending.Sampling:
 		return samplingResult(content)
 	}

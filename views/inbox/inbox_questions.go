@@ -114,7 +114,7 @@ func (s *questions) decline(c *tui.Ctx, q pending.Question) tea.Cmd {
 	if q.Kind == pending.Sampling {
 		return s.gave(c, q, s.of.Decline(q.ID))
 	}
-	return s.give(c, q, pending.Action(pending.Refuse))
+	return s.give(c, q, pending.ActionResult(pending.Decline))
 }
 
 func (s *questions) gave(c *tui.Ctx, q pending.Question, err error) tea.Cmd {
@@ -179,7 +179,7 @@ func outcome(th *tui.Theme, e pending.Ended) (string, paint.Style) {
 			by += "; the server says it is done"
 		}
 		return "✓ accepted" + by, th.OK
-	case pending.Refuse:
+	case pending.Decline:
 		return "✗ declined" + by, th.Warn
 	case pending.Cancel:
 		return "⊘ cancelled" + by, th.Muted

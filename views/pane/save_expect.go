@@ -14,10 +14,10 @@ import (
 
 // expectAnswer asks what the answer of a call that is saved has to be; stale is why it cannot be the one that there is.
 func expectAnswer(c *tui.Ctx, stale string, save func(*tui.Ctx, *expect.Snapshot) tea.Cmd) tea.Cmd {
-	return c.Pick("Expected answer", []tui.Pick{
+	return c.Pick("Expected answer", []tui.Option{
 		{Title: "any answer but an error", Help: "more can be written into the file", Run: func(c *tui.Ctx) tea.Cmd { return save(c, nil) }},
-		{Title: "exactly this result", Help: "kept in a file beside the call", Why: stale, Run: func(c *tui.Ctx) tea.Cmd { return save(c, &expect.Snapshot{}) }},
-		{Title: "this result, except for some places", Help: "such as times and ids", Why: stale, Run: func(c *tui.Ctx) tea.Cmd { return exceptPlaces(c, save) }},
+		{Title: "exactly this result", Help: "kept in a file beside the call", Disabled: stale, Run: func(c *tui.Ctx) tea.Cmd { return save(c, &expect.Snapshot{}) }},
+		{Title: "this result, except for some places", Help: "such as times and ids", Disabled: stale, Run: func(c *tui.Ctx) tea.Cmd { return exceptPlaces(c, save) }},
 	})
 }
 

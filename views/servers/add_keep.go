@@ -88,13 +88,13 @@ func (v *adder) absolute(path string) string {
 
 // template lets a well-known server be chosen, and asks for what it needs to be told.
 func (v *adder) template(c *tui.Ctx) tea.Cmd {
-	var picks []tui.Pick
+	var picks []tui.Option
 	for _, t := range config.Templates() {
 		group, help := "Templates", t.Description
 		if t.Archived != "" {
 			group, help = "Archived", t.Archived
 		}
-		picks = append(picks, tui.Pick{Group: group, Title: t.Name, Help: t.Title + ": " + help, Run: func(c *tui.Ctx) tea.Cmd {
+		picks = append(picks, tui.Option{Group: group, Title: t.Name, Help: t.Title + ": " + help, Run: func(c *tui.Ctx) tea.Cmd {
 			made := func(values setup.Values) {
 				v.clear()
 				v.made = &offered{from: "From the template " + t.Name, servers: []config.Server{t.Fill("", values)}}

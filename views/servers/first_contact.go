@@ -162,7 +162,7 @@ func (v *servers) noFiles(*tui.Ctx) string {
 
 // files lists the files that were looked for, and what became of each.
 func (v *servers) files(c *tui.Ctx) tea.Cmd {
-	var picks []tui.Pick
+	var picks []tui.Option
 	for _, f := range v.configs.Looked {
 		help := text.Count(f.Servers, "server")
 		switch {
@@ -172,7 +172,7 @@ func (v *servers) files(c *tui.Ctx) tea.Cmd {
 			help = f.Err.Error()
 		}
 		path := f.Path
-		picks = append(picks, tui.Pick{
+		picks = append(picks, tui.Option{
 			Group: config.ProgramOf(f.Dialect), Title: pane.ShortPath(v.configs.Where, path, f.Project), Help: help,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("path", path) },
 		})

@@ -17,24 +17,24 @@ import (
 // choose asks where to send the request: to a server that is listed, to this one in another protocol version, or to one that is named
 // now.
 func (v *resend) choose(c *tui.Ctx) tea.Cmd {
-	return c.Pick("Send to", append(append(v.servers(c), v.versions()...), tui.Pick{
+	return c.Pick("Send to", append(append(v.servers(c), v.versions()...), tui.Option{
 		Group: "Another", Title: "a command, a URL or JSON…", Help: "Connect to a server that is not listed, such as another build.", Run: v.name,
 	}))
 }
 
 // servers are the listed ones, each a path: direct or through a router.
-func (v *resend) servers(c *tui.Ctx) (out []tui.Pick) {
+func (v *resend) servers(c *tui.Ctx) (out []tui.Option) {
 	for _, s := range v.sessions(c).Servers() {
 		cfg, st := s.Config(), s.Status()
-		p := tui.Pick{Group: "Servers", Title: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, target{s: s}) }}
+		p := tui.Option{Group: "Servers", Title: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, target{s: s}) }}
 		p.Help = string(st.State) + " · " + pane.Target(cfg)
 		switch {
 		case cfg.Disabled:
-			p.Why = "it is disabled in " + cfg.Source.String()
+			p.Disabled = "it is disabled in " + cfg.Source.String()
 		case cfg.Problem != nil:
-			p.Why = cfg.Problem.Error()
+			p.Disabled = cfg.Problem.Error()
 		case v.req.Missing(s):
-			p.Why = fmt.Sprintf("it does not list %s", v.req.Tool())
+			p.Disabled = fmt.Sprintf("it does not list %s", v.req.Tool())
 		}
 		if s == v.to.s {
 			p.Title += " (as before)"
@@ -45,7 +45,7 @@ func (v *resend) servers(c *tui.Ctx) (out []tui.Pick) {
 }
 
 // versions are those of the protocol, at the server that the request was sent to.
-func (v *resend) versions() (out []tui.Pick) {
+func (v *resend) versions() (out []tui.Option) {
 	s := v.to.s
 	if s == nil {
 		return nil
@@ -53,17 +53,17 @@ func (v *resend) versions() (out []tui.Pick) {
 	st, cfg := s.Status(), s.Config()
 	for _, version := range mcp.ValidProtocolVersions {
 		to := target{s, version}
-		p := tui.Pick{
+		p := tui.Option{
 			Group: "Protocol versions of " + safe.Line(s.Title(), 40), Title: version, Help: "Over a second connection to " + s.Title() + ", which is closed again.",
 			Run: func(c *tui.Ctx) tea.Cmd { return v.sendIn(c, to) },
 		}
 		switch {
 		case st.State != session.Connected:
-			p.Why = "the server is not connected"
+			p.Disabled = "the server is not connected"
 		case version == st.Version:
-			p.Why = "it is spoken already"
+			p.Disabled = "it is spoken already"
 		case mcp.IsModernProtocol(version) && (st.Transport == config.SSE || st.Transport == config.WS):
-			p.Why = "the transport " + st.Transport + " does not exist in it"
+			p.Disabled = "the transport " + st.Transport + " does not exist in it"
 		}
 		if cfg.Command != "" {
 			p.Help = "Starts the command a second time, and ends it after the answer."

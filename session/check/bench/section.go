@@ -124,7 +124,7 @@ func (x *run) measure(f *Figures) (err error) {
 			break
 		}
 		for _, r := range x.Rules() {
-			x.rec.Skipped(r.ID, place, why)
+			x.rec.AddSkipped(r.ID, place, why)
 		}
 		return nil
 	}

@@ -56,9 +56,9 @@ func (s *Section) Run(ctx context.Context, _ *check.Subject, r *check.Recorder) 
 		switch {
 		case c.Skipped != "":
 			fig.Skipped++
-			r.Skipped(ofCall, place, c.Skipped)
+			r.AddSkipped(ofCall, place, c.Skipped)
 		case c.Err == nil && len(c.Failures) == 0:
-			r.Passed(ofCall, place, c.Reply.Took)
+			r.AddPassed(ofCall, place, c.Reply.Took)
 		default:
 			fig.Failed++
 			report(r, place, c, s.Repro(c))

@@ -69,7 +69,7 @@ func (r *run) try(ctx context.Context, u *rule) {
 	}
 	id, at := u.ID, place(r.revision)
 	if !r.reached(u.Transport) {
-		r.rec.Skipped(id, at, "about "+transports[u.Transport]+" only, and the server is reached by "+r.kind)
+		r.rec.AddSkipped(id, at, "about "+transports[u.Transport]+" only, and the server is reached by "+r.kind)
 		return
 	}
 	began := time.Now()
@@ -86,13 +86,13 @@ func (r *run) try(ctx context.Context, u *rule) {
 	}
 	switch {
 	case err == nil:
-		r.rec.Passed(id, at, time.Since(began))
+		r.rec.AddPassed(id, at, time.Since(began))
 	case !isViolation(err):
 		why := reasonOf(err)
 		if strings.HasPrefix(why, unknownPrefix) {
 			r.unknown = append(r.unknown, u.name)
 		}
-		r.rec.Skipped(id, at, why)
+		r.rec.AddSkipped(id, at, why)
 	default:
 		f := check.Finding{
 			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.reproCommand(), Sure: confidenceOf(err),
@@ -103,7 +103,7 @@ func (r *run) try(ctx context.Context, u *rule) {
 			return
 		}
 		r.stdoutReported = r.stdoutReported || u.name == "stdout-clean"
-		r.rec.At(severity, id, f)
+		r.rec.AddSeverity(severity, id, f)
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *run) reportObserved() {
 		}
 		for _, v := range u.Revisions() {
 			if l.spoken[v] && !found[u.ID+" "+v] {
-				r.rec.Passed(Name+"/"+u.ID, place(v), 0)
+				r.rec.AddPassed(Name+"/"+u.ID, place(v), 0)
 			}
 		}
 	}

@@ -87,11 +87,11 @@ const (
 func (s *Suite) run(ctx context.Context, t *target, r *run, eras []string) error {
 	for _, revision := range eras {
 		if t.http == nil {
-			r.rec.Skipped(Name+"/"+suiteFailed, place(revision), "the suite reaches servers over Streamable HTTP, and this one is reached by "+t.kind)
+			r.rec.AddSkipped(Name+"/"+suiteFailed, place(revision), "the suite reaches servers over Streamable HTTP, and this one is reached by "+t.kind)
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(filepath.Dir(s.Script), "..", "requirements", revision+".yaml")); err != nil {
-			r.rec.Skipped(Name+"/"+suiteFailed, place(revision), "the suite has no requirements for the revision")
+			r.rec.AddSkipped(Name+"/"+suiteFailed, place(revision), "the suite has no requirements for the revision")
 			continue
 		}
 		r.rec.Step(0, 0, "the official suite, "+revision)
@@ -117,11 +117,11 @@ func (s *Suite) revision(ctx context.Context, t *target, r *run, revision string
 		at := place(revision + " " + name)
 		bad := slices.DeleteFunc(slices.Clone(all[name]), func(v verdict) bool { return v.Status != "FAILURE" && v.Status != "WARNING" })
 		if !slices.ContainsFunc(all[name], func(v verdict) bool { return v.Status != "SKIPPED" && v.Status != "INFO" }) {
-			r.rec.Skipped(Name+"/"+suiteFailed, at, "the scenario checked nothing")
+			r.rec.AddSkipped(Name+"/"+suiteFailed, at, "the scenario checked nothing")
 			continue
 		}
 		if len(bad) == 0 {
-			r.rec.Passed(Name+"/"+suiteFailed, at, 0)
+			r.rec.AddPassed(Name+"/"+suiteFailed, at, 0)
 			continue
 		}
 		// Most scenarios are about tools of certain names, which only a server has that is made for the suite.
@@ -136,7 +136,7 @@ func (s *Suite) revision(ctx context.Context, t *target, r *run, revision string
 			}
 		}
 		if lacks := t.missingItems(asked); len(again) > 0 && len(lacks) > 0 {
-			r.rec.Skipped(Name+"/"+suiteFailed, at, "the scenario needs "+strings.Join(lacks, ", ")+", which the server does not have")
+			r.rec.AddSkipped(Name+"/"+suiteFailed, at, "the scenario needs "+strings.Join(lacks, ", ")+", which the server does not have")
 			continue
 		}
 		for _, v := range bad {

@@ -23,7 +23,7 @@ func TestRecords(t *testing.T) {
 	dir := t.TempDir()
 	h := calls.OpenHistory(filepath.Join(dir, "calls.db"), calls.UsualLimits)
 	for i := range 3 {
-		h.Record(session.Made{
+		h.Record(session.CallRecord{
 			Server: config.Server{Name: "files", Transport: config.Stdio, Command: "server"}, Method: "tools/call", Target: fmt.Sprint("tool", i), Arguments: json.RawMessage(fmt.Sprintf(`{"i":%d}`, i)),
 			Started: time.Now(), Reply: rpc.Reply{Result: json.RawMessage(fmt.Sprintf(`{"content":[],"n":%d}`, i)), Request: 1},
 		})

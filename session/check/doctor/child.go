@@ -89,7 +89,7 @@ func (r *run) spoken() string {
 
 // failed makes the error of connecting the outcome of a step.
 func (r *run) failed(s *Step, err error) {
-	s.take(err)
+	s.setError(err)
 	var e *failure.Error
 	if errors.As(err, &e) {
 		for line := range strings.SplitSeq(e.Detail, "\n") {

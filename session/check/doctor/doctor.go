@@ -230,8 +230,8 @@ func (s *Step) add(lines ...string) {
 	}
 }
 
-// take makes an error of the session the outcome.
-func (s *Step) take(err error) {
+// setError makes an error of the session the outcome.
+func (s *Step) setError(err error) {
 	var e *failure.Error
 	if !errors.As(err, &e) {
 		kind := failure.KindOf(err)

@@ -61,7 +61,7 @@ func (r *run) config(s *Step) {
 	variables, rest := r.problems()
 	switch {
 	case len(rest) > 0:
-		s.fail(r.unstarted(), rest[0], "correct "+from.String())
+		s.fail(r.startFailureKind(), rest[0], "correct "+from.String())
 		s.add(rest[1:]...)
 		r.blocked = "the entry cannot be started as it is"
 		return
@@ -76,7 +76,7 @@ func (r *run) config(s *Step) {
 	if remote(r.server) && r.blocked == "" {
 		var err error
 		if r.network, err = transport.NewNetwork(r.server); err != nil {
-			s.take(err)
+			s.setError(err)
 			r.blocked = "the entry cannot be used as it is"
 			return
 		}
@@ -89,8 +89,8 @@ func (r *run) config(s *Step) {
 	}
 }
 
-// unstarted is the kind of failure of an entry that cannot be started.
-func (r *run) unstarted() failure.Kind {
+// startFailureKind is the kind of failure of an entry that cannot be started.
+func (r *run) startFailureKind() failure.Kind {
 	if remote(r.server) {
 		return failure.Transport
 	}
@@ -138,7 +138,7 @@ func (r *run) variables(s *Step) {
 		names := slices.Sorted(maps.Keys(missing))
 		said := s.Evidence
 		s.Evidence = nil
-		s.fail(r.unstarted(), "not set: "+strings.Join(names, ", "), "set "+strings.Join(names, ", ")+" in the environment that mcphud is started from")
+		s.fail(r.startFailureKind(), "not set: "+strings.Join(names, ", "), "set "+strings.Join(names, ", ")+" in the environment that mcphud is started from")
 		s.add(said...)
 		return
 	}

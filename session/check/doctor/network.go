@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// url is the server's, as one of HTTP; nil where it is none.
+// url is the server's HTTP URL, nil for a command.
 func (r *run) url() *url.URL {
 	if r.network == nil {
 		return nil
@@ -28,8 +28,8 @@ func (r *run) url() *url.URL {
 	return r.network.URL()
 }
 
-// proxied is the proxy that requests go through, nil for none.
-func (r *run) proxied() *url.URL {
+// proxyURL is the proxy that requests go through, nil for none.
+func (r *run) proxyURL() *url.URL {
 	if r.network == nil {
 		return nil
 	}
@@ -71,10 +71,10 @@ func (r *run) proxy(s *Step) {
 		}
 	}
 	_, err := r.network.Proxy(u)
-	p := r.proxied()
+	p := r.proxyURL()
 	switch {
 	case err != nil:
-		s.take(err)
+		s.setError(err)
 	case p != nil:
 		s.Evidence = append([]string{"through " + mask.URL(p.String()) + ", by " + set}, s.Evidence...)
 	case r.server.Proxy == config.NoProxy:
@@ -90,7 +90,7 @@ func (r *run) proxy(s *Step) {
 	}
 }
 
-// dns waits until the name was looked up, or none was.
+// dns waits for a lookup, or for a connection that needed none.
 func (r *run) dns(s *Step) {
 	if r.url() == nil {
 		s.skip("there is no host to look up")
@@ -104,11 +104,11 @@ func (r *run) dns(s *Step) {
 	})
 	r.found.look(func() { all = r.found.lookups })
 	if len(all) == 0 {
-		if host := r.url().Hostname(); r.proxied() == nil && net.ParseIP(host) == nil && r.isOver() && r.err != nil {
+		if host := r.url().Hostname(); r.proxyURL() == nil && net.ParseIP(host) == nil && r.isOver() && r.err != nil {
 			s.skip("no name was looked up")
 			return
 		}
-		if r.proxied() != nil && net.ParseIP(r.url().Hostname()) == nil {
+		if r.proxyURL() != nil && net.ParseIP(r.url().Hostname()) == nil {
 			s.skip("the proxy looks the name up")
 			return
 		}
@@ -194,7 +194,7 @@ func (r *run) tcp(s *Step) {
 		if failure.KindOf(r.err) == failure.Usage {
 			s.Kind = failure.Usage
 		}
-		if r.proxied() != nil {
+		if r.proxyURL() != nil {
 			s.Fix = "start the proxy, or correct the variable that names it"
 		}
 		s.add(seen...)
@@ -222,7 +222,7 @@ func (r *run) tls(s *Step) {
 	}
 	r.until(done)
 	if !done() {
-		if r.proxied() != nil {
+		if r.proxyURL() != nil {
 			r.refusedByProxy(s)
 			return
 		}
@@ -238,7 +238,7 @@ func (r *run) tls(s *Step) {
 	if errors.As(one.err, &verify) {
 		chain = verify.UnverifiedCertificates
 	}
-	if one.err != nil && len(chain) == 0 && r.proxied() == nil {
+	if one.err != nil && len(chain) == 0 && r.proxyURL() == nil {
 		chain = r.shown()
 	}
 	if one.err == nil {
@@ -314,7 +314,7 @@ func (r *run) refusedByProxy(s *Step) {
 		return
 	}
 	if errors.Is(err, context.DeadlineExceeded) || failure.KindOf(err) == failure.Timeout {
-		s.take(err)
+		s.setError(err)
 		return
 	}
 	r.revise("proxy", func(proxy *Step) { r.failed(proxy, err) })

@@ -43,14 +43,14 @@ func (r *run) oauth(s *Step) {
 		if s.Object = r.server.Name; r.wantsLogin() {
 			s.Fix, s.Remedy = "log in", failure.LogIn
 		} else {
-			s.take(r.err)
+			s.setError(r.err)
 		}
 		return
 	case !asked:
 		s.skip("the server was not reached")
 		return
 	case a == nil:
-		s.take(r.err)
+		s.setError(r.err)
 		return
 	case failure.RemedyOf(r.err) == failure.GiveHeader && a.Known().Static:
 		s.fail(failure.OAuth, "the Authorization header of the entry was refused", "give another one, or leave it out to log in")
@@ -73,7 +73,7 @@ func (r *run) oauth(s *Step) {
 	if err != nil {
 		seen := s.Evidence
 		s.Evidence = nil
-		s.take(err)
+		s.setError(err)
 		s.Kind = failure.OAuth
 		var v *auth.Violation
 		if errors.As(err, &v) {

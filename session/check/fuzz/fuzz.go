@@ -140,7 +140,7 @@ func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder
 		left = slices.DeleteFunc(left, func(it offer.Item) bool { return other(it.Name) })
 	}
 	for _, it := range left {
-		rec.Skipped("fuzz/died", check.Place{Kind: check.OfTool, Name: it.Name}, "it is not marked as read-only, and was not allowed by name")
+		rec.AddSkipped("fuzz/died", check.Place{Kind: check.OfTool, Name: it.Name}, "it is not marked as read-only, and was not allowed by name")
 	}
 	r.targets = all
 	err := r.callAll(ctx)
@@ -400,7 +400,7 @@ func (r *run) addFinding(t *target, in input, h hit, how recurrence) {
 		f.Evidence += "\n" + err.Error()
 	}
 	f.Repro = r.o.Repro(call)
-	r.rec.At(h.severity, h.rule, f)
+	r.rec.AddSeverity(h.severity, h.rule, f)
 }
 
 // argumentsText is the arguments as messages name them: JSON, or "none".

@@ -171,7 +171,7 @@ func (r *run) replay(ctx context.Context) error {
 		}
 		if verdict == "fixed" {
 			fixed++
-			r.rec.Passed(f.Rule, check.Place{Kind: f.Kind, Name: f.Name}, 0)
+			r.rec.AddPassed(f.Rule, check.Place{Kind: f.Kind, Name: f.Name}, 0)
 		}
 		rows = append(rows, row{verdict, f})
 		table = append(table, []string{verdict, f.Rule, f.Kind + " " + text.Clip(f.Name, 60), text.Clip(cmp.Or(string(f.Arguments), "none"), 80)})

@@ -54,7 +54,7 @@ func (r *run) report(left int, err error) {
 		m := median(t.times)
 		if t.tally.Calls == 0 && t.stopped == "" {
 			t.stopped = r.whyNotCalled(err)
-			r.rec.Skipped("fuzz/died", t.place, t.stopped)
+			r.rec.AddSkipped("fuzz/died", t.place, t.stopped)
 		}
 		value.Calls += t.tally.Calls
 		value.Targets = append(value.Targets, row{t.kind, t.name, t.tally, float64(m.Microseconds()) / 1000, float64(t.spent.Microseconds()) / 1000, t.stopped})
@@ -62,9 +62,9 @@ func (r *run) report(left int, err error) {
 			switch {
 			case t.tally.Calls == 0 || err != nil || t.hasFinding(id):
 			case t.limited >= t.tally.Calls:
-				r.rec.Skipped(id, t.place, "the server said of each call that calls come too fast")
+				r.rec.AddSkipped(id, t.place, "the server said of each call that calls come too fast")
 			default:
-				r.rec.Passed(id, t.place, 0)
+				r.rec.AddPassed(id, t.place, 0)
 			}
 		}
 		if t.kind == check.OfResource {

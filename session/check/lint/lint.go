@@ -167,7 +167,7 @@ func (e *examiner) add(id string, f found) {
 		out.Clients = []string{}
 	}
 	if f.severity != nil {
-		e.r.At(*f.severity, id, out)
+		e.r.AddSeverity(*f.severity, id, out)
 		return
 	}
 	e.r.Add(id, out)
@@ -197,7 +197,7 @@ func (e *examiner) uncounted() {
 	for _, r := range table() {
 		if n := e.places[r.ID]; n > maxPlaces {
 			p := e.place
-			e.r.At(r.Severity, r.ID, check.Finding{Place: p, Key: "more", Message: fmt.Sprintf("%d more places of the same kind", n-maxPlaces), Clients: r.Clients})
+			e.r.AddSeverity(r.Severity, r.ID, check.Finding{Place: p, Key: "more", Message: fmt.Sprintf("%d more places of the same kind", n-maxPlaces), Clients: r.Clients})
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // jsons writes one report, or an object of several.
-func (p *page) jsons() {
+func (p *junitWriter) jsons() {
 	if p.several {
 		p.putf(`{"version":%d,"reports":[`, check.Version)
 	}
@@ -25,7 +25,7 @@ func (p *page) jsons() {
 }
 
 // json writes the report as it is, a finding after the other: they are its last member.
-func (p *page) json() {
+func (p *junitWriter) json() {
 	head := *p.r
 	head.Findings = []check.Finding{}
 	if head.Sections == nil {
@@ -48,7 +48,7 @@ type encoder struct {
 }
 
 // value writes v as one line of JSON.
-func (p *page) value(v any) { _, _ = p.Write(p.encoded(v)) } // Flush has the error
+func (p *junitWriter) value(v any) { _, _ = p.Write(p.encoded(v)) } // Flush has the error
 
 // encoded is v as one line of JSON, until the next call. What is encoded here are values that can be.
 func (e *encoder) encoded(v any) []byte {

@@ -11,7 +11,7 @@ import (
 
 // junit writes a test suite for each section. A test case is a rule, or, in sections that try one thing after the other, a rule at a
 // place. It has one failure, for that is all that most readers show; its text has all findings.
-func (p *page) junit() {
+func (p *junitWriter) junit() {
 	tests, failures, errors, took := 0, 0, 0, 0.0
 	name := "mcphud check"
 	p.each(func(int) {
@@ -34,7 +34,7 @@ func (p *page) junit() {
 	p.put("</testsuites>\n")
 }
 
-func (p *page) writeSuite(su suite) {
+func (p *junitWriter) writeSuite(su suite) {
 	name := su.Name
 	if p.several {
 		name = p.r.Server.Name + " " + name
@@ -72,9 +72,9 @@ type testCase struct {
 	indices []int32 // its findings
 }
 
-// ofCalls reports whether everything that was found is about calls that were made: these are the test cases then, also where none of them
+// onlyCalls reports whether everything that was found is about calls that were made: these are the test cases then, also where none of them
 // went well.
-func (p *page) ofCalls(groups []*group) bool {
+func (p *junitWriter) onlyCalls(groups []*group) bool {
 	for _, g := range groups {
 		for _, i := range g.indices {
 			if p.r.Findings[i].Place.Kind != check.OfCall {
@@ -85,7 +85,7 @@ func (p *page) ofCalls(groups []*group) bool {
 	return len(groups) > 0
 }
 
-func (p *page) suite(s check.SectionReport) suite {
+func (p *junitWriter) suite(s check.SectionReport) suite {
 	su := suite{SectionReport: s}
 	add := func(c testCase) {
 		switch {
@@ -102,7 +102,7 @@ func (p *page) suite(s check.SectionReport) suite {
 		add(testCase{name: s.Name, broken: s.Error})
 	}
 	groups := p.groups(s.Name)
-	if len(s.Outcomes) > 0 || p.ofCalls(groups) {
+	if len(s.Outcomes) > 0 || p.onlyCalls(groups) {
 		for _, o := range s.Outcomes {
 			c := testCase{name: o.Rule + " " + o.Place.String(), millis: o.Millis}
 			if o.Verdict == check.Skipped {
@@ -120,7 +120,7 @@ func (p *page) suite(s check.SectionReport) suite {
 				for end < len(g.indices) && p.r.Findings[g.indices[end]].Place == place {
 					end++
 				}
-				add(p.judged(g.rule.ID+" "+place.String(), g.indices[start:end]))
+				add(p.newTestCase(g.rule.ID+" "+place.String(), g.indices[start:end]))
 				start = end
 			}
 		}
@@ -142,7 +142,7 @@ func (p *page) suite(s check.SectionReport) suite {
 		}
 		c := testCase{name: r.ID + ": " + r.Title}
 		if g := found[r.ID]; g != nil {
-			c = p.judged(c.name, g.indices)
+			c = p.newTestCase(c.name, g.indices)
 		} else if s.Error != "" {
 			c.skipped = "the section was not finished"
 		}
@@ -160,8 +160,8 @@ func hasRule(rules []*check.Rule, id string) bool {
 	return false
 }
 
-// judged is the case of findings: a failure where one of them counts and is severe enough, skipped where all are ignored.
-func (p *page) judged(name string, indices []int32) testCase {
+// newTestCase is the case of findings: a failure where one of them counts and is severe enough, skipped where all are ignored.
+func (p *junitWriter) newTestCase(name string, indices []int32) testCase {
 	c := testCase{name: name, indices: indices}
 	ignored := 0
 	for _, i := range indices {
@@ -180,7 +180,7 @@ func (p *page) judged(name string, indices []int32) testCase {
 	return c
 }
 
-func (p *page) testCase(section string, c testCase) {
+func (p *junitWriter) testCase(section string, c testCase) {
 	p.put(`  <testcase name="`, attribute(c.name), `" classname="`, attribute(p.r.Server.Name+"."+section), `"`)
 	p.putf(` time="%.3f"`, c.millis/1000)
 	switch {
@@ -219,7 +219,7 @@ func (p *page) testCase(section string, c testCase) {
 }
 
 // details is the text of findings.
-func (p *page) details(indices []int32) {
+func (p *junitWriter) details(indices []int32) {
 	for _, i := range indices {
 		f := &p.r.Findings[i]
 		p.content(f.Severity.String() + ": " + f.Place.String() + ": " + line(f.Message) + "\n")
@@ -242,7 +242,7 @@ func (p *page) details(indices []int32) {
 }
 
 // content writes text between tags; lines end as they are.
-func (p *page) content(s string) {
+func (p *junitWriter) content(s string) {
 	for l := range strings.SplitAfterSeq(plain(s), "\n") {
 		rest, ended := strings.CutSuffix(l, "\n")
 		_ = xml.EscapeText(p, []byte(rest)) // Flush has the error

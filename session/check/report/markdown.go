@@ -16,7 +16,7 @@ const maxMarkdown = 65536
 const worstShown = 10
 
 // markdowns writes a comment for a pull request about one server, or several: then a list of them comes first.
-func (p *page) markdowns() {
+func (p *junitWriter) markdowns() {
 	if !p.several {
 		p.each(func(int) { p.markdown(maxMarkdown) })
 		return
@@ -48,7 +48,7 @@ func (p *page) markdowns() {
 // markdown writes a table, the worst findings, and all others folded below their rule, in at most some bytes; nothing where there is not
 // even room for the table. What is from the server stands between backticks, where nothing in it is obeyed: no HTML, no mention, no
 // link. It returns how many bytes it wrote.
-func (p *page) markdown(room int) int {
+func (p *junitWriter) markdown(room int) int {
 	var b strings.Builder
 	r := p.r
 	fmt.Fprintf(&b, "## %s mcphud check: %s\n\n", passes(r, p.o), code(text.Clip(title(r.Server), 500)))
@@ -84,7 +84,7 @@ func (p *page) markdown(room int) int {
 }
 
 // worst lists the findings that matter most.
-func (p *page) worst(b *strings.Builder) {
+func (p *junitWriter) worst(b *strings.Builder) {
 	shown := 0
 	groups := p.groups("")
 	for _, severity := range []check.Severity{check.Error, check.Warning} {
@@ -104,7 +104,7 @@ func (p *page) worst(b *strings.Builder) {
 }
 
 // folded writes the findings by rule, as many as there is room for, in bytes. It returns how many bytes it wrote.
-func (p *page) folded(room int) int {
+func (p *junitWriter) folded(room int) int {
 	groups := p.groups("")
 	const last = 200 // for the line on what is left out
 	all := room
@@ -153,7 +153,7 @@ func (p *page) folded(room int) int {
 }
 
 // item is one finding below its rule.
-func (p *page) item(f *check.Finding, g *group) string {
+func (p *junitWriter) item(f *check.Finding, g *group) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s: %s", code(text.Clip(f.Place.String(), 300)), code(text.Clip(f.Message, 500)))
 	if f.Sure != check.Certain && f.Sure != "" {

@@ -61,7 +61,7 @@ type Of struct {
 func WriteAll(w io.Writer, format string, all []Of) error { return write(w, format, all, true) }
 
 func write(w io.Writer, format string, all []Of, several bool) error {
-	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), all: all, several: several}
+	p := &junitWriter{Writer: bufio.NewWriterSize(w, 64<<10), all: all, several: several}
 	p.each = func(f func(i int)) {
 		for i, of := range all {
 			p.r, p.o = of.Report, of.Options
@@ -85,8 +85,8 @@ func write(w io.Writer, format string, all []Of, several bool) error {
 	return p.Flush() // with the first error of any write
 }
 
-// page is reports that are being written: those of all, at a time one of them.
-type page struct {
+// junitWriter is reports that are being written: those of all, at a time one of them.
+type junitWriter struct {
 	*bufio.Writer
 	encoder
 	all     []Of
@@ -96,13 +96,13 @@ type page struct {
 	o       Options
 }
 
-func (p *page) put(texts ...string) {
+func (p *junitWriter) put(texts ...string) {
 	for _, s := range texts {
 		_, _ = p.WriteString(s) // Flush has the error
 	}
 }
 
-func (p *page) putf(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) } // Flush has the error
+func (p *junitWriter) putf(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) } // Flush has the error
 
 // group is the findings of one rule.
 type group struct {
@@ -113,7 +113,7 @@ type group struct {
 }
 
 // groups are the findings of a section, or of all for "", by rule, worst first.
-func (p *page) groups(section string) []*group {
+func (p *junitWriter) groups(section string) []*group {
 	at := map[string]*group{}
 	var out []*group
 	for i, f := range p.r.Findings {

@@ -96,7 +96,7 @@ type (
 )
 
 // sarif writes a run for each server.
-func (p *page) sarif() {
+func (p *junitWriter) sarif() {
 	p.put(`{"$schema":"`, sarifSchema, `","version":"2.1.0","runs":[`)
 	p.each(func(i int) {
 		if i > 0 {
@@ -108,7 +108,7 @@ func (p *page) sarif() {
 }
 
 // run writes one run, a result after the other.
-func (p *page) run() {
+func (p *junitWriter) run() {
 	rules := p.o.Rules
 	index := map[string]int{}
 	for i, r := range rules {
@@ -192,7 +192,7 @@ func sarifRuleOf(r *check.Rule) sarifRule {
 	return out
 }
 
-func (p *page) sarifResult(f *check.Finding) sarifResult {
+func (p *junitWriter) sarifResult(f *check.Finding) sarifResult {
 	text := f.Place.String() + ": " + f.Message
 	if f.Fix != "" {
 		text += ". Fix: " + f.Fix
@@ -216,7 +216,7 @@ func (p *page) sarifResult(f *check.Finding) sarifResult {
 }
 
 // location is where a place is: in the artifact, and by its name.
-func (p *page) location(at check.Place, text string) sarifLocation {
+func (p *junitWriter) location(at check.Place, text string) sarifLocation {
 	a := p.o.Artifact
 	physical := sarifPhysical{Artifact: sarifArtifact{URI: a.uri(), BaseID: "%SRCROOT%"}, Region: sarifRegion{a.line(at.Name, p.r.Server.Name)}}
 	if strings.HasPrefix(physical.Artifact.URI, "file:") {
@@ -230,7 +230,7 @@ func (p *page) location(at check.Place, text string) sarifLocation {
 }
 
 // locationOf is where a finding is: in the file that it names, else where its place is.
-func (p *page) locationOf(f *check.Finding) sarifLocation {
+func (p *junitWriter) locationOf(f *check.Finding) sarifLocation {
 	at := p.location(f.Place, f.Place.String())
 	if f.File != "" {
 		own := Artifact{Path: f.File}

@@ -13,7 +13,7 @@ import (
 const foldedPlaces = 12
 
 // texts writes one text after the other, and at the end a line for each.
-func (p *page) texts() {
+func (p *junitWriter) texts() {
 	p.each(func(int) {
 		p.text()
 		if p.several {
@@ -34,7 +34,7 @@ func passes(r *check.Report, o Options) string {
 }
 
 // text writes for people: a heading for each section, below it its rules that found something, worst first, with the places.
-func (p *page) text() {
+func (p *junitWriter) text() {
 	s := p.r.Server
 	p.words("", title(s)+": "+offered(s))
 	for _, sec := range p.r.Sections {
@@ -58,7 +58,7 @@ func (p *page) text() {
 }
 
 // words writes a text below an indentation.
-func (p *page) words(indent, s string) {
+func (p *junitWriter) words(indent, s string) {
 	rest := strings.Repeat(" ", utf8.RuneCountInString(indent))
 	if p.o.Width <= len(indent)+20 || p.o.Wrap == nil {
 		p.put(indent, line(s), "\n")
@@ -70,7 +70,7 @@ func (p *page) words(indent, s string) {
 	}
 }
 
-func (p *page) group(g *group) {
+func (p *junitWriter) group(g *group) {
 	if g.worst < 0 && !p.o.Verbose {
 		return // all of it is ignored; the end says how many
 	}
@@ -99,7 +99,7 @@ func (p *page) group(g *group) {
 	}
 }
 
-func (p *page) finding(f *check.Finding, g *group) {
+func (p *junitWriter) finding(f *check.Finding, g *group) {
 	head := f.Place.String() + ": " + f.Message
 	if f.Sure != check.Certain {
 		head += " (" + string(f.Sure) + ")"
@@ -137,7 +137,7 @@ func (p *page) finding(f *check.Finding, g *group) {
 }
 
 // outcomes says what was tried and held.
-func (p *page) outcomes(s check.SectionReport, found int) {
+func (p *junitWriter) outcomes(s check.SectionReport, found int) {
 	passed, skipped := 0, 0
 	for _, o := range s.Outcomes {
 		if o.Verdict == check.Passed {
@@ -162,7 +162,7 @@ func (p *page) outcomes(s check.SectionReport, found int) {
 }
 
 // figures writes what a section measured, in columns.
-func (p *page) figures(s check.SectionReport) {
+func (p *junitWriter) figures(s check.SectionReport) {
 	if len(s.Table) > 0 {
 		p.put("\n")
 		rows := make([][]string, len(s.Table))
@@ -181,7 +181,7 @@ func (p *page) figures(s check.SectionReport) {
 }
 
 // ending is the last line: whether the server passes.
-func (p *page) ending() {
+func (p *junitWriter) ending() {
 	c := p.r.Counts
 	s := counted(c) + ", in " + text.Duration(time.Duration(p.r.Millis*float64(time.Millisecond)))
 	if p.r.Interrupted {

@@ -142,7 +142,7 @@ func (x *examination) checkHints(at check.Place, it offer.Item) {
 		return "", false
 	}
 	contradicts := func(severity check.Severity, name, value, why string, sure check.Confidence) {
-		x.r.At(severity, "safety/hint-contradicts", check.Finding{
+		x.r.AddSeverity(severity, "safety/hint-contradicts", check.Finding{
 			Place: withPointer(at, "/annotations/"+name), Sure: sure, Message: name + " is " + value + ", and " + why, Evidence: printable(text.Clip(it.Name+": "+it.Description, 200)),
 		})
 	}

@@ -86,7 +86,7 @@ func (x *examination) checkHidden(s fragment) string {
 	if invisible != "" {
 		f := check.Finding{Place: s.at, Message: "has " + invisible + ", which no screen shows", Evidence: evidence}
 		if s.name {
-			x.r.At(check.Error, "safety/invisible-characters", f)
+			x.r.AddSeverity(check.Error, "safety/invisible-characters", f)
 		} else {
 			x.add("invisible-characters", f)
 		}

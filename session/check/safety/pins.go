@@ -70,7 +70,7 @@ func (x *examination) reportPinChange(by string, p Pin, it offer.Item) {
 // addNew reports a finding unless the lock or another pin led to the same one.
 func (x *examination) addNew(rule string, severity check.Severity, f check.Finding) {
 	if x.isNew(f) {
-		x.r.At(severity, "safety/"+rule, f)
+		x.r.AddSeverity(severity, "safety/"+rule, f)
 	}
 }
 

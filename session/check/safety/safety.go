@@ -223,7 +223,7 @@ func (x *examination) ordersOf(s fragment, plain string, done map[string]bool, h
 		done[o.rule] = true
 		f := check.Finding{Place: s.at, Sure: o.sure, Message: how + quoteOf(plain[m[0]:m[1]]), Evidence: printable(around(plain, m[0], m[1]))}
 		if o.mild {
-			x.r.At(check.Warning, "safety/"+o.rule, f)
+			x.r.AddSeverity(check.Warning, "safety/"+o.rule, f)
 		} else {
 			x.add(o.rule, f)
 		}

@@ -13,17 +13,17 @@ import (
 // Actions of an elicitation's result (2025-06-18, client/elicitation, "Response Actions").
 const (
 	Accept = "accept"
-	Refuse = "decline"
+	Decline = "decline"
 	Cancel = "cancel"
 )
 
-// Action is the result of an elicitation without content.
-func Action(action string) json.RawMessage {
+// ActionResult is the result of an elicitation without content.
+func ActionResult(action string) json.RawMessage {
 	return append(append([]byte(`{"action":`), jsonrpc.Quote(action)...), '}')
 }
 
-// Accepted is the result of an elicitation with content, a JSON object.
-func Accepted(content json.RawMessage) json.RawMessage {
+// AcceptResult is the result of an elicitation with content, a JSON object.
+func AcceptResult(content json.RawMessage) json.RawMessage {
 	return append(append([]byte(`{"action":"accept","content":`), content...), '}')
 }
 
@@ -68,7 +68,7 @@ func Defaults(schema []byte) (content json.RawMessage, missing []string) {
 
 const maxViolations = 50 // that are named
 
-// Violations names what of a requestedSchema is beyond the subset that the specification allows: a flat object of primitive fields,
+// Violations lists what of a requestedSchema is outside of the subset that the specification allows, at most some 50: a flat object of primitive fields,
 // enums and arrays of enums (2025-11-25, client/elicitation, "Requested Schema").
 func Violations(schema []byte) []string {
 	var all []string

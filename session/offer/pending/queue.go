@@ -302,7 +302,7 @@ func (q *Queue) Complete(server string, params []byte) {
 	for _, w := range q.open {
 		if is(&w.Question) {
 			select {
-			case w.answer <- answer{result: Action("accept"), by: w.Title}:
+			case w.answer <- answer{result: ActionResult("accept"), by: w.Title}:
 			default:
 			}
 		}

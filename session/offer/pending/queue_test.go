@@ -40,7 +40,7 @@ func TestThousandQuestionsOf50Servers(t *testing.T) {
 		if i > 0 && x.ID <= open[i-1].ID {
 			t.Fatal("not in the order of their ids")
 		}
-		if err := q.Answer(x.ID, Accepted(fmt.Appendf(nil, `{"n":%s}`, x.Key))); err != nil {
+		if err := q.Answer(x.ID, AcceptResult(fmt.Appendf(nil, `{"n":%s}`, x.Key))); err != nil {
 			t.Error(err)
 		}
 	}

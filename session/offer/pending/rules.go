@@ -74,7 +74,7 @@ func (s *Script) Add(raw []byte) error {
 
 func prepare(raw []byte) (prepared, error) {
 	switch word := string(raw); {
-	case slices.Contains([]string{Accept, Refuse, Cancel}, word):
+	case slices.Contains([]string{Accept, Decline, Cancel}, word):
 		return prepared{action: word}, nil
 	case word == "" || word[0] != '{':
 		return prepared{}, fmt.Errorf("%q is not accept, decline, cancel or a JSON object", text.Clip(word, 60))
@@ -168,11 +168,11 @@ func errUnfit(format string, args ...any) *jsonrpc.Error {
 func (p prepared) answerTo(q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
 	switch {
 	case p.object != nil && q.Kind == Form:
-		return Accepted(p.object), nil, true
+		return AcceptResult(p.object), nil, true
 	case p.object != nil:
 		return p.object, nil, true
 	case p.action != Accept && (q.Kind == Form || q.Kind == URL):
-		return Action(p.action), nil, true
+		return ActionResult(p.action), nil, true
 	case p.action != Accept:
 		return nil, &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, true
 	case q.Kind == Form:
@@ -180,12 +180,12 @@ func (p prepared) answerTo(q Question) (result json.RawMessage, fault *jsonrpc.E
 		if len(missing) > 0 {
 			return nil, errUnfit("these required fields have no default: %s", joinClipped(missing)), false
 		}
-		return Accepted(content), nil, true
+		return AcceptResult(content), nil, true
 	case q.Kind == URL:
 		if page := PageOf(jsonrpc.GetString(q.Params, "url")); page.Refused != nil {
 			return nil, errUnfit("the page must not be opened: %s", page.Refused), false
 		}
-		return Action(Accept), nil, true
+		return ActionResult(Accept), nil, true
 	}
 	return nil, errUnfit("%s has no defaults to accept: it takes a whole result", text.Clip(q.Method, 100)), false
 }

@@ -1,4 +1,4 @@
-// Package ingress is what every server here does with a POSTed message before it looks at what the message asks for: it
-// reads the body under limits, refuses what is not a JSON-RPC message, what two readers could read differently, and
-// what the protocol version that the message names does not allow.
+// Package ingress checks a POSTed message before a server here looks at what it asks for: it reads the body under limits, refuses what is not a
+// JSON-RPC message, what two readers could understand differently (a member that is there twice), and what the protocol version that the
+// message names does not allow.
 package ingress

@@ -43,7 +43,7 @@ type History struct {
 	rev    atomic.Uint64
 
 	mu      sync.Mutex
-	waiting []session.Made
+	waiting []session.CallRecord
 	bytes   int64 // of results in waiting
 	working bool  // a goroutine writes
 	idle    chan struct{}
@@ -89,7 +89,7 @@ func (h *History) Err() error {
 }
 
 // Record keeps a call. It returns at once: the call is written by a goroutine of its own.
-func (h *History) Record(m session.Made) {
+func (h *History) Record(m session.CallRecord) {
 	if h == nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (h *History) work(idle chan struct{}) {
 		entries := make([]entry, len(made))
 		for i, m := range made {
 			entries[i] = of(m)
-			made[i] = session.Made{} // let go of the result
+			made[i] = session.CallRecord{} // let go of the result
 		}
 		err := h.add(context.Background(), entries)
 		h.mu.Lock()

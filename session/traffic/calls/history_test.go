@@ -51,8 +51,8 @@ func seen(err error) {
 	}
 }
 
-func made(tool, args, result string) session.Made {
-	return session.Made{
+func made(tool, args, result string) session.CallRecord {
+	return session.CallRecord{
 		Server: config.Server{Name: "files", Transport: config.Stdio, Command: "server"}, Title: "files", Version: "2025-11-25", Transport: "stdio",
 		Info: json.RawMessage(`{"name":"files","version":"1.2"}`), Method: "tools/call", Target: tool, Arguments: json.RawMessage(args),
 		Started: time.Now(), Took: 12 * time.Millisecond, Reply: rpc.Reply{Result: json.RawMessage(result), Request: 1},
@@ -60,7 +60,7 @@ func made(tool, args, result string) session.Made {
 }
 
 // keep writes calls and waits for the disk.
-func keep(t *testing.T, h *History, all ...session.Made) {
+func keep(t *testing.T, h *History, all ...session.CallRecord) {
 	t.Helper()
 	for _, m := range all {
 		h.Record(m)

@@ -28,7 +28,7 @@ type entry struct {
 }
 
 // of makes an entry of a call that is over.
-func of(m session.Made) entry {
+func of(m session.CallRecord) entry {
 	e := entry{Call: Call{
 		At: Time{m.Started}, Took: float64(m.Took.Microseconds()) / 1000, Server: madeAt(m),
 		Method: m.Method, Timeout: m.Timeout, Size: int64(len(m.Reply.Result)),
@@ -68,7 +68,7 @@ func of(m session.Made) entry {
 }
 
 // judge says how the call went.
-func (e *entry) judge(m session.Made, rule mask.Rule) {
+func (e *entry) judge(m session.CallRecord, rule mask.Rule) {
 	switch {
 	case m.Err == nil && m.Reply.Ongoing:
 		e.Verdict = Ongoing
@@ -91,7 +91,7 @@ func (e *entry) judge(m session.Made, rule mask.Rule) {
 }
 
 // madeAt is the server of a call, with what it said of itself.
-func madeAt(m session.Made) Server {
+func madeAt(m session.CallRecord) Server {
 	s := ServerOf(m.Server)
 	s.Transport, s.Protocol = m.Transport, m.Version
 	if m.Title != m.Server.Name {

@@ -29,7 +29,7 @@ import (
 // HAR writes an HTTP archive (version 1.2): what went over HTTP as it was, and exchanges over a pipe or a socket as entries that are
 // marked as made up, whose bodies are the messages. left says what an archive cannot hold.
 func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, version string) (left string, err error) {
-	a := &archiver{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), heads: map[stream]*request{}, notes: map[stream]journal.Entry{}, left: map[journal.Kind]int{}}
+	a := &archiver{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), heads: map[connKey]*request{}, notes: map[connKey]journal.Entry{}, dropped: map[journal.Kind]int{}}
 	creator, err := json.Marshal(map[string]string{"name": "mcphud", "version": version}, json.Deterministic(true))
 	if err != nil {
 		return "", err
@@ -38,15 +38,15 @@ func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, 
 	n := 0
 	j.Each(0, func(e *journal.Entry) bool {
 		if keep == nil || keep.Has(e.Seq) {
-			a.take(*e)
+			a.handle(*e)
 		}
 		n++
 		return a.err == nil && (n&1023 != 0 || ctx.Err() == nil)
 	})
-	for _, k := range slices.SortedFunc(maps.Keys(a.notes), stream.compare) {
-		a.alone(a.notes[k])
+	for _, k := range slices.SortedFunc(maps.Keys(a.notes), connKey.compare) {
+		a.writeMessage(a.notes[k])
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(a.heads), stream.compare) {
+	for _, k := range slices.SortedFunc(maps.Keys(a.heads), connKey.compare) {
 		a.send(a.heads[k])
 	}
 	left = a.leftOut()
@@ -61,23 +61,23 @@ type archiver struct {
 	all   *exchanges
 	w     *bufio.Writer
 	n     int
-	heads map[stream]*request      // the HTTP request without a message that was last, of each connection
-	notes map[stream]journal.Entry // notification of the client's whose HTTP request may come
-	left  map[journal.Kind]int
+	heads map[connKey]*request      // of each connection, the latest HTTP request that no message is known of
+	notes map[connKey]journal.Entry // notification of the client's whose HTTP request may come
+	dropped  map[journal.Kind]int
 	err   error
 }
 
-// stream is a connection.
-type stream struct {
+// connKey is a connection.
+type connKey struct {
 	server, hop string
 	conn        uint64
 }
 
-func (s stream) compare(o stream) int {
+func (s connKey) compare(o connKey) int {
 	return cmp.Or(cmp.Compare(s.server, o.server), cmp.Compare(s.hop, o.hop), cmp.Compare(s.conn, o.conn))
 }
 
-func streamOf(e *journal.Entry) stream { return stream{e.Server, e.Hop, e.Conn} }
+func connKeyOf(e *journal.Entry) connKey { return connKey{e.Server, e.Hop, e.Conn} }
 
 // request is an HTTP request and its response: entries of kind HTTP.
 type request struct {
@@ -85,14 +85,14 @@ type request struct {
 	body    *journal.Entry // what was sent; nil for nothing that is known
 	refusal *journal.Entry // what came back in place of messages
 	answers []journal.Entry
-	again   bool // the body was sent before
+	resent   bool // the body was sent before
 }
 
-// take takes one entry of the journal. An exchange is written when its request comes.
-func (a *archiver) take(e journal.Entry) {
+// handle takes one entry of the journal. An exchange is written when its request comes.
+func (a *archiver) handle(e journal.Entry) {
 	switch {
 	case e.Kind == journal.Request:
-		k := streamOf(&e)
+		k := connKeyOf(&e)
 		a.flushNote(k)
 		if r := a.heads[k]; r != nil && r.in.Seq != 0 {
 			delete(a.heads, k)
@@ -105,17 +105,17 @@ func (a *archiver) take(e journal.Entry) {
 			return // written with its request
 		}
 	case e.Kind == journal.Stderr || e.Kind == journal.Bad || e.Kind == journal.State || e.Kind == journal.Span:
-		a.left[e.Kind]++
+		a.dropped[e.Kind]++
 		return
 	}
-	k := streamOf(&e)
+	k := connKeyOf(&e)
 	if r := a.heads[k]; r != nil && r.in.Seq != 0 && (e.Kind != journal.HTTP || e.Dir == journal.Out) { // nothing of it comes any more
 		delete(a.heads, k)
 		a.send(r)
 	}
 	switch {
 	case e.Kind == journal.HTTP:
-		a.head(k, e)
+		a.handleHTTP(k, e)
 	case e.Kind == journal.Notification && e.Dir == journal.Out:
 		if e.Root != 0 && !slices.ContainsFunc(a.all.frames(e.Root), isHTTP) {
 			return // written with its request
@@ -123,22 +123,22 @@ func (a *archiver) take(e journal.Entry) {
 		a.flushNote(k)
 		a.notes[k] = e
 	default:
-		a.alone(e)
+		a.writeMessage(e)
 	}
 }
 
 func isHTTP(e journal.Entry) bool { return e.Kind == journal.HTTP }
 
 // flushNote writes the notification whose HTTP request did not come.
-func (a *archiver) flushNote(k stream) {
+func (a *archiver) flushNote(k connKey) {
 	if e, ok := a.notes[k]; ok {
 		delete(a.notes, k)
-		a.alone(e)
+		a.writeMessage(e)
 	}
 }
 
-// head takes an HTTP entry that belongs to no request of the protocol: of a notification, a stream, a login.
-func (a *archiver) head(k stream, e journal.Entry) {
+// handleHTTP takes an HTTP entry that belongs to no request of the protocol: of a notification, a stream, a login.
+func (a *archiver) handleHTTP(k connKey, e journal.Entry) {
 	r := a.heads[k]
 	switch {
 	case e.Dir == journal.Out:
@@ -156,7 +156,7 @@ func (a *archiver) head(k stream, e journal.Entry) {
 	case r != nil && r.refusal == nil && e.Peer == 0:
 		r.refusal = &e
 	default:
-		a.left[journal.HTTP]++
+		a.dropped[journal.HTTP]++
 	}
 }
 
@@ -177,7 +177,7 @@ func (a *archiver) exchange(q journal.Entry) {
 			}
 			switch {
 			case i < 0:
-				a.left[journal.HTTP]++
+				a.dropped[journal.HTTP]++
 			case sent[i].in.Seq == 0:
 				sent[i].in = e
 			default:
@@ -186,18 +186,18 @@ func (a *archiver) exchange(q journal.Entry) {
 		case e.Kind == journal.State:
 			ended = &importer.HAREnded{Time: stamp(e.Time), Status: e.Status, Note: e.Note}
 		case e.Kind == journal.Stderr || e.Kind == journal.Bad || e.Kind == journal.Span:
-			a.left[e.Kind]++
+			a.dropped[e.Kind]++
 		default:
 			frames = append(frames, e)
 		}
 	}
 	if len(sent) == 0 || q.Dir == journal.In {
-		h := a.made(q)
+		h := a.syntheticEntry(q)
 		h.Ended = ended
 		if len(sent) == 0 {
 			a.answer(h, q.Time, frames, "")
 		}
-		a.put(h)
+		a.write(h)
 	}
 	answered := len(sent) - 1 // the one that the messages came back on, where a later one (a retry, a resumption) got no response
 	for i, r := range sent {
@@ -217,26 +217,26 @@ func (a *archiver) exchange(q journal.Entry) {
 				r.answers = slices.DeleteFunc(frames, func(e journal.Entry) bool { return e.Dir == journal.Out && e.Kind == journal.Notification })
 			}
 		}
-		r.again = i > 0 && q.Dir == journal.Out
+		r.resent = i > 0 && q.Dir == journal.Out
 		h := a.http(r)
 		if q.Dir == journal.Out && i == len(sent)-1 {
 			h.Ended = ended
 		}
-		a.put(h)
+		a.write(h)
 	}
 }
 
-func (a *archiver) send(r *request) { a.put(a.http(r)) }
+func (a *archiver) send(r *request) { a.write(a.http(r)) }
 
-// alone writes a message that is not a part of an exchange.
-func (a *archiver) alone(e journal.Entry) {
-	h := a.made(e)
+// writeMessage writes a message that is not a part of an exchange.
+func (a *archiver) writeMessage(e journal.Entry) {
+	h := a.syntheticEntry(e)
 	h.Response.Status, h.Response.StatusText = http.StatusAccepted, http.StatusText(http.StatusAccepted)
-	a.put(h)
+	a.write(h)
 }
 
-// made is an entry for a message that did not go over HTTP.
-func (a *archiver) made(e journal.Entry) *importer.HAREntry {
+// syntheticEntry is an entry for a message that did not go over HTTP.
+func (a *archiver) syntheticEntry(e journal.Entry) *importer.HAREntry {
 	h := a.entry(e)
 	h.Made, h.Comment = true, "made from messages: there was no HTTP request"
 	if e.Dir == journal.In {
@@ -254,7 +254,7 @@ func (a *archiver) made(e journal.Entry) *importer.HAREntry {
 	return h
 }
 
-// entry is an entry with what every one has.
+// entry fills in what all entries have.
 func (a *archiver) entry(e journal.Entry) *importer.HAREntry {
 	h := &importer.HAREntry{Started: stamp(e.Time), Type: "fetch", Server: e.Server, Conn: e.Conn, Hop: e.Hop}
 	h.Request = importer.HARRequest{HTTPVersion: "HTTP/1.1", Cookies: []importer.HARPair{}, Headers: []importer.HARPair{}, QueryString: []importer.HARPair{}, HeadersSize: -1}
@@ -273,7 +273,7 @@ func (a *archiver) post(h *importer.HAREntry, e journal.Entry) {
 func (a *archiver) body(e journal.Entry) []byte {
 	body, err := a.j.Body(e.Seq)
 	if err != nil && e.Size > 0 {
-		a.left[e.Kind]++
+		a.dropped[e.Kind]++
 	}
 	_, body = journal.Masked(e, body)
 	return body
@@ -282,7 +282,7 @@ func (a *archiver) body(e journal.Entry) []byte {
 // http is an entry for a request that went over HTTP.
 func (a *archiver) http(r *request) *importer.HAREntry {
 	h := a.entry(r.out)
-	first, headers := head(a.body(r.out))
+	first, headers := parseHead(a.body(r.out))
 	method, rest, _ := strings.Cut(first, " ")
 	target, proto, _ := strings.Cut(rest, " ")
 	h.Request.Method, h.Request.Headers, h.Request.HTTPVersion = cmp.Or(method, http.MethodGet), headers, cmp.Or(proto, "HTTP/1.1")
@@ -299,19 +299,19 @@ func (a *archiver) http(r *request) *importer.HAREntry {
 	}
 	if r.body != nil && method == http.MethodPost {
 		a.post(h, *r.body)
-		h.Again = r.again
-		if !r.again && r.body.Time.Before(r.out.Time) {
+		h.Again = r.resent
+		if !r.resent && r.body.Time.Before(r.out.Time) {
 			h.Started = stamp(r.body.Time)
 		}
 	}
 	if r.in.Seq == 0 || r.in.Status != "" {
 		h.Response.Error = cmp.Or(r.in.Note, "no response was recorded")
 		for _, e := range r.answers {
-			a.left[e.Kind]++
+			a.dropped[e.Kind]++
 		}
 		return h
 	}
-	first, h.Response.Headers = head(a.body(r.in))
+	first, h.Response.Headers = parseHead(a.body(r.in))
 	if strings.HasPrefix(first, "HTTP/") {
 		h.Response.HTTPVersion, first, _ = strings.Cut(first, " ")
 	}
@@ -375,8 +375,8 @@ func content(h *importer.HAREntry, kind string, body []byte) {
 	h.Response.BodySize = len(body)
 }
 
-// put writes one entry.
-func (a *archiver) put(h *importer.HAREntry) {
+// write writes one entry.
+func (a *archiver) write(h *importer.HAREntry) {
 	if a.err != nil {
 		return
 	}
@@ -395,8 +395,8 @@ func (a *archiver) put(h *importer.HAREntry) {
 // leftOut says what an archive cannot hold.
 func (a *archiver) leftOut() string {
 	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(a.left)) {
-		parts = append(parts, fmt.Sprintf("%d %s", a.left[k], k))
+	for _, k := range slices.Sorted(maps.Keys(a.dropped)) {
+		parts = append(parts, fmt.Sprintf("%d %s", a.dropped[k], k))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -404,8 +404,8 @@ func (a *archiver) leftOut() string {
 	return "left out, since an HTTP archive cannot hold them: " + strings.Join(parts, ", ")
 }
 
-// head takes the text of an HTTP head apart.
-func head(text []byte) (first string, headers []importer.HARPair) {
+// parseHead takes the text of an HTTP head apart.
+func parseHead(text []byte) (first string, headers []importer.HARPair) {
 	first, rest, _ := strings.Cut(string(text), "\n")
 	headers = []importer.HARPair{}
 	for line := range strings.Lines(rest) {

@@ -16,21 +16,21 @@ import (
 // maxResults bounds what is kept of one server's results, in bytes. One that is larger than a quarter of it is not kept.
 const maxResults = 16 << 20
 
-// results are answers of tools that may be given again. The zero value keeps nothing until put is called.
-type results struct {
+// resultCache has answers of tools that may be given again. The zero value is ready.
+type resultCache struct {
 	mu    sync.Mutex
-	known map[string]result
+	known map[string]cachedResult
 	order []string // keys, oldest first
 	size  int
 }
 
-type result struct {
+type cachedResult struct {
 	reply rpc.Reply // with Cached
 	size  int
 }
 
 // get is what was kept under key at most ttl ago.
-func (r *results) get(key string, ttl time.Duration) (rpc.Reply, bool) {
+func (r *resultCache) get(key string, ttl time.Duration) (rpc.Reply, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.known[key]
@@ -38,7 +38,7 @@ func (r *results) get(key string, ttl time.Duration) (rpc.Reply, bool) {
 }
 
 // put keeps a reply, and drops the oldest ones where it needs the room.
-func (r *results) put(key string, reply rpc.Reply) {
+func (r *resultCache) put(key string, reply rpc.Reply) {
 	size := len(key) + len(reply.Frame)
 	if size > maxResults/4 {
 		return
@@ -51,14 +51,14 @@ func (r *results) put(key string, reply rpc.Reply) {
 		r.drop(r.order[0])
 	}
 	if r.known == nil {
-		r.known = map[string]result{}
+		r.known = map[string]cachedResult{}
 	}
-	r.known[key] = result{reply, size}
+	r.known[key] = cachedResult{reply, size}
 	r.order = append(r.order, key)
 	r.size += size
 }
 
-func (r *results) drop(key string) {
+func (r *resultCache) drop(key string) {
 	if e, ok := r.known[key]; ok {
 		r.size -= e.size
 		delete(r.known, key)
@@ -66,7 +66,7 @@ func (r *results) drop(key string) {
 	}
 }
 
-func (r *results) clear() {
+func (r *resultCache) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known, r.order, r.size = nil, nil, 0
@@ -80,7 +80,7 @@ func (s *Session) recall(key string) (rpc.Reply, bool) {
 	return s.results.get(key, s.opts.ResultTTL)
 }
 
-// remember keeps a result, unless it is none to be given again, or the key would be another one now.
+// remember caches r, unless it is an error or a task, or the key changed meanwhile.
 func (s *Session) remember(key, name string, args json.RawMessage, o CallOptions, r rpc.Reply) {
 	if key == "" || offer.IsError(r.Result) || jsonrpc.Get(r.Result, "task") != nil {
 		return
@@ -93,9 +93,8 @@ func (s *Session) remember(key, name string, args json.RawMessage, o CallOptions
 	}
 }
 
-// resultKey is what calls have in common that get the same result, where the options allow that it is given again and the tool says that it
-// changes nothing and gives the same for the same: with equal arguments and metadata, over the same connection, by the list of tools as it
-// is. "" where that is not to be relied on.
+// resultKey is the key under which the result of a call may be given again: its tool must be read-only and idempotent, and connection, revision of
+// the list, name, arguments and metadata are equal. It is "" where a result must not be kept.
 func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) string {
 	if s.opts.ResultTTL <= 0 || o.Relay.ParamHeaders || len(o.Relay.Header) > 0 {
 		return ""
