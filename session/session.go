@@ -51,7 +51,7 @@ type Session struct {
 	lists   lists         // what the server offers
 	subs    subscriptions // what it notifies of
 	tasks   taskState     // tasks and questions
-	results resultCache       // of tools, that may be given again
+	results resultCache   // of tools, that may be given again
 	use     usage
 }
 

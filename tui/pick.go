@@ -11,7 +11,7 @@ type Option struct {
 	Group, Title, Help string
 	// Disabled is why it cannot be chosen, "" if it can.
 	Disabled string
-	Run func(*Ctx) tea.Cmd
+	Run      func(*Ctx) tea.Cmd
 }
 
 // Pick lets one of several things be chosen: in a menu that also lists what cannot be chosen and why, and in linear mode in the

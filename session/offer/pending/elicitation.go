@@ -12,9 +12,9 @@ import (
 
 // Actions of an elicitation's result (2025-06-18, client/elicitation, "Response Actions").
 const (
-	Accept = "accept"
+	Accept  = "accept"
 	Decline = "decline"
-	Cancel = "cancel"
+	Cancel  = "cancel"
 )
 
 // ActionResult is the result of an elicitation without content.

@@ -57,14 +57,14 @@ func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, 
 
 // archiver makes entries of an archive from those of a journal.
 type archiver struct {
-	j     *journal.Journal
-	all   *exchanges
-	w     *bufio.Writer
-	n     int
-	heads map[connKey]*request      // of each connection, the latest HTTP request that no message is known of
-	notes map[connKey]journal.Entry // notification of the client's whose HTTP request may come
-	dropped  map[journal.Kind]int
-	err   error
+	j       *journal.Journal
+	all     *exchanges
+	w       *bufio.Writer
+	n       int
+	heads   map[connKey]*request      // of each connection, the latest HTTP request that no message is known of
+	notes   map[connKey]journal.Entry // notification of the client's whose HTTP request may come
+	dropped map[journal.Kind]int
+	err     error
 }
 
 // connKey is a connection.
@@ -85,7 +85,7 @@ type request struct {
 	body    *journal.Entry // what was sent; nil for nothing that is known
 	refusal *journal.Entry // what came back in place of messages
 	answers []journal.Entry
-	resent   bool // the body was sent before
+	resent  bool // the body was sent before
 }
 
 // handle takes one entry of the journal. An exchange is written when its request comes.
