@@ -140,9 +140,9 @@ func compareThroughput(t *testing.T, clients int, share float64) {
 	var cpu time.Duration
 	through, direct := budget.Pair(
 		func() time.Duration {
-			before := router.cpu(t)
+			before := budget.Running(t, router.pid)
 			took := calls(t, router.endpoint(), clients, requests).Took
-			if used := router.cpu(t) - before; cpu == 0 || used < cpu {
+			if used := budget.Running(t, router.pid) - before; cpu == 0 || used < cpu {
 				cpu = used
 			}
 			return took
@@ -162,9 +162,9 @@ func TestBudgetRouterWatched(t *testing.T) {
 	calls(t, router.endpoint(), 16, 1000)
 	seen := came.Load()
 	cpu := budget.Best(func() time.Duration {
-		before := router.cpu(t)
+		before := budget.Running(t, router.pid)
 		calls(t, router.endpoint(), 16, requests)
-		return (router.cpu(t) - before) / requests
+		return (budget.Running(t, router.pid) - before) / requests
 	})
 	if came.Load()-seen < requests {
 		t.Errorf("%d bytes came of %d requests", came.Load()-seen, requests)
@@ -185,14 +185,14 @@ func TestBudgetRouterTraced(t *testing.T) {
 	for round := range rounds + 2 {
 		for i := range 2 {
 			which := (i + round) % 2
-			before := router.running(t)
+			before := budget.Running(t, router.pid)
 			res, err := budget.RunLoad(t.Context(), budget.EqualLoad(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
 			if err == nil {
 				err = res.Err()
 			}
 			require.NoError(t, err)
 			if round >= 2 { // the first ones set up what stays
-				sums[which] += router.running(t) - before
+				sums[which] += budget.Running(t, router.pid) - before
 			}
 		}
 	}
@@ -217,9 +217,9 @@ func TestBudgetRouterMemory(t *testing.T) {
 	// A request first: what net/http sets up once is not of sessions.
 	openAt(t, router.endpoint())
 	http.DefaultClient.CloseIdleConnections()
-	before := router.rss(t)
+	before := budget.Status(t, router.pid, "VmRSS")
 	calls(t, router.endpoint(), 64, 6400)
-	budget.Size(t, "router: memory with 64 sessions after 6,400 calls, beyond that after its start", router.rss(t)-before, 12_000_000, 1)
+	budget.Size(t, "router: memory with 64 sessions after 6,400 calls, beyond that after its start", budget.Status(t, router.pid, "VmRSS")-before, 12_000_000, 1)
 }
 
 func TestBudgetRouterLargeBody(t *testing.T) {
@@ -241,13 +241,13 @@ func largeCall(t *testing.T, agent string, body []byte) time.Duration {
 	const requests = 200
 	header := http.Header{"Authorization": {"Bearer " + budgetToken}}
 	return budget.Best(func() time.Duration {
-		before := router.cpu(t)
+		before := budget.Running(t, router.pid)
 		res, err := budget.RunLoad(t.Context(), budget.EqualLoad(router.endpoint(), header, string(body), `"result"`, 2, requests))
 		if err == nil {
 			err = res.Err()
 		}
 		require.NoError(t, err)
-		return (router.cpu(t) - before) / requests
+		return (budget.Running(t, router.pid) - before) / requests
 	})
 }
 

@@ -1,15 +1,12 @@
 package proxy
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/listen"
-	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/childtest"
 )
 
 // Budgets are of processes: the router and the agent run in children of the test, which are this binary with childEnv set.
@@ -163,74 +160,6 @@ type child struct {
 
 func spawn(t testing.TB, what string) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+what)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	return &child{url: strings.TrimSpace(line), pid: cmd.Process.Pid}
-}
-
-// cpu is the processor time that a child has used.
-func (c *child) cpu(t testing.TB) time.Duration {
-	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/stat")
-	if err != nil {
-		t.Skip("the processor time of another process is known on Linux only")
-	}
-	_, rest, _ := strings.Cut(string(b), ") ")
-	f := strings.Fields(rest)
-	user, err1 := strconv.Atoi(f[11])
-	system, err2 := strconv.Atoi(f[12])
-	if err1 != nil || err2 != nil {
-		t.Fatalf("stat: %s", b)
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
-}
-
-// running is how long the threads of a child were on a processor, to the nanosecond.
-func (c *child) running(t testing.TB) (sum time.Duration) {
-	t.Helper()
-	threads, err := filepath.Glob("/proc/" + strconv.Itoa(c.pid) + "/task/*/schedstat")
-	if err != nil || len(threads) == 0 {
-		t.Skip("the processor time of threads is known on Linux only")
-	}
-	for _, name := range threads {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		ns, _, _ := strings.Cut(string(b), " ")
-		n, err := strconv.ParseInt(ns, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %q", name, b)
-		}
-		sum += time.Duration(n)
-	}
-	return sum
-}
-
-// rss is the memory that a child holds, in bytes.
-func (c *child) rss(t testing.TB) int64 {
-	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/statm")
-	if err != nil {
-		t.Skip("the memory of another process is known on Linux only")
-	}
-	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
-	require.NoError(t, err)
-	return pages * int64(os.Getpagesize())
+	c := childtest.Start(t, childEnv+"="+what)
+	return &child{url: c.Line, pid: c.PID}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
-	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // largeGrowth is how much memory the router may take for a large answer, in bytes.
@@ -131,14 +130,14 @@ func largeAnswers(t testing.TB) (growth int64) {
 		{"event", "*/*", plain, 1}, // taken out of its event
 		{"event", "*/*", plain, 2},
 	} {
-		before := router.rss(t)
+		before := budget.Status(t, router.pid, "VmRSS")
 		router.forgetPeak(t)
 		var all sync.WaitGroup
 		for range c.callers {
 			all.Go(func() { call(c.as, c.accept, c.want) })
 		}
 		all.Wait()
-		growth = max(growth, router.peak(t)-before)
+		growth = max(growth, budget.Status(t, router.pid, "VmHWM")-before)
 	}
 	http.DefaultClient.CloseIdleConnections()
 	return growth
@@ -161,15 +160,4 @@ func (c *child) forgetPeak(t testing.TB) {
 	if err := os.WriteFile("/proc/"+strconv.Itoa(c.pid)+"/clear_refs", []byte("5"), 0o600); err != nil {
 		t.Skipf("the memory of another process is not to be had here: %v", err)
 	}
-}
-
-// peak is the most memory that a child held since forgetPeak, in bytes.
-func (c *child) peak(t testing.TB) int64 {
-	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/status")
-	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(b), "VmHWM:")
-	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	require.NoError(t, err)
-	return kib << 10
 }

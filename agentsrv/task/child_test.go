@@ -1,14 +1,12 @@
 package task
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/test/childtest"
 )
 
 // child is a process that serves tasks from a store in dir until it is killed.
@@ -59,30 +58,9 @@ func child(dir string) {
 // spawn starts a child and returns how to reach and to kill it.
 func spawn(t *testing.T, dir string) (url string, kill func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "MCPHUD_TASK_CHILD="+dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	kill = func() {
-		if !killed {
-			killed = true
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	}
-	t.Cleanup(kill)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line), kill
+	c := childtest.Start(t, "MCPHUD_TASK_CHILD="+dir)
+	t.Cleanup(c.Kill) // it does not look at its input
+	return c.Line, c.Kill
 }
 
 func TestQ8_KilledMidTask(t *testing.T) {

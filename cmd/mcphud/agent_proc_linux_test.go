@@ -41,11 +41,6 @@ func childrenOf(t *testing.T, pid int) (all []int) {
 	return all
 }
 
-func isAlive(pid int) bool {
-	state, _ := processStat(pid)
-	return state != "" && state != "Z"
-}
-
 // openFiles counts the file descriptors of a process.
 func openFiles(t *testing.T, pid int) int {
 	t.Helper()

@@ -3,28 +3,11 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"regexp"
-	"strconv"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
 )
-
-var rssLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
-
-func residentMB(t *testing.T, pid int) int {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
-	m := rssLine.FindSubmatch(b)
-	if m == nil {
-		t.Fatalf("no VmRSS in %s", b)
-	}
-	kb, _ := strconv.Atoi(string(m[1]))
-	return kb >> 10
-}
 
 // TestAgentStaysFlat makes the same calls over and over, from callers that come and go: what the process holds does not
 // grow with their number.
@@ -54,7 +37,7 @@ func TestAgentStaysFlat(t *testing.T) {
 		n = 60
 	}
 	round(n)
-	before, rss := s.held(), residentMB(t, s.cmd.Process.Pid)
+	before, rss := s.held(), budget.Status(t, s.cmd.Process.Pid, "VmRSS")>>20
 	for range 3 {
 		round(n)
 	}
@@ -63,7 +46,7 @@ func TestAgentStaysFlat(t *testing.T) {
 		after = s.held()
 		return after.within(held{before.files + 2, before.children, before.goroutines + 4})
 	})
-	if now := residentMB(t, s.cmd.Process.Pid); now > rss+24 {
+	if now := budget.Status(t, s.cmd.Process.Pid, "VmRSS") >> 20; now > rss+24 {
 		t.Errorf("%d MB resident after %d calls, %d MB after %d more", rss, 8*n, now, 24*n)
 	}
 }

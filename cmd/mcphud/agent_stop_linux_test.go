@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
 )
@@ -143,7 +144,7 @@ func TestE5_APanicEndsNothingElse(t *testing.T) {
 		}
 	}
 	s.call("echo", `{"message":"x"}`).text(t)
-	if !s.running() || !isAlive(pid) {
+	if !s.running() || !faketest.Alive(pid) {
 		t.Error("the process is gone")
 	}
 	if !strings.Contains(s.log(), "goroutine ") {
@@ -172,7 +173,7 @@ func TestNoWorkerSurvives(t *testing.T) {
 				s.exit()
 				require.Eventually(t, "the workers to be gone", func() bool {
 					for _, pid := range workers {
-						if isAlive(pid) {
+						if faketest.Alive(pid) {
 							return false
 						}
 					}

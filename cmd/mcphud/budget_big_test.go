@@ -3,11 +3,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +10,6 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
-	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const (
@@ -100,18 +94,4 @@ func (s *screen) settled() int64 {
 }
 
 // memory is a size out of /proc/PID/status in bytes.
-func (s *screen) memory(field string) int64 {
-	s.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	if errors.Is(err, os.ErrNotExist) {
-		s.t.Skip("no /proc here to tell the memory")
-	}
-	require.NoError(s.t, err)
-	_, rest, _ := strings.Cut(string(status), field+":")
-	line, _, _ := strings.Cut(rest, "\n")
-	kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(line, "kB")), 10, 64)
-	if err != nil {
-		s.t.Fatalf("%s in\n%s: %v", field, status, err)
-	}
-	return kb << 10
-}
+func (s *screen) memory(field string) int64 { return budget.Status(s.t, s.cmd.Process.Pid, field) }

@@ -4,12 +4,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -144,14 +140,7 @@ func TestBudgetIdle(t *testing.T) {
 	}()
 	const settle, window = time.Second, 2 * time.Second
 	time.Sleep(settle) // what the start left to do is not idling
-	used := func(pid int) time.Duration {
-		took, err := cpuTime(pid)
-		if errors.Is(err, os.ErrNotExist) {
-			t.Skip("no /proc here to tell the CPU time")
-		}
-		require.NoError(t, err)
-		return took
-	}
+	used := func(pid int) time.Duration { return budget.Running(t, pid) }
 	// On some virtual machines it costs more than a hundredth to wake up at all. So the program is compared with one that does
 	// nothing else, as often as it looks whether there is a frame to draw, in the same two seconds.
 	got, bare := time.Hour, time.Hour
@@ -165,27 +154,4 @@ func TestBudgetIdle(t *testing.T) {
 		got, bare = min(got, used(s.cmd.Process.Pid)-program), min(bare, used(os.Getpid())-self)
 	}
 	budget.Ratio(t, "CPU in 2 s of idling with a connected server, against a bare ticker or half a hundredth", got, max(bare, window/200), 2)
-}
-
-// cpuTime is what a process has used of the CPU, as /proc tells it of each of
-// its threads, to the nanosecond.
-func cpuTime(pid int) (time.Duration, error) {
-	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		return 0, err
-	}
-	var sum time.Duration
-	for _, t := range threads {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, t.Name()))
-		if err != nil {
-			return 0, err
-		}
-		spent, _, _ := strings.Cut(string(stat), " ")
-		n, err := strconv.ParseInt(spent, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += time.Duration(n)
-	}
-	return sum, nil
 }

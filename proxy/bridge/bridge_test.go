@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -40,7 +41,7 @@ func bridge(t *testing.T, mode string, change func(*Options)) *Bridge {
 			t.Error(err)
 		}
 		for _, p := range st.Processes {
-			if alive(p.PID) {
+			if faketest.Alive(p.PID) {
 				t.Errorf("process %d outlives the bridge", p.PID)
 			}
 		}
@@ -168,7 +169,9 @@ func TestR3_ProcessesBySessionMode(t *testing.T) {
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodDelete, one, "", "")); err != nil {
 		t.Fatal(err)
 	}
-	require.Eventually(t, "both processes of the session to end", func() bool { return !alive(first) && !alive(grandchild) && len(b.Status().Processes) == 1 })
+	require.Eventually(t, "both processes of the session to end", func() bool {
+		return !faketest.Alive(first) && !faketest.Alive(grandchild) && len(b.Status().Processes) == 1
+	})
 	if _, body := send(t, b, two, call("1", "echo", `{"text":"still"}`), both); textOf(t, body) != "still" {
 		t.Error(body)
 	}

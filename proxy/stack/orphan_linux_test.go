@@ -1,61 +1,40 @@
 package stack
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/mcphud/mcphud/session/test/childtest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // gone waits until a process is no more, or only what its parent has not yet reaped.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		if time.Now().After(end) {
-			_ = unix.Kill(pid, unix.SIGKILL)
-			t.Errorf("process %d is still there: %s", pid, stat)
-			return
-		}
-	}
+	require.Eventually(t, fmt.Sprintf("process %d to be gone", pid), func() bool { return !faketest.Alive(pid) })
 }
 
 // Whoever supervises may be killed without warning: no process of ours nor of others outlives it.
 func TestNothingSurvivesAKilledParent(t *testing.T) {
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), asParent+"=1")
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
+	c := childtest.Start(t, asParent+"=1")
+	t.Cleanup(c.Kill) // it does not look at its input
 	var pids []int
-	for _, s := range strings.Fields(strings.Trim(strings.TrimSpace(line), "[]")) {
+	for _, s := range strings.Fields(strings.Trim(c.Line, "[]")) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			t.Fatal(line)
+			t.Fatal(c.Line)
 		}
 		pids = append(pids, n)
 	}
 	if len(pids) != 2 {
-		t.Fatal(line)
+		t.Fatal(c.Line)
 	}
-	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait()
+	c.Kill()
 	for _, pid := range pids {
 		gone(t, pid)
 	}

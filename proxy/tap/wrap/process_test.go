@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
 )
 
@@ -31,15 +32,6 @@ func holdSocket(ctx context.Context, dir string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// peakMemory is the largest resident size of a process so far, in bytes; 0 where that cannot be found out.
-func peakMemory(pid int) int64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // Linux only
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	var kb int64
-	_, _ = fmt.Sscan(rest, &kb)
-	return kb << 10
 }
 
 func TestTapWrapExitCodes(t *testing.T) {
@@ -201,10 +193,7 @@ func TestTapWrapKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGKILL)
-	require.Eventually(t, "the server to be gone", func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(stat), ") Z ")
-	})
+	require.Eventually(t, "the server to be gone", func() bool { return !faketest.Alive(pid) })
 }
 
 func TestTapWrapCommandThatIsNotThere(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/childtest"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
 )
@@ -164,20 +164,7 @@ func waitUntil(r *http.Request, t time.Time) {
 // apart starts the server in a process of its own, so that its processor time is not ours.
 func apart(t *testing.T) config.Server {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), knownEnv+"=1")
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	return config.Server{Name: "known", Transport: config.HTTP, URL: strings.TrimSpace(line)}
+	return config.Server{Name: "known", Transport: config.HTTP, URL: childtest.Start(t, knownEnv+"=1").Line}
 }
 
 func here(t *testing.T, h http.Handler) config.Server {

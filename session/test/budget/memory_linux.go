@@ -1,11 +1,9 @@
 package budget
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"time"
 )
 
@@ -19,14 +17,12 @@ func Memory(pid int) (size int64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	for _, field := range []string{"RssAnon:", "RssShmem:"} {
-		_, rest, found := bytes.Cut(status, []byte("\n"+field))
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		kB, err := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(line, []byte("kB")))), 10, 64)
-		if !found || err != nil {
-			return 0, false // a zombie has none
+	for _, field := range []string{"RssAnon", "RssShmem"} {
+		part, ok := sizeIn(status, field)
+		if !ok {
+			return 0, false
 		}
-		size += kB << 10
+		size += part
 	}
 	return size, true
 }
