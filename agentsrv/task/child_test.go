@@ -84,7 +84,7 @@ func TestQ8_KilledMidTask(t *testing.T) {
 		}
 		defer db.Close()
 		var n int
-		err = db.QueryRow(`SELECT coalesce(length(log), 0) FROM tasks WHERE id = ?`, work).Scan(&n)
+		err = db.QueryRow(`SELECT coalesce(length(log), 0) FROM task_records WHERE id = ?`, work).Scan(&n)
 		return err == nil && n > 0
 	})
 	kill()

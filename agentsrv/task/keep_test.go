@@ -77,7 +77,7 @@ func TestTasksExpire(t *testing.T) {
 		t.Error("one that had time left is gone")
 	}
 	var rows int
-	if err := r.db.QueryRow(`SELECT count(*) FROM tasks`).Scan(&rows); err != nil || rows != 1 {
+	if err := r.db.QueryRow(`SELECT count(*) FROM task_records`).Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 }

@@ -68,14 +68,6 @@ func (r *record) size() int64 {
 	return n
 }
 
-// inputs is Inputs as JSON, nil for none.
-func (r *record) inputs() ([]byte, error) {
-	if len(r.Inputs) == 0 {
-		return nil, nil
-	}
-	return json.Marshal(r.Inputs)
-}
-
 // take makes the end of another record of the same task its own.
 func (r *record) take(end *record) {
 	r.State, r.Message, r.Updated = end.State, end.Message, end.Updated

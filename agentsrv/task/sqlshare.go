@@ -23,12 +23,8 @@ func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record
 		return nil, err
 	}
 	all, since := gone > 0, now.Add(-gone).UnixMilli()
-	rows, err := t.db.QueryContext(ctx, `SELECT `+columns+` FROM tasks WHERE `+unfinished+`
-		AND (origin = ? OR ? = 1 AND NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = tasks.origin AND seen >= ?))`, t.replica, number(all), since)
-	open, err = store.Collect(rows, err, func(rows *sql.Rows) (*record, error) {
-		r, _, err := scan(rows)
-		return r, err
-	})
+	open, _, err = t.records(ctx, unfinished+` AND (origin = ? OR ? = 1 AND NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = task_records.origin AND seen >= ?))`,
+		t.replica, number(all), since)
 	if err != nil {
 		return nil, err
 	}

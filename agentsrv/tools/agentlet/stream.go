@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
@@ -173,62 +173,21 @@ func (a *answerText) inText(c byte) {
 	}
 }
 
-// flush passes on what of the pending text is complete: no half an escape, pair of surrogates or UTF-8 sequence.
+// maxPartial is how many bytes at the end of a text may be half an escape, pair of surrogates or UTF-8 sequence.
+const maxPartial = len(`\ud83d\ude0`)
+
+// flush passes on what of the pending text is complete.
 func (a *answerText) flush() error {
-	n := whole(a.pending)
-	if n == 0 {
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal([]byte(`"`+string(a.pending[:n])+`"`), &text); err != nil {
-		a.ended, a.pending = true, nil // no JSON; what the repaired answer says comes at the end
-		return nil
-	}
-	a.pending = append(a.pending[:0], a.pending[n:]...)
-	return a.emit(text)
-}
-
-// whole is how much of the inside of a JSON string can be decoded without what follows.
-func whole(b []byte) int {
-	i := 0
-	for i < len(b) {
-		n := 1
-		switch {
-		case b[i] != '\\':
-			if !utf8.FullRune(b[i:]) {
-				return i
-			}
-			_, n = utf8.DecodeRune(b[i:])
-		case i+1 >= len(b):
-			return i
-		case b[i+1] != 'u':
-			n = 2
-		case i+6 > len(b):
-			return i
-		default:
-			n = 6
-			var r rune
-			for _, c := range b[i+2 : i+6] {
-				r = r<<4 | hexDigit(c)
-			}
-			if utf16.IsSurrogate(r) && r < 0xDC00 { // the first half of a pair
-				if i+12 > len(b) {
-					return i
-				}
-				n = 12
-			}
+	for n := len(a.pending); n > 0 && n >= len(a.pending)-maxPartial; n-- {
+		text, err := jsontext.AppendUnquote(nil, `"`+string(a.pending[:n])+`"`)
+		if err != nil {
+			continue
 		}
-		i += n
+		a.pending = append(a.pending[:0], a.pending[n:]...)
+		return a.emit(string(text))
 	}
-	return i
-}
-
-func hexDigit(c byte) rune {
-	switch {
-	case '0' <= c && c <= '9':
-		return rune(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return rune(c|0x20-'a') + 10
+	if len(a.pending) > maxPartial {
+		a.ended, a.pending = true, nil // no JSON; what the repaired answer says comes at the end
 	}
-	return 0
+	return nil
 }
