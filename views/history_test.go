@@ -115,6 +115,19 @@ func TestHistoryScreen(t *testing.T) {
 	})
 }
 
+// A call is copied as the command that makes the same one: with its metadata and its time limit.
+func TestHistoryCopiesTheWholeCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := madeAt("demo", "echo", `{"message":"one"}`, `{"content":[]}`)
+		made.Meta, made.Timeout = []byte(`{"tenant":"blue","level":2}`), 90*time.Second
+		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), made), basics.NewServer(""))
+		app.Press("y", "c")
+		if got := app.Copied(1); !strings.Contains(got, `--meta tenant=blue --meta level:=2 --timeout 1m30s`) {
+			t.Errorf("copied %s", got)
+		}
+	})
+}
+
 // r makes a call again, e opens its form; what was secret has to be typed again. A new call is in the list at once.
 func TestHistoryRunsAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "calls.db")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,20 +178,20 @@ func TestTapSlowReader(t *testing.T) {
 	require.Eventually(t, "both readers", func() bool { return p.watched.Load() == 2 })
 	body := `{"jsonrpc":"2.0","method":"` + strings.Repeat("x", 32<<10) + `"}`
 	const n = 3 * liveBytes / (32 << 10)
-	got := make(chan uint64)
+	var sum atomic.Uint64
+	over := make(chan struct{})
 	go func() {
-		var sum uint64
+		defer close(over)
 		for {
 			m, err := quick.try()
 			if err != nil {
-				break
+				return
 			}
 			if m.kind == msgEntry {
-				sum++
+				sum.Add(1)
 			}
-			sum += m.dropped
+			sum.Add(m.dropped)
 		}
-		got <- sum
 	}()
 	var worst time.Duration
 	for range n {
@@ -223,9 +224,10 @@ func TestTapSlowReader(t *testing.T) {
 	if lost == 0 || last != n {
 		t.Errorf("%d entries, %d lost, up to %d of %d", entries, lost, last, n)
 	}
+	require.Eventually(t, "all is accounted for", func() bool { return sum.Load() == n }) // before Close, which does not wait for long
 	_ = p.Close()
-	if sum := <-got; sum != n {
-		t.Errorf("the other reader accounts for %d of %d", sum, n)
+	if <-over; sum.Load() != n {
+		t.Errorf("the other reader accounts for %d of %d", sum.Load(), n)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/traffic/calls"
@@ -84,7 +85,8 @@ func (v *historyScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 // command is the mcphud command that makes a call again, without its secrets.
 func (v *historyScreen) command(c *tui.Ctx, k calls.Call) tui.CopyFunc {
 	srv, ok := k.Server.Config()
-	if s := v.sessionOf(c, k); s != nil {
+	s := v.sessionOf(c, k)
+	if s != nil {
 		srv, ok = s.Config(), true
 	}
 	if !ok {
@@ -105,6 +107,15 @@ func (v *historyScreen) command(c *tui.Ctx, k calls.Call) tui.CopyFunc {
 		if args := k.Unmasked(); len(args) > 0 {
 			i.Flags = []string{"--args", string(args)}
 		}
+	}
+	for _, word := range session.MetaWords(k.UnmaskedMeta()) {
+		i.Flags = append(i.Flags, "--meta", word)
+	}
+	if k.Timeout > 0 {
+		i.Flags = append(i.Flags, "--timeout", k.Timeout.String())
+	}
+	if s != nil {
+		i = pane.WithMeta(s, i)
 	}
 	return pane.CopyCommand(srv, i)
 }
