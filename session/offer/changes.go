@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/base/text"
 )
@@ -23,6 +24,13 @@ type Mark struct {
 	Removed bool   // it is not there any more; else, where it was not added, its definition changed
 	Diff    string // of its definition, as hunks of a unified diff; "" if it was added or removed, is large, or one of very many
 	Was     string // its definition when somebody last looked at it; "" if it was added, is large, or one of very many
+}
+
+// Pin is a tool as a router first saw it.
+type Pin struct {
+	Same       bool // it is the same now
+	Since      time.Time
+	Definition []byte // as it was, secrets hidden; nil where only its hash is kept
 }
 
 // Changes are what a refresh found that a list had before.

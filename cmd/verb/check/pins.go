@@ -100,8 +100,5 @@ func agentOf(s config.Server, all []toolpin.Known) (toolpin.Known, error) {
 }
 
 func pinsIn(k toolpin.Known, file string) safety.Pins {
-	return safety.Pins{By: "a router (agent " + k.Agent + " in " + file + ")", Of: func(name string, definition []byte) (safety.Pin, bool) {
-		p, known := k.Pin(name, definition)
-		return safety.Pin{Same: p.Same, Since: p.Since, Definition: p.Definition}, known
-	}}
+	return safety.Pins{By: "a router (agent " + k.Agent + " in " + file + ")", Of: k.Pin}
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcphud/mcphud/session/base/mask"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // Bounds of what is kept of definitions, beside their hashes: what is beyond is known to have changed, and not how.
@@ -88,21 +88,14 @@ func Read(path string) ([]Known, error) {
 	return all, nil
 }
 
-// Pinned is a tool as it was first seen.
-type Pinned struct {
-	Same       bool      // it is the same now
-	Since      time.Time // it was first seen
-	Definition []byte    // as it was, secrets hidden; nil where only its hash is kept
-}
-
 // Pin compares a tool's definition with what is remembered of it; false where nothing is.
-func (k Known) Pin(name string, definition []byte) (Pinned, bool) {
+func (k Known) Pin(name string, definition []byte) (offer.Pin, bool) {
 	d := k.tools[keyOf(name)]
 	if d == nil {
-		return Pinned{}, false
+		return offer.Pin{}, false
 	}
 	sum, _ := canonical(definition)
-	out := Pinned{Same: sum == d.Sum, Since: d.Since}
+	out := offer.Pin{Same: sum == d.Sum, Since: d.Since}
 	if d.Definition != "" {
 		out.Definition = []byte(d.Definition)
 	}

@@ -10,23 +10,15 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/mcphud/mcphud/session/base/files"
-
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// lockWait is how long a router waits for another one that writes to the same file, and lockAgain how often it looks.
-const (
-	lockWait  = 2 * time.Second
-	lockAgain = 5 * time.Millisecond
-)
+// lockWait is how long a router waits for another one that writes to the same file.
+const lockWait = 2 * time.Second
 
 // document is the content of the file.
 type document struct {
@@ -136,14 +128,13 @@ func (p *Store) write(last bool) {
 
 // sync merges what other routers wrote to the file, and writes the result.
 func (p *Store) sync() error {
-	lock := flock.New(filepath.Dir(p.path), flock.SetFlag(os.O_RDONLY)) // the folder's: the file itself is replaced each time
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
-	// Where the system or the file system has no such locks, everybody goes on.
-	if _, err := lock.TryLockContext(ctx, lockAgain); errors.Is(err, context.DeadlineExceeded) {
+	unlock, err := files.Lock(ctx, p.path)
+	if err != nil {
 		return errors.New("another router is writing to its folder")
 	}
-	defer func() { _ = lock.Close() }() // nothing was written to it
+	defer unlock()
 	theirs, err := p.read()
 	if err != nil {
 		return fmt.Errorf("%w; the file stays as it is", err)

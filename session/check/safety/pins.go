@@ -9,17 +9,10 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// Pin is a tool as a router saw it first.
-type Pin struct {
-	Same       bool // it is the same now
-	Since      time.Time
-	Definition []byte // nil where only a hash of it is known
-}
-
 // Pins are the tools of the server as one router saw them first.
 type Pins struct {
 	By string // who, for people
-	Of func(name string, definition []byte) (p Pin, known bool)
+	Of func(name string, definition []byte) (p offer.Pin, known bool)
 }
 
 // checkPins reports tools that changed since a router pinned them. A change that the lock shows too is reported once.
@@ -42,7 +35,7 @@ func (x *examination) checkPins(all []Pins, s *check.Subject) {
 }
 
 // reportPinChange reports how a tool differs from its pin.
-func (x *examination) reportPinChange(by string, p Pin, it offer.Item) {
+func (x *examination) reportPinChange(by string, p offer.Pin, it offer.Item) {
 	since := ", first seen on " + p.Since.Format(time.DateOnly) + " by " + by
 	at := check.PlaceOf(offer.Tools, it, "")
 	if p.Definition == nil {

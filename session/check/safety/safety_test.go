@@ -332,9 +332,9 @@ func TestChangedUnderPin(t *testing.T) {
 		return fmt.Sprintf(`{"name":%q,"description":%q,"annotations":{%s},"inputSchema":{"type":"object"}}`, name, about, hints)
 	}
 	was := map[string]string{"a": tool("a", "one", `"readOnlyHint":true`), "b": tool("b", "one", ""), "c": "", "gone": tool("gone", "one", "")}
-	pins := safety.Pins{By: "a router", Of: func(name string, now []byte) (safety.Pin, bool) {
+	pins := safety.Pins{By: "a router", Of: func(name string, now []byte) (offer.Pin, bool) {
 		def, known := was[name]
-		p := safety.Pin{Same: def == string(now), Since: time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC)}
+		p := offer.Pin{Same: def == string(now), Since: time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC)}
 		if def != "" {
 			p.Definition = []byte(def)
 		}
