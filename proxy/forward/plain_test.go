@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,6 +110,21 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 	}
 	if got := len(s.up.(*plain).idle); got != 1 {
 		t.Errorf("%d idle connections", got)
+	}
+}
+
+// No request is lost to an agent that closes its connections whenever nobody uses them, however the two come together.
+func TestF1_AnAgentThatClosesIdleConnections(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not tell at the moment of writing")
+	}
+	s := serveWeb(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }) // what is missing is missing in the answer
+	for i := range 300 {
+		s.CloseClientConnections()
+		res, err := s.send(t.Context(), t, "a")
+		if got := bodyOf(t, res, err); got != "a" {
+			t.Fatalf("request %d: %q", i, got)
+		}
 	}
 }
 
