@@ -64,10 +64,7 @@ func (f *Features) flipTool() string {
 func (f *Features) flipPrompt() string {
 	const name = "test_dynamic_prompt"
 	return f.dynamic.flip("the prompt "+name, func() {
-		f.options.Registry.AddPrompts(server.ServerPrompt{
-			Prompt:  mcp.NewPrompt(name, mcp.WithPromptDescription("Is there until test_trigger_prompt_change is called again")),
-			Handler: says("A prompt that comes and goes", mcp.NewTextContent("Is this prompt still here?")),
-		})
+		f.options.Registry.AddPrompts(kit.Prompt(name, "Is there until test_trigger_prompt_change is called again", says("A prompt that comes and goes", mcp.NewTextContent("Is this prompt still here?"))))
 	}, func() { f.options.Registry.DeletePrompts(name) })
 }
 

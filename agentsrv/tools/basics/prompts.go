@@ -2,7 +2,7 @@ package basics
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -17,46 +17,28 @@ var values = map[string][]string{
 	"id":       {"groceries", "ideas", "minutes", "today", "tomorrow"},
 }
 
+// completed are the arguments of prompts that have values.
+var completed = map[string][]string{"greet": {"name", "language"}, "review": {"language"}}
+
 // Prompts are the prompts.
 func (a *Set) Prompts() []server.ServerPrompt {
 	return []server.ServerPrompt{
-		{
-			Prompt: mcp.NewPrompt("greet", mcp.WithPromptDescription("A greeting"),
-				mcp.WithArgument("name", mcp.ArgumentDescription("Whom to greet"), mcp.RequiredArgument()),
-				mcp.WithArgument("language", mcp.ArgumentDescription("A programming language to mention"))),
-			Handler: greet,
-		},
-		{
-			Prompt: mcp.NewPrompt("review", mcp.WithPromptDescription("Asks for a code review: several messages, one with an embedded resource"),
-				mcp.WithArgument("language", mcp.ArgumentDescription("Language of the code"), mcp.RequiredArgument()),
-				mcp.WithArgument("code", mcp.ArgumentDescription("The code"), mcp.RequiredArgument())),
-			Handler: review,
-		},
+		kit.Prompt("greet", "A greeting", greet, kit.Needed("name", "Whom to greet"), kit.Argument("language", "A programming language to mention")),
+		kit.Prompt("review", "Asks for a code review: several messages, one with an embedded resource", review, kit.Needed("language", "Language of the code"), kit.Needed("code", "The code")),
 	}
 }
 
 func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name := r.Params.Arguments["name"]
-	if name == "" {
-		return nil, kit.Invalid("name", kit.Required)
-	}
 	text := "Please greet " + name + " warmly."
 	if l := r.Params.Arguments["language"]; l != "" {
 		text += " Mention that you have heard of their work in " + l + "."
 	}
-	return mcp.NewGetPromptResult("A greeting for "+name, []mcp.PromptMessage{
-		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text)),
-	}), nil
+	return kit.Says("A greeting for "+name, mcp.NewTextContent(text))
 }
 
 func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	language, code := r.Params.Arguments["language"], r.Params.Arguments["code"]
-	if language == "" {
-		return nil, kit.Invalid("language", kit.Required)
-	}
-	if code == "" {
-		return nil, kit.Invalid("code", kit.Required)
-	}
 	return mcp.NewGetPromptResult("A review of "+language+" code", []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent("Review this "+language+" code:\n\n```"+language+"\n"+code+"\n```\n")),
 		mcp.NewPromptMessage(mcp.RoleAssistant, mcp.NewTextContent("By which rules?")),
@@ -64,27 +46,18 @@ func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, er
 	}), nil
 }
 
-// completePrompt offers the known values of a prompt's argument that start with what was typed, in any case of letters.
-func completePrompt(prompt, argument, typed string) []string {
-	if prompt == "greet" && (argument == "name" || argument == "language") || prompt == "review" && argument == "language" {
-		return startingWith(values[argument], typed)
+// CompletePromptArgument implements mcp-go's provider for prompts.
+func (a *Set) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if !slices.Contains(completed[prompt], arg.Name) {
+		return kit.Complete(nil, "", ""), nil
 	}
-	return nil
+	return kit.Complete(values[arg.Name], "", arg.Value), nil
 }
 
-// completeResource does the same for the variable of demo://note/{id}.
-func completeResource(uri, argument, typed string) []string {
+// CompleteResourceArgument implements mcp-go's provider for resource templates.
+func (a *Set) CompleteResourceArgument(_ context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	if uri != noteTemplate {
-		return nil
+		return kit.Complete(nil, "", ""), nil
 	}
-	return startingWith(values[argument], typed)
-}
-
-func startingWith(all []string, typed string) (found []string) {
-	for _, v := range all {
-		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(typed)) {
-			found = append(found, v)
-		}
-	}
-	return found
+	return kit.Complete(values[arg.Name], "", arg.Value), nil
 }

@@ -3,10 +3,8 @@
 package basics
 
 import (
-	"context"
 	"sync/atomic"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
@@ -43,18 +41,4 @@ func NewServer(version string, extra ...server.ServerOption) *server.MCPServer {
 	s.AddResourceTemplates(set.Templates()...)
 	s.AddPrompts(set.Prompts()...)
 	return s
-}
-
-// CompletePromptArgument implements mcp-go's provider for prompts.
-func (a *Set) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return completion(completePrompt(prompt, arg.Name, arg.Value)), nil
-}
-
-// CompleteResourceArgument implements mcp-go's provider for resource templates.
-func (a *Set) CompleteResourceArgument(_ context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return completion(completeResource(uri, arg.Name, arg.Value)), nil
-}
-
-func completion(found []string) *mcp.Completion {
-	return &mcp.Completion{Values: found, Total: len(found)}
 }
