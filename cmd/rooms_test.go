@@ -31,7 +31,7 @@ var sizes = []struct {
 	{"session/catalog", 4_400},
 	{"session/traffic", 12_400},
 	{"session/check", 27_470},
-	{"session/test", 6_000},
+	{"session/test", 6_100},
 	{"themes", 400},
 	{"agentsrv", 28_556},
 	{"proxy", 24_800},
@@ -42,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 143_100
+const tests = 141_000
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // token is an entry of a file of tokens.
@@ -77,9 +78,7 @@ func TestR8_X7_CallersNeedTheirToken(t *testing.T) {
 	if got := f.post(t, "/mcps/a/mcp", ping); got.header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("challenge %q", got.header.Get("WWW-Authenticate"))
 	}
-	if a.opened.Load() != opened {
-		t.Error("a caller without a token reached the agent")
-	}
+	assert.Equalf(t, a.opened.Load(), opened, "a caller without a token reached the agent")
 }
 
 func TestR8_WithoutTokensThisMachineIsLetIn(t *testing.T) {
@@ -220,9 +219,7 @@ func TestR8_TokensAreFollowed(t *testing.T) {
 	}
 	retoken(t, file, token("two", "alpha", `["*"]`))
 	require.Eventually(t, "the new token", func() bool { return status("two") == 200 })
-	if status("one") != 401 {
-		t.Error("a token that was taken away is still good")
-	}
+	assert.Equalf(t, status("one"), 401, "a token that was taken away is still good")
 	require.NoError(t, os.WriteFile(file, []byte(`{"tokens":[{"sha2`), 0o600))
 	if err := f.Reload(); err == nil || status("two") != 200 || f.Status().Tokens.Error == "" {
 		t.Errorf("half a file: %v, %d, %+v", err, status("two"), f.Status().Tokens)
@@ -274,9 +271,7 @@ func TestR8_StreamsEndWithTheirToken(t *testing.T) {
 		}
 		<-left
 	}
-	if n := f.Calls("a"); n != 1 {
-		t.Errorf("%d calls go on, want that of the token that is still good", n)
-	}
+	assert.Equalf(t, f.Calls("a"), 1, "calls go on")
 	require.Eventually(t, "both lines of the audit", func() bool {
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Count(string(text), `"decision":"denied","why":"unauthorized","status":200`) == 2
@@ -359,9 +354,7 @@ func TestR18_RequestsAreWrittenDown(t *testing.T) {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	for _, secret := range []string{"hunter2", "password", "one", "\x1b", "\x07", "u:p"} {
-		if strings.Contains(string(raw), secret) {
-			t.Errorf("%q is in the log:\n%s", secret, raw)
-		}
+		assert.NotContains(t, string(raw), secret)
 	}
 	type line struct {
 		Time, Principal, Agent, HTTP, Method, Tool, URI, Prompt, Decision, Why, Trace, Session string

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
@@ -234,9 +235,7 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740992}},{"name":"y"}`)
 	ask("application/json")
 	require.Eventually(t, "y to be checked", func() bool { return f.Status().Agents["a"].Pins.Tools == 3 })
-	if changed() != "x " {
-		t.Errorf("a number beyond 2^53: %q", changed())
-	}
+	assert.Equalf(t, changed(), "x ", "a number beyond 2^53")
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740993}}`)
 	ask("application/json")
 	require.Eventually(t, "the old definition", func() bool { return changed() == "" })
@@ -324,25 +323,19 @@ func TestO4_MetricsReadyAndStatus(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, page[strings.Index(page, "mcp_"):min(len(page), strings.Index(page, "mcp_")+3000)])
 		}
 	}
-	if strings.Contains(page, "ghost") || strings.Contains(page, "made/up") {
-		t.Error("callers make labels")
-	}
+	assert.NotContains(t, page, "ghost", "made/up")
 	if got := f.send(t, "GET", "/metrics", "", one...); got.status != 403 || strings.Contains(got.body, "mcp_") {
 		t.Errorf("who may call one agent reads of all: %+v", got)
 	}
 	if s := f.send(t, "GET", "/status", "", one...).body; strings.Contains(s, `"b":`) || !strings.Contains(s, `"a":{"state":"ok","upstream":"url"`) {
 		t.Errorf("%s", s)
 	}
-	if s := f.send(t, "GET", "/status", "", two...).body; !strings.Contains(s, `"b":`) {
-		t.Errorf("%s", s)
-	}
+	assert.Contains(t, f.send(t, "GET", "/status", "", two...).body, `"b":`)
 	f.write(t, `{"routes":`)
 	if err := f.Reload(); err == nil {
 		t.Error("half a file of routes was taken")
 	}
-	if s := f.send(t, "GET", "/status", "", two...).body; !strings.Contains(s, `"error":"routes: `) || !strings.Contains(s, "line 1") {
-		t.Errorf("nobody says why the file is not in force: %s", s)
-	}
+	assert.Contains(t, f.send(t, "GET", "/status", "", two...).body, `"error":"routes: `, "line 1")
 	if got := f.post(t, "/mcps/a/mcp", ping, one...); got.status != 200 {
 		t.Errorf("the old routes are not in force: %+v", got)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func logTo(l *faketest.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
@@ -37,9 +38,7 @@ func fromBucket(t *testing.T, s *natstest.Server, l *faketest.Buffer, o Options)
 	}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.Close(context.Background()))
 		keys.Close()
 	})
 	require.NoError(t, r.Start(t.Context()))
@@ -75,9 +74,7 @@ func TestAgentsRegisterInABucket(t *testing.T) {
 	require.Eventually(t, "the agent", func() bool { return f.modern(t).status == 200 })
 	b := registered(t, s.URL+"/"+cluster.DefaultBucket, "a", two, "")
 	require.Eventually(t, "the other", func() bool { return strings.Contains(f.modern(t).body, "two") })
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, a.Close())
 	require.Eventually(t, "the first to be gone", func() bool { return urlsOf(f, "a") == two.at() })
 	// The server goes and comes back: who is registered stays so, and the router says that it cannot know.
 	s.Kill()
@@ -90,9 +87,7 @@ func TestAgentsRegisterInABucket(t *testing.T) {
 	c := registered(t, s.URL, "a", one, "")
 	require.Eventually(t, "the first again", func() bool { return strings.Contains(f.modern(t).body, "one") })
 	for _, r := range []*cluster.Registration{b, c} {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.Close())
 	}
 	require.Eventually(t, "nobody", func() bool { return f.modern(t).status == 404 })
 }
@@ -142,22 +137,16 @@ func TestHostileRegistrations(t *testing.T) {
 	put("route.a", `{"v":1,"name":"a","url":`)
 	put("agent.z=z.1", good("z.z", one.at())) // comes last
 	require.Eventually(t, "the last", func() bool { return urlsOf(f, "z.z") != "" })
-	if got := strings.Join(f.Routes().Names(), " "); got != "a z.z" {
-		t.Errorf("routes: %s", got)
-	}
+	assert.Equalf(t, strings.Join(f.Routes().Names(), " "), "a z.z", "routes")
 	if got := f.modern(t); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	if err := f.RoutesErr(); err == nil || !strings.Contains(err.Error(), "and 12 more") {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorContains(t, f.RoutesErr(), "and 12 more")
 	for _, want := range []string{
 		"not that of its key", "would run with the rights of the router", "has version 2, and this router knows 1: update the router", "file of the router's machine",
 		"the maximum is 65536", "has no version", "the last valid ones stay in force",
 	} {
-		if !strings.Contains(l.String(), want) {
-			t.Errorf("no %q in the log", want)
-		}
+		assert.Contains(t, l.String(), want)
 	}
 	for i := range 300 { // of which 256 count
 		put(fmt.Sprintf("agent.m.%d", i), good("m", fmt.Sprintf("http://127.0.0.1:%d/mcp", i+1)))
@@ -227,9 +216,7 @@ func TestARegistrationThatIsNotRefreshedEnds(t *testing.T) {
 		_, err := kv.Get(t.Context(), "agent.a.1")
 		return err != nil
 	})
-	if !strings.Contains(l.String(), "agent did not refresh its registration") {
-		t.Errorf("nobody is told: %s", l.String())
-	}
+	assert.Contains(t, l.String(), "agent did not refresh its registration")
 }
 
 func TestAgentsRegisterInAFolder(t *testing.T) {
@@ -249,9 +236,7 @@ func TestAgentsRegisterInAFolder(t *testing.T) {
 	if route := r.Routes().Routes["my.agent"]; route == nil || route.Headers.Get("Authorization") != "Bearer sesame" || route.URL.String() != one.at() || !route.Stream {
 		t.Errorf("%+v", route)
 	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, a.Close())
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // sharing is a router that shares its state with the others at a server.
@@ -137,9 +138,7 @@ func TestBreakersOpenAndCloseTogether(t *testing.T) {
 	down.Store(false)
 	require.Eventually(t, "the agent to be served", func() bool { return one.modern(t).status == 200 })
 	require.Eventually(t, "the other's breaker to close", func() bool { return two.Status().Agents["a"].Breaker.State == breaker.Closed })
-	if text := l.String(); !strings.Contains(text, "another router cannot reach the agent") || !strings.Contains(text, "another router reached the agent") {
-		t.Error("nobody is told")
-	}
+	assert.Contains(t, l.String(), "another router cannot reach the agent", "another router reached the agent")
 }
 
 // Routers of one server have the same session keys, without a file of them, and so have those that come later.
@@ -157,9 +156,7 @@ func TestRoutersAgreeOnSessionKeys(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if one.Sessions() != 0 {
-		t.Error("the session is kept")
-	}
+	assert.Equalf(t, one.Sessions(), 0, "the session is kept")
 }
 
 // Without the server each router goes on by itself, and says so.
@@ -179,9 +176,7 @@ func TestRoutersGoOnByThemselves(t *testing.T) {
 				n++
 			}
 		}
-		if n != 40 {
-			t.Errorf("%d admitted by a router by itself", n)
-		}
+		assert.Equalf(t, n, 40, "admitted by a router by itself")
 		if st := f.Status().Cluster; !strings.Contains(st.Error, "each router goes on by itself") {
 			t.Errorf("%+v", st)
 		}
@@ -195,9 +190,7 @@ func TestRoutersGoOnByThemselves(t *testing.T) {
 			t.Errorf("it is as good as any other: %+v", got)
 		}
 	}
-	if !strings.Contains(l.String(), "this router goes on by itself") {
-		t.Error("nobody is told")
-	}
+	assert.Contains(t, l.String(), "this router goes on by itself")
 	s.Restart() // with an empty bucket
 	together(t, one, two)
 	if got := one.send(t, "GET", "/health", ""); strings.Contains(got.body, `"cluster"`) {

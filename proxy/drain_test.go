@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A router that drains serves everything; only /ready, and the connections, say that it will stop.
@@ -66,9 +67,7 @@ func TestStopEndsStreamsCleanly(t *testing.T) {
 	if line, err := lines.ReadString('\n'); err != nil || line != "id: 7\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if err := f.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, f.Close(t.Context()))
 	if rest, err := io.ReadAll(lines); err != nil || string(rest) != "data: {}\n\n" {
 		t.Errorf("%q, %v", rest, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // features is the agent of the everything profile.
@@ -21,9 +22,7 @@ func features(t *testing.T) *agentsrv.Agent {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := a.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, a.Close(ctx))
 	})
 	return a
 }

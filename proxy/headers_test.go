@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestR4_OnlyListedHeadersAreForwarded(t *testing.T) {
@@ -188,9 +189,7 @@ func TestModernRequestsPassStraightThrough(t *testing.T) {
 	if got = modern("tools/list", "tools/call"); got.status != 400 || got.rpcError(t).Error.Code != -32020 {
 		t.Errorf("%+v", got)
 	}
-	if a.opened.Load() != 0 {
-		t.Error("a session was opened")
-	}
+	assert.Equalf(t, a.opened.Load(), 0, "a session was opened")
 	if got = f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Protocol-Version", "1999-01-01"); got.status != 400 || got.rpcError(t).Error.Code != -32600 {
 		t.Errorf("C-5: %+v", got)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // wire is a connection to the router on which anything may be written.
@@ -374,9 +375,7 @@ func TestEndlessIntroductionsAreCutShort(t *testing.T) {
 		}
 		<-ended
 	}
-	if f.Sessions() != 0 {
-		t.Error("a session was opened")
-	}
+	assert.Equalf(t, f.Sessions(), 0, "a session was opened")
 }
 
 // A routing.json that becomes huge, a folder or a loop of links leaves the routes in force, and one behind a link is followed

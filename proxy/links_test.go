@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Who may not call an agent may not connect to it either, and the audit log has what a WebSocket and an event stream carry.
@@ -60,9 +61,7 @@ func TestP14b_R3b_ConnectionsPassTheRouter(t *testing.T) {
 		{"/messages", "alpha", false, 405},
 		{"/mcps/a/sse/x", "alpha", false, 404},
 	} {
-		if got := ask(c.path, c.token, c.socket); got != c.want {
-			t.Errorf("%+v: %d", c, got)
-		}
+		assert.Equalf(t, ask(c.path, c.token, c.socket), c.want, "%+v", c)
 	}
 	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(f.URL(), "http")+"/mcps/a/mcp", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer alpha"}}})
 	require.NoError(t, err)
@@ -71,9 +70,7 @@ func TestP14b_R3b_ConnectionsPassTheRouter(t *testing.T) {
 		t.Errorf("%s %v", frame, err)
 	}
 	_ = conn.Close(websocket.StatusNormalClosure, "")
-	if err := f.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, f.Close(context.Background()))
 	raw, err := os.ReadFile(log)
 	if text := string(raw); err != nil || !strings.Contains(text, `"tool":"audited"`) || strings.Count(text, `"status":403`) < 3 {
 		t.Error(text)

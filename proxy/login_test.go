@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const modernEcho = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"kept"},` +
@@ -82,15 +83,11 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 		t.Errorf("a refused request was sent as %+v, with %d requests for tokens", again, len(s.Issuer.Calls("/token")))
 	}
 	for _, b := range bearers(s) {
-		if strings.Contains(b, "of-the-caller") || strings.Contains(b, ",") {
-			t.Errorf("a request went out with %q", b)
-		}
+		assert.NotContains(t, b, "of-the-caller", ",")
 	}
 	got := f.send(t, http.MethodGet, "/status", "").body
 	for _, secret := range s.Issuer.Secrets() {
-		if strings.Contains(got, secret) {
-			t.Errorf("/status has a secret: %s", got)
-		}
+		assert.NotContains(t, got, secret)
 	}
 	var st Status
 	if err := json.Unmarshal([]byte(got), &st); err != nil || st.Agents["a"].State != "ok" || st.Agents["a"].Login.State != "logged in" || st.Agents["a"].Login.Issuer != s.Issuer.URL || st.Agents["a"].Login.Expires == nil {
@@ -124,9 +121,7 @@ func TestRoutesRefreshOnceForAll(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(s.Issuer.Calls("/token")); n != 2 {
-		t.Errorf("%d requests for tokens, want one for the login and one to refresh", n)
-	}
+	assert.Equalf(t, len(s.Issuer.Calls("/token")), 2, "requests for tokens")
 }
 
 // Among all agents one that wants a login is missing, and says why; the others are served.
@@ -138,9 +133,7 @@ func TestAllAgentsWithOneThatWantsALogin(t *testing.T) {
 	list := func() string {
 		return f.post(t, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Accept", accept).body
 	}
-	if got := list(); !strings.Contains(got, "mcphud/missing") || !strings.Contains(got, "Agent 'a' needs a login") {
-		t.Errorf("before a login: %s", got)
-	}
+	assert.Contains(t, list(), "mcphud/missing", "Agent 'a' needs a login")
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`
 	if got := f.post(t, "/mcp", call, "Accept", accept); !strings.Contains(got.body, "needs a login") {
 		t.Errorf("a call before a login: %+v", got)
@@ -198,9 +191,7 @@ func TestRoutesOAuthSettings(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.more, err, c.want)
 		}
 		if err == nil {
-			if err := r.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, r.Close(context.Background()))
 		}
 	}
 	var e *failure.Error
@@ -249,10 +240,6 @@ func TestRoutesGetTokensWithoutAPerson(t *testing.T) {
 		}
 		s.Issuer.Expire()
 	}
-	if n := len(s.Issuer.Calls("/token")); n != 2 {
-		t.Errorf("%d requests for tokens", n)
-	}
-	if got := f.send(t, http.MethodGet, "/status", "").body; strings.Contains(got, "zqsecret") {
-		t.Errorf("/status has a secret: %s", got)
-	}
+	assert.Equalf(t, len(s.Issuer.Calls("/token")), 2, "requests for tokens")
+	assert.NotContains(t, f.send(t, http.MethodGet, "/status", "").body, "zqsecret")
 }

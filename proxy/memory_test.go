@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/serve/duplex"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // inMemory is a router whose only agent and only clients are in this process, without a network: in a bubble of testing/synctest its
@@ -22,11 +23,7 @@ func inMemory(t *testing.T, agent http.Handler, timeout string) *fixture {
 		Wrap: []flow.Wrap{func(*routes.Route, flow.Upstream) flow.Upstream { return handled{t, agent} }},
 	})
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, r.Close(context.Background())) })
 	return &fixture{Router: r, base: "http://127.0.0.1", client: &http.Client{Transport: handled{t, r.Handler()}}}
 }
 

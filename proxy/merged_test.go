@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/audit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The endpoint of all agents follows the rules of each.
@@ -59,9 +60,7 @@ func TestR14_ToolsThatARouteDoesNotServeAreNotListed(t *testing.T) {
 			t.Errorf("%s is listed: %t; %s", name, !there, got.body)
 		}
 	}
-	if strings.Contains(got.body, "mcphud/missing") {
-		t.Errorf("what is not served is not missing: %s", got.body)
-	}
+	assert.NotContains(t, got.body, "mcphud/missing")
 }
 
 func TestR8_AStreamOfAllAgentsEndsWithItsToken(t *testing.T) {
@@ -138,9 +137,7 @@ func TestR18_R19_ACallThatReachesNoAgentIsAuditedOnce(t *testing.T) {
 			t.Errorf("%s: %+v", agent, got)
 		}
 	}
-	if n := f.policy.metrics.Agent("b").Denied.Load(); n != 1 {
-		t.Errorf("%d denied calls of b are counted", n)
-	}
+	assert.Equalf(t, f.policy.metrics.Agent("b").Denied.Load(), 1, "denied calls of b are counted")
 	require.NoError(t, f.Close(t.Context()))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

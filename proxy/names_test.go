@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // tooled is an agent that has tools of these names.
@@ -34,9 +35,7 @@ func TestR19_HealthSaysWhatIsLeftOut(t *testing.T) {
 	a, b := tooled(t, "one", "both"), tooled(t, "two", "both")
 	f := start(t, Options{Prefix: toolset.Never, Tokens: tokens(t, token("one", "alpha", `["*"]`), token("two", "beta", `["a"]`))}, route("a", a.at(), ""), route("b", b.at(), ""))
 	all, some := []string{"Authorization", "Bearer one"}, []string{"Authorization", "Bearer two"}
-	if got := f.send(t, "GET", "/health", "", all...); got.body != `{"status":"ok"}` {
-		t.Errorf("before a list: %s", got.body)
-	}
+	assert.Equalf(t, f.send(t, "GET", "/health", "", all...).body, `{"status":"ok"}`, "before a list")
 	if got := f.post(t, "/mcp", listTools, all...); !strings.Contains(got.body, `"one"`) || strings.Contains(got.body, `"name":"both","inputSchema"`) {
 		t.Errorf("%s", got.body)
 	}
@@ -55,9 +54,7 @@ func TestR19_HealthSaysWhatIsLeftOut(t *testing.T) {
 		}
 	}
 	// Who may call one of the two agents has no conflict.
-	if got := f.post(t, "/mcp", listTools, some...); !strings.Contains(got.body, `"name":"both","inputSchema"`) {
-		t.Errorf("%s", got.body)
-	}
+	assert.Contains(t, f.post(t, "/mcp", listTools, some...).body, `"name":"both","inputSchema"`)
 }
 
 // What tools were is kept by their agents' own names, whatever they are called at /mcp.

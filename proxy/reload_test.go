@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
@@ -93,9 +94,7 @@ func TestC11_ReloadUnderLoadDropsNothing(t *testing.T) {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
 			f.write(t, table(route("a", a.at(), fmt.Sprintf(`"timeout":"%ds"`, 30+n%2))))
-			if err := f.Reload(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, f.Reload())
 		}
 		reloads <- n
 	}()
@@ -139,9 +138,7 @@ func TestStopLetsRunningCallsFinish(t *testing.T) {
 	if got := <-late; got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-closed)
 	if ended := a.ended(); len(ended) != 1 {
 		t.Errorf("the session for callers without one was not ended: %q", ended)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // keys writes a file of session keys, each of one letter.
@@ -142,9 +143,7 @@ func TestR10_TwoReplicasServeOneSession(t *testing.T) {
 			t.Errorf("again: %+v", got)
 		}
 	}
-	if one.Sessions()+two.Sessions() != 0 {
-		t.Error("something is kept")
-	}
+	assert.Equalf(t, one.Sessions()+two.Sessions(), 0, "something is kept")
 }
 
 func TestR10_ReplicasComeAndGo(t *testing.T) {
@@ -152,9 +151,7 @@ func TestR10_ReplicasComeAndGo(t *testing.T) {
 	one, two := replica(t, keys(t, "k"), a.at(), Options{}), replica(t, keys(t, "k"), a.at(), Options{})
 	id := one.open(t, "/mcps/a/mcp")
 	require.NoError(t, one.Close(t.Context()))
-	if len(a.ended()) != 0 {
-		t.Error("a replica that leaves ended the sessions that others serve")
-	}
+	assert.Equalf(t, len(a.ended()), 0, "a replica that leaves ended the sessions that others serve")
 	use := func(f *fixture, want int) {
 		t.Helper()
 		if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != want {
@@ -213,11 +210,7 @@ func TestR10_ClientsOfTwoReplicas(t *testing.T) {
 		//lint:ignore SA1019 the legacy era still has it, and clients of it
 		c, err := client.NewStreamableHttpClient(at, transport.WithContinuousListening())
 		require.NoError(t, err)
-		defer func() {
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
+		defer func() { assert.NoError(t, c.Close()) }()
 		require.NoError(t, c.Start(ctx))
 		var hello mcp.InitializeRequest
 		hello.Params.ProtocolVersion, hello.Params.ClientInfo = "2025-06-18", mcp.Implementation{Name: "c", Version: "1"}
@@ -239,11 +232,7 @@ func TestR10_ClientsOfTwoReplicas(t *testing.T) {
 	})
 	t.Run("own", func(t *testing.T) {
 		m := session.NewManager(session.Options{Unrecorded: true, HealthInterval: -1})
-		defer func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
+		defer func() { assert.NoError(t, m.Close()) }()
 		s, err := m.Register(config.Server{Name: "a", Transport: config.HTTP, URL: at, Protocol: "2025-06-18", NoReconnect: true})
 		require.NoError(t, err)
 		require.NoError(t, s.Connect(ctx))

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // who lets each caller be whom the header X-Who names.
@@ -61,9 +61,7 @@ func TestE9_R10_SessionsBelongToAgentAndCaller(t *testing.T) {
 	if got.status != 200 || got.header.Get("Mcp-Session-Id") == "6ba7b810-9dad-41d1-80b4-00c04fd430c8" {
 		t.Errorf("%+v", got)
 	}
-	if f.Sessions() != 2 {
-		t.Errorf("%d sessions", f.Sessions())
-	}
+	assert.Equalf(t, f.Sessions(), 2, "sessions")
 }
 
 func TestR13_Delete(t *testing.T) {
@@ -167,9 +165,7 @@ func TestR10_NoSessionIsLeftAtTheAgentThatNobodyCanUse(t *testing.T) {
 					_ = res.Body.Close()
 				}
 				ended(t, a, strings.Repeat("x", 1025))
-				if f.Sessions() != 0 {
-					t.Errorf("%d sessions", f.Sessions())
-				}
+				assert.Equalf(t, f.Sessions(), 0, "sessions")
 			})
 		}
 	}
@@ -182,12 +178,8 @@ func TestR10_AgentsHearOfTheirSessionsWhenTheRouterEnds(t *testing.T) {
 		f.open(t, "/mcps/a/mcp")
 	}
 	f.post(t, "/mcps/a/mcp", callEcho) // opens one more
-	if err := f.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if n := len(a.ended()); n != 41 {
-		t.Errorf("%d sessions were ended at the agent, want 41", n)
-	}
+	assert.NoError(t, f.Close(t.Context()))
+	assert.Equalf(t, len(a.ended()), 41, "sessions were ended at the agent")
 }
 
 func TestE9_ARestartedAgentKnowsNoSessions(t *testing.T) {
@@ -196,9 +188,7 @@ func TestE9_ARestartedAgentKnowsNoSessions(t *testing.T) {
 	id := f.open(t, "/mcps/a/mcp")
 	a.restart()
 	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).check(t, 404, -32000, noSession)
-	if f.Sessions() != 0 {
-		t.Error("the session is still kept")
-	}
+	assert.Equalf(t, f.Sessions(), 0, "the session is still kept")
 	// Other servers say it otherwise.
 	id = f.open(t, "/mcps/a/mcp")
 	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
@@ -233,9 +223,7 @@ func TestF4_R15_OneInitializeForManyCalls(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := a.opened.Load(); n != 1 {
-		t.Errorf("%d upstream sessions", n)
-	}
+	assert.Equalf(t, a.opened.Load(), 1, "upstream sessions")
 	h, _ := a.seen()
 	if h.Get("Mcp-Protocol-Version") != "2025-06-18" {
 		t.Errorf("%v", h)
@@ -257,9 +245,7 @@ func TestR15_ReinitializesOnceWhenTheAgentWasRestarted(t *testing.T) {
 	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 404 || got.body != "no\n" {
 		t.Errorf("%+v", got)
 	}
-	if n := a.opened.Load(); n != 3 {
-		t.Errorf("%d upstream sessions", n)
-	}
+	assert.Equalf(t, a.opened.Load(), 3, "upstream sessions")
 }
 
 // What an agent did it must not do again because of how it says that it failed.
@@ -320,9 +306,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 	}()
 	<-arrived
 	leave()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-done, context.Canceled)
 	cancelled("2")
 	if got := f.post(t, "/mcps/quick/mcp", strings.Replace(callEcho, `"id":2`, `"id":"late"`, 1)); got.status != 504 {
 		t.Errorf("%+v", got)
@@ -500,9 +484,7 @@ func TestSealedSessionsAreUnderstoodByEveryReplica(t *testing.T) {
 		f.post(t, "/mcps/b/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann").check(t, 404, -32000, noSession)
 		f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id[:len(id)-1], "X-Who", "ann").check(t, 404, -32000, noSession)
 	}
-	if one.Sessions()+two.Sessions() != 0 {
-		t.Error("something is kept")
-	}
+	assert.Equalf(t, one.Sessions()+two.Sessions(), 0, "something is kept")
 	two.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "bob").check(t, 404, -32000, noSession)
 	for _, f := range []*fixture{two, one, two} {
 		if got := f.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "ann"); got.status != 204 {

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/duplex"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // piped is a router over a pipe: say writes a line, next reads one.
@@ -73,9 +74,7 @@ func TestR3_R19_AllAgentsOverStdio(t *testing.T) {
 	want(`{"jsonrpc":"2.0","id":3,"method":"nope"}`, `"id":3,"error":{"code":-32601`)
 	want(`{"jsonrpc":"2.0","method":"ping","params":{"x":"`+strings.Repeat("x", 2000)+`"},"id":4}`, `"id":4,"error":{"code":-32600`)
 	want(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, `"id":5,"result"`)
-	if err := end(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, end())
 }
 
 // hanging is a client over pipes, initialized, of a router whose agent answers no call; called hears of each.
@@ -149,9 +148,7 @@ func TestR19_A10_StdioEndsWhileTheClientIsAsked(t *testing.T) {
 func ending(t *testing.T, end func() error) time.Duration {
 	t.Helper()
 	return budget.Time(func() {
-		if err := end(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, end())
 	})
 }
 
@@ -171,9 +168,7 @@ func TestR19_StdioEndsWhileItIsAsked(t *testing.T) {
 				}
 			}
 		}()
-		if err := f.ServeStdio(ctx, in, io.Discard); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, f.ServeStdio(ctx, in, io.Discard))
 		_ = in.Close()
 	}
 }

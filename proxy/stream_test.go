@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // stream posts a call and returns the response with its body unread.
@@ -434,9 +435,7 @@ func TestC11_StreamsEndWithTheirRoute(t *testing.T) {
 	if rest, err := io.ReadAll(goes); err != nil || string(rest) != "\n" {
 		t.Errorf("%q %v", rest, err)
 	}
-	if n := f.Calls("a"); n != 1 {
-		t.Errorf("%d calls of the route that stayed", n)
-	}
+	assert.Equalf(t, f.Calls("a"), 1, "calls of the route that stayed")
 	f.write(t, table(route("a", a.at(), "")))
 	require.NoError(t, f.Reload())
 	if _, err := io.ReadAll(stays); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // slow is how long clients may take to read in these tests; silence is longer.
@@ -65,9 +66,7 @@ func TestTLS_SessionsAndRefusals(t *testing.T) {
 		require.NoError(t, err)
 		_ = body.Close()
 		_ = res.Body.Close()
-		if res.StatusCode != 408 {
-			t.Errorf("a body that does not come: %d", res.StatusCode)
-		}
+		assert.Equalf(t, res.StatusCode, 408, "a body that does not come")
 		if got := f.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id); got.status != 204 {
 			t.Errorf("%+v", got)
 		}
@@ -261,9 +260,7 @@ func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
 	}
 	// A file that has none leaves the last good routes in force.
 	f.write(t, table(route("one", one, fmt.Sprintf(`"ca":%q`, own.Key))))
-	if err := f.Reload(); err == nil || !strings.Contains(err.Error(), "no certificate in "+own.Key) {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, f.Reload(), "no certificate in "+own.Key)
 	if got := f.post(t, "/mcps/one/mcp", callEcho); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
@@ -283,7 +280,5 @@ func TestTLS_OldVersionsAndPlainHTTP(t *testing.T) {
 	res, err := http.Get("http://" + addr + "/health") //nolint:noctx // a moment
 	require.NoError(t, err)
 	_ = res.Body.Close()
-	if res.StatusCode != 400 {
-		t.Errorf("plain HTTP: %d", res.StatusCode)
-	}
+	assert.Equalf(t, res.StatusCode, 400, "plain HTTP")
 }

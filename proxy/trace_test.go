@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // spans is a collector that keeps what it is sent, as OTLP's JSON has it.
@@ -48,9 +49,7 @@ func collector(t *testing.T) *spans {
 				ScopeSpans []struct{ Spans []span }
 			}
 		}
-		if err := json.Unmarshal(raw, &in); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, json.Unmarshal(raw, &in))
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, rs := range in.ResourceSpans {
@@ -75,9 +74,7 @@ func TestO1_O2_O5_ForwardingIsASpan(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		h, sent := a.seen()
-		if sent != body {
-			t.Errorf("the body was rewritten: %s", sent)
-		}
+		assert.Equalf(t, sent, body, "the body was rewritten")
 		return h.Get("Traceparent")
 	}
 	byHeader := send(callEcho, "Traceparent", "00-"+parent+"-00f067aa0ba902b7-01", "Tracestate", "vendor=1")

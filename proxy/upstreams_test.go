@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/policy/breaker"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // named answers each request within a session with the agent's name.
@@ -123,11 +124,7 @@ func TestUpstreamsComeAndGoInAFolder(t *testing.T) {
 	put("bad.json", `{"routes":`)
 	r, err := New(Options{Routes: dir, RoutesMust: true, Poll: 10 * time.Millisecond})
 	require.NoError(t, err)
-	defer func() {
-		if err := r.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { assert.NoError(t, r.Close(t.Context())) }()
 	require.NoError(t, r.Start(t.Context()))
 	f := &fixture{Router: r, client: http.DefaultClient}
 	defer http.DefaultClient.CloseIdleConnections()

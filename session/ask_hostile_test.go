@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -73,9 +74,7 @@ func TestOneRoundAsksForTooMuch(t *testing.T) {
 	if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "more than 64 questions at once") {
 		t.Error(err)
 	}
-	if n := len(q.Ended()); n != 0 {
-		t.Errorf("%d were asked", n)
-	}
+	assert.Equalf(t, len(q.Ended()), 0, "were asked")
 }
 
 // TestQuestionsHoldNoMoreThanTheirOwn: what a server sends along is not held while they wait, nor afterwards.
@@ -194,9 +193,7 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 		if err := q.Answer(x.ID, pending.ActionResult("accept")); err != nil {
 			t.Error(err)
 		}
-		if r := <-got; r != `{"action":"accept"}` {
-			t.Error(r)
-		}
+		assert.Equal(t, <-got, `{"action":"accept"}`)
 	})
 }
 

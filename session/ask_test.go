@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -195,9 +196,7 @@ func TestQuestionsEnd(t *testing.T) {
 			t.Error(got.err)
 		}
 		ended("the call that caused it is over")
-		if err := q.Answer(x.ID, []byte(`{}`)); err == nil || !strings.Contains(err.Error(), "the call that caused it is over") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, q.Answer(x.ID, []byte(`{}`)), "the call that caused it is over")
 
 		done = start(t.Context(), s, "ask")
 		waits(t, q, 1)
@@ -295,9 +294,7 @@ func TestRootsAreEdited(t *testing.T) {
 			t.Errorf("capabilities %s, want %s", hello, want)
 		}
 		require.NoError(t, s.SetRoots(t.Context(), []string{"file:///a"}))
-		if got := <-told; got != `{"roots":[{"uri":"file:///a"}]}` {
-			t.Error(got)
-		}
+		assert.Equal(t, <-told, `{"roots":[{"uri":"file:///a"}]}`)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -165,15 +166,9 @@ func TestEraIsRemembered(t *testing.T) {
 
 // TestUnsupportedVersionResent: an offer of a version that we speak is taken, once, with a new id.
 func TestUnsupportedVersionResent(t *testing.T) {
-	if v := session.Common([]byte(`{"supported":["2030-01-01","2026-07-28"]}`), "2025-11-25"); v != "2026-07-28" {
-		t.Error(v)
-	}
-	if v := session.Common([]byte(`{"supported":["2026-07-28"]}`), "2026-07-28"); v != "" {
-		t.Error(v)
-	}
-	if v := session.Common(nil, ""); v != "" {
-		t.Error(v)
-	}
+	assert.Equal(t, session.Common([]byte(`{"supported":["2030-01-01","2026-07-28"]}`), "2025-11-25"), "2026-07-28")
+	assert.Equal(t, session.Common([]byte(`{"supported":["2026-07-28"]}`), "2026-07-28"), "")
+	assert.Equal(t, session.Common(nil, ""), "")
 }
 
 // TestModernInput: roots are given in the second round; what nobody can answer is NeedsInput with the request as data.
@@ -200,12 +195,8 @@ func TestModernInput(t *testing.T) {
 		if err != nil || string(r.Result) != `{"resultType":"complete","content":[]}` {
 			t.Fatal(string(r.Result), err)
 		}
-		if got := string(jsonrpc.Get(second.Params, "inputResponses")); got != `{"r":{"roots":[{"uri":"file:///r"}]}}` {
-			t.Error(got)
-		}
-		if got := string(jsonrpc.Get(second.Params, "requestState")); got != `"st\u0061te"` {
-			t.Error(got)
-		}
+		assert.Equal(t, string(jsonrpc.Get(second.Params, "inputResponses")), `{"r":{"roots":[{"uri":"file:///r"}]}}`)
+		assert.Equal(t, string(jsonrpc.Get(second.Params, "requestState")), `"st\u0061te"`)
 		if string(second.ID) == string(first.ID) {
 			t.Error("the same id again")
 		}
@@ -240,23 +231,15 @@ func TestModernListen(t *testing.T) {
 				}
 			})
 		})}, config.Server{})
-		if f := <-filters; f != `{"toolsListChanged":true}` {
-			t.Error(f)
-		}
+		assert.Equal(t, <-filters, `{"toolsListChanged":true}`)
 		require.NoError(t, s.Subscribe(t.Context(), "file:///x"))
-		if f := <-filters; f != `{"resourceSubscriptions":["file:///x"]}` {
-			t.Error(f)
-		}
+		assert.Equal(t, <-filters, `{"resourceSubscriptions":["file:///x"]}`)
 		if err := s.Subscribe(t.Context(), "nope:"); failure.KindOf(err) != failure.RpcError {
 			t.Error(err)
 		}
-		if n := len(s.Status().Inflight); n != 0 {
-			t.Error("listening counts as a request in flight")
-		}
+		assert.Equalf(t, len(s.Status().Inflight), 0, "listening counts as a request in flight")
 		require.NoError(t, s.Unsubscribe(t.Context(), "file:///x"))
-		if id := <-cancelled; id != "3" {
-			t.Error(id)
-		}
+		assert.Equal(t, <-cancelled, "3")
 	})
 }
 
@@ -319,9 +302,7 @@ func TestSubscribeOutlivesAnEarlierOne(t *testing.T) {
 			t.Errorf("%d streams, %v", streams, err)
 		}
 		synctest.Wait()
-		if cancelled != 1 {
-			t.Errorf("%d streams were cancelled, want 1", cancelled)
-		}
+		assert.Equalf(t, cancelled, 1, "streams were cancelled")
 	})
 }
 
@@ -341,9 +322,7 @@ func TestConnectJoinsAndCancels(t *testing.T) {
 		first, second := make(chan error, 1), make(chan error, 1)
 		go func() { first <- s.Connect(ctx) }()
 		synctest.Wait()
-		if st := s.Status().State; st != session.Connecting {
-			t.Error(st)
-		}
+		assert.Equal(t, s.Status().State, session.Connecting)
 		go func() { second <- s.Connect(t.Context()) }()
 		synctest.Wait()
 		cancel() // the second caller goes on by itself

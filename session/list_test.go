@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -93,9 +94,7 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("%s: %v", it.Raw, it.Flaw)
 			}
 		}
-		if f := l.Items[4].Flaw.Error(); !strings.Contains(f, "twice") {
-			t.Error(f)
-		}
+		assert.Contains(t, l.Items[4].Flaw.Error(), "twice")
 	})
 }
 
@@ -177,9 +176,7 @@ func TestS7_ListChanged(t *testing.T) {
 		}
 		change(3)
 		time.Sleep(5 * time.Second)
-		if asked != 0 {
-			t.Error("a list was fetched that nobody asked for")
-		}
+		assert.Equalf(t, asked, 0, "a list was fetched that nobody asked for")
 		if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) != 1 {
 			t.Fatal(err)
 		}

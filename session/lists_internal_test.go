@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // loadTools loads the list of tools as of the server that answered over c, with meanwhile in between.
@@ -134,9 +135,7 @@ func TestListsAreLoadedByOne(t *testing.T) {
 		t.Fatalf("%d load it", len(loads))
 	}
 	k.markStale(offer.Tools)
-	if len(k.staleKinds()) != 0 {
-		t.Error("a list that is being loaded is to be loaded beside that")
-	}
+	assert.Equalf(t, len(k.staleKinds()), 0, "a list that is being loaded is to be loaded beside that")
 	k.publish(offer.Tools, offer.Listing{Kind: offer.Tools}, offer.Listing{}, offer.Changes{}, nil, true, c.identity())
 	if _, again := k.endLoad(offer.Tools, nil); again != c {
 		t.Error("the change during the load is lost")

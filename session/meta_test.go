@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMetaWords(t *testing.T) {
@@ -44,9 +45,7 @@ func TestSetMeta(t *testing.T) {
 		if _, err := s.Call(t.Context(), "x", []byte(params), session.CallOptions{Meta: []byte(meta)}); err != nil {
 			t.Fatal(err)
 		}
-		if g := <-got; g != want {
-			t.Errorf("got %s, want %s", g, want)
-		}
+		assert.Equal(t, <-got, want)
 	}
 	call(`{}`, ``, `x "first"`)
 	call(`{}`, `{"tenant_id":"call"}`, `x "call"`)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -50,13 +51,9 @@ func TestModernRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"name":"t","arguments":{"region":"eu"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"i","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}},"io.modelcontextprotocol/logLevel":"debug","progressToken":` + string(called.ID) + `}}`
-	if string(called.Params) != want {
-		t.Errorf("%s, want %s", called.Params, want)
-	}
+	assert.Equal(t, string(called.Params), want)
 	for k, v := range map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "t", "Mcp-Param-Region": "eu"} {
-		if headers.Get(k) != v {
-			t.Errorf("%s: %q", k, headers.Get(k))
-		}
+		assert.Equalf(t, headers.Get(k), v, "%s", k)
 	}
 }
 

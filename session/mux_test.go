@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -49,9 +50,7 @@ func TestS2_ConcurrentShuffledReplies(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := len(s.Status().Inflight); n != 0 {
-			t.Errorf("%d requests left", n)
-		}
+		assert.Equalf(t, len(s.Status().Inflight), 0, "requests left")
 	})
 }
 
@@ -322,9 +321,7 @@ func TestServerRequests(t *testing.T) {
 				t.Errorf("advertised %s", a)
 			}
 			for id, v := range want {
-				if all[id] != v {
-					t.Errorf("%s: %s, want %s", id, all[id], v)
-				}
+				assert.Equalf(t, all[id], v, "%s", id)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // loginPeer is a session with a server that wants a login, and the person who logs in there.
@@ -69,9 +70,7 @@ func TestPeerLogin(t *testing.T) {
 	t.Parallel()
 	s, user := loginPeer(t, peertest.Login(t))
 	wantsLogin(t, s.Connect(t.Context()))
-	if st := s.Status().State; st != session.NeedsLogin {
-		t.Errorf("the state is %s", st)
-	}
+	assert.Equalf(t, s.Status().State, session.NeedsLogin, "the state")
 	logIn(t, s, user)
 	tokens := map[string]bool{}
 	for range 3 {
@@ -84,9 +83,7 @@ func TestPeerLogin(t *testing.T) {
 		tokens[token.JTI] = true
 		peertest.Ask(t, s.Config(), "/expire")
 	}
-	if len(tokens) != 3 {
-		t.Errorf("%d tokens in 3 calls, after each of which it ended", len(tokens))
-	}
+	assert.Equalf(t, len(tokens), 3, "tokens in 3 calls, after each of which it ended")
 	_, err := answer(s, "write", "{}")
 	wantsLogin(t, err)
 	logIn(t, s, user)

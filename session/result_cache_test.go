@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -112,8 +113,6 @@ func TestF6_NothingIsCachedByDefault(t *testing.T) {
 				t.Errorf("%v, %v", r.Cached, err)
 			}
 		}
-		if f.calls != 3 {
-			t.Errorf("%d calls arrived", f.calls)
-		}
+		assert.Equalf(t, f.calls, 3, "calls arrived")
 	})
 }

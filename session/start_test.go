@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -166,13 +167,9 @@ func TestTitle(t *testing.T) {
 		}
 		s, err := m.Register(cfg)
 		require.NoError(t, err)
-		if s.Title() != s.Name() {
-			t.Errorf("before: %q", s.Title())
-		}
+		assert.Equalf(t, s.Title(), s.Name(), "before")
 		require.NoError(t, s.Connect(t.Context()))
-		if s.Title() != want[i] {
-			t.Errorf("%s: %q, want %q", info, s.Title(), want[i])
-		}
+		assert.Equalf(t, s.Title(), want[i], "%s", info)
 		_, err = s.CallTool(t.Context(), "x", json.RawMessage("{"), session.CallOptions{})
 		if err == nil || !strings.HasPrefix(err.Error(), want[i]+": ") {
 			t.Errorf("%v", err)

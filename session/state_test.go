@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -30,15 +30,11 @@ func TestS1_States(t *testing.T) {
 			p.Handshake(`{}`)
 			<-die
 		})}, config.Server{})
-		if st := s.Status(); st.State != "Disconnected" {
-			t.Error(st.State)
-		}
+		assert.Equal(t, s.Status().State, "Disconnected")
 		done := make(chan error)
 		go func() { done <- s.Connect(t.Context()) }()
 		synctest.Wait()
-		if st := s.Status(); st.State != "Connecting" {
-			t.Error(st.State)
-		}
+		assert.Equal(t, s.Status().State, "Connecting")
 		close(goOn)
 		require.NoError(t, <-done)
 		if st := s.Status(); st.State != "Connected" || st.Err != nil {
@@ -239,9 +235,7 @@ func TestReconnectSurvivesAFailedClose(t *testing.T) {
 		if st := s.Status(); st.State != session.Connected || st.Conn != 2 {
 			t.Errorf("%+v", st)
 		}
-		if log := sessiontest.Notes(m, journal.State); !strings.Contains(log, "it is stuck") {
-			t.Errorf("the journal does not say why closing failed:\n%s", log)
-		}
+		assert.Contains(t, sessiontest.Notes(m, journal.State), "it is stuck")
 	})
 }
 
@@ -295,9 +289,7 @@ func TestS15_OneBrokenServer(t *testing.T) {
 				t.Error(name, err)
 			}
 		}
-		if time.Since(start) != 0 {
-			t.Error("waited for the broken server")
-		}
+		assert.Equalf(t, time.Since(start), 0, "waited for the broken server")
 		if _, err := m.Register(config.Server{Name: "a"}); failure.KindOf(err) != failure.Usage {
 			t.Error(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -196,9 +197,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) == 0 {
 				t.Error(err)
 			}
-			if !strings.Contains(sessiontest.Notes(m, journal.Bad), "not JSON") {
-				t.Error(sessiontest.Notes(m, journal.Bad))
-			}
+			assert.Contains(t, sessiontest.Notes(m, journal.Bad), "not JSON")
 		},
 		behave.Duplicate: func(t *testing.T, _ *session.Manager, s *session.Session) {
 			for range 3 {
@@ -211,9 +210,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			if _, err := s.List(t.Context(), offer.Tools); err == nil || failure.KindOf(err) != failure.Protocol && failure.KindOf(err) != failure.ChannelClosed {
 				t.Error(err)
 			}
-			if !strings.Contains(sessiontest.Notes(m, journal.Bad), "without a line end") {
-				t.Error(sessiontest.Notes(m, journal.Bad))
-			}
+			assert.Contains(t, sessiontest.Notes(m, journal.Bad), "without a line end")
 		},
 		behave.BadUTF8: func(t *testing.T, _ *session.Manager, s *session.Session) {
 			if _, err := s.List(t.Context(), offer.Tools); failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "UTF-8") {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -187,8 +188,6 @@ func TestUpdateWhileItIsRead(t *testing.T) {
 				t.Errorf("%q: updates %q, want %q", c.texts, diffs, c.diffs)
 			}
 		}
-		if sub := s.Subscriptions()[0]; sub.Count != 6 {
-			t.Errorf("%d notifications were counted", sub.Count)
-		}
+		assert.Equalf(t, s.Subscriptions()[0].Count, 6, "notifications were counted")
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
@@ -492,9 +493,7 @@ func TestListTasks(t *testing.T) {
 			t.Errorf("%+v", is)
 		}
 		s.ForgetTask("t 1")
-		if len(s.Tasks()) != 1 {
-			t.Error("it is not forgotten")
-		}
+		assert.Equalf(t, len(s.Tasks()), 1, "it is not forgotten")
 	})
 }
 

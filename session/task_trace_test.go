@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -116,9 +117,7 @@ func TestTaskKeepsTheTraceContextOfItsCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 2 {
-				if got := string(jsonrpc.Get(f.params(i), "_meta", "traceparent")); got != want {
-					t.Errorf("request %d: %s, want %s", i, got, want)
-				}
+				assert.Equalf(t, string(jsonrpc.Get(f.params(i), "_meta", "traceparent")), want, "request %d", i)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -83,11 +84,7 @@ func TestShellActions(t *testing.T) {
 
 func TestKeyBindings(t *testing.T) {
 	_, err := tui.NewApp(t.Context(), tui.Config{Views: []*tui.Screen{newFruits(1).screen()}, Settings: tui.Settings{Keys: map[string][]string{"nope": {"a"}}}})
-	if err == nil || !strings.Contains(err.Error(), `"nope", which is not a valid action`) {
-		t.Errorf("an unknown action in the bindings gives %v", err)
-	}
+	assert.ErrorContains(t, err, `"nope", which is not a valid action`)
 	_, err = tui.NewApp(t.Context(), tui.Config{Views: []*tui.Screen{newFruits(1).screen()}, Settings: tui.Settings{Keys: map[string][]string{"fruits.bin": {"F"}}}})
-	if err == nil || !strings.Contains(err.Error(), "clash") {
-		t.Errorf("a clash in the bindings gives %v", err)
-	}
+	assert.ErrorContains(t, err, "clash")
 }

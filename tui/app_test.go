@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -211,9 +212,7 @@ func TestCopyChord(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("y").Overlay("y …").Has("v  copy value", "j  copy JSON (not available here)")
 		app.Press("v").Toast("copied value (7 B)")
-		if out := string(app.Output()); !strings.Contains(out, "\x1b]52;c;ZnJ1aXQgMA==") {
-			t.Error("the terminal got no order to copy")
-		}
+		assert.Contains(t, string(app.Output()), "\x1b]52;c;ZnJ1aXQgMA==")
 	})
 }
 
@@ -255,9 +254,7 @@ func TestLayoutFollowsSizeAndKeys(t *testing.T) {
 
 func TestThemeFollowsTheTerminalAndT(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		if got := app.State().Theme; got != "light" {
-			t.Errorf("the theme on a light terminal is %q", got)
-		}
+		assert.Equalf(t, app.State().Theme, "light", "the theme on a light terminal")
 		app.Press("T")
 		if got := app.State().Theme; got == "light" {
 			t.Error("T changed nothing")
@@ -269,9 +266,7 @@ func TestNoColor(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("j", "D").Overlay("Bin it?")
 		for _, code := range []string{"\x1b[38;", "\x1b[48;", "\x1b[31m", "\x1b[32m", ";38;", ";48;"} {
-			if strings.Contains(string(app.Output()), code) {
-				t.Errorf("NO_COLOR=yes prints %q", code)
-			}
+			assert.NotContains(t, string(app.Output()), code)
 		}
 		app.Press("esc")
 	}, tuitest.NoColor())
@@ -290,9 +285,7 @@ func TestPanicRestoresTheTerminalAndSaysWhatToReport(t *testing.T) {
 				t.Errorf("the error does not mention %s:\n%v", want, err)
 			}
 		}
-		if out := string(app.Output()); !strings.Contains(out, "\x1b[?1049l") || !strings.Contains(out, "\x1b[?25h") {
-			t.Error("the terminal was left in the alternate screen")
-		}
+		assert.Contains(t, string(app.Output()), "\x1b[?1049l", "\x1b[?25h")
 	}, tuitest.Config(func(c *tui.Config) { c.Report = "https://example.org/issues" }))
 }
 

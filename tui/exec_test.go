@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -100,8 +101,6 @@ func broken() *tui.Screen {
 func TestPanicWhileDrawing(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Send(tui.Navigate{View: "broken"})
-		if err := app.Ended(); err == nil || !strings.Contains(err.Error(), "no paint") {
-			t.Errorf("the UI ended with %v", err)
-		}
+		assert.ErrorContains(t, app.Ended(), "no paint")
 	}, tuitest.Views(newFruits(1).screen(), broken()), tuitest.Config(func(c *tui.Config) { c.Views = c.Views[2:] }))
 }

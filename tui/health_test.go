@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -29,9 +30,7 @@ func TestHealthAndSpinner(t *testing.T) {
 		session.Connected: Healthy, session.Connecting: Changing, session.Failed: Unhealthy, session.Disconnected: Stopped,
 		session.NeedsLogin: Locked,
 	} {
-		if got := HealthOf(state); got != want {
-			t.Errorf("%s is %d, want %d", state, got, want)
-		}
+		assert.Equalf(t, HealthOf(state), want, "%s", state)
 	}
 	frames := map[string]bool{}
 	for d := time.Duration(0); d < 4*time.Second; d += beatTime {
@@ -41,17 +40,13 @@ func TestHealthAndSpinner(t *testing.T) {
 		}
 		frames[s] = true
 	}
-	if len(frames) != 11 {
-		t.Errorf("%d frames, want 10 and a blank", len(frames))
-	}
+	assert.Equalf(t, len(frames), 11, "frames")
 }
 
 // Of an error that does not fit the reason is shown rather than what it led to.
 func TestReasonKeepsWhatLedToAnError(t *testing.T) {
 	const e = "the server exited with status 1: FATAL: lost the database"
 	for w, want := range map[int]string{80: e, 30: "FATAL: lost the database", 20: "lost the database", 4: "lost the database"} {
-		if got := reason(e, w); got != want {
-			t.Errorf("in %d cells: %q, want %q", w, got, want)
-		}
+		assert.Equalf(t, reason(e, w), want, "in %d cells", w)
 	}
 }

@@ -3,6 +3,7 @@ package tui_test
 import (
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -37,9 +38,7 @@ func TestBetween(t *testing.T) {
 		{"v0.4.0", "v0.3.0", ""},
 		{"nonsense", "v0.3.0", ""},
 	} {
-		if got := tui.ChangesBetween(log, tc.seen, tc.now); got != tc.want {
-			t.Errorf("from %s to %s: %q, want %q", tc.seen, tc.now, got, tc.want)
-		}
+		assert.Equalf(t, tui.ChangesBetween(log, tc.seen, tc.now), tc.want, "from %s to %s", tc.seen, tc.now)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // 10,000 changes a second wake the program 30 times a second and a few times
@@ -170,16 +171,10 @@ func TestRecallSurvivesARestart(t *testing.T) {
 	var s recall
 	s.load(file)
 	s.begin()
-	if got := s.move(true, "typed"); got != "tools" {
-		t.Errorf("up gives %q", got)
-	}
-	if got := s.move(true, ""); got != "traffic" {
-		t.Errorf("up again gives %q", got)
-	}
+	assert.Equalf(t, s.move(true, "typed"), "tools", "up")
+	assert.Equalf(t, s.move(true, ""), "traffic", "up again")
 	s.move(false, "")
-	if got := s.move(false, ""); got != "typed" {
-		t.Errorf("down to the end gives %q", got)
-	}
+	assert.Equalf(t, s.move(false, ""), "typed", "down to the end")
 	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the file has mode %v, %v", st.Mode(), err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -37,9 +38,7 @@ func TestRailStatusAndTicker(t *testing.T) {
 		app.Whole().HasNot("no traffic yet")
 
 		app.Press("shift+tab", "down", "enter")
-		if got := app.State().Server; got != "bad" {
-			t.Errorf("the server is %q", got)
-		}
+		assert.Equalf(t, app.State().Server, "bad", "the server")
 		app.Status().Has("bad", "✗ Error", "✗ server/discover")
 		app.Press("ctrl+p").Type("server good").Press("enter").Status().Has("good")
 		app.Press(":").Type("server ba").Press("tab", "enter").Status().Has("bad")
@@ -82,9 +81,7 @@ func TestManyServersFitTheRail(t *testing.T) {
 	}
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("shift+tab", "G").Pane("rail").Has("server 69").Press("enter")
-		if got := app.State().Server; got != "server 69" {
-			t.Errorf("the server is %q", got)
-		}
+		assert.Equalf(t, app.State().Server, "server 69", "the server")
 	}, opts...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -99,12 +100,8 @@ func TestKeysWinUntilTheFileChanges(t *testing.T) {
 		app.Press("M") // for the next run
 	}, set(dark))
 	in(t, func(t *testing.T, app *tuitest.App, _ *fruits) {
-		if s := app.State(); s.Theme != "dark" {
-			t.Errorf("a choice came back: %s", s.Theme)
-		}
-		if strings.Contains(app.Screen(), "mouse off") {
-			t.Error("the mouse is still off")
-		}
+		assert.Equalf(t, app.State().Theme, "dark", "a choice came back")
+		assert.NotContains(t, app.Screen(), "mouse off")
 	}, set(dark))
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -27,9 +28,7 @@ func TestChoices(t *testing.T) {
 		{strings.Repeat("q", 73), 80, strings.Repeat("q", 73) + "\n[y/N] "},
 		{strings.Repeat("q", 81), 80, strings.Repeat("q", 81) + " [y/N] "},
 	} {
-		if got := choices(c.question, c.width); got != c.want {
-			t.Errorf("%q at %d: %q", c.question, c.width, got)
-		}
+		assert.Equalf(t, choices(c.question, c.width), c.want, "%q at %d", c.question, c.width)
 	}
 }
 
@@ -40,9 +39,7 @@ func TestPairs(t *testing.T) {
 	if want := map[string]string{"Authorization": "Bearer a:b", "X": "y", "Empty": ""}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if base["authorization"] != "old" {
-		t.Error("the configuration was changed")
-	}
+	assert.Equalf(t, base["authorization"], "old", "the configuration was changed")
 	got, err = Pairs(nil, []string{"A= b=c "}, "=", "-e", "")
 	if err != nil || got["A"] != " b=c " {
 		t.Errorf("%q, %v", got, err)
@@ -55,9 +52,7 @@ func TestLogLine(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"db","data":"hello"}}`: "info db: hello",
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":{"a":1.0}}}`:            `error: {"a":1.0}`,
 	} {
-		if got := logLine([]byte(in)); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		assert.Equal(t, logLine([]byte(in)), want)
 	}
 }
 
@@ -68,9 +63,7 @@ func TestProgressText(t *testing.T) {
 		"7":                {Progress: 7},
 		"2 x":              {Progress: 2, HasTotal: true, Message: "x"},
 	} {
-		if got := progressText(p); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, progressText(p), want)
 	}
 }
 
@@ -83,9 +76,7 @@ func TestErrorLineIsOneLine(t *testing.T) {
 		Detail: "last\nwords", Next: "do this",
 	}, false)
 	want := `{"error":{"kind":"RpcError","code":-32602,"message":"s: tools/call x: two\nlines <b>; do this","cause":"last\nwords","status":null,"url":null,"data":{"a":9007199254740993}}}` + "\n"
-	if b.String() != want {
-		t.Errorf("got  %swant %s", b.String(), want)
-	}
+	assert.Equal(t, b.String(), want)
 }
 
 func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
@@ -118,7 +109,5 @@ func TestErrorTextBreaksAtBlanks(t *testing.T) {
 	var b strings.Builder
 	writeErrorText(&b, &failure.Error{Message: "no server was named", Next: "name one with -- COMMAND ARGS…, --url URL, --agent NAME or --server NAME"}, true, 60)
 	want := "error: no server was named\n  next    name one with -- COMMAND ARGS…, --url URL, --agent\n          NAME or --server NAME\n"
-	if b.String() != want {
-		t.Errorf("%s", b.String())
-	}
+	assert.Equal(t, b.String(), want)
 }

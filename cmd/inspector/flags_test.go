@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestParse(t *testing.T) {
@@ -40,9 +41,7 @@ func TestParseValues(t *testing.T) {
 		string(r.Metadata.JSON()):   `{"k":{"a":[1]}}`,
 		strings.Join(r.Target, " "): "x -5=6",
 	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		assert.Equal(t, got, want)
 	}
 	if !r.Quiet || r.ConnectTimeout == nil || *r.ConnectTimeout != 250*time.Millisecond {
 		t.Errorf("%+v", r)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // actionFolder has the action for GitHub.
@@ -60,9 +61,7 @@ func TestActionChecks(t *testing.T) {
 	}
 	// What is found fails the step, words stay words, and nothing of them is run.
 	o, dir, _ = actionRun(t, "CHECK_PROGRAM={mcphud}", "CHECK_COMMAND={mcphud}\nagent\n--stdio\n--ephemeral\n--name\na $(touch ran) b", "CHECK_SECTIONS=cost", "CHECK_ARGUMENTS=--budget 1")
-	if o.code != cli.ExitAssertion {
-		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
-	}
+	o.exits(t, cli.ExitAssertion)
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("a word of the command was run")
 	}
@@ -149,9 +148,7 @@ func TestActionDeclaresWhatItReads(t *testing.T) {
 	step := a.Runs.Steps[0]
 	passed := map[string]bool{}
 	for name, value := range step.Env {
-		if !strings.Contains(string(script), name) {
-			t.Errorf("the script does not read %s", name)
-		}
+		assert.Contains(t, string(script), name)
 		passed[value] = true
 	}
 	for name, in := range a.Inputs {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // In linear mode a server is added to a file, opened in the form and not removed after all, by lines.
@@ -24,13 +25,9 @@ func TestLinearAddsToAFile(t *testing.T) {
 		"Add mine to mcphud?", "+  mine:", "y) save and open", "saved to ~/.config/mcphud/mcphud.yaml",
 		"== mine › Entry", `1) name (required) = "mine"`, "Remove mine?", "-  mine:",
 	} {
-		if !strings.Contains(o.out, want) {
-			t.Errorf("it does not print %q", want)
-		}
+		assert.Contains(t, o.out, want)
 	}
-	if strings.Contains(o.out, "s3cret") {
-		t.Error("it prints a secret")
-	}
+	assert.NotContains(t, o.out, "s3cret")
 	b, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(b), "  mine:") || !strings.Contains(string(b), "s3cret-s3cret") {
 		t.Errorf("the file is %s, %v", b, err)
@@ -53,9 +50,7 @@ func TestLinearListsWhatCannotStart(t *testing.T) {
 		"broken: cannot start, x", "from ~/.cursor/mcp.json:1", "environment variable NOT_SET_ANYWHERE is not set", "1) broken (cannot start)",
 		"2) Or begin with: a template", "template (filesystem, github, github-container, postgres, slack, memory, ",
 	} {
-		if !strings.Contains(o.out, want) {
-			t.Errorf("it does not print %q", want)
-		}
+		assert.Contains(t, o.out, want)
 	}
 	if t.Failed() {
 		t.Logf("exit %d\n%s%s", o.code, o.out, o.stderr)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // raw sends bytes to the agent on a connection of its own and returns the status of the first answer, 0 if it hung up.
@@ -89,9 +90,7 @@ func code(js string, says ...string) func(*testing.T, *served) {
 			t.Errorf("ended well: %.300s", got)
 		}
 		for _, want := range says {
-			if !strings.Contains(got, want) {
-				t.Errorf("does not say %q: %.500s", want, got)
-			}
+			assert.Contains(t, got, want)
 		}
 	}
 }
@@ -196,9 +195,7 @@ var attacks = []struct {
 		many(30, func(int) {
 			ctx, cancel := context.WithCancel(t.Context())
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(frame))
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "sleep"} {
 				req.Header.Set(k, v)
 			}
@@ -239,15 +236,11 @@ var attacks = []struct {
 	{"a regular expression without end", code(`/^(a+)+$/.test("a".repeat(40)+"!")`)},
 	{"the function constructor", func(t *testing.T, s *served) {
 		a := s.call("execute_code", `{"code":"[typeof require, typeof process, typeof fetch, typeof Function('return this')().std, typeof Function('return this')().os].join()"}`)
-		if got := a.text(t); !strings.Contains(got, "undefined,undefined,undefined,undefined,undefined") {
-			t.Errorf("within reach: %s", got)
-		}
+		assert.Contains(t, a.text(t), "undefined,undefined,undefined,undefined,undefined")
 	}},
 	{"a prototype for the next caller", func(t *testing.T, s *served) {
 		s.call("execute_code", `{"code":"Object.prototype.evil=1; Array.prototype.map=null; globalThis.kept=1"}`)
-		if got := s.call("execute_code", `{"code":"[typeof ({}).evil, typeof [].map, typeof kept].join()"}`).text(t); !strings.Contains(got, "undefined,function,undefined") {
-			t.Errorf("the next caller sees %s", got)
-		}
+		assert.Contains(t, s.call("execute_code", `{"code":"[typeof ({}).evil, typeof [].map, typeof kept].join()"}`).text(t), "undefined,function,undefined")
 	}},
 	{"100 MB of output", func(t *testing.T, s *served) {
 		r := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"const x='x'.repeat(65536); for(let i=0;i<1600;i++) console.log(x)","timeout":20000}}}`)

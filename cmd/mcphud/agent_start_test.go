@@ -21,21 +21,18 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestA1_Port(t *testing.T) {
 	t.Parallel()
 	port := nettest.FreePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
-	if s := serveAgent(t, "--port", strconv.Itoa(port)); s.url != url {
-		t.Errorf("--port %d: %s", port, s.url)
-	}
+	assert.Equalf(t, serveAgent(t, "--port", strconv.Itoa(port)).url, url, "--port %d", port)
 	port = nettest.FreePort(t)
 	url = fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	s := serveIn(t, t.TempDir(), []string{"AGENT_PORT=" + strconv.Itoa(port)})
-	if s.url != url {
-		t.Errorf("AGENT_PORT=%d: %s", port, s.url)
-	}
+	assert.Equalf(t, s.url, url, "AGENT_PORT=%d", port)
 	if ln, err := net.Listen("tcp", "[::1]:0"); err == nil { // clients that say localhost may mean this one
 		_ = ln.Close()
 		if r, err := s.send("GET", fmt.Sprintf("http://[::1]:%d/health", port), ""); err != nil || r.status != 200 {
@@ -44,9 +41,7 @@ func TestA1_Port(t *testing.T) {
 	}
 
 	e := refused(t, nil, "--port", strconv.Itoa(port))
-	if !strings.Contains(e.Message, strconv.Itoa(port)) || !strings.Contains(e.Message, "--port") {
-		t.Errorf("a port that is taken: %s", e.Message)
-	}
+	assert.Contains(t, e.Message, strconv.Itoa(port), "--port")
 	if runtime.GOOS == "linux" && !strings.Contains(e.Message, fmt.Sprintf("(pid %d)", s.cmd.Process.Pid)) {
 		t.Errorf("it does not say by whom: %s", e.Message)
 	}
@@ -107,19 +102,13 @@ func TestA9_OtherMachinesNeedAToken(t *testing.T) {
 	if r := s.post(list); r.status != 401 || !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
 		t.Errorf("without a token: %d %v", r.status, r.header)
 	}
-	if r := s.post(list, "Authorization", "Bearer wrong"); r.status != 401 {
-		t.Errorf("with a wrong one: %d", r.status)
-	}
+	assert.Equalf(t, s.post(list, "Authorization", "Bearer wrong").status, 401, "with a wrong one")
 	if r := s.post(list, "Authorization", "Bearer "+token); r.status != 200 || r.rpc(t).Error != nil {
 		t.Errorf("with the token: %d %.300s", r.status, r.body)
 	}
-	if r := s.get("/health"); r.status != 200 {
-		t.Errorf("/health asks who it is: %d", r.status)
-	}
+	assert.Equalf(t, s.get("/health").status, 200, "/health asks who it is")
 	for _, what := range []string{s.log(), s.get("/metrics", "Authorization", "Bearer "+token).body} {
-		if strings.Contains(what, token) {
-			t.Errorf("the token is told: %s", what)
-		}
+		assert.NotContains(t, what, token)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // going starts a call and returns what its answer will be; it waits until the call runs.
@@ -147,9 +148,7 @@ func TestE5_APanicEndsNothingElse(t *testing.T) {
 	if !s.running() || !faketest.Alive(pid) {
 		t.Error("the process is gone")
 	}
-	if !strings.Contains(s.log(), "goroutine ") {
-		t.Errorf("the log has no stack: %s", s.log())
-	}
+	assert.Contains(t, s.log(), "goroutine ")
 }
 
 // No exit leaves a process behind, also not one that runs a loop without end.

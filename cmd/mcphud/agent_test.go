@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,7 +15,10 @@ import (
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/pgtest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -180,5 +185,109 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 		if e := refused(t, nil, "--port", "0", "--store", file); !strings.Contains(e.Message, file+" is damaged or not a database; remove it") || strings.Count(e.Message, "remove it") != 1 {
 			t.Errorf("%s: %s", name, e.Message)
 		}
+	}
+}
+
+func TestC2_FileInTheConfigurationFolder(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	path := filepath.Join(home, ".config", "mcphud", "agent.yaml")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	port := strconv.Itoa(nettest.FreePort(t))
+	require.NoError(t, os.WriteFile(path, []byte("name: from file\nmaxRequestSize: 1kb\nconcurrency: 3\ncolour: blue\nport: "+port+"\n"), 0o600))
+	s := serveIn(t, home, []string{"AGENT_PORT=" + port})
+	assert.Contains(t, s.get("/health").body, `"from file"`)
+	if r := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + strings.Repeat("x", 1024) + `"}}}`); r.status != 413 {
+		t.Errorf("maxRequestSize: %d %.200s", r.status, r.body)
+	}
+	assert.Contains(t, s.get("/queue").body, `"concurrency":3`)
+	assert.Contains(t, s.log(), `"line":4`, "colour")
+	e := refused(t, nil, "--port", "0", "--config", filepath.Join(home, "none.yaml"))
+	assert.Contains(t, e.Message, "none.yaml")
+}
+
+// On stderr is the line that says it is ready, and log records as JSON.
+func TestAgentLogsJSONLines(t *testing.T) {
+	t.Parallel()
+	s := serveAgent(t, "--ephemeral", "--log-level", "debug")
+	s.call("echo", `{"message":"a\nb"}`).text(t)
+	require.Eventually(t, "the call in the log", func() bool { return strings.Contains(s.log(), "MCP tool called") })
+	called, settings := 0, map[string]any{}
+	for line := range strings.Lines(s.log()) {
+		if strings.HasPrefix(line, "listening on ") {
+			continue
+		}
+		var rec map[string]any
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			t.Errorf("no JSON: %q", line)
+			continue
+		}
+		switch rec["msg"] {
+		case "MCP tool called":
+			called++
+			for _, key := range []string{"tool", "tenant_id", "duration_ms", "trace_id"} {
+				if _, ok := rec[key]; !ok {
+					t.Errorf("no %s in %s", key, line)
+				}
+			}
+		case "settings":
+			settings = rec
+		}
+	}
+	if called != 1 || settings["ephemeral"] != "true (flag)" || settings["concurrency"] != "1 (default)" {
+		t.Errorf("%d calls, settings from %v", called, settings)
+	}
+}
+
+const madeAgent = `{"agent_name":"a","tenant_id":"t","user_id":"u","description":"x","output_schema":{"type":"object"}}`
+
+// Two agents on one database are one to their users; a server that goes fails calls, which work again when it is back.
+func TestBackendAgentsShareAStore(t *testing.T) {
+	t.Parallel()
+	pg := pgtest.Private(t)
+	url := pg.URL("postgres")
+	a, b := serveAgent(t, "--store", url), serveIn(t, t.TempDir(), []string{"AGENT_STORE=" + url})
+	a.call("create_agent", madeAgent).text(t)
+	const read = `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"my-agents://list","_meta":{"tenant_id":"t"}}}`
+	assert.Contains(t, b.post(read).body, "agentlet://user/u/a")
+	assert.Contains(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_agent","arguments":`+madeAgent+`}}`).body, "is taken")
+	if got := b.call("lookup_entity", `{"tenant_id":"t","entity_type":"person","query":"a"}`).text(t); !strings.Contains(got, "nearest") && !strings.Contains(got, "success") {
+		t.Error(got)
+	}
+	require.NoError(t, pg.Stop())
+	for _, tool := range []string{`"create_agent","arguments":` + strings.Replace(madeAgent, `"a"`, `"b"`, 1), `"lookup_entity","arguments":{"tenant_id":"t","entity_type":"person","query":"a"}`} {
+		r := b.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + tool + `}}`)
+		assert.Contains(t, r.body, "the store cannot be reached", "PostgreSQL at ", `"retryAfterMs":1000`)
+	}
+	gone := agentCommand(t, t.TempDir(), nil, "--port", "0", "--store", url)
+	finish(t, gone).exits(t, cli.ExitUnreachable, "cannot reach PostgreSQL at ")
+	require.NoError(t, pg.Start())
+	b.call("create_agent", strings.Replace(madeAgent, `"a"`, `"b"`, 1)).text(t)
+	assert.Contains(t, a.post(read).body, "agentlet://user/u/b")
+}
+
+// A password is neither shown nor left unmentioned.
+func TestTheStoresPasswordIsNotShown(t *testing.T) {
+	t.Parallel()
+	const url = "postgres://u:pw12345@127.0.0.1:1/d?sslmode=disable"
+	for _, env := range []string{"", "AGENT_STORE=" + url} {
+		args := []string{"--port", "0"}
+		if env == "" {
+			args = append(args, "--store", url)
+		}
+		o := finish(t, agentCommand(t, t.TempDir(), []string{env}, args...))
+		if o.code != cli.ExitUnreachable || strings.Contains(o.stderr, "pw12345") || !strings.Contains(o.stderr, "cannot reach PostgreSQL at 127.0.0.1:1: check that it runs, and the address") {
+			t.Errorf("exit %d: %s", o.code, o.stderr)
+		}
+		if warned := strings.Contains(o.stderr, "the password of --store is in process listings"); warned != (env == "") {
+			t.Errorf("warned %v: %s", warned, o.stderr)
+		}
+	}
+	o := finish(t, agentCommand(t, t.TempDir(), nil, "--port", "0", "--queue", "nats://u:pw12345@127.0.0.1:1", "--register", "nats://u:pw12345@127.0.0.1:1/routes"))
+	if strings.Contains(o.stderr, "pw12345") || !strings.Contains(o.stderr, "set AGENT_QUEUE instead") || !strings.Contains(o.stderr, "set AGENT_REGISTER instead") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	if o := mcphud(t, "config", "explain", "agent", "--store", url, "--format", "text"); strings.Contains(o.out, "pw12345") || !strings.Contains(o.out, "postgres://***@127.0.0.1:1/d") {
+		t.Error(o.out)
 	}
 }

@@ -109,9 +109,7 @@ func TestP10_E11_UnansweredQuestionsEndInExit8(t *testing.T) {
 		t.Errorf("declined: exit %d, %s", declined.code, declined.stderr)
 	}
 	text := mcphud(t, "tools", "call", "test_elicitation", "message=Who?", "--capabilities", "elicitation", "--format", "text", "--url", newAsker(t).http)
-	if text.code != cli.ExitNeedsInput || !strings.Contains(text.stderr, "asked   form: Who? (username, email)") {
-		t.Errorf("as text: exit %d, %s", text.code, text.stderr)
-	}
+	text.exits(t, cli.ExitNeedsInput, "asked   form: Who? (username, email)")
 }
 
 // A call that wants a page to be visited first (-32042) is made again once that is agreed to, and else names the page.
@@ -253,23 +251,17 @@ func TestPeerEverythingAsks(t *testing.T) {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	o = mcphud(t, target(s, "tools", "call", asks, "--answer", "decline", "--format", "json")...)
-	if o.code != 0 || !strings.Contains(o.out, "declined") {
-		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, 0, "declined")
 	for name, url := range map[string]string{"http": peertest.EverythingHTTP(t).Server.URL, "sse": peertest.EverythingSSE(t).Server.URL} {
 		o = mcphud(t, "tools", "call", asks, "--answer", `{"name":"Ann"}`, "--format", "json", "--url", url)
-		if o.code != 0 || !strings.Contains(o.out, "Ann") {
-			t.Errorf("over %s: exit %d, %s %s", name, o.code, o.out, o.stderr)
-		}
+		o.prints(t, 0, "Ann")
 		o = mcphud(t, "tools", "call", asks, "--capabilities", "elicitation", "--format", "json", "--url", url)
 		if e := o.errorLine(t); o.code != cli.ExitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
 			t.Errorf("over %s: exit %d, %s", name, o.code, o.stderr)
 		}
 	}
 	o = mcphud(t, target(s, "tools", "call", "trigger-sampling-request", "prompt=colour", "--answer", colour, "--format", "json")...)
-	if o.code != 0 || !strings.Contains(o.out, "blue") {
-		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, 0, "blue")
 	// A client with roots is asked for them, and has none.
 	if o = mcphud(t, target(s, "tools", "call", "get-roots-list", "--as", "claude-code", "--format", "json")...); o.code != 0 {
 		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // explanation is what auth explain prints as JSON.
@@ -48,14 +49,10 @@ func TestAuthExplain(t *testing.T) {
 	if first.State != auth.Done || first.Section == "" || first.Asks == "" || len(first.Sent) != 2 || first.Sent[0].Answer != "401 Unauthorized" || first.Sent[1].Answer != "200 OK" || !strings.HasPrefix(first.Sent[1].Request, "GET http://") {
 		t.Errorf("%+v", first)
 	}
-	if n := len(srv.Issuer.Calls("/register")) + len(srv.Issuer.Calls("/authorize")) + len(srv.Issuer.Calls("/token")); n != 0 {
-		t.Errorf("%d requests of a login", n)
-	}
+	assert.Equalf(t, len(srv.Issuer.Calls("/register"))+len(srv.Issuer.Calls("/authorize"))+len(srv.Issuer.Calls("/token")), 0, "requests of a login")
 	text := mcphud(t, "auth", "explain", "--format", "text", srv.URL).ok(t)
 	for _, want := range []string{"✓ 1 discover resource: done", "asked: find the protected-resource metadata", "401 Unauthorized", srv.Issuer.URL} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
-		}
+		assert.Contains(t, text, want)
 	}
 }
 
@@ -211,9 +208,7 @@ func TestAuthStatusAndLogout(t *testing.T) {
 	if len(all[1].Issuer.Calls("/revoke")) == 0 || len(logins()) != 0 {
 		t.Error("the other login is still there")
 	}
-	if text := finish(t, run("auth", "status", "--format", "text")).ok(t); !strings.Contains(text, "no logins are kept") {
-		t.Error(text)
-	}
+	assert.Contains(t, finish(t, run("auth", "status", "--format", "text")).ok(t), "no logins are kept")
 }
 
 // A server without logins answers a GET with a stream, which stays open: that is its answer, and nothing to wait for.

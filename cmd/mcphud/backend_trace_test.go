@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/tasks"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/rpc"
@@ -87,8 +88,6 @@ func TestBackendTraceOfACallThatAnotherReplicaEnds(t *testing.T) {
 	var text strings.Builder
 	_ = tree.Write(&text, 120, nil) // a Builder takes everything
 	for _, want := range []string{"end not recorded", "agent demo (2) sleep", "task, polled"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, text.String())
-		}
+		assert.Contains(t, text.String(), want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // outcomes are the lines that many calls print.
@@ -62,9 +63,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("exit %d, %q\n%s", o.code, got, o.stderr)
 	}
 	o = mcphud(t, append(add, "--format", "text")...)
-	if o.code != cli.ExitTool || !strings.Contains(o.out, "✓ ok  0  ") || !strings.Contains(o.out, "3 calls, 1 failed") {
-		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitTool, "✓ ok  0  ", "3 calls, 1 failed")
 	o = mcphud(t, append(add, "--format", "raw", "--expect", ".isError or .structuredContent.sum == 5")...)
 	if o.code != cli.ExitAssertion || strings.Count(o.out, `"jsonrpc":"2.0"`) != 3 {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
@@ -146,8 +145,6 @@ func TestBatchIsInterrupted(t *testing.T) {
 		if got := outcomes(t, stdout.String()); o.code != cli.ExitInterrupted || !slices.Equal(got, []string{"ok"}) {
 			t.Errorf("exit %d, %q, %s", o.code, got, stderr.String())
 		}
-		if told := strings.Contains(contents(journal), "notifications/cancelled"); told != (last != "") {
-			t.Errorf("after %q the server was told: %t", last, told)
-		}
+		assert.Equalf(t, strings.Contains(contents(journal), "notifications/cancelled"), last != "", "after %q the server was told", last)
 	}
 }

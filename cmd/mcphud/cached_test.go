@@ -28,9 +28,7 @@ func TestF6_CacheOfTheUI(t *testing.T) {
 		_, _ = s.f.WriteString("\x07")
 		return strings.Contains(s.written(), "cached ")
 	})
-	if o := mcphud(t, "tools", "call", "queue_status", "--cache", "5m", "--url", url); o.code != cli.ExitFailure {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "tools", "call", "queue_status", "--cache", "5m", "--url", url).exits(t, cli.ExitFailure)
 	if o := mcphud(t, "--cache", "-5m", url); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}

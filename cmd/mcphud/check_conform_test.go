@@ -77,9 +77,7 @@ func TestCheckConformRule(t *testing.T) {
 	if o.code != 0 || len(r.Findings) != 1 || r.Findings[0].ID != "conform/stdout-clean" || !strings.Contains(r.Findings[0].Evidence, "handling") {
 		t.Errorf("exit %d, %+v, %s", o.code, r.Findings, o.stderr)
 	}
-	if o := mcphud(t, fake(t, behave.Good, "check", "conform", "--rule", "pings")...); o.code != 1 || !strings.Contains(o.stderr, "no rule of conform is named like") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, fake(t, behave.Good, "check", "conform", "--rule", "pings")...).exits(t, 1, "no rule of conform is named like")
 }
 
 // The command of a finding names the server and the revision, and makes the request that was answered wrong.
@@ -151,7 +149,5 @@ func TestConformanceCheckSuite(t *testing.T) {
 	if !strings.Contains(o.out, "this one is reached by stdio") {
 		t.Errorf("exit %d, %s, %s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "check", "conform", "--suite", t.TempDir(), "--", s.Command); o.code != 1 || !strings.Contains(o.stderr, "not installed") {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "check", "conform", "--suite", t.TempDir(), "--", s.Command).exits(t, 1, "not installed")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // planted is the rule of fuzz that names what a tool of the profile hostile does, over each transport, or "- " and why none does.
@@ -169,9 +170,7 @@ func TestCheckFuzzFindsInjectedFaults(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("%q", found)
 			}
-			if f := r.Findings[i]; !strings.Contains(f.Message, `arguments: {"message":""} (seen once, and not again with the same arguments: it does not depend on them)`) {
-				t.Errorf("%s", f.Message)
-			}
+			assert.Contains(t, r.Findings[i].Message, `arguments: {"message":""} (seen once, and not again with the same arguments: it does not depend on them)`)
 			if o := mcphud(t, "check", "fuzz", "--replay", "--failures", dir, "--format", "text", "--fail-on", "never", "--url", url); !strings.Contains(o.ok(t), "  fixed ") || strings.Contains(o.out, "still there") {
 				t.Errorf("%s", o.out)
 			}

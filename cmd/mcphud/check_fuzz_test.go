@@ -59,9 +59,7 @@ func TestCheckFuzzReplays(t *testing.T) {
 		return mcphud(t, append(append([]string{"check", "fuzz", "--failures", dir, "--allow", "rpc_error", "--only", "rpc_error"}, args...), fake(t, behave.Good)...)...)
 	}
 	o := run("--seed", "9", "--runs", "2", "--format", "text", "--fail-on", "warning")
-	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "seed 9") || !strings.Contains(o.out, "mcphud tools call rpc_error -- ") {
-		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitAssertion, "seed 9", "mcphud tools call rpc_error -- ")
 	o = run("--replay", "--format", "text", "--fail-on", "never")
 	if !strings.Contains(o.ok(t), "still there") || !strings.Contains(o.out, "0 of 1 kept failures are fixed") {
 		t.Errorf("%s", o.out)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // linted is the report of the section lint on a server, and what it says of clients.
@@ -94,9 +95,7 @@ func TestCheckLintClients(t *testing.T) {
 	}) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
-	if o := mcphud(t, target(s, "check", "lint", "--client", "curser")...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "cursor") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, target(s, "check", "lint", "--client", "curser")...).exits(t, cli.ExitFailure, "cursor")
 }
 
 // The servers that everybody knows have no error, and what is told of them was looked at one by one.
@@ -121,7 +120,5 @@ func TestPeerCheckLint(t *testing.T) {
 		}
 	}
 	o := mcphud(t, target(peertest.Everything(t), "check", "lint", "--format", "text")...)
-	if !strings.Contains(o.out, "Claude Code") || !strings.Contains(o.out, "lint/format-openai") {
-		t.Error(o.out)
-	}
+	assert.Contains(t, o.out, "Claude Code", "lint/format-openai")
 }

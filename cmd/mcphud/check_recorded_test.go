@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // changeable is a server whose tools a test replaces.
@@ -55,9 +56,7 @@ func TestCheckSafetyPins(t *testing.T) {
 	want := func(o outcome) {
 		t.Helper()
 		for _, w := range []string{"safety/changed-under-pin", "security: readOnlyHint true → false, first seen on ", "behaviour change: description changed: ", "agent pages in "} {
-			if !strings.Contains(o.out, w) {
-				t.Errorf("no %s in %s", w, o.out)
-			}
+			assert.Contains(t, o.out, w)
 		}
 		if o.code != cli.ExitAssertion || strings.Contains(o.out, `"name":"stay"`) {
 			t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
@@ -65,17 +64,13 @@ func TestCheckSafetyPins(t *testing.T) {
 	}
 	want(again("check", "safety", "--format", "json", "--url", url))
 	// This process is another user, who has no router.
-	if o := mcphud(t, "check", "safety", "--format", "json", "--url", url); o.code != 0 || !strings.Contains(o.out, `"findings":[]`) {
-		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
-	}
+	mcphud(t, "check", "safety", "--format", "json", "--url", url).prints(t, 0, `"findings":[]`)
 	files, err := filepath.Glob(filepath.Join(cmd.Dir, "..", "*", ".state", "mcphud", "routers", "*.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	want(mcphud(t, "check", "safety", "--format", "json", "--pins", files[0], "--url", url))
-	if o := mcphud(t, "check", "safety", "--pins", files[0]+".no", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--pins: ") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "check", "safety", "--pins", files[0]+".no", "--url", url).exits(t, cli.ExitFailure, "--pins: ")
 }
 
 // Secrets in results are found in journals, in the history, and in what other sections of the run receive, and are shown nowhere.

@@ -22,6 +22,7 @@ import (
 	reports "github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -58,9 +59,7 @@ func validJSON(t *testing.T, schema, doc string) {
 	require.NoError(t, err)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
 	require.NoError(t, err)
-	if err := s.Validate(v); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Validate(v))
 }
 
 // The reports of real servers, a good one and a hostile one, are what their schemas say, and each has every finding.
@@ -132,9 +131,7 @@ func TestCheckPrintsAReport(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	o, dir := checkedIn(t, map[string]string{"mcphud.lock": "{\n \"x\": 1\n}\n"}, append([]string{"--report", "sarif=-", "--report", "junit=a.xml"}, args...)...)
-	if o.code != cli.ExitAssertion || !strings.Contains(o.out, `"uri":"mcphud.lock"`) {
-		t.Errorf("exit %d: %s", o.code, o.out)
-	}
+	o.prints(t, cli.ExitAssertion, `"uri":"mcphud.lock"`)
 	if _, err := os.Stat(filepath.Join(dir, "a.xml")); err != nil {
 		t.Error(err)
 	}
@@ -155,9 +152,7 @@ func TestCheckIgnores(t *testing.T) {
 		t.Errorf("%+v", r.Findings)
 	}
 	o, _ = checkedIn(t, list, append([]string{"--format", "text"}, args...)...)
-	if !strings.Contains(o.out, "matches nothing: cost/no-such ("+filepath.Join(".mcphud", "check.yaml")+":4)") {
-		t.Error(o.out)
-	}
+	assert.Contains(t, o.out, "matches nothing: cost/no-such ("+filepath.Join(".mcphud", "check.yaml")+":4)")
 }
 
 func TestCheckBaseline(t *testing.T) {
@@ -171,23 +166,17 @@ func TestCheckBaseline(t *testing.T) {
 	require.NoError(t, err)
 	files := map[string]string{"known.json": string(known)}
 	o, _ = checkedIn(t, files, slices.Concat([]string{"cost", "--budget", "10", "--baseline", "known.json", "--format", "text"}, agent)...)
-	if o.code != 0 || !strings.Contains(o.out, "still there, 0 are new, 0 are fixed") {
-		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, 0, "still there, 0 are new, 0 are fixed")
 	// What is fixed is told, also to code scanning; what another section found is not.
 	o, _ = checkedIn(t, files, slices.Concat([]string{"cost", "--baseline", "known.json", "--report", "sarif"}, agent)...)
-	if o.code != 0 || !strings.Contains(o.out, `"baselineState":"absent"`) || !strings.Contains(o.out, `"ruleId":"cost/over-budget"`) {
-		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, 0, `"baselineState":"absent"`, `"ruleId":"cost/over-budget"`)
 	o, _ = checkedIn(t, files, slices.Concat([]string{"lint", "--baseline", "known.json", "--fail-on", "never", "--format", "json"}, agent)...)
 	if r := reportOf(t, o.out); len(r.Baseline.Fixed) > 0 {
 		t.Errorf("%+v", r.Baseline)
 	}
 	// A new finding counts.
 	o, _ = checkedIn(t, map[string]string{"known.json": `{"version":1,"findings":[]}`}, slices.Concat([]string{"cost", "--budget", "10", "--baseline", "known.json"}, agent)...)
-	if o.code != cli.ExitAssertion {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	o.exits(t, cli.ExitAssertion)
 }
 
 // What is wrong is said before a server is started, with its place.
@@ -222,9 +211,7 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%q: a report is there", c.args)
 		}
 	}
-	if o := mcphud(t, "check", "lnit", "--url", "http://127.0.0.1:1/mcp"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "did you mean lint") {
-		t.Errorf("exit %d, %s; the server was asked first", o.code, o.stderr)
-	}
+	mcphud(t, "check", "lnit", "--url", "http://127.0.0.1:1/mcp").exits(t, cli.ExitFailure, "did you mean lint")
 }
 
 // A server that dies in the middle gives a whole report, in which that is a finding.
@@ -361,9 +348,7 @@ func TestCheckAll(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != cli.ExitAssertion || len(all.Reports) != 3 {
 		t.Fatalf("exit %d, %v: %s\n%s", o.code, err, o.out, o.stderr)
 	}
-	if !strings.Contains(o.stderr, "off is disabled") {
-		t.Error(o.stderr)
-	}
+	assert.Contains(t, o.stderr, "off is disabled")
 	for _, r := range all.Reports {
 		if broken := r.Server.Name == "two"; broken != (r.Findings[0].ID == "server/unreachable") || broken != (r.Findings[0].Ignored == "not today") {
 			t.Errorf("%+v", r)
@@ -375,14 +360,10 @@ func TestCheckAll(t *testing.T) {
 	sarif, err := os.ReadFile(filepath.Join(dir, "a.sarif"))
 	require.NoError(t, err)
 	validJSON(t, "testdata/sarif-schema-2.1.0.json", string(sarif))
-	if n := bytes.Count(sarif, []byte(`"automationDetails":{"id":"mcphud/`)); n != 3 {
-		t.Errorf("%d runs", n)
-	}
+	assert.Equalf(t, bytes.Count(sarif, []byte(`"automationDetails":{"id":"mcphud/`)), 3, "runs")
 	// One baseline has what is known of each, also where one of them is examined by itself.
 	o, dir = checkedIn(t, files, "cost", "--all", "--config", "all.json", "--budget", "10", "--write-baseline", "known.json")
-	if o.code != 0 || !strings.Contains(o.stderr, "wrote known.json: ") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	o.exits(t, 0, "wrote known.json: ")
 	known, err := os.ReadFile(filepath.Join(dir, "known.json"))
 	require.NoError(t, err)
 	files["known.json"] = string(known)
@@ -394,9 +375,7 @@ func TestCheckAll(t *testing.T) {
 	}
 	files["known.json"] = `{"version":2,"servers":{"one":[]}}`
 	o, _ = checkedIn(t, files, "cost", "--config", "all.json", "--budget", "10", "--baseline", "known.json", "--server", "three")
-	if o.code != cli.ExitAssertion || !strings.Contains(o.stderr, "known.json has nothing of three: it has one") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	o.exits(t, cli.ExitAssertion, "known.json has nothing of three: it has one")
 	none := filepath.Join(dir, "none.json")
 	require.NoError(t, os.WriteFile(none, []byte(`{"mcpServers":{},"version":1}`), 0o600))
 	for want, args := range map[string][]string{
@@ -405,9 +384,7 @@ func TestCheckAll(t *testing.T) {
 		"a lock is compared with":  {"contract"},
 		"no server that may start": {"--config", none},
 	} {
-		if o := mcphud(t, append([]string{"check", "--all", "--format", "json"}, args...)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
-			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
-		}
+		mcphud(t, append([]string{"check", "--all", "--format", "json"}, args...)...).exits(t, cli.ExitFailure, want)
 	}
 }
 
@@ -439,11 +416,7 @@ func TestCheckListRules(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
 	o = mcphud(t, "check", "--list-rules", "cost/over-budget", "--format", "text")
-	if o.code != 0 || !strings.Contains(o.out, "\nwhy") || !strings.Contains(o.out, "\nsource") {
-		t.Errorf("exit %d: %s", o.code, o.out)
-	}
+	o.prints(t, 0, "\nwhy", "\nsource")
 	o = mcphud(t, "check", "--list-rules", "cost/over-budged", "--format", "text")
-	if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "did you mean cost/over-budget") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	o.exits(t, cli.ExitFailure, "did you mean cost/over-budget")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // difference is how two answers differ, as it is printed.
@@ -40,9 +41,7 @@ func TestCompareTargets(t *testing.T) {
 		t.Errorf("%d real %d %s", o.code, d.Real, o.stderr)
 	}
 	o = mcphud(t, "tools", "call", "echo", "message=hi", "--compare", one, "--format", "text", "--url", other)
-	if o.code != cli.ExitOK || !strings.Contains(o.out, "before") || !strings.Contains(o.out, "the same") {
-		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitOK, "before", "the same")
 }
 
 // A read-only tool is called twice to learn what varies; any other only where that was said.
@@ -94,9 +93,7 @@ func TestCompareNeverGuessesThatAnswersAreTheSame(t *testing.T) {
 	if o.code != cli.ExitAssertion || d.Same || d.Real != 0 || d.Guesses != 4 || d.Twice {
 		t.Errorf("asked once: exit code %d, %+v", o.code, d)
 	}
-	if !strings.Contains(o.stderr, "--ignore /structuredContent/account") || !strings.Contains(o.stderr, "--twice") || !strings.Contains(o.stderr, "4 possible differences") {
-		t.Errorf("it does not say what to do: %s", o.stderr)
-	}
+	assert.Contains(t, o.stderr, "--ignore /structuredContent/account", "--twice", "4 possible differences")
 	if o, d := call("book", "--ignore", "/structuredContent/md5", "--ignore", ".structuredContent | .account, .retryMs"); o.code != cli.ExitAssertion || d.Same || d.Guesses != 1 || d.Expected != 3 {
 		t.Errorf("some are ignored: exit code %d, %+v", o.code, d)
 	}
@@ -129,7 +126,5 @@ func TestCompareIsRefused(t *testing.T) {
 	}
 	everything := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	o := mcphud(t, "tools", "call", "random_bytes", "n=1", "--compare", everything, "--format", "json", "--url", one)
-	if o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no tool") {
-		t.Errorf("%d %s", o.code, o.stderr)
-	}
+	o.exits(t, cli.ExitTool, "there is no tool")
 }

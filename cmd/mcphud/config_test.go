@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/settings"
 	"github.com/mcphud/mcphud/cmd/verb/serve/options"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // explaining is config explain as a script reads it.
@@ -367,9 +368,7 @@ func TestC1_ExplainForPeople(t *testing.T) {
 		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml and ",
 		"\n  --all lists them\n",
 	} {
-		if !strings.Contains(o.out, line) {
-			t.Errorf("no %q in\n%s", line, o.out)
-		}
+		assert.Contains(t, o.out, line)
 	}
 	lines := strings.Count(o.out, "  not there  ")
 	all := finish(t, explainer(t, "", "", nil, "--all", "--format", "text"))

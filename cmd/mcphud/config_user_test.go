@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // withConfig prepares a run in a home whose config.yaml has this text.
@@ -54,9 +55,7 @@ func TestUserConfigOfCommands(t *testing.T) {
 		t.Errorf("a flag does not come first: %+v", got)
 	}
 	cmd, _ = withConfig(t, "timeout: [", "tools", "list", "--url", url)
-	if got := finish(t, cmd); got.code != 0 || !strings.Contains(got.stderr, "config.yaml:1:") {
-		t.Errorf("a broken file: %+v", got)
-	}
+	finish(t, cmd).exits(t, 0, "config.yaml:1:")
 }
 
 func TestUserConfigTimeout(t *testing.T) {
@@ -97,13 +96,9 @@ func TestUserConfigRedacts(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(dir, "j.jsonl"))
 	require.NoError(t, err)
 	for _, secret := range []string{"4711-2580-1379", "corp_00ff", "0815-X-0815"} {
-		if strings.Contains(string(b), secret) {
-			t.Errorf("%s is in the journal", secret)
-		}
+		assert.NotContains(t, string(b), secret)
 	}
-	if !strings.Contains(string(b), "kept") {
-		t.Errorf("the journal does not have the request:\n%s", b)
-	}
+	assert.Contains(t, string(b), "kept")
 }
 
 // The history is as long as the file says, and off where it says so; a variable comes first.
@@ -150,9 +145,7 @@ func TestConfigExplainUserConfig(t *testing.T) {
 	}
 	for _, s := range e.General.Settings {
 		if w, ok := want[s.Name]; ok {
-			if have := s.Value + " " + s.Source; have != w {
-				t.Errorf("%s: %s, want %s", s.Name, have, w)
-			}
+			assert.Equalf(t, s.Value+" "+s.Source, w, "%s", s.Name)
 			delete(want, s.Name)
 		}
 		if s.Name == "theme" && (len(s.Overridden) != 1 || s.Overridden[0].Line != 1) {
@@ -187,30 +180,20 @@ func TestConfigEdit(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "\nmouse: false\n") {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	if got := edit(dir, `echo "theme: [" >> "$1"`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "config.draft.yaml") || !strings.Contains(got.stderr, "config.yaml:") {
-		t.Errorf("%+v", got)
-	}
+	edit(dir, `echo "theme: [" >> "$1"`).exits(t, cli.ExitFailure, "config.draft.yaml", "config.yaml:")
 	if after, _ := os.ReadFile(file); string(after) != string(b) {
 		t.Error("a broken file took the place of the old one")
 	}
-	if got := edit(dir, `echo "imges: none" >> "$1"`); got.code != 0 || !strings.Contains(got.stderr, "did you mean images?") {
-		t.Errorf("%+v", got)
-	}
-	if got := edit(dir, `true`); got.code != 0 || !strings.Contains(got.stderr, "nothing was changed") {
-		t.Errorf("%+v", got)
-	}
-	if got := edit(dir, `exit 3`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "the editor") {
-		t.Errorf("%+v", got)
-	}
+	edit(dir, `echo "imges: none" >> "$1"`).exits(t, 0, "did you mean images?")
+	edit(dir, `true`).exits(t, 0, "nothing was changed")
+	edit(dir, `exit 3`).exits(t, cli.ExitFailure, "the editor")
 	if left, _ := filepath.Glob(filepath.Join(dir, "mcphud", "*draft*")); len(left) > 0 {
 		t.Errorf("%v is left over", left)
 	}
 	dots := filepath.Join(t.TempDir(), "dots.yaml") // where the user keeps it
 	writeText(t, dots, "mouse: true\n")
 	require.NoError(t, errors.Join(os.Chmod(dots, 0o640), os.Remove(file), os.Symlink(dots, file)))
-	if got := edit(dir, `echo "images: none" >> "$1"`); got.code != 0 {
-		t.Errorf("%+v", got)
-	}
+	edit(dir, `echo "images: none" >> "$1"`).exits(t, 0)
 	info, err := os.Lstat(file)
 	if b, _ := os.ReadFile(dots); err != nil || info.Mode()&os.ModeSymlink == 0 || string(b) != "mouse: true\nimages: none\n" {
 		t.Errorf("behind the link is %q; %v %v", b, info.Mode(), err)
@@ -218,9 +201,7 @@ func TestConfigEdit(t *testing.T) {
 	if info, err := os.Stat(dots); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if got := edit(dir, `echo "theme: dark" >> "`+dots+`"; echo "images: auto" >> "$1"`); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "changed while it was edited") {
-		t.Errorf("%+v", got)
-	}
+	edit(dir, `echo "theme: dark" >> "`+dots+`"; echo "images: auto" >> "$1"`).exits(t, cli.ExitFailure, "changed while it was edited")
 	if b, _ := os.ReadFile(dots); !strings.HasSuffix(string(b), "theme: dark\n") {
 		t.Errorf("what another program wrote is lost: %q", b)
 	}
@@ -270,17 +251,11 @@ func TestConfigCheck(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(got.out, "$schema") {
-		t.Errorf("$schema is a finding:\n%s", got.out)
-	}
+	assert.NotContains(t, got.out, "$schema")
 	good := command(t, "config", "check", "good.json", "--kind", "servers")
 	writeText(t, filepath.Join(good.Dir, "good.json"), `{"mcpServers": {"a": {"command": "x"}}}`)
-	if got := finish(t, good); got.code != 0 {
-		t.Errorf("%+v", got)
-	}
-	if got := ownProcess(t, "config", "check", "missing.yaml"); got.code != cli.ExitFailure {
-		t.Errorf("%+v", got)
-	}
+	finish(t, good).exits(t, 0)
+	ownProcess(t, "config", "check", "missing.yaml").exits(t, cli.ExitFailure)
 }
 
 // compiled is a schema that the program prints.
@@ -355,9 +330,7 @@ func TestConfigSchemas(t *testing.T) {
 			}
 		}
 	}
-	if got := mcphud(t, "config", "schema", "routng"); got.code != cli.ExitFailure || !strings.Contains(got.stderr, "did you mean routing?") {
-		t.Errorf("%+v", got)
-	}
+	mcphud(t, "config", "schema", "routng").exits(t, cli.ExitFailure, "did you mean routing?")
 }
 
 // The schemas have every key that the readers know.
@@ -389,9 +362,7 @@ func TestConfigListings(t *testing.T) {
 	}
 	cmd, _ = withConfig(t, "", "config", "themes", "--format", "json")
 	writeText(t, filepath.Join(cmd.Dir, ".config/mcphud/themes/mine.yaml"), "title: Mine\n")
-	if got := finish(t, cmd); got.code != 0 || !strings.Contains(got.out, `"name":"mine","title":"Mine"`) || !strings.Contains(got.out, `"dark"`) {
-		t.Errorf("%+v", got)
-	}
+	finish(t, cmd).prints(t, 0, `"name":"mine","title":"Mine"`, `"dark"`)
 	cmd = command(t, "config", "path")
 	if got := finish(t, cmd); strings.TrimSpace(got.out) != filepath.Join(cmd.Dir, ".config", "mcphud", "config.yaml") || filepath.Base(file) != "config.yaml" {
 		t.Errorf("%+v", got)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // TestE11_E12_P13_ExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
@@ -85,9 +86,7 @@ func TestE11_E12_P13_ExitCodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			o := mcphud(t, append([]string{"--format", "json"}, c.args...)...)
-			if o.code != c.code {
-				t.Errorf("exit code %d, want %d\nstderr: %s", o.code, c.code, o.stderr)
-			}
+			o.exits(t, c.code)
 			e := o.errorLine(t)
 			if e.Kind != c.kind {
 				t.Errorf("kind %s, want %s", e.Kind, c.kind)
@@ -96,9 +95,7 @@ func TestE11_E12_P13_ExitCodes(t *testing.T) {
 			if e.Cause != nil {
 				whole += *e.Cause
 			}
-			if !strings.Contains(whole, c.says) {
-				t.Errorf("the message does not say %q: %s", c.says, whole)
-			}
+			assert.Contains(t, whole, c.says)
 			if c.name != "isError" && o.out != "" {
 				t.Errorf("stdout is not empty: %s", o.out)
 			}
@@ -324,9 +321,7 @@ func TestReadOnly(t *testing.T) {
 		if out := o.ok(t); strings.Contains(out, "reset_counter") || strings.Contains(out, "create_agent") || !strings.Contains(out, "echo") {
 			t.Errorf("%s: %s", format, out)
 		}
-		if !strings.Contains(o.stderr, "mcphud: --read-only hides ") {
-			t.Errorf("stderr: %s", o.stderr)
-		}
+		assert.Contains(t, o.stderr, "mcphud: --read-only hides ")
 	}
 }
 
@@ -371,9 +366,7 @@ func TestInterruptWhileAsked(t *testing.T) {
 	if code := s.exit(); code != cli.ExitInterrupted || !strings.Contains(s.written(), "interrupted; nothing was sent") {
 		t.Errorf("exit %d: %s", code, s.written())
 	}
-	if strings.Contains(contents(log), `"tools/call"`) {
-		t.Error("the tool was called")
-	}
+	assert.NotContains(t, contents(log), `"tools/call"`)
 }
 
 func TestJSONL(t *testing.T) {
@@ -387,12 +380,8 @@ func TestJSONL(t *testing.T) {
 		}
 		n++
 	}
-	if n != 250 {
-		t.Errorf("%d progress lines, want 250", n)
-	}
-	if last := lines[len(lines)-1]; last != `{"content":[{"type":"text","text":"done"}]}` {
-		t.Errorf("the last line is %q", last)
-	}
+	assert.Equalf(t, n, 250, "progress lines")
+	assert.Equalf(t, lines[len(lines)-1], `{"content":[{"type":"text","text":"done"}]}`, "the last line")
 }
 
 func TestRawPrintsTheFrame(t *testing.T) {
@@ -451,9 +440,7 @@ func TestServersList(t *testing.T) {
 			t.Errorf("%s: %s", format, out)
 		}
 	}
-	if out := mcphud(t, "tools", "call", "echo", "text=hi", "--server", "fake", "--config", cfg).ok(t); !strings.Contains(out, "hi") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "tools", "call", "echo", "text=hi", "--server", "fake", "--config", cfg).ok(t), "hi")
 }
 
 // A long problem does not push the other columns away: it is cut in its own, and stands whole below the table.
@@ -471,9 +458,8 @@ func TestServersListCutsProblems(t *testing.T) {
 			rows += l + "\n"
 		}
 	}
-	if !strings.Contains(rows, "! args[0]: environment variable") || strings.Contains(rows, "is not set") {
-		t.Errorf("the table is\n%s", rows)
-	}
+	assert.Contains(t, rows, "! args[0]: environment variable")
+	assert.NotContains(t, rows, "is not set")
 	if !strings.HasPrefix(below, "problem: bad: args[0]: ") || !strings.Contains(below, "is not set; set it before") {
 		t.Errorf("below it is %q", below)
 	}
@@ -516,18 +502,10 @@ func TestStderrIsPassedThrough(t *testing.T) {
 
 func TestHelpAndCompletion(t *testing.T) {
 	t.Parallel()
-	if out := mcphud(t, "tools", "call", "--help").ok(t); !strings.Contains(out, "--args") || !strings.Contains(out, "--url") {
-		t.Error(out)
-	}
-	if out := mcphud(t, "--help").ok(t); strings.Contains(out, "`") {
-		t.Errorf("help shows how it was marked up:\n%s", out)
-	}
-	if out := mcphud(t, "completion", "bash").ok(t); !strings.Contains(out, "mcphud") {
-		t.Error(out)
-	}
-	if out := ownProcess(t, "man").ok(t); !strings.Contains(out, ".TH") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "tools", "call", "--help").ok(t), "--args", "--url")
+	assert.NotContains(t, mcphud(t, "--help").ok(t), "`")
+	assert.Contains(t, mcphud(t, "completion", "bash").ok(t), "mcphud")
+	assert.Contains(t, ownProcess(t, "man").ok(t), ".TH")
 	url := agent(t, agentsrv.Options{})
 	for _, target := range [][]string{{"--url", url}, {url}} {
 		args := append(append([]string{"__complete", "tools", "call"}, target...), "")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestV4_R15_AgentCallsAgent(t *testing.T) {
@@ -32,9 +33,7 @@ func TestV4_R15_AgentCallsAgent(t *testing.T) {
 	if json.Unmarshal(d.Result["content"], &one) != nil || json.Unmarshal(r.Result["content"], &two) != nil || !equal(one, two) {
 		t.Errorf("%s\n%s", d.Result["content"], r.Result["content"])
 	}
-	if text := tm.ask("a", "b", "fail", `{"message":"as asked"}`).failure(t); text != "as asked" {
-		t.Error(text)
-	}
+	assert.Equal(t, tm.ask("a", "b", "fail", `{"message":"as asked"}`).failure(t), "as asked")
 	// In the other era, too: the rest of the way stays as it is.
 	modern := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_agent","arguments":` + delegated("b", "add", `{"a":1,"b":2}`) +
 		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -95,23 +94,15 @@ func TestV4_Delegation(t *testing.T) {
 	t.Parallel()
 	tm := teamOf(t, nil, "a", "b", "c")
 	t.Run("simple", func(t *testing.T) {
-		if text := tm.ask("a", "b", "echo", `{"message":"one"}`).text(t); text != "one" {
-			t.Error(text)
-		}
+		assert.Equal(t, tm.ask("a", "b", "echo", `{"message":"one"}`).text(t), "one")
 	})
 	t.Run("chain", func(t *testing.T) {
-		if text := tm.ask("a", "b", "call_agent", delegated("c", "echo", `{"message":"two"}`)).text(t); text != "two" {
-			t.Error(text)
-		}
+		assert.Equal(t, tm.ask("a", "b", "call_agent", delegated("c", "echo", `{"message":"two"}`)).text(t), "two")
 	})
 	// Each agent runs one call at a time, so that they would wait for each other for ever if a call that waits kept its slot.
 	t.Run("back", func(t *testing.T) {
-		if text := tm.ask("a", "b", "call_agent", delegated("a", "echo", `{"message":"home"}`)).text(t); text != "home" {
-			t.Error(text)
-		}
-		if text := tm.ask("a", "a", "echo", `{"message":"self"}`).text(t); text != "self" {
-			t.Error(text)
-		}
+		assert.Equal(t, tm.ask("a", "b", "call_agent", delegated("a", "echo", `{"message":"home"}`)).text(t), "home")
+		assert.Equal(t, tm.ask("a", "a", "echo", `{"message":"self"}`).text(t), "self")
 	})
 	t.Run("parallel", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -123,9 +114,7 @@ func TestV4_Delegation(t *testing.T) {
 			}()
 		}
 		require.Eventually(t, "both to work", func() bool { return tm.agents["b"].queue().Running == 1 && tm.agents["c"].queue().Running == 1 })
-		if text := tm.agents["a"].call("echo", `{"message":"free"}`).text(t); text != "free" {
-			t.Error(text)
-		}
+		assert.Equal(t, tm.agents["a"].call("echo", `{"message":"free"}`).text(t), "free")
 		// Whoever asked leaves, and nobody works for it any more.
 		cancel()
 		for range 2 {
@@ -167,9 +156,7 @@ func TestV4_CommunicationFailures(t *testing.T) {
 		t.Helper()
 		text := got.failure(t)
 		for _, s := range says {
-			if !strings.Contains(text, s) {
-				t.Errorf("%s does not say %q", text, s)
-			}
+			assert.Contains(t, text, s)
 		}
 	}
 	fails(tm.ask("a", "ghost", "echo", `{}`), "Agent 'ghost' not found (code -32601)", "lists the agents")
@@ -206,9 +193,7 @@ func TestV4_RecoveryAndScale(t *testing.T) {
 	tm := teamOf(t, nil, "a", "b")
 	works := func(other string) {
 		t.Helper()
-		if text := tm.ask("a", other, "echo", `{"message":"hello"}`).text(t); text != "hello" {
-			t.Error(text)
-		}
+		assert.Equal(t, tm.ask("a", other, "echo", `{"message":"hello"}`).text(t), "hello")
 	}
 	works("b")
 	old := tm.agents["b"]

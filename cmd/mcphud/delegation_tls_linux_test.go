@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // through has agent a of a stack call echo of agent b.
@@ -42,9 +43,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	if !strings.HasPrefix(u.Aggregate, "https://") {
 		t.Fatalf("%+v", u.upSummary)
 	}
-	if out := u.through(t, token, "over TLS").ok(t); !strings.Contains(out, "over TLS") {
-		t.Error(out)
-	}
+	assert.Contains(t, u.through(t, token, "over TLS").ok(t), "over TLS")
 	require.Eventually(t, "the audit log", func() bool { return strings.Contains(contents(audit), `"tool":"echo"`) })
 
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(u.Aggregate, "https://"), "/mcp"))
@@ -89,12 +88,8 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 	}
 	require.NoError(t, syscall.Kill(u.Processes[2].PID, syscall.SIGKILL))
 	require.Eventually(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
-	if out := u.through(t, token, "renewed").ok(t); !strings.Contains(out, "renewed") {
-		t.Error(out)
-	}
-	if strings.Contains(u.log()+contents(audit), token) {
-		t.Error("the token is in a log")
-	}
+	assert.Contains(t, u.through(t, token, "renewed").ok(t), "renewed")
+	assert.NotContains(t, u.log()+contents(audit), token)
 }
 
 // An agent whose router is somebody else says so and tells that one nothing.
@@ -113,17 +108,11 @@ func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 		a := serveIn(t, t.TempDir(), []string{"ROUTER_HOST=https://127.0.0.1", "ROUTER_PORT=" + port, "ROUTER_CA=" + ca, "AGENT_TOKEN=" + token}, "--ephemeral", "--token", "")
 		text := a.call("call_agent", delegated("b", "echo", `{"message":"x"}`)).failure(t)
 		for _, want := range []string{says, "the router at 127.0.0.1:" + port + " is not trusted; nothing was sent", "in ROUTER_CA"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s does not say %q", text, want)
-			}
+			assert.Contains(t, text, want)
 		}
-		if strings.Contains(text+a.log(), token) {
-			t.Error("the token is told")
-		}
+		assert.NotContains(t, text+a.log(), token)
 	}
-	if n := asked.Load(); n != 0 {
-		t.Errorf("%d requests reached the stranger", n)
-	}
+	assert.Equalf(t, asked.Load(), 0, "requests reached the stranger")
 }
 
 // What cannot be is said before anything is served, and as config explain says it.
@@ -156,9 +145,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 	}
 	e, failure := explainedBy(t, explainer(t, "routerHost: https://router.example\n", "", []string{"ROUTER_CA=" + own.Cert}, "agent"))
 	wantSettings(t, e.Agent, map[string]string{"router-host": "https://router.example agent.yaml:1", "router-ca": own.Cert + " ROUTER_CA"})
-	if failure != "" {
-		t.Error(failure)
-	}
+	assert.Equal(t, failure, "")
 }
 
 // ROUTER_HOST tells the router itself where to listen: what agents make of its scheme has to be so.

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -108,9 +109,7 @@ func TestDemo_X7b_FollowsProcessesThatMove(t *testing.T) {
 	defer stop()
 	require.NoError(t, d.Attach(work, &tui.Config{Linear: true}, m, &wg))
 	for _, s := range m.Servers() {
-		if err := s.Connect(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Connect(ctx))
 	}
 	for i, process := range []string{"one", "router"} {
 		before := d.Run.Processes()[i]

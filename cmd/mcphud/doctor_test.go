@@ -74,17 +74,13 @@ func TestDoctorOfConfigs(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s%s", want, r.out, r.stderr)
 		}
 	}
-	if r.code != 0 {
-		t.Error(r.code, r.stderr)
-	}
+	r.exits(t, 0)
 	r = mcphud(t, "doctor", "--format", "text", "--config", file, "--server", "broken")
 	if r.code != 4 || !strings.Contains(r.out, "✗ failed  Variables") || !strings.Contains(r.out, "not set: MCPHUD_NOT_THERE") || !strings.Contains(r.stderr, "set MCPHUD_NOT_THERE") {
 		t.Error(r.code, r.out, r.stderr)
 	}
 	r = mcphud(t, "doctor", "--format", "text", "--all", "--config", file)
-	if r.code != 4 || !strings.Contains(r.out, "fine    ! warning") || !strings.Contains(r.out, "off     ! warning") || !strings.Contains(r.out, "broken  ✗ failed") {
-		t.Error(r.code, r.out, r.stderr)
-	}
+	r.prints(t, 4, "fine    ! warning", "off     ! warning", "broken  ✗ failed")
 	if r = mcphud(t, "doctor", "--format", "jsonl", "--all", "--config", file); !strings.HasPrefix(r.out, `{"server":"fine",`) || strings.Count(r.out, "\n") != 3 {
 		t.Error(r.out)
 	}
@@ -121,9 +117,7 @@ func TestDoctorKeepsAJournal(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(got, `"server/discover"`) || !strings.Contains(got, `"tools/list"`) || strings.Contains(got, "s3cr3t") {
 		t.Errorf("%v: %.2000s", err, got)
 	}
-	if r := mcphud(t, "journal", "stats", file); r.code != 0 {
-		t.Errorf("it cannot be read: %s", r.stderr)
-	}
+	mcphud(t, "journal", "stats", file).exits(t, 0)
 	text := "servers:\n  one: {transport: {type: stdio, command: " + program + ", args: [good]}}\n  two: {transport: {type: stdio, command: " + program + ", args: [noise]}}\n"
 	require.NoError(t, os.WriteFile(configs, []byte(text), 0o600))
 	all := filepath.Join(dir, "all.jsonl")
@@ -137,9 +131,7 @@ func TestDoctorKeepsAJournal(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	for _, args := range [][]string{{"--journal", dir}, {"--journal-raw"}} {
-		if r := mcphud(t, append(append([]string{"doctor"}, args...), "--", program, "good")...); r.code != cli.ExitFailure || !strings.Contains(r.stderr, "--journal") {
-			t.Errorf("%q: %d %s", args, r.code, r.stderr)
-		}
+		mcphud(t, append(append([]string{"doctor"}, args...), "--", program, "good")...).exits(t, cli.ExitFailure, "--journal")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic"
 )
 
@@ -21,16 +22,10 @@ func TestTapWrapListsServers(t *testing.T) {
 	writeText(t, filepath.Join(home, ".cursor", "mcp.json"), `{"mcpServers":{"tiny":{"command":"x"},"github":{"command":"y"}}}`)
 	for _, verb := range []string{"wrap", "unwrap"} {
 		o := mcphud(t, "tap", verb, "cursor")
-		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "has github, tiny") || !strings.Contains(o.stderr, "write mcphud tap "+verb+" cursor github") {
-			t.Errorf("%s: exit %d: %s", verb, o.code, o.stderr)
-		}
+		o.exits(t, cli.ExitFailure, "has github, tiny", "write mcphud tap "+verb+" cursor github")
 	}
-	if o := mcphud(t, "tap", "wrap", "cursr"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "unknown client") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
-	if o := mcphud(t, "tap", "wrap"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "takes a client and a server") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, "tap", "wrap", "cursr").exits(t, cli.ExitFailure, "unknown client")
+	mcphud(t, "tap", "wrap").exits(t, cli.ExitFailure, "takes a client and a server")
 }
 
 // The manual of tap names every client that the program takes. With -update they are written.
@@ -103,7 +98,5 @@ func TestAgentManualSaysWhereSettingsAre(t *testing.T) {
 	_, own, _ := strings.Cut(string(manual), "## Tools of your own\n")
 	own, _, _ = strings.Cut(own, "\n## ")
 	before, _, _ := strings.Cut(own, "```yaml")
-	if !strings.Contains(before, "~/.config/mcphud/agent.yaml") || !strings.Contains(before, "--config FILE") {
-		t.Errorf("it does not say where agent.yaml is read from: %s", before)
-	}
+	assert.Contains(t, before, "~/.config/mcphud/agent.yaml", "--config FILE")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // masking are tools whose arguments and results a journal masks, and that would refuse what stands in their place.
@@ -38,9 +39,7 @@ func TestEvidenceOfAMaskedJournal(t *testing.T) {
 	record("vault", "v_one=a-secret-of-twenty-characters", "other=plain")
 	journal := contents(file)
 	for _, secret := range []string{"hunter2-hunter", "47118088", "k-a-key-of-nobody", "a-secret-of-twenty", "ghp_A8s7", "x7Kq2mWn"} {
-		if strings.Contains(journal, secret) {
-			t.Errorf("the journal has %s", secret)
-		}
+		assert.NotContains(t, journal, secret)
 	}
 	if !strings.Contains(journal, `"arguments":{"v_one":"[secret-`) { // still an object, as the protocol wants it
 		t.Errorf("arguments that may all be secret: %s", journal)
@@ -49,9 +48,7 @@ func TestEvidenceOfAMaskedJournal(t *testing.T) {
 	if o.code != cli.ExitOK || strings.Contains(o.out, "recorded-calls-refused") || !strings.Contains(o.out, `"calls":2,"refused":0`) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "explain", "--strict", file); o.code != cli.ExitOK {
-		t.Errorf("explain: exit %d: %s%s", o.code, o.out, o.stderr)
-	}
+	mcphud(t, "explain", "--strict", file).exits(t, cli.ExitOK)
 	o = mcphud(t, "check", "safety", "--evidence", file, "--format", "json", "--url", url)
 	for _, want := range []string{"/structuredContent/session_token has a secret by its name, which was hidden when it was kept", "1 text was hidden when the calls were recorded"} {
 		if !strings.Contains(o.out, want) {
@@ -59,9 +56,7 @@ func TestEvidenceOfAMaskedJournal(t *testing.T) {
 		}
 	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:login", "--format", "text", "--url", url)
-	if o.code != cli.ExitOK || !strings.Contains(o.out, "a secret in it was hidden when it was recorded") {
-		t.Errorf("replay: exit %d: %s%s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitOK, "a secret in it was hidden when it was recorded")
 	s.SetTools(masking(`},"required":["limit"]}`)...)
 	o = mcphud(t, "check", "contract", "--evidence", file, "--format", "json", "--url", url)
 	if !strings.Contains(o.out, "1 of 1 recorded calls would be refused: `limit` is required") || strings.Contains(o.out, "hunter2") {

@@ -96,9 +96,7 @@ func TestExpectOfACall(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	big := []string{"tools", "call", "add", "a=12345678901234567890", "b=1", "--url", url, "--expect"}
 	mcphud(t, append(big, ".structuredContent.sum == 12345678901234567891")...).ok(t)
-	if o := mcphud(t, append(big, ".structuredContent.sum == 12345678901234567890")...); o.code != cli.ExitAssertion {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, append(big, ".structuredContent.sum == 12345678901234567890")...).exits(t, cli.ExitAssertion)
 	fails := []string{"tools", "call", "fail", "--url", url}
 	if o := mcphud(t, fails...); o.code != cli.ExitTool {
 		t.Fatalf("exit %d %s", o.code, o.stderr)
@@ -112,9 +110,7 @@ func TestExpectOfACall(t *testing.T) {
 		{".isError | not", cli.ExitAssertion},
 		{".structuredContent.id", cli.ExitAssertion},
 	} {
-		if o := mcphud(t, append(fails, "--expect", c.expr)...); o.code != c.code {
-			t.Errorf("%s: exit %d, want %d: %s", c.expr, o.code, c.code, o.stderr)
-		}
+		mcphud(t, append(fails, "--expect", c.expr)...).exits(t, c.code)
 	}
 	o := mcphud(t, append(fails, "--expect", ".isError | not", "--expect", ".x", "--format", "text")...)
 	if !strings.Contains(o.stderr, "error: assertion failed: .isError | not gave false (and 1 more)") || !strings.Contains(o.stderr, ".x gave null") || strings.Contains(o.stderr, `"assertions"`) {
@@ -136,17 +132,11 @@ func TestExpectRefuses(t *testing.T) {
 		"--max-latency 0s":                "must be more than 0",
 	} {
 		args := append([]string{"tools", "list"}, strings.SplitN(flags, " ", 2)...)
-		if o := mcphud(t, append(args, "--", "sh", "-c", "touch "+dir+"/started")...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: exit %d %s", flags, o.code, o.stderr)
-		}
+		mcphud(t, append(args, "--", "sh", "-c", "touch "+dir+"/started")...).exits(t, cli.ExitFailure, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 		t.Error("the server was started")
 	}
-	if o := mcphud(t, "trace", "calls.jsonl", "--max-latency", "1s"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "are for a call, and no server was named") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
-	if o := mcphud(t, "resources", "subscribe", "x://y", "--expect", ".", "--url", agent(t, agentsrv.Options{})); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "a subscription has no answer") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "trace", "calls.jsonl", "--max-latency", "1s").exits(t, cli.ExitFailure, "are for a call, and no server was named")
+	mcphud(t, "resources", "subscribe", "x://y", "--expect", ".", "--url", agent(t, agentsrv.Options{})).exits(t, cli.ExitFailure, "a subscription has no answer")
 }

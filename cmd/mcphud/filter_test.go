@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -28,9 +29,7 @@ func TestOpenFilter(t *testing.T) {
 	}
 	for _, c := range [][]string{{"open", name}, {"tap"}} {
 		o := mcphud(t, append(c, "--filter", "echo status:okay")...)
-		if o.code != 1 || !strings.Contains(o.stderr, "--filter: column 13: unknown status: okay; expected ok, error, pending") {
-			t.Errorf("%v: exit %d: %s", c, o.code, o.stderr)
-		}
+		o.exits(t, 1, "--filter: column 13: unknown status: okay; expected ok, error, pending")
 	}
 }
 
@@ -75,9 +74,7 @@ func TestJournalStats(t *testing.T) {
 	if strings.Count(text, "\n") != 3 || !strings.Contains(text, "tools/call  echo  1      0.0 %") || !strings.Contains(text, "P95") {
 		t.Errorf("got\n%s", text)
 	}
-	if out := mcphud(t, "journal", "stats", name, "--filter", "tool:nosuch", "--format", "text").ok(t); out != "no calls\n" {
-		t.Errorf("got %q", out)
-	}
+	assert.Equal(t, mcphud(t, "journal", "stats", name, "--filter", "tool:nosuch", "--format", "text").ok(t), "no calls\n")
 	if o := mcphud(t, "journal", "stats", name, "--sort", "weight"); o.code == 0 {
 		t.Errorf("it sorted by weight:\n%s", o.out)
 	}

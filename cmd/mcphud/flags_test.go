@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The child says on stderr what it was given, and leaves: that is all it takes to see that flags arrive.
@@ -48,9 +49,7 @@ func TestRootsAreOffered(t *testing.T) {
 	t.Parallel()
 	journal := filepath.Join(t.TempDir(), "j.jsonl")
 	mcphud(t, fake(t, behave.Good, "info", "--root", t.TempDir(), "--journal", journal)...).ok(t)
-	if j := contents(journal); !strings.Contains(j, `roots`) {
-		t.Error(j)
-	}
+	assert.Contains(t, contents(journal), `roots`)
 	if info, err := os.Stat(journal); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("journal: %v, %v", info.Mode(), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // fullDisk is a folder on a disk that has no room, where a file is that can be read.
@@ -22,11 +23,7 @@ func fullDisk(t *testing.T, name, text string) string {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=128k"); err != nil {
 		t.Skip("no file system of a few pages here: ", err)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	fill, err := os.Create(filepath.Join(dir, "fill"))
 	require.NoError(t, err)
@@ -78,13 +75,9 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 			}
 			switch {
 			case what == "history": // the call was made, and is printed
-				if o.code != cli.ExitOK || !strings.Contains(o.out, "hi") {
-					t.Errorf("exit %d: %s%s", o.code, o.out, o.stderr)
-				}
+				o.prints(t, cli.ExitOK, "hi")
 			case c.args[0] == "agent":
-				if o.code != cli.ExitFailure || !strings.Contains(o.stderr, "make room") {
-					t.Errorf("exit %d: %s", o.code, o.stderr)
-				}
+				o.exits(t, cli.ExitFailure, "make room")
 			default:
 				if e := o.errorLine(t); o.code != cli.ExitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "make room") {
 					t.Errorf("exit %d: %+v", o.code, e)
@@ -94,13 +87,9 @@ func TestAFullDiskIsSaidToBeFull(t *testing.T) {
 	}
 	kept := credstore.Inputs{Store: credstore.Open(credstore.File, dir)} // of an opened server, which only somebody at a terminal is asked to keep
 	err := kept.Keep(t.Context(), "b", []setup.Input{{Name: "K", Secret: true}}, map[string]string{"K": strings.Repeat("v", 9000)})
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("credentials: %v", err)
-	}
+	assert.ErrorContains(t, err, "no space left")
 	t.Cleanup(func() { // before the disk is gone, and after them
-		if b := contents(at("mcp.json")); b != entry {
-			t.Errorf("what was there is %q", b)
-		}
+		assert.Equalf(t, contents(at("mcp.json")), entry, "what was there")
 		if _, err := os.Stat(at("new.json")); err == nil {
 			t.Error("a file is there that could not be written")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
@@ -32,9 +33,7 @@ func TestFailedAssertionsHaveNoSecret(t *testing.T) {
 	if strings.Contains(e.Error()+string(e.Data), secret) || strings.Contains(string(e.Data), "another-secret") {
 		t.Errorf("%s\n%s", e, e.Data)
 	}
-	if e.Kind != failure.Assertion {
-		t.Errorf("%v", e.Kind)
-	}
+	assert.Equal(t, e.Kind, failure.Assertion)
 }
 
 // A tool's words are cut after what is secret in them is hidden, and however many secrets were sent before, the newest is known.

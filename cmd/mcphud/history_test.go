@@ -12,6 +12,7 @@ import (
 	verbcall "github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
 
@@ -60,9 +61,7 @@ func TestHistoryOfCommands(t *testing.T) {
 3 tools/call rpc_error {} error
 2 tools/call echo {"text":"two"} ok
 1 tools/call echo {"text":"one","api_key":"***"} ok`
-	if got := strings.Join(lines, "\n"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, strings.Join(lines, "\n"), want)
 	if b, err := os.ReadFile(file); err != nil || strings.Contains(string(b), "hunter2") {
 		t.Errorf("the secret is in the file; %v", err)
 	}
@@ -86,27 +85,19 @@ func TestHistoryOfCommands(t *testing.T) {
 	if out := mcphud(t, "history", "diff", "smoke", "last").ok(t); json.Unmarshal([]byte(out), &d) != nil || d.Same || len(d.Differences) != 1 {
 		t.Errorf("%s", out)
 	}
-	if out := mcphud(t, "history", "diff", "last", "--format", "text").ok(t); !strings.Contains(out, "2 → 6") {
-		t.Errorf("%s", out)
-	}
-	if out := mcphud(t, "history", "list", "--format", "text").ok(t); !strings.Contains(out, "smoke (as documented)") || !strings.Contains(out, "✗ error") {
-		t.Errorf("%s", out)
-	}
+	assert.Contains(t, mcphud(t, "history", "diff", "last", "--format", "text").ok(t), "2 → 6")
+	assert.Contains(t, mcphud(t, "history", "list", "--format", "text").ok(t), "smoke (as documented)", "✗ error")
 	if out := mcphud(t, "history", "list", "--format", "jsonl").ok(t); strings.Count(out, "\n") != 4 {
 		t.Errorf("%s", out)
 	}
 	if o := mcphud(t, "history", "show", "99"); o.code != cli.ExitTool || o.errorLine(t).Kind != "NotFound" {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "history", "name", "last", "../x"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "choose another name") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "history", "name", "last", "../x").exits(t, cli.ExitFailure, "choose another name")
 	if o := mcphud(t, "history", "clear"); o.code != cli.ExitFailure || len(callsOf(t)) != 4 {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
-	if out := mcphud(t, "history", "clear", "--yes").ok(t); out != `{"removed":4}`+"\n" {
-		t.Errorf("%s", out)
-	}
+	assert.Equal(t, mcphud(t, "history", "clear", "--yes").ok(t), `{"removed":4}`+"\n")
 	if c := callsOf(t); len(c) != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -136,7 +127,5 @@ func TestBrokenHistory(t *testing.T) {
 	if o.code != 0 || !strings.Contains(o.out, "x") || !strings.Contains(o.stderr, "warning: cannot open the history") || !strings.Contains(o.stderr, "remove it") {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
-	if o := mcphud(t, "history", "list"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "remove it") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "history", "list").exits(t, cli.ExitFailure, "remove it")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -105,9 +106,7 @@ func TestTraceOfADelegatedCall(t *testing.T) {
 	}
 	text := mcphud(t, "trace", file, "--format", "text").ok(t)
 	for _, line := range []string{"client tools/list", "  router call_agent → demo", "agent everything echo", "unaccounted"} {
-		if !strings.Contains(text, line) {
-			t.Errorf("%q is not in\n%s", line, text)
-		}
+		assert.Contains(t, text, line)
 	}
 	if *updateHops {
 		raw, err := os.ReadFile(file)
@@ -152,9 +151,7 @@ func TestTraceReadmeCommands(t *testing.T) {
 			return words[0] != "trace" || strings.Contains(out, "mcp.router.forward")
 		})
 	}
-	if ran != 3 {
-		t.Errorf("%d commands", ran)
-	}
+	assert.Equalf(t, ran, 3, "commands")
 }
 
 // With a collector in the environment each request of a command is a span, the first of the trace in which router and agent are.
@@ -206,9 +203,7 @@ func TestTraceUsage(t *testing.T) {
 		{[]string{"trace", file, "--filter", "status:okay"}, "column"},
 		{[]string{"trace", file, "--trace", "4bf9"}, "no trace 4bf9"},
 	} {
-		if o := mcphud(t, append(c.args, "--format", "json")...); o.code != 1 || !strings.Contains(o.stderr, c.want) {
-			t.Errorf("%q: %d %s", c.args, o.code, o.stderr)
-		}
+		mcphud(t, append(c.args, "--format", "json")...).exits(t, 1, c.want)
 	}
 	if o := mcphud(t, "trace", file, "--format", "json"); o.code != 0 || o.out != "[]\n" || !strings.Contains(o.stderr, "no request carries a trace context") {
 		t.Errorf("%+v", o)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -104,15 +105,11 @@ func TestEscaped(t *testing.T) {
 		enc.SetEscapeHTML(false)
 		require.NoError(t, enc.Encode([]string{h.Value}))
 		shown := output.Escaped(sent.Bytes())
-		if why := hostile.Harm(string(shown)); why != "" {
-			t.Errorf("%s: %s", h.Name, why)
-		}
+		assert.Equalf(t, hostile.Harm(string(shown)), "", "%s", h.Name)
 		var a, b []string
 		if json.Unmarshal(sent.Bytes(), &a) != nil || json.Unmarshal(shown, &b) != nil || a[0] != b[0] {
 			t.Errorf("%s: %.80q became %.80q", h.Name, sent.Bytes(), shown)
 		}
-		if why := hostile.Harm(string(output.Escaped([]byte(strings.ReplaceAll(h.Value, "\t", " "))))); why != "" {
-			t.Errorf("%s, not JSON: %s", h.Name, why)
-		}
+		assert.Equalf(t, hostile.Harm(string(output.Escaped([]byte(strings.ReplaceAll(h.Value, "\t", " "))))), "", "%s, not JSON", h.Name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -56,9 +57,7 @@ func TestJournalPipe(t *testing.T) {
 	}
 	cmd = command(t, "open", "-", "--format", "text")
 	cmd.Stdin = f
-	if out := finish(t, cmd).ok(t); !strings.Contains(out, "tools/call echo") {
-		t.Error(out)
-	}
+	assert.Contains(t, finish(t, cmd).ok(t), "tools/call echo")
 }
 
 // Files that several made become one, by time.
@@ -108,9 +107,7 @@ func TestJournalRefuses(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}
-	if contents(name) != before {
-		t.Error("the file changed")
-	}
+	assert.Equalf(t, contents(name), before, "the file changed")
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
 		t.Errorf("files are left: %v", files)
 	}
@@ -130,23 +127,15 @@ func TestJournalRedact(t *testing.T) {
 			t.Errorf("%q is there, or never was:\n%s", gone, got)
 		}
 	}
-	if !strings.Contains(got, `"clientInfo":{"name":"mcphud","title":"[title-1]",`) {
-		t.Errorf("the path is not taken out:\n%s", got)
-	}
+	assert.Contains(t, got, `"clientInfo":{"name":"mcphud","title":"[title-1]",`)
 	for _, says := range []string{"took out ", " values of 12 entries", "  key text: ", "/params/arguments/text (1)", "  value 1: ", "server (12)", "  path /params/clientInfo/title: 1 in 1 entry", "  pattern Fake [a-z]+: 1"} {
-		if !strings.Contains(o.stderr, says) {
-			t.Errorf("the report does not say %q:\n%s", says, o.stderr)
-		}
+		assert.Contains(t, o.stderr, says)
 	}
 	if strings.Contains(strings.ReplaceAll(o.stderr, name, ""), "fakemcp") {
 		t.Errorf("the report repeats a value:\n%s", o.stderr)
 	}
-	if text := mcphud(t, "open", out, "--format", "text").ok(t); !strings.Contains(text, "[value-1] tools/call echo #4 ok") {
-		t.Error(text)
-	}
-	if contents(name) != before {
-		t.Error("the file itself changed")
-	}
+	assert.Contains(t, mcphud(t, "open", out, "--format", "text").ok(t), "[value-1] tools/call echo #4 ok")
+	assert.Equalf(t, contents(name), before, "the file itself changed")
 	mcphud(t, "journal", "redact", name, "--value", "fakemcp", "--in-place").ok(t)
 	if got := contents(name); strings.Contains(got, "fakemcp") || strings.Count(got, "\n") != 12 {
 		t.Error(got)
@@ -234,9 +223,7 @@ func TestJournalReadmeMembers(t *testing.T) {
 	e.Kind = journal.Bad
 	check(journal.AppendLine(nil, e, []byte("text")))
 	check(journal.AppendLine(nil, e, []byte("\xff")))
-	if at != 3*17 {
-		t.Errorf("%d members: is one not in the lines of this test?", at)
-	}
+	assert.Equalf(t, at, 3*17, "members: is one not in the lines of this test?")
 	for k := journal.Request; k <= journal.Span; k++ {
 		if !strings.Contains(traffic.README, "`"+k.String()+"`") {
 			t.Errorf("the manual lacks the kind %s", k)

@@ -84,9 +84,7 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 	}
-	if o := wait2(t, cmd, &out, &stderr); o.code != cli.ExitInterrupted {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	wait2(t, cmd, &out, &stderr).exits(t, cli.ExitInterrupted)
 }
 
 // An interrupt while a package runner installs waits for it, and says so: to end it breaks its cache.

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // linkedServers are an agent with a token, and a router that sends it: servers where clients may have a connection of their own.
@@ -52,12 +53,8 @@ func TestP14b_AgentAndRouterTakeWebSockets(t *testing.T) {
 	}
 	// What travels in headers over Streamable HTTP, too, does not here.
 	mirrored := append([]string{"tools", "call", "test_header_params", "region=eu", "--protocol", "2026-07-28", "--format", "json", "--url", ws(agent) + "/mcp"}, token...)
-	if out := mcphud(t, mirrored...).ok(t); !strings.Contains(out, "eu") {
-		t.Error(out)
-	}
-	if o := mcphud(t, "ping", "--url", ws(agent)+"/mcp"); o.code != cli.ExitAuth {
-		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
-	}
+	assert.Contains(t, mcphud(t, mirrored...).ok(t), "eu")
+	mcphud(t, "ping", "--url", ws(agent)+"/mcp").exits(t, cli.ExitAuth)
 	if o := mcphud(t, "ping", "--url", ws(router)+"/mcps/none/mcp"); o.code == 0 || !strings.Contains(o.stderr, "404") {
 		t.Errorf("no such agent: exit %d, %s", o.code, o.stderr)
 	}
@@ -98,9 +95,7 @@ func TestP14b_R3b_OffUnlessAskedFor(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	for _, command := range []string{"agent", "router"} {
 		for _, flag := range []string{"--websocket", "--sse"} {
-			if o := finish(t, routerOrAgent(t, command, "--stdio", flag)); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "do not apply with --stdio") {
-				t.Errorf("%s %s: exit %d, %s", command, flag, o.code, o.stderr)
-			}
+			finish(t, routerOrAgent(t, command, "--stdio", flag)).exits(t, cli.ExitFailure, "do not apply with --stdio")
 		}
 	}
 }
@@ -134,15 +129,11 @@ func TestR3b_ClientOfHTTPWithSSE(t *testing.T) {
 		}
 		select {
 		case m := <-progress:
-			if m != "notifications/progress" {
-				t.Errorf("%s: %s", at, m)
-			}
+			assert.Equalf(t, m, "notifications/progress", "%s", at)
 		case <-ctx.Done():
 			t.Errorf("%s: no progress", at)
 		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, c.Close())
 		cancel()
 	}
 	for _, url := range []string{agent + "/sse", router + "/sse"} { // and our own
@@ -150,9 +141,7 @@ func TestR3b_ClientOfHTTPWithSSE(t *testing.T) {
 			t.Errorf("%s: %s", url, out)
 		}
 	}
-	if o := mcphud(t, "ping", "--transport", "sse", "--url", agent+"/sse"); o.code != cli.ExitAuth {
-		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "ping", "--transport", "sse", "--url", agent+"/sse").exits(t, cli.ExitAuth)
 }
 
 // routerOrAgent is one of the servers, which ends by itself if its settings are refused.

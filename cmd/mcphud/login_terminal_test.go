@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // nobody is the environment of a terminal at which no browser can be opened, and where logins are kept in the home folder.
@@ -80,9 +81,7 @@ func TestCommandsLogInOnATerminal(t *testing.T) {
 	if code := s.exit(); code != 0 || !strings.Contains(s.written(), "hello there") {
 		t.Errorf("exit %d: %s", code, s.written())
 	}
-	if n := len(srv.Issuer.Calls("/token")); n != 2 {
-		t.Errorf("%d token requests", n)
-	}
+	assert.Equalf(t, len(srv.Issuer.Calls("/token")), 2, "token requests")
 }
 
 // What no login helps against ends: a token that was just given and is refused, and a scope that is never enough.
@@ -170,9 +169,7 @@ func TestALoginOpensTheBrowser(t *testing.T) {
 				t.Errorf("opened %s, want %s", got, page)
 			}
 		}
-		if !strings.Contains(s.written(), "█▀▀▀▀▀█") {
-			t.Errorf("no QR code: %s", s.written())
-		}
+		assert.Contains(t, s.written(), "█▀▀▀▀▀█")
 		follow(t, page)
 		if code := s.exit(); code != 0 || !strings.Contains(s.written(), "expires in") || !strings.Contains(s.written(), "credentials.json") {
 			t.Errorf("exit %d: %s", code, s.written())
@@ -190,9 +187,7 @@ func TestE12_NobodyToLogIn(t *testing.T) {
 	run := sameHome(t)
 	check := func(o outcome) {
 		t.Helper()
-		if o.code != cli.ExitAuth || !strings.Contains(o.stderr, srv.Issuer.URL) || !strings.Contains(o.stderr, "mcphud auth login "+srv.URL) || !strings.Contains(o.stderr, "mcphud help login") {
-			t.Errorf("exit %d: %s", o.code, o.stderr)
-		}
+		o.exits(t, cli.ExitAuth, srv.Issuer.URL, "mcphud auth login "+srv.URL, "mcphud help login")
 	}
 	o := finish(t, run("tools", "list", "--url", srv.URL))
 	check(o)
@@ -203,9 +198,7 @@ func TestE12_NobodyToLogIn(t *testing.T) {
 	s := startUIWith(t, []string{"CI=true"}, "tools", "list", "--format", "json", "--url", srv.URL)
 	code := s.exit()
 	check(outcome{code: code, stderr: s.written()})
-	if n := len(srv.Issuer.Calls("/register")) + len(srv.Issuer.Calls("/authorize")); n != 0 {
-		t.Errorf("%d requests of a login", n)
-	}
+	assert.Equalf(t, len(srv.Issuer.Calls("/register"))+len(srv.Issuer.Calls("/authorize")), 0, "requests of a login")
 
 	// A step-up names the scopes, those that there are included.
 	login := startLogin(t, run("auth", "login", "--scope", "notes:read", srv.URL))

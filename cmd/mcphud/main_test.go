@@ -126,11 +126,12 @@ func isolate() (home string, err error) {
 	return home, nil
 }
 
-// outcome is what one run of the program left.
+// outcome is what one run of the program left, and its command line.
 type outcome struct {
 	code        int
 	out, stderr string
 	took        time.Duration
+	line        string
 }
 
 // command prepares a run in an empty home and working folder.
@@ -178,7 +179,7 @@ func mcphud(t *testing.T, args ...string) outcome {
 	took := time.Since(start)
 	_, _ = std.Out.Close(), std.Err.Close()
 	read.Wait()
-	return outcome{code, out.String(), stderr.String(), took}.unraced(t)
+	return outcome{code, out.String(), stderr.String(), took, strings.Join(args, " ")}.unraced(t)
 }
 
 // finish runs a program to its end.
@@ -200,7 +201,7 @@ func wait(t *testing.T, cmd *exec.Cmd, out, stderr *bytes.Buffer, start time.Tim
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
-	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String(), time.Since(start)}.unraced(t)
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String(), time.Since(start), strings.Join(cmd.Args[1:], " ")}.unraced(t)
 }
 
 // fake names a misbehaving stdio server after the double dash.
@@ -262,6 +263,26 @@ func (o outcome) ok(t *testing.T) string {
 		t.Fatalf("exit %d\nstdout %.500s\nstderr %.2000s", o.code, o.out, o.stderr)
 	}
 	return o.out
+}
+
+// exits fails the test unless the run ended with code, and said all of it on stderr.
+func (o outcome) exits(t testing.TB, code int, says ...string) {
+	t.Helper()
+	o.ends(t, code, "stderr", o.stderr, says)
+}
+
+// prints fails the test unless the run ended with code, and has all of it on stdout.
+func (o outcome) prints(t testing.TB, code int, says ...string) {
+	t.Helper()
+	o.ends(t, code, "stdout", o.out, says)
+}
+
+func (o outcome) ends(t testing.TB, code int, where, text string, says []string) {
+	t.Helper()
+	lacks := slices.DeleteFunc(slices.Clone(says), func(s string) bool { return strings.Contains(text, s) })
+	if o.code != code || len(lacks) > 0 {
+		t.Errorf("mcphud %s: exit %d, want %d; %s lacks %q\nstdout %.2000s\nstderr %.2000s", o.line, o.code, code, where, lacks, o.out, o.stderr)
+	}
 }
 
 func wait2(t *testing.T, cmd *exec.Cmd, out, stderr *bytes.Buffer) outcome {

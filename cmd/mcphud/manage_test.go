@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 var manageSocket = regexp.MustCompile(`"servers can be registered","socket":"([^"]+)"`)
@@ -55,32 +56,20 @@ func TestG1_G2_E2E_ManagedWithCurl(t *testing.T) {
 	}
 	config, err := json.Marshal(map[string]any{"name": "files", "command": faketest.Binary(t), "args": []string{string(behave.Good)}})
 	require.NoError(t, err)
-	if got := curl(t, socket, "RegisterMcpServer", string(config)); !strings.Contains(got, `"Disconnected"`) {
-		t.Error(got)
-	}
-	if got := curl(t, socket, "ConnectMcpServer", `{"name":"files"}`); !strings.Contains(got, `"status":"Connected"`) {
-		t.Error(got)
-	}
-	if got := curl(t, socket, "GetMcpTools", ""); !strings.Contains(got, `"name":"mcp__files__echo"`) {
-		t.Error(got)
-	}
+	assert.Contains(t, curl(t, socket, "RegisterMcpServer", string(config)), `"Disconnected"`)
+	assert.Contains(t, curl(t, socket, "ConnectMcpServer", `{"name":"files"}`), `"status":"Connected"`)
+	assert.Contains(t, curl(t, socket, "GetMcpTools", ""), `"name":"mcp__files__echo"`)
 	for _, path := range []string{"/mcps/files/mcp", "/mcp"} {
 		if out := mcphud(t, "tools", "list", "--url", r.url+path, "--format", "json").ok(t); !strings.Contains(out, "echo") {
 			t.Errorf("%s: %s", path, out)
 		}
 	}
-	if got := curl(t, socket, "ListMcpServers", ""); !strings.Contains(got, `"source":"registered"`) {
-		t.Error(got)
-	}
-	if got := curl(t, socket, "DisconnectMcpServer", `{"name":"files"}`); !strings.Contains(got, `"Disconnected"`) {
-		t.Error(got)
-	}
+	assert.Contains(t, curl(t, socket, "ListMcpServers", ""), `"source":"registered"`)
+	assert.Contains(t, curl(t, socket, "DisconnectMcpServer", `{"name":"files"}`), `"Disconnected"`)
 	if got := r.via("files", addCall); got.status != http.StatusNotFound {
 		t.Errorf("%+v", got)
 	}
-	if got := curl(t, socket, "ForgetMcpServer", "{}"); !strings.Contains(got, "the operations are RegisterMcpServer") {
-		t.Error(got)
-	}
+	assert.Contains(t, curl(t, socket, "ForgetMcpServer", "{}"), "the operations are RegisterMcpServer")
 
 	// The socket of a router that was killed does not stand in the way of the next on its port.
 	r.signal(syscall.SIGKILL)

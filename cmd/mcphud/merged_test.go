@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The commands that use one server use all agents of a router as one, in either era, tasks among them.
@@ -81,9 +82,7 @@ func TestR19_ListsSayWhoIsMissing(t *testing.T) {
 	t.Parallel()
 	r := launch(t, routerCommand(t, `{"routes":{"away":{"command":"./nowhere"}}}`, nil, "--port", "0"), routerReady)
 	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
-	if !strings.Contains(out, "none\nmissing: away: ") || !strings.Contains(out, "./nowhere") {
-		t.Error(out)
-	}
+	assert.Contains(t, out, "none\nmissing: away: ", "./nowhere")
 }
 
 // Who reads a list that is shorter than all agents' is told so, as the router's log and /health say it.
@@ -96,7 +95,5 @@ func TestR19_ListsSayWhatIsLeftOut(t *testing.T) {
 	if said == "" || strings.Count(out, "mcp__demo__") != 2 || !strings.Contains(r.log(), said) {
 		t.Errorf("%s\n%s", out, r.log())
 	}
-	if got := r.get("/health").body; !strings.Contains(got, said) {
-		t.Error(got)
-	}
+	assert.Contains(t, r.get("/health").body, said)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // --meta reaches the server with every request of every verb, but for the handshake.
@@ -63,26 +64,16 @@ func TestT6_AgentOfATenantIsRead(t *testing.T) {
 	url := agent(t, agentsrv.Options{Store: filepath.Join(t.TempDir(), "agent.db")})
 	mcphud(t, "tools", "call", "create_agent", "tenant_id=acme", "user_id=ada", "agent_name=helper", "description=x", `output_schema:={"type":"object"}`, "--url", url).ok(t)
 	read := []string{"resources", "read", "agentlet://user/ada/helper", "--url", url}
-	if o := mcphud(t, read...); o.code != cli.ExitTool {
-		t.Errorf("without the tenant: exit %d, %s", o.code, o.out)
-	}
-	if out := mcphud(t, append(read, "--meta", "tenant_id=acme")...).ok(t); !strings.Contains(out, "user/ada/helper") {
-		t.Errorf("got %s", out)
-	}
+	mcphud(t, read...).exits(t, cli.ExitTool)
+	assert.Contains(t, mcphud(t, append(read, "--meta", "tenant_id=acme")...).ok(t), "user/ada/helper")
 	mine := []string{"resources", "read", "my-agents://list", "--url", url, "--meta"}
-	if out := mcphud(t, append(mine, "tenant_id=acme")...).ok(t); !strings.Contains(out, "user/ada/helper") {
-		t.Errorf("got %s", out)
-	}
-	if out := mcphud(t, append(mine, "tenant_id=other")...).ok(t); strings.Contains(out, "user/ada/helper") {
-		t.Errorf("another tenant got %s", out)
-	}
+	assert.Contains(t, mcphud(t, append(mine, "tenant_id=acme")...).ok(t), "user/ada/helper")
+	assert.NotContains(t, mcphud(t, append(mine, "tenant_id=other")...).ok(t), "user/ada/helper")
 	for _, wrong := range []string{"x", "x:={", "progressToken=1"} {
 		if o := mcphud(t, append(mine, wrong)...); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 			t.Errorf("--meta %s: exit %d, %s", wrong, o.code, o.stderr)
 		}
 	}
 	file := writeConfig(t, "", [2]string{"a", string(behave.Good)})
-	if o := mcphud(t, "status", "--config", file, "--meta", "tenant_id=acme"); o.code != 0 {
-		t.Errorf("status: exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "status", "--config", file, "--meta", "tenant_id=acme").exits(t, 0)
 }

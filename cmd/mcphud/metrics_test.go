@@ -98,9 +98,7 @@ func TestO4b_StatusIntoAFile(t *testing.T) {
 		"127.0.0.1:99999":                    "not between 0 and 65535",
 		filepath.Join(file, "under", "file"): "cannot write the metrics",
 	} {
-		if o := mcphud(t, "status", "good", "--config", config, "--metrics", at); o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: exit %d, %s", at, o.code, o.stderr)
-		}
+		mcphud(t, "status", "good", "--config", config, "--metrics", at).exits(t, cli.ExitFailure, says)
 	}
 }
 
@@ -163,7 +161,5 @@ func TestO4b_TheUIsSession(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	cmd = command(t, "--linear", "--url", a.url, "--metrics", "-")
-	if o := finish(t, cmd); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "does not apply to the UI") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	finish(t, cmd).exits(t, cli.ExitFailure, "does not apply to the UI")
 }

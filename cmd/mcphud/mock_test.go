@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The commands of the manual, one after the other.
@@ -27,9 +28,7 @@ func TestReadmeOfMock(t *testing.T) {
 		}
 		ran++
 	}
-	if ran != len(want) {
-		t.Errorf("%d commands were found", ran)
-	}
+	assert.Equalf(t, ran, len(want), "commands were found")
 }
 
 const twoServers = `{"seq":1,"time":"2026-01-02T03:04:05Z","server":"b","conn":1,"dir":"out","kind":"request","method":"tools/call","id":"1","tool":"x","frame":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}}
@@ -60,8 +59,6 @@ func TestMockRefuses(t *testing.T) {
 		"- --stdio":                       "cannot be both",
 	} {
 		o := mcphud(t, append([]string{"mock"}, strings.Fields(args)...)...)
-		if o.code != 1 || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: exit %d, %s", args, o.code, o.stderr)
-		}
+		o.exits(t, 1, want)
 	}
 }

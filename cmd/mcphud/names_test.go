@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A name that the server does not have is answered with the nearest that it has.
@@ -71,9 +72,7 @@ func TestURLIsATarget(t *testing.T) {
 		{"raw", "tools/list", "{}", url},
 		{"raw", url, "tools/list"},
 	} {
-		if o := mcphud(t, args...); o.code != 0 {
-			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
-		}
+		mcphud(t, args...).exits(t, 0)
 	}
 	host := strings.TrimPrefix(url, "http://")
 	for _, args := range [][]string{{host}, {"tools", "list", host}, {"ping", host}} {
@@ -97,9 +96,7 @@ func TestBareURL(t *testing.T) {
 		"[::1]:3000/mcp": "http://[::1]:3000/mcp", "mcp.example.com/mcp": "https://mcp.example.com/mcp", "box:8080": "http://box:8080",
 		"server.js": "", "./server.js": "", "tools": "", "a=1": "", "a:=1": "", "key:=http://x/": "", "": "", "dir/server.js": "", "C:\\x": "",
 	} {
-		if got := flags.BareURL(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, flags.BareURL(text), want, "%q", text)
 	}
 }
 
@@ -109,16 +106,12 @@ func TestDoubtfulArgumentsAreSent(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	o := mcphud(t, "tools", "call", "add", "a=1", "c=3", url)
 	for _, want := range []string{"mcphud: warning: argument b is required\n", "mcphud: warning: argument c is not in the tool's schema\n"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("stderr lacks %q: %s", want, o.stderr)
-		}
+		assert.Contains(t, o.stderr, want)
 	}
 	if kind := o.errorLine(t).Kind; kind == "Usage" {
 		t.Errorf("it was not sent: %s", o.stderr)
 	}
-	if o := mcphud(t, "tools", "call", "add", "a=1", "b=2", url); o.stderr != "" {
-		t.Errorf("stderr: %s", o.stderr)
-	}
+	assert.Equalf(t, mcphud(t, "tools", "call", "add", "a=1", "b=2", url).stderr, "", "stderr")
 }
 
 // A name that begins with a dash can be given.
@@ -127,9 +120,7 @@ func TestNameThatLooksLikeAFlag(t *testing.T) {
 	url := agent(t, agentsrv.Options{})
 	for _, verb := range [][]string{{"tools", "call"}, {"tools", "show"}, {"prompts", "get"}} {
 		o := mcphud(t, append(slices.Clone(verb), "--name=--nobody", url)...)
-		if o.code != cli.ExitTool || !strings.Contains(o.stderr, "--nobody") {
-			t.Errorf("%v: exit %d, %s", verb, o.code, o.stderr)
-		}
+		o.exits(t, cli.ExitTool, "--nobody")
 	}
 	mcphud(t, "tools", "call", "--name=add", "a=1", "b=2", url).ok(t)
 }

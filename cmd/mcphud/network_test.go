@@ -145,9 +145,7 @@ func TestUnixSocketOfAServer(t *testing.T) {
 			t.Errorf("%v: %s", args, o.out)
 		}
 	}
-	if o := mcphud(t, "ping", "unix://"+path+"x", "--format", "text"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "there is no socket "+path+"x") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, "ping", "unix://"+path+"x", "--format", "text").exits(t, cli.ExitUnreachable, "there is no socket "+path+"x")
 }
 
 // What a registry and its downloads are asked goes through the proxy too.
@@ -177,9 +175,7 @@ func TestProxyOfARegistry(t *testing.T) {
 			t.Errorf("%v: exit %d, %d requests: %s", args, o.code, asked.Load()-before, o.stderr)
 		}
 	}
-	if o := mcphud(t, "registry", "show", "com.example/fake", "--registry", r.URL, "--proxy", "nonsense"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "is not the URL of a proxy") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, "registry", "show", "com.example/fake", "--registry", r.URL, "--proxy", "nonsense").exits(t, cli.ExitFailure, "is not the URL of a proxy")
 }
 
 // What config.yaml says of the network holds for all that is reached: servers, the registry, what doctor looks at, a language model and
@@ -244,9 +240,7 @@ func TestNetworkOfTheUser(t *testing.T) {
 	}
 	cmd := command(t, "doctor", s.URL+"/mcp", "--format", "text")
 	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert, "MCPHUD_PROXY=none", "ALL_PROXY=http://127.0.0.1:1")
-	if o := finish(t, cmd); o.code != cli.ExitOK || !strings.Contains(o.out, "TLS 1.3") {
-		t.Errorf("doctor: exit %d %s%s", o.code, o.out, o.stderr)
-	}
+	finish(t, cmd).prints(t, cli.ExitOK, "TLS 1.3")
 	cmd = command(t, "ping", s.URL+"/mcp", "--format", "text")
 	cmd.Env = append(cmd.Env, "MCPHUD_CA="+ours.Cert+".none")
 	if o := finish(t, cmd); o.code == cli.ExitOK || !strings.Contains(o.stderr, "MCPHUD_CA: cannot read certificates") || !strings.Contains(o.stderr, "network.ca of config.yaml") {

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // bundled is a bundle with a server of ours: a script that starts it where it was given its secret.
@@ -73,16 +74,12 @@ func TestOpenBundle(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Join(dir, "cache")); len(left) > 0 {
 		t.Errorf("listing left %v", left)
 	}
-	if o := mcphud(t, "open", file, "--print"); o.code != cli.ExitNeedsInput || !strings.Contains(o.stderr, "key") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "open", file, "--print").exits(t, cli.ExitNeedsInput, "key")
 	set := []string{"--set", "key=" + secret}
 	if o := mcphud(t, append([]string{"open", file, "--print", "--format", "text"}, set...)...); strings.Contains(o.ok(t), secret) || !strings.Contains(o.out, "/server/run") || !strings.Contains(o.out, `/a b" /c`) {
 		t.Errorf("%s", o.out)
 	}
-	if o := mcphud(t, append([]string{"open", file}, set...)...); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "not trusted yet") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, append([]string{"open", file}, set...)...).exits(t, cli.ExitUnreachable, "not trusted yet")
 	saved := filepath.Join(dir, "saved.json")
 	if o := mcphud(t, append([]string{"open", file, "--save", saved}, set...)...); o.code != cli.ExitOK || strings.Contains(o.out, secret) {
 		t.Fatalf("exit %d %s%s", o.code, o.out, o.stderr)
@@ -142,9 +139,7 @@ func TestOpenBundleOfARegistry(t *testing.T) {
 		}
 		_ = os.Remove(saved)
 	}
-	if asked != 2 {
-		t.Errorf("%d requests for one download", asked)
-	}
+	assert.Equalf(t, asked, 2, "requests for one download")
 	if o := mcphud(t, "open", "com.example/good", "--list", "--format", "text"); !strings.Contains(o.ok(t), "server/run") {
 		t.Error(o.out)
 	}

@@ -61,14 +61,10 @@ func TestOpenServingPackage(t *testing.T) {
 	taken, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	require.NoError(t, err)
 	defer taken.Close()
-	if o := mcphud(t, list...); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "another program listens at "+taken.Addr().String()) {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, list...).exits(t, cli.ExitUnreachable, "another program listens at "+taken.Addr().String())
 	ended := filepath.Join(dir, "ended.yaml")
 	mcphud(t, "open", description, "--save", ended, "--set", "port=1").ok(t)
-	if o := mcphud(t, "tools", "list", "--config", ended, "--server", "notes"); o.code != cli.ExitUnreachable || !strings.Contains(o.stderr, "exited with status 3") || !strings.Contains(o.stderr, "no such port") {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "tools", "list", "--config", ended, "--server", "notes").exits(t, cli.ExitUnreachable, "exited with status 3", "no such port")
 	gone()
 	// Other programs would not start it: their file has the URL alone.
 	if o := mcphud(t, "open", description, "--save", filepath.Join(dir, ".mcp.json")); !strings.Contains(o.ok(t), "start it yourself") || strings.Contains(contents(filepath.Join(dir, ".mcp.json")), "npx") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What was recorded comes out as lines of the same format, which open as the same bytes again, as lines for people, and as the
@@ -23,17 +24,12 @@ func TestOpenPrints(t *testing.T) {
 	}
 	again := filepath.Join(t.TempDir(), "again.jsonl")
 	write(t, again, whole)
-	if out := mcphud(t, "open", again).ok(t); out != whole {
-		t.Errorf("got\n%s\nwant\n%s", out, whole)
-	}
+	assert.Equal(t, mcphud(t, "open", again).ok(t), whole)
 	text := mcphud(t, "open", name, "--format", "text").ok(t)
-	if !strings.Contains(text, "tools/call echo") || !strings.Contains(text, " ok ") {
-		t.Error(text)
-	}
+	assert.Contains(t, text, "tools/call echo", " ok ")
 	raw := mcphud(t, "open", name, "--format", "raw").ok(t)
-	if !strings.Contains(raw, "\n{\"jsonrpc\":\"2.0\",") || strings.Contains(raw, `"kind"`) {
-		t.Error(raw)
-	}
+	assert.Contains(t, raw, "\n{\"jsonrpc\":\"2.0\",")
+	assert.NotContains(t, raw, `"kind"`)
 }
 
 // A line that is broken is shown as such, counted and named, and a last line that was cut is told; the others are as they were.
@@ -58,9 +54,7 @@ func TestOpenForeignFile(t *testing.T) {
 	if o.ok(t); !strings.Contains(o.out, "localhost:3001 tools/call longRunning #3 ok 2.01") || !strings.Contains(o.stderr, "1 HTTP request not about MCP left out") {
 		t.Error(o.out, o.stderr)
 	}
-	if out := mcphud(t, "open", testdata+"mcpsnoop.jsonl", "--format", "text").ok(t); !strings.Contains(out, "tools/call echo #4 ok") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "open", testdata+"mcpsnoop.jsonl", "--format", "text").ok(t), "tools/call echo #4 ok")
 	if e := mcphud(t, "open", "--format", "json", "open_test.go").errorLine(t); !strings.Contains(e.Message, "open_test.go: not recorded traffic: expected ") {
 		t.Errorf("%+v", e)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // outside is what users, their scripts and their files see of the program: each file of testdata/outside, and what makes its text now.
@@ -89,9 +90,7 @@ func outsideIs(t *testing.T, file, text string) {
 	if err != nil {
 		t.Fatalf("%v; go test ./cmd/mcphud -run TestOutside -update writes it", err)
 	}
-	if differs := outsideDifference(filepath.Base(file), string(want), text); differs != "" {
-		t.Error(differs)
-	}
+	assert.Equal(t, outsideDifference(filepath.Base(file), string(want), text), "")
 }
 
 // outsideDifference says where two texts differ first, "" if they do not.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The name of a configured server is the target of every command that takes one, wherever a URL could stand.
@@ -44,9 +45,7 @@ func TestNameIsATarget(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		if line == "check cost lint" { // which names no server
-			if o := mcphud(t, append(args, "--config", file)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "no server was named") {
-				t.Errorf("%s: exit %d: %s", line, o.code, o.stderr)
-			}
+			mcphud(t, append(args, "--config", file)...).exits(t, cli.ExitFailure, "no server was named")
 			continue
 		}
 		o := mcphud(t, append(args, "--config", file, "--format", "json")...)
@@ -57,13 +56,9 @@ func TestNameIsATarget(t *testing.T) {
 			t.Errorf("%s: no %s in %.600s", line, want, out)
 		}
 	}
-	if o := mcphud(t, "status", "tiny", "--config", file).ok(t); strings.Contains(o, `"name":"lint"`) {
-		t.Errorf("status of one server: %s", o)
-	}
+	assert.NotContains(t, mcphud(t, "status", "tiny", "--config", file).ok(t), `"name":"lint"`)
 	mcphud(t, "tools", "list", "tiny", "--config", file, "--journal", journal).ok(t)
-	if o := mcphud(t, "journal", "replay", journal, "tiny", "--config", file).ok(t); !strings.Contains(o, `"same"`) {
-		t.Errorf("replay: %s", o)
-	}
+	assert.Contains(t, mcphud(t, "journal", "replay", journal, "tiny", "--config", file).ok(t), `"same"`)
 }
 
 // In the UI a name opens and connects its server.
@@ -112,15 +107,9 @@ func TestUnknownNameAsks(t *testing.T) {
 	if o := mcphud(t, "servers", "list", "--config", file, "--format", "text").ok(t); !strings.Contains(o, "status is also a command: mcphud --server status") || strings.Contains(o, "everything is also") {
 		t.Errorf("servers list: %s", o)
 	}
-	if o := mcphud(t, "status", "--config", file, "--format", "text").ok(t); !strings.Contains(o, "everything") {
-		t.Errorf("the command does not come first: %s", o)
-	}
-	if o := mcphud(t, "__complete", "doctor", "--config", file, "").ok(t); !strings.Contains(o, "everything\n") {
-		t.Errorf("completion: %s", o)
-	}
-	if o := mcphud(t, "tools", "list", "x", "--config", file+".none", "--format", "text"); !strings.Contains(o.stderr, "mcp.yaml.none") {
-		t.Errorf("a file that cannot be read: %s", o.stderr)
-	}
+	assert.Contains(t, mcphud(t, "status", "--config", file, "--format", "text").ok(t), "everything")
+	assert.Contains(t, mcphud(t, "__complete", "doctor", "--config", file, "").ok(t), "everything\n")
+	assert.Contains(t, mcphud(t, "tools", "list", "x", "--config", file+".none", "--format", "text").stderr, "mcp.yaml.none")
 }
 
 // A bare name starts nothing that --server would not start.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // programEnv names the program with the race detector, where the tests themselves have none: .ci/run builds both. It is what serves, and what
@@ -78,13 +79,9 @@ func (o outcome) unraced(t testing.TB) outcome {
 func TestDataRacesOfProgramsAreSeen(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if got := racesIn(home); got != "" {
-		t.Errorf("out of nothing: %s", got)
-	}
+	assert.Equalf(t, racesIn(home), "", "out of nothing")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "race.123"), []byte("==\n"+raced+"\n"), 0o600))
-	if got := racesIn(home); !strings.Contains(got, raced) {
-		t.Errorf("%q", got)
-	}
+	assert.Contains(t, racesIn(home), raced)
 	if !strings.Contains(os.Getenv("GORACE"), "log_path=") || !strings.Contains(strings.Join(command(t).Env, "\n"), "\nGORACE="+os.Getenv("GORACE")) {
 		t.Errorf("programs do not get where to write them: %s", os.Getenv("GORACE"))
 	}

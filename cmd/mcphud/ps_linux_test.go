@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap/running"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // psRow is the server with a process id as ps lists it.
@@ -45,9 +46,7 @@ func TestPsListsServers(t *testing.T) {
 	if s.Name != "mcp-server-nap" || s.Client != strings.TrimSuffix(filepath.Base(exe), ".exe") || s.User != os.Getpid() || s.Orphan || s.Memory <= 0 || time.Since(s.Started) > time.Hour || s.Argv[0] != "mcp-server-nap" {
 		t.Errorf("%+v", s)
 	}
-	if out := mcphud(t, "ps", "--format", "text").ok(t); !strings.Contains(out, "SERVER") || !strings.Contains(out, "mcp-server-nap") || !strings.Contains(out, strconv.Itoa(pid)) {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "ps", "--format", "text").ok(t), "SERVER", "mcp-server-nap", strconv.Itoa(pid))
 	_ = in.Close()
 	_ = nap.Wait()
 	if _, ok := psRow(t, pid); ok {

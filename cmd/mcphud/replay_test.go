@@ -42,14 +42,10 @@ func TestReplay(t *testing.T) {
 	}
 	for _, verb := range [][]string{{"journal", "replay"}, {"run"}} {
 		o = mcphud(t, append(verb, file, "--all-tools", "--filter", "tool:reset_counter", "--format", "text", url)...)
-		if o.code != cli.ExitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
-			t.Errorf("%q: %d %s%s", verb, o.code, o.out, o.stderr)
-		}
+		o.prints(t, cli.ExitAssertion, "tools/call reset_counter", "0 skipped")
 	}
 	for says, words := range map[string][]string{"names none": {}, "sent alone": {"x", url}, "--update is for": {"--update", url}} {
-		if o := mcphud(t, append([]string{"run", file}, words...)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
-			t.Errorf("%q: %d %s", words, o.code, o.stderr)
-		}
+		mcphud(t, append([]string{"run", file}, words...)...).exits(t, cli.ExitFailure, says)
 	}
 }
 
@@ -65,14 +61,10 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(file, []byte(was), 0o600))
 	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "text", url)
-	if o.code != cli.ExitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
-		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitAssertion, "≠ different tools/call echo", `changed /content/0/text: "ho" → "hi"`)
 	for _, verb := range []string{"journal replay", "run"} {
 		o := mcphud(t, append(strings.Fields(verb), file, "--filter", "tool:echo", "--format", "text", url)...)
-		if o.code != cli.ExitAssertion || !strings.Contains(o.stderr, "stage   "+verb+"\n") {
-			t.Errorf("%s: %d %s", verb, o.code, o.stderr)
-		}
+		o.exits(t, cli.ExitAssertion, "stage   "+verb+"\n")
 	}
 	o = mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "jsonl", url)
 	var c runner.Replayed
@@ -83,9 +75,7 @@ func TestReplayTellsWhatChanged(t *testing.T) {
 		file + " --filter text:/(/": "--filter: column", file + " --filter tool:nobody": "no request to send again", file + "x": "no such file",
 	} {
 		o := mcphud(t, append(append([]string{"journal", "replay"}, strings.Fields(words)...), "--format", "json", "--url", url)...)
-		if o.code != cli.ExitFailure || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: %d %s", words, o.code, o.stderr)
-		}
+		o.exits(t, cli.ExitFailure, says)
 	}
 }
 
@@ -123,7 +113,5 @@ func TestReplayNeverGuesses(t *testing.T) {
 	if o, c := replay("book", "--ignore", ".structuredContent[]"); o.code != cli.ExitOK || !c.Same || c.Expected != 4 {
 		t.Errorf("ignored: exit code %d, %+v %s", o.code, c, o.stderr)
 	}
-	if o := mcphud(t, "journal", "replay", file, "--ignore", ".[", "--url", other); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--ignore: ") {
-		t.Errorf("%d %s", o.code, o.stderr)
-	}
+	mcphud(t, "journal", "replay", file, "--ignore", ".[", "--url", other).exits(t, cli.ExitFailure, "--ignore: ")
 }

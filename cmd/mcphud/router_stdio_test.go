@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A host that starts its servers itself reaches every route by one command. Nothing but MCP is on stdout.
@@ -37,9 +38,7 @@ func TestR19_RouterOverStdio(t *testing.T) {
 	if err := cmd.Wait(); err != nil || out.Len() > 0 {
 		t.Errorf("%v %s", err, out.String())
 	}
-	if got := ownProcess(t, "router", "--stdio", "--tokens", file); got.code != 1 || !strings.Contains(got.stderr, "--tokens does not apply with --stdio") {
-		t.Errorf("tokens: %d %s", got.code, got.stderr)
-	}
+	ownProcess(t, "router", "--stdio", "--tokens", file).exits(t, 1, "--tokens does not apply with --stdio")
 }
 
 // A tool whose agent starts too slowly for the first list is waited for, and is not said to be missing.
@@ -51,12 +50,8 @@ func TestR19_AToolOfAnAgentThatIsLate(t *testing.T) {
 	}
 	slow := fmt.Sprintf(`{"routes":{"late":{"command":"sh","args":["-c","sleep 6; exec env -u %s %s=%s '%s'"]}}}`, asMain, asServer, exampleServer, os.Args[0])
 	r := launch(t, routerCommand(t, slow, nil, "--port", "0"), routerReady)
-	if out := mcphud(t, "tools", "call", "mcp__late__echo", "message=heard", "--url", r.url+"/mcp").ok(t); !strings.Contains(out, "heard") {
-		t.Error(out)
-	}
-	if o := mcphud(t, "tools", "call", "mcp__late__nothing", "--url", r.url+"/mcp"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no tool") {
-		t.Errorf("%+v", o)
-	}
+	assert.Contains(t, mcphud(t, "tools", "call", "mcp__late__echo", "message=heard", "--url", r.url+"/mcp").ok(t), "heard")
+	mcphud(t, "tools", "call", "mcp__late__nothing", "--url", r.url+"/mcp").exits(t, cli.ExitTool, "there is no tool")
 }
 
 // A router whose input ends lets a package runner finish, and says what it waits for.
@@ -101,7 +96,5 @@ func TestR19_StdioPrefix(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(`{"prefix":"always","include":["demo/add"],"routes":{"demo":{"url":"`+agent.url+`"}}}`), 0o600))
 	self := ownProgram(t)
 	got := ownProcess(t, "tools", "call", "add", "a=40", "b=2", "-e", asMain+"=1", "--", self, "router", "--stdio", "--prefix", "never", "--routes", file)
-	if got.code != 0 || !strings.Contains(got.out, "42") {
-		t.Errorf("%+v", got)
-	}
+	got.prints(t, 0, "42")
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -19,8 +21,11 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
@@ -114,9 +119,7 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 			t.Errorf("%v %v: port %d, want %d", c.env, c.args, portOf(r), c.want)
 		}
 	}
-	if out := mcphud(t, "router", "--help").ok(t); !strings.Contains(out, "8088") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "router", "--help").ok(t), "8088")
 }
 
 func TestRouterUsage(t *testing.T) {
@@ -236,9 +239,7 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 	}
 	tokens(entry("second"))
 	require.Eventually(t, "the second token", func() bool { return status("second") == 200 })
-	if status("first") != 401 {
-		t.Error("a token that was taken away is still good")
-	}
+	assert.Equalf(t, status("first"), 401, "a token that was taken away is still good")
 	tokens(`{"tokens":[`)
 	r.signal(syscall.SIGHUP)
 	require.Eventually(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "cannot load tokens") })
@@ -273,9 +274,7 @@ func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
 	if got := r.via("one", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, auth...); got.status != 200 {
 		t.Errorf("%+v", got)
 	}
-	if !strings.Contains(r.log(), "chmod 600") {
-		t.Error("nobody warns of a file of tokens that others can read")
-	}
+	assert.Contains(t, r.log(), "chmod 600")
 	r.signal(syscall.SIGTERM)
 	r.exit()
 	for file, want := range map[string][]string{
@@ -294,6 +293,77 @@ func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
 		}
 		if strings.Contains(string(raw)+r.log(), "swordfish") {
 			t.Errorf("the token is in %s or the log", file)
+		}
+	}
+}
+
+// A login that somebody makes while a router runs serves the callers of that router.
+func TestRouterUsesTheLoginOfItsUser(t *testing.T) {
+	srv := authtest.Start(t, authtest.Knobs{})
+	run := sameHome(t)
+	runtimeDir(t)
+	router := run("router", "--port", "0", "--routes", "routing.json")
+	require.NoError(t, os.WriteFile(filepath.Join(router.Dir, "routing.json"), fmt.Appendf(nil, `{"routes":{"docs":{"url":%q,"oauth":{}}}}`, srv.URL), 0o600))
+	var log faketest.Buffer
+	router.Stderr = &log
+	require.NoError(t, router.Start())
+	t.Cleanup(func() {
+		_ = router.Process.Signal(os.Interrupt)
+		_ = router.Wait() // the code says it
+		if code := router.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("the router ended with %d: %s", code, log.String())
+		}
+	})
+	require.Eventually(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
+	_, rest, _ := strings.Cut(log.String(), "listening on ")
+	docs := strings.Fields(rest)[0] + "/mcps/docs/mcp"
+	call := []string{"tools", "call", "echo", "text=hi", "--url", docs}
+
+	before := mcphud(t, call...)
+	before.exits(t, 10, "Agent 'docs' needs a login", "whoever runs the router has to log in there")
+	assert.Contains(t, log.String(), "agent needs a login")
+	x := startLogin(t, run("auth", "login", "--no-browser", "--url", srv.URL))
+	if x.page == "" {
+		t.Fatalf("no URL: %+v", x.end())
+	}
+	if status, body := follow(t, x.page); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	if o := x.end(); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+	assert.Contains(t, mcphud(t, call...).ok(t), "hi")
+	for _, secret := range srv.Issuer.Secrets() {
+		assert.NotContains(t, log.String(), secret)
+	}
+}
+
+// Other machines manage the router with a certificate, at the address that the log names.
+func TestG1_RouterManagedWithACertificate(t *testing.T) {
+	t.Parallel()
+	ca := nettest.SelfSigned(t)
+	own, me := ca.Sign(t), ca.Sign(t, "me")
+	files := []string{"--manage-cert", own.Cert, "--manage-key", own.Key, "--manage-ca", ca.Cert}
+	r := launch(t, routerCommand(t, `{"routes":{"a":{"hostPort":1}}}`, nil, append([]string{"--port", "0", "--manage-addr", "127.0.0.1:0"}, files...)...), routerReady)
+	at := regexp.MustCompile(`from other machines","address":"([^"]+)"`)
+	require.Eventually(t, "the address", func() bool { return at.MatchString(r.log()) })
+	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool(), Certificates: []tls.Certificate{me.TLS}}}
+	defer tr.CloseIdleConnections()
+	res, err := (&http.Client{Transport: tr}).Get("https://" + at.FindStringSubmatch(r.log())[1] + "/ListMcpServers")
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), `"name":"a"`) {
+		t.Errorf("%d %s %v", res.StatusCode, body, err)
+	}
+	for args, want := range map[string]string{
+		"--port 0 --manage-addr 127.0.0.1:0": "must be given together",
+		"--port 0 --manage-ca x.pem":         "must be given together",
+		"--stdio --manage-addr 127.0.0.1:0":  "--manage-addr does not apply with --stdio",
+	} {
+		o := finish(t, routerCommand(t, "", nil, strings.Fields(args)...))
+		if e := o.errorLine(t); o.code != cli.ExitFailure || !strings.Contains(e.Message, want) {
+			t.Errorf("%s: exit %d, %s", args, o.code, o.stderr)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
@@ -35,9 +36,7 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 	trust := []string{"SSL_CERT_FILE=" + own.Cert, "SSL_CERT_DIR=" + t.TempDir()}
 	cmd := command(t, "tools", "call", "add", "--url", endpoint, "--args", `{"a":1,"b":2}`)
 	cmd.Env = append(cmd.Env, trust...)
-	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
-		t.Errorf("%s", out)
-	}
+	assert.Contains(t, finish(t, cmd).ok(t), "3")
 	routes := `{"routes":{"far":{"url":"` + endpoint + `","headers":{"Authorization":"Bearer hunter1"}},` +
 		`"user":{"url":"` + strings.Replace(endpoint, "https://", "https://me:hunter2@", 1) + `?token=hunter3"}}}`
 	outer := launch(t, routerCommand(t, routes, trust, "--port", "0"), routerReady)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A run writes reports of its calls, and of nothing else, whatever comes of them; what it prints and its exit code stay as they are.
@@ -65,9 +66,7 @@ func TestRunReports(t *testing.T) {
 		t.Errorf("exit %d, %d failed: %s", o.code, failed, o.stderr)
 	}
 	for arg, want := range map[string]string{"junt=x": "did you mean junit?", "junit=": "no file after =", "junit=no/x.xml": "is not a folder"} {
-		if o := mcphud(t, fake(t, behave.Good, "run", "a", "--report", arg)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
-			t.Errorf("--report %s: exit %d: %s", arg, o.code, o.stderr)
-		}
+		mcphud(t, fake(t, behave.Good, "run", "a", "--report", arg)...).exits(t, cli.ExitFailure, want)
 	}
 }
 
@@ -91,17 +90,11 @@ func TestRunTrust(t *testing.T) {
 	if o := mcphud(t, "run", "own"); o.code != 0 || strings.Contains(o.stderr, "trust") {
 		t.Errorf("it is not remembered: exit %d: %s", o.code, o.stderr)
 	}
-	if o := mcphud(t, "run", "away"); !strings.Contains(o.stderr, "not trusted yet") {
-		t.Errorf("another file is trusted as well: %s", o.stderr)
-	}
+	assert.Contains(t, mcphud(t, "run", "away").stderr, "not trusted yet")
 	write(t, filepath.Join(dir, "own.yaml"), file(append(s.Args, "more")...))
-	if o := mcphud(t, "run", "own"); !strings.Contains(o.stderr, "not trusted yet") {
-		t.Errorf("a changed command is trusted: %s", o.stderr)
-	}
+	assert.Contains(t, mcphud(t, "run", "own").stderr, "not trusted yet")
 	require.NoError(t, os.Remove(filepath.Join(dir, "away.yaml")))
-	if o := mcphud(t, "check", "cases"); !strings.Contains(o.stderr, "not trusted yet") {
-		t.Errorf("check cases: %s", o.stderr)
-	}
+	assert.Contains(t, mcphud(t, "check", "cases").stderr, "not trusted yet")
 	mcphud(t, "check", "cases", "--trust").ok(t)
 }
 

@@ -5,15 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/calls"
+	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
 // project is a folder with these calls, in which the test runs.
@@ -36,38 +44,20 @@ func TestHistoryRun(t *testing.T) {
 	mcphud(t, fake(t, behave.Good, "prompts", "get", "greet", "who=Ada")...).ok(t)
 	mcphud(t, fake(t, behave.Good, "resources", "read", "fake://blob")...).ok(t)
 	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=x", "-e", "X=1")...).ok(t)
-	if o := mcphud(t, "history", "run", "1"); o.code != cli.ExitNeedsInput || !strings.Contains(o.stderr, "MCPHUD_SECRET_API_KEY") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
-	if out := mcphud(t, "history", "run", "1", "text=two", "api_key=again").ok(t); !strings.Contains(out, "two") || !strings.Contains(out, "again") {
-		t.Errorf("%s", out)
-	}
+	mcphud(t, "history", "run", "1").exits(t, cli.ExitNeedsInput, "MCPHUD_SECRET_API_KEY")
+	assert.Contains(t, mcphud(t, "history", "run", "1", "text=two", "api_key=again").ok(t), "two", "again")
 	t.Setenv("MCPHUD_SECRET_API_KEY", "from the environment")
-	if out := mcphud(t, "history", "run", "1").ok(t); !strings.Contains(out, "one") || !strings.Contains(out, "from the environment") {
-		t.Errorf("%s", out)
-	}
+	assert.Contains(t, mcphud(t, "history", "run", "1").ok(t), "one", "from the environment")
 	if b, err := os.ReadFile(file); err != nil || strings.Contains(string(b), "from the environment") {
 		t.Errorf("the secret is in the file; %v", err)
 	}
-	if out := mcphud(t, "history", "run", "2").ok(t); !strings.Contains(out, "Ada") {
-		t.Errorf("%s", out)
-	}
-	if out := mcphud(t, "history", "run", "3").ok(t); !strings.Contains(out, "fake://blob") {
-		t.Errorf("%s", out)
-	}
-	if o := mcphud(t, "history", "run", "4"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "not all kept") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
-	if out := mcphud(t, fake(t, behave.Good, "history", "run", "4")...).ok(t); !strings.Contains(out, "x") {
-		t.Errorf("%s", out)
-	}
+	assert.Contains(t, mcphud(t, "history", "run", "2").ok(t), "Ada")
+	assert.Contains(t, mcphud(t, "history", "run", "3").ok(t), "fake://blob")
+	mcphud(t, "history", "run", "4").exits(t, cli.ExitFailure, "not all kept")
+	assert.Contains(t, mcphud(t, fake(t, behave.Good, "history", "run", "4")...).ok(t), "x")
 	// Run says the same.
-	if out := mcphud(t, "run", "1", "text=three").ok(t); !strings.Contains(out, "three") || !strings.Contains(out, "from the environment") {
-		t.Errorf("%s", out)
-	}
-	if o := mcphud(t, "run", "4"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "not all kept") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	assert.Contains(t, mcphud(t, "run", "1", "text=three").ok(t), "three", "from the environment")
+	mcphud(t, "run", "4").exits(t, cli.ExitFailure, "not all kept")
 	if o := mcphud(t, "run", "2", "3", "--format", "jsonl"); strings.Count(o.ok(t), "\n") != 2 || !strings.Contains(o.out, `"name":"3"`) {
 		t.Errorf("%s", o.out)
 	}
@@ -86,9 +76,7 @@ func TestHistoryRun(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("no database "), 1000), 0o600))
-	if o := mcphud(t, "run", "nix"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "there is no call") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "run", "nix").exits(t, cli.ExitTool, "there is no call")
 }
 
 // A call of the history becomes a file of the project, which runs, alone or with others.
@@ -102,12 +90,8 @@ func TestRunCalls(t *testing.T) {
 	if out := o.ok(t); !strings.Contains(out, "from a file") || !strings.Contains(o.stderr, `a-fine.yaml:3:1: unknown key "owner"`) {
 		t.Errorf("%s %s", out, o.stderr)
 	}
-	if out := mcphud(t, fake(t, behave.Good, "run", "a-fine", "text=from here")...).ok(t); !strings.Contains(out, "from here") {
-		t.Errorf("%s", out)
-	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "b-fails")...); o.code != cli.ExitRPC {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	assert.Contains(t, mcphud(t, fake(t, behave.Good, "run", "a-fine", "text=from here")...).ok(t), "from here")
+	mcphud(t, fake(t, behave.Good, "run", "b-fails")...).exits(t, cli.ExitRPC)
 	o = mcphud(t, fake(t, behave.Good, "run", ".")...)
 	var all struct {
 		Calls  []calls.Outcome
@@ -120,9 +104,7 @@ func TestRunCalls(t *testing.T) {
 	for _, c := range all.Calls {
 		verdicts = append(verdicts, c.Name+" "+c.Verdict)
 	}
-	if got := strings.Join(verdicts, ", "); got != "a-fine ok, b-fails error, c-unknown failed, d-prompt ok, e-resource ok" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(verdicts, ", "), "a-fine ok, b-fails error, c-unknown failed, d-prompt ok, e-resource ok")
 	o = mcphud(t, fake(t, behave.Good, "run", dir, "--format", "text")...)
 	if !strings.Contains(o.out, "✗ error  b-fails") || !strings.HasSuffix(o.out, "5 calls, 2 failed\n") {
 		t.Errorf("%s", o.out)
@@ -135,18 +117,12 @@ func TestRunCalls(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "kept.yaml")); err != nil || !strings.Contains(string(b), "prompt: greet\narguments:\n  who: Ada\n") {
 		t.Errorf("%s %v", b, err)
 	}
-	if o := mcphud(t, "history", "save", "1", "kept"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--replace") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, "history", "save", "1", "kept").exits(t, cli.ExitFailure, "--replace")
 	mcphud(t, "history", "save", "1", "kept", "--replace").ok(t)
 	for _, args := range [][]string{{"history", "save", "1", "../x"}, {"history", "save", "1", "/tmp/x"}} {
-		if o := mcphud(t, args...); o.code != cli.ExitFailure {
-			t.Errorf("%q: exit %d %s", args, o.code, o.stderr)
-		}
+		mcphud(t, args...).exits(t, cli.ExitFailure)
 	}
-	if o := mcphud(t, fake(t, behave.Good, "run", "a-fin")...); o.code != cli.ExitTool || !strings.Contains(o.stderr, "did you mean a-fine") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	mcphud(t, fake(t, behave.Good, "run", "a-fin")...).exits(t, cli.ExitTool, "did you mean a-fine")
 	if o := mcphud(t, fake(t, behave.ExitAtOnce, "run", ".")...); o.code != cli.ExitUnreachable || strings.Count(o.out, `"failed"`) < 6 {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
@@ -175,13 +151,262 @@ func TestRunNeedsTrust(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a command of a project's file was run")
 	}
-	if o := mcphud(t, "run", "wrong"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "wrong.yaml:") || !strings.Contains(o.stderr, "is not valid YAML") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
-	if out := mcphud(t, "run", "named", "--config", ".mcp.json").ok(t); !strings.Contains(out, "x") {
-		t.Errorf("%s", out)
-	}
+	mcphud(t, "run", "wrong").exits(t, cli.ExitFailure, "wrong.yaml:", "is not valid YAML")
+	assert.Contains(t, mcphud(t, "run", "named", "--config", ".mcp.json").ok(t), "x")
 	if o := mcphud(t, fake(t, behave.Good, "run", "secret")...); o.code != cli.ExitNeedsInput || strings.Contains(o.out+o.stderr, os.Getenv("PATH")) {
 		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
 	}
+}
+
+// ranReport is what run prints in the format json.
+type ranReport struct {
+	Calls                       []calls.Outcome
+	Failed, Skipped, Assertions int
+}
+
+func runReport(t *testing.T, args ...string) (outcome, ranReport) {
+	t.Helper()
+	o := mcphud(t, append([]string{"run"}, args...)...)
+	var r ranReport
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil {
+		t.Fatalf("%v: exit %d %s %s", err, o.code, o.out, o.stderr)
+	}
+	return o, r
+}
+
+func (r ranReport) verdicts() string {
+	var out []string
+	for _, c := range r.Calls {
+		out = append(out, c.Name+" "+c.Verdict)
+	}
+	return strings.Join(out, ", ")
+}
+
+// The steps of a file share a server and what was captured; assertions see numbers as they were sent.
+func TestRunAssertions(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	dir := project(t, map[string]string{
+		"a-sum.yaml": `steps:
+  - name: add
+    tool: add
+    arguments: {a: 12345678901234567890, b: 1}
+    expect:
+      - .structuredContent.sum == 12345678901234567891
+      - .structuredContent.exact
+    expectSchema: {type: object, required: [structuredContent]}
+    isError: false
+    maxLatency: 5m
+    capture: {sum: .structuredContent.sum}
+    repeat: 2
+  - name: again
+    tool: add
+    arguments: {a: "${capture.sum}", b: 9}
+    expect: .structuredContent.sum == 12345678901234567900
+  - {name: fails, tool: fail, isError: true, expect: '.content | length > 0'}
+  - {name: unknown, tool: nope, expectError: InvalidToolName}
+`,
+		"b-use.yaml":   "tool: echo\narguments: {message: \"sum is ${capture.sum}\"}\nexpect: '.content[0].text == \"sum is 12345678901234567891\"'\n",
+		"c-wrong.yaml": "tool: echo\narguments: {message: x}\nexpect:\n  - .content\n  - .content[0].text == \"y\"\nexpectError: -32602\n",
+		"d-none.yaml":  "steps:\n  - {name: take, tool: echo, arguments: {message: x}, capture: {id: .structuredContent.nothing}}\n  - {name: use, tool: echo, arguments: {message: \"${capture.id}\"}}\n",
+	})
+	o, r := runReport(t, ".", "--url", url)
+	if got := r.verdicts(); o.code != cli.ExitAssertion || got != "a-sum/add ok, a-sum/again ok, a-sum/fails ok, a-sum/unknown ok, b-use ok, c-wrong assertion, d-none/take assertion, d-none/use skipped" {
+		t.Fatalf("exit %d %s %s", o.code, got, o.stderr)
+	}
+	if f := r.Calls[5].Failures; len(f) != 1 || f[0].Assertion != expect.OfError || f[0].Line != 6 || f[0].Got != "a result" {
+		t.Errorf("%+v", f)
+	}
+	if f := r.Calls[6].Failures; len(f) != 1 || f[0].Got != ".structuredContent.nothing gives null" || r.Failed != 3 || r.Skipped != 1 {
+		t.Errorf("%+v", f)
+	}
+	o = mcphud(t, "run", ".", "--url", url, "--format", "text")
+	for _, want := range []string{"✓ ok  a-sum/add", "  5/5\n", "    c-wrong.yaml:6:1: expectError: expected an error: code -32602, got a result\n", "✗ skipped  d-none/use", "8 calls, 3 failed\n"} {
+		assert.Contains(t, o.out, want)
+	}
+	mcphud(t, "run", "b-use", "--url", url).exits(t, cli.ExitFailure, `b-use.yaml:1: nothing captures \"sum\" before this call`)
+	// One call prints its result as the command for it does, and then what failed.
+	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: echo\narguments: {message: x}\nexpect: .content[0].text == \"y\"\n")
+	if o := mcphud(t, "run", "c-wrong", "--url", url); o.code != cli.ExitAssertion || !strings.Contains(o.out, `"text":"x"`) || assertionsOf(t, o)[0].Line != 3 {
+		t.Errorf("exit %d %s %s", o.code, o.out, o.stderr)
+	}
+	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: fail\nisError: true\n")
+	mcphud(t, "run", "c-wrong", "--url", url).ok(t)
+	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: nope\nexpectError: InvalidToolName\n")
+	if out := mcphud(t, "run", "c-wrong", "--url", url).ok(t); !strings.HasPrefix(out, `{"error":{"kind":"InvalidToolName"`) {
+		t.Error(out)
+	}
+	write(t, filepath.Join(dir, "c-wrong.yaml"), "tool: echo\nexpect: .a[\n")
+	mcphud(t, "run", ".", "--url", url).exits(t, cli.ExitFailure, "c-wrong.yaml:2:9: expect is not a jq expression")
+}
+
+// A snapshot is written when that is asked for, and what differs from it later is named by pointers.
+func TestRunSnapshots(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	dir := project(t, map[string]string{
+		"a.yaml": "tool: add\narguments: {a: 1, b: 2}\nsnapshot: {ignore: [/_meta]}\n",
+		"b.yaml": "tool: add\narguments: {a: 1, b: 2}\nsnapshot: true\nexpect: .isError\n",
+	})
+	if o, r := runReport(t, ".", "--url", url); o.code != cli.ExitAssertion || r.Failed != 2 || r.Calls[0].Failures[0].Got != "no such snapshot yet" || !strings.Contains(o.stderr, "--update") {
+		t.Errorf("exit %d %+v", o.code, r)
+	}
+	if o, r := runReport(t, ".", "--url", url, "--update"); o.code != cli.ExitAssertion || r.Failed != 1 || r.Calls[0].Snapshot != "a.snapshot.json" || r.Calls[1].Snapshot != "" {
+		t.Errorf("exit %d %+v", o.code, r)
+	}
+	mcphud(t, "run", "a", "--url", url).ok(t)
+	o := mcphud(t, "run", "a", "b=3", "--url", url, "--format", "text")
+	o.exits(t, cli.ExitAssertion, "snapshot: expected the same as a.snapshot.json, got 2 differences", "changed /structuredContent/sum: 3 → 4")
+	mcphud(t, "run", "a", "b=3", "--url", url, "--update").exits(t, cli.ExitOK, "snapshot written: a.snapshot.json")
+	if info, err := os.Stat(filepath.Join(dir, "a.snapshot.json")); err != nil || info.Mode().Perm()&0o044 == 0 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+// A call is made again until its assertions hold.
+func TestRunRetry(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	project(t, map[string]string{
+		"until.yaml": "tool: queue_status\nexpect: .content\nretry: {for: 1m, every: 10ms}\n",
+		"never.yaml": "tool: queue_status\nexpect: .nothing\nretry: {for: 30ms, every: 10ms}\n",
+	})
+	if o, r := runReport(t, "never", "until", "--url", url); o.code != cli.ExitAssertion || r.verdicts() != "never assertion, until ok" {
+		t.Errorf("exit %d %s", o.code, r.verdicts())
+	}
+}
+
+// Each file has a server of its own, many files run at a time, and what came of them is in the order of their names.
+func TestRunManyFiles(t *testing.T) {
+	const n = 40
+	files := map[string]string{}
+	for i := range n {
+		files[fmt.Sprintf("call-%03d.yaml", i)] = fmt.Sprintf("tool: echo\narguments: {text: \"%d\"}\nexpect: '.content[0].text | contains(\"%d\")'\n", i, i)
+	}
+	project(t, files)
+	o, r := runReport(t, fake(t, behave.Good, ".", "--concurrency", "8", "--no-history")...)
+	if o.code != cli.ExitOK || len(r.Calls) != n || r.Assertions != n {
+		t.Fatalf("exit %d %d %s", o.code, len(r.Calls), o.stderr)
+	}
+	for i, c := range r.Calls {
+		if c.Name != fmt.Sprintf("call-%03d", i) {
+			t.Fatalf("%d is %s", i, c.Name)
+		}
+	}
+	mcphud(t, "run", ".", "--concurrency", "0").exits(t, cli.ExitFailure, "--concurrency is 0")
+}
+
+// An interrupt ends the servers of all files, and what was not made is listed as such.
+func TestRunInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("processes are signalled")
+	}
+	dir := t.TempDir()
+	pids := filepath.Join(dir, "pids")
+	server := append([]string{"sh", "-c", `echo $$ >> "$0"; exec "$@"`, pids}, fake(t, behave.Good)[1:]...)
+	for i := range 5 {
+		file := filepath.Join(dir, ".mcphud", "calls", fmt.Sprintf("%d.yaml", i))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		write(t, file, "tool: echo\nexpect: .nothing\nretry: {for: 9m, every: 10ms}\n")
+	}
+	cmd := command(t, append([]string{"run", dir, "--concurrency", "3", "--"}, server...)...)
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	start := time.Now()
+	require.NoError(t, cmd.Start())
+	for n := 0; n < 1200 && len(strings.Fields(contents(pids))) < 3; n++ {
+		time.Sleep(25 * time.Millisecond)
+	}
+	assert.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	o := wait(t, cmd, &out, &stderr, start)
+	var r ranReport
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != cli.ExitInterrupted || len(r.Calls) != 5 || r.Skipped < 2 || r.Calls[4].Skipped != "not made: interrupted" {
+		t.Errorf("exit %d %v %s %s", o.code, err, o.out, o.stderr)
+	}
+	for _, pid := range strings.Fields(contents(pids)) {
+		if err := exec.Command("kill", "-0", pid).Run(); err == nil {
+			t.Errorf("process %s is left", pid)
+		}
+	}
+}
+
+// A call of a file is the same whole call for each object, and at a second server: what it expects, its metadata and its time limit.
+func TestRunBatchOfAFile(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	project(t, map[string]string{
+		"add.yaml":   "tool: add\narguments: {b: 1}\nmeta: {com.example/tenant: acme}\nexpect: .structuredContent.sum == 3\n",
+		"slow.yaml":  "tool: sleep\narguments: {seconds: 5, steps: 1}\ntimeout: 100ms\n",
+		"error.yaml": "tool: add\narguments: {b: 1}\nisError: true\n",
+	})
+	objects, journal := batchFile(t, `[{"a":2},{"a":3},{"a":2}]`), filepath.Join(t.TempDir(), "j.jsonl")
+	tenants := func() int {
+		b, err := os.ReadFile(journal)
+		require.NoError(t, err)
+		return strings.Count(string(b), "com.example/tenant")
+	}
+	o := mcphud(t, "run", "add", "--batch", objects, "--journal", journal, "--url", url, "--format", "json")
+	if got := outcomes(t, o.out); o.code != cli.ExitAssertion || !slices.Equal(got, []string{"ok", "failed", "ok"}) || !strings.Contains(o.out, "sum == 3") || tenants() != 3 {
+		t.Errorf("exit %d, %q, %d with metadata\n%s%s", o.code, got, tenants(), o.out, o.stderr)
+	}
+	o = mcphud(t, "run", "error", "--batch", batchFile(t, `[{"a":"x"},{"a":1}]`), "--url", url, "--format", "json")
+	if got := outcomes(t, o.out); o.code != cli.ExitAssertion || !slices.Equal(got, []string{"ok", "failed"}) {
+		t.Errorf("isError: exit %d, %q\n%s", o.code, got, o.stderr)
+	}
+	o = mcphud(t, "run", "slow", "--batch", batchFile(t, `{}`), "--url", url, "--format", "json")
+	if got := outcomes(t, o.out); !slices.Equal(got, []string{"timeout"}) {
+		t.Errorf("a time limit: exit %d, %q\n%s", o.code, got, o.stderr)
+	}
+	require.NoError(t, os.Remove(journal))
+	o = mcphud(t, "run", "add", "a=2", "--compare", "protocol:2025-11-25", "--journal", journal, "--url", url, "--format", "json")
+	if d := difference(t, o); o.code != cli.ExitOK || !d.Same || tenants() < 2 || !strings.Contains(o.stderr, "what add expects is not judged") {
+		t.Errorf("exit %d, %d with metadata\n%s%s", o.code, tenants(), o.out, o.stderr)
+	}
+}
+
+// What a batch or a comparison has no use for is refused, and not dropped.
+func TestRunBatchRefuses(t *testing.T) {
+	t.Parallel()
+	faked := fake(t, behave.Good)
+	dir := t.TempDir()
+	for key, rest := range map[string]string{
+		"snapshot": "snapshot: true\n", "capture": "capture: {id: .content}\n", "repeat": "repeat: 2\n", "retry": "expect: .content\nretry: {for: 1s}\n", "--update": "",
+	} {
+		file := filepath.Join(dir, "call.yaml")
+		write(t, file, "tool: echo\narguments: {text: x}\n"+rest)
+		for _, special := range [][]string{{"--batch", batchFile(t, `{"text":"y"}`)}, {"--compare", "protocol:2025-11-25"}} {
+			words := append([]string{"run", file}, special...)
+			if key == "--update" {
+				words = append(words, key)
+			}
+			if o := mcphud(t, append(words, faked...)...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, key) || !strings.Contains(o.stderr, special[0]) || o.out != "" {
+				t.Errorf("%s with %s: exit %d %s%s", key, special[0], o.code, o.out, o.stderr)
+			}
+		}
+	}
+}
+
+// A batch needs the secrets, and the arguments that are not kept, only for objects that have none of their own.
+func TestRunBatchWithSecretsOfItsOwn(t *testing.T) {
+	withCalls(t)
+	dir := project(t, map[string]string{"key.yaml": "tool: echo\narguments: {text: x, api_key: '***'}\nsecrets: [/api_key]\n"})
+	run := func(objects string, words ...string) outcome {
+		t.Helper()
+		return mcphud(t, append(append([]string{"run"}, words...), fake(t, behave.Good, "--format", "json", "--batch", batchFile(t, objects))...)...)
+	}
+	own := `[{"api_key":"one"},{"api_key":"two"}]`
+	assert.Contains(t, run(own, "key").ok(t), "one", "two")
+	if o := run(`[{"api_key":"one"},{"text":"y"}]`, "key"); o.code != cli.ExitNeedsInput || !strings.Contains(o.stderr, "MCPHUD_SECRET_API_KEY") || o.out != "" {
+		t.Errorf("exit %d %s%s", o.code, o.out, o.stderr)
+	}
+	t.Setenv("MCPHUD_SECRET_API_KEY", "of the environment")
+	if out := run(own, "key").ok(t); !strings.Contains(out, "one") || !strings.Contains(out, "two") || strings.Contains(out, "of the environment") {
+		t.Errorf("%s", out)
+	}
+	if out := run(`[{"api_key":"one"},{"text":"y"}]`, "key").ok(t); !strings.Contains(out, "one") || strings.Count(out, "of the environment") == 0 {
+		t.Errorf("%s", out)
+	}
+	// Arguments that were too large to keep.
+	large := filepath.Join(dir, "large.json")
+	write(t, large, `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "--args", "@"+large)...).ok(t)
+	id := "last"
+	mcphud(t, fake(t, behave.Good, "run", id)...).exits(t, cli.ExitFailure, "are not kept")
+	assert.Contains(t, run(`[{"text":"here"}]`, id).ok(t), "here")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // beyond is what a server may reach for: a file that is not its own, one to write, and a listener.
@@ -135,23 +136,15 @@ func TestX5b_SandboxIsShownAndWritten(t *testing.T) {
 	text := `{"name":"io.example/one","description":"d","version":"1.0.0","packages":[{"registryType":"npm","identifier":"one","version":"1.0.0","transport":{"type":"stdio"}}]}`
 	require.NoError(t, os.WriteFile(description, []byte(text), 0o600))
 	shown := mcphud(t, "open", description, "--print", "--format", "text", "--sandbox=read=/data").ok(t)
-	if !strings.Contains(shown, "no network, reads /data") {
-		t.Error(shown)
-	}
+	assert.Contains(t, shown, "no network, reads /data")
 	if shown = mcphud(t, "open", description, "--print", "--format", "text").ok(t); strings.Contains(shown, "sandbox") {
 		t.Error(shown)
 	}
 	mcphud(t, "servers", "add", "one", "--to", file, "--sandbox=network", "--sandbox=write=/out", "--", "serve").ok(t)
-	if got := contents(file); !strings.Contains(got, "network: true") || !strings.Contains(got, "/out") {
-		t.Error(got)
-	}
+	assert.Contains(t, contents(file), "network: true", "/out")
 	mcphud(t, "servers", "edit", "one", "--config", file, "--sandbox=read=/more").ok(t)
-	if got := contents(file); !strings.Contains(got, "network: true") || !strings.Contains(got, "/more") {
-		t.Error(got)
-	}
-	if shown := mcphud(t, "servers", "list", "--config", file, "--format", "json").ok(t); !strings.Contains(shown, `"sandbox":{"read":["/more"],"write":["/out"],"network":true}`) {
-		t.Error(shown)
-	}
+	assert.Contains(t, contents(file), "network: true", "/more")
+	assert.Contains(t, mcphud(t, "servers", "list", "--config", file, "--format", "json").ok(t), `"sandbox":{"read":["/more"],"write":["/out"],"network":true}`)
 	mcphud(t, "servers", "edit", "one", "--config", file, "--unset", "sandbox").ok(t)
 	if got := contents(file); strings.Contains(got, "sandbox") || !strings.Contains(got, "serve") {
 		t.Error(got)

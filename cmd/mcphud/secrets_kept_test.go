@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // usualSecrets are the usual forms of secrets, split so that nobody takes them for real ones.
@@ -142,17 +143,11 @@ func TestJournalRaw(t *testing.T) {
 	cmd := command(t, "tools", "call", "login", "password=hunter2-hunter", "--url", echoing(t), "--journal", "j.jsonl", "--journal-raw")
 	o := finish(t, cmd)
 	o.ok(t)
-	if !strings.Contains(o.stderr, "j.jsonl keeps messages as they are, with every secret in them") {
-		t.Errorf("it does not say so: %s", o.stderr)
-	}
+	assert.Contains(t, o.stderr, "j.jsonl keeps messages as they are, with every secret in them")
 	file := filepath.Join(cmd.Dir, "j.jsonl")
-	if !strings.Contains(contents(file), `"password":"hunter2-hunter"`) {
-		t.Error(contents(file))
-	}
+	assert.Contains(t, contents(file), `"password":"hunter2-hunter"`)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if o := mcphud(t, "tools", "list", "--url", echoing(t), "--journal-raw"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--journal-raw goes with --journal FILE") {
-		t.Errorf("alone: exit %d, %s", o.code, o.stderr)
-	}
+	mcphud(t, "tools", "list", "--url", echoing(t), "--journal-raw").exits(t, cli.ExitFailure, "--journal-raw goes with --journal FILE")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What a configuration has for a login is shown without its secrets, wherever it stands: masked in lists and explanations.
@@ -86,9 +87,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 	ask := func(code int, args ...string) {
 		t.Helper()
 		o := finish(t, run(append(args, "--journal", file, "--url", srv.URL)...))
-		if o.code != code {
-			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
-		}
+		o.exits(t, code)
 		hidden(strings.Join(args, " "), o.out+o.stderr)
 	}
 	for _, format := range cli.Formats {
@@ -135,9 +134,7 @@ func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
 	journal := contents(file)
 	hidden("the journal", journal)
 	for _, want := range []string{"code_verifier=***", "refresh_token=***", "Authorization: DPoP ***", "Dpop: ***"} {
-		if !strings.Contains(journal, want) {
-			t.Errorf("the journal has no %s", want)
-		}
+		assert.Contains(t, journal, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What mcp.yaml says of all servers is explained with its file and line, and with what it overrides; an entry's oauth block and keys that
@@ -54,9 +55,7 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 		"timeouts.connect":      "10s mcp.yaml:6",
 		"timeouts.discovery":    "15s mcp.yaml:6",
 	})
-	if failure != "" {
-		t.Error(failure)
-	}
+	assert.Equal(t, failure, "")
 	var problems []string
 	for _, f := range e.Files {
 		for _, p := range f.Problems {
@@ -67,16 +66,10 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 	list.Dir, list.Env = cmd.Dir, cmd.Env
 	listed := finish(t, list)
 	for _, want := range []string{"oauth has no effect: it says nothing of where", `unknown key "surprise"`, "max_connections: not a number; it is ignored"} {
-		if all := strings.Join(problems, "\n"); !strings.Contains(all, want) {
-			t.Errorf("explain lacks %q:\n%s", want, all)
-		}
-		if !strings.Contains(listed.out, want) {
-			t.Errorf("servers list lacks %q:\n%s", want, listed.out)
-		}
+		assert.Contains(t, strings.Join(problems, "\n"), want)
+		assert.Contains(t, listed.out, want)
 	}
-	if strings.Contains(listed.out, "s3cret") {
-		t.Error("a secret was listed")
-	}
+	assert.NotContains(t, listed.out, "s3cret")
 }
 
 // The file's limits hold for one call as well: which tools may be called, and for how long.

@@ -11,6 +11,7 @@ import (
 
 	verbservers "github.com/mcphud/mcphud/cmd/verb/servers"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // changes are what a command that changes entries printed.
@@ -64,12 +65,8 @@ func TestServersAreAddedChangedAndRemoved(t *testing.T) {
 	}
 	mcphud(t, "servers", "edit", "files", "--", "uvx", "other").changes(t)
 	mcphud(t, "servers", "disable", "files").changes(t)
-	if now := content(t, path); !strings.Contains(now, "command: uvx\n    args: [other]\n    env:\n      API_TOKEN: geheim-1234\n    enabled: false\n") {
-		t.Error(now)
-	}
-	if again := mcphud(t, "servers", "disable", "files"); again.code != 1 || !strings.Contains(again.stderr, "disabled already") {
-		t.Errorf("%d %s", again.code, again.stderr)
-	}
+	assert.Contains(t, content(t, path), "command: uvx\n    args: [other]\n    env:\n      API_TOKEN: geheim-1234\n    enabled: false\n")
+	mcphud(t, "servers", "disable", "files").exits(t, 1, "disabled already")
 	mcphud(t, "servers", "enable", "files").changes(t)
 	mcphud(t, "servers", "duplicate", "files", "more").changes(t)
 	mcphud(t, "servers", "edit", "more", "--rename", "most").changes(t)
@@ -79,9 +76,7 @@ func TestServersAreAddedChangedAndRemoved(t *testing.T) {
 	mcphud(t, "servers", "remove", "most").changes(t)
 	mcphud(t, "servers", "remove", "reports").changes(t)
 	mcphud(t, "servers", "edit", "files", "--", "npx", "-y", "server", ".").changes(t)
-	if now := content(t, path); now != was {
-		t.Errorf("got\n%s\nwant\n%s", now, was)
-	}
+	assert.Equal(t, content(t, path), was)
 }
 
 // What cannot be done says why, and leaves the file as it is.
@@ -114,13 +109,9 @@ func TestServersRefusals(t *testing.T) {
 		{"config convert", "--to names no dialect", 1},
 	} {
 		o := mcphud(t, strings.Fields(c.args)...)
-		if o.code != c.code || !strings.Contains(o.stderr, c.says) {
-			t.Errorf("%s: exit %d, %s", c.args, o.code, o.stderr)
-		}
+		o.exits(t, c.code, c.says)
 	}
-	if now := content(t, path); now != text {
-		t.Error(now)
-	}
+	assert.Equal(t, content(t, path), text)
 	note := mcphud(t, "servers", "add", "b", "--to", "cursor", "-e", "API_KEY=geheim-1234", "--", "run").changes(t)[0]
 	if len(note.Notes) != 1 || !strings.Contains(note.Notes[0], "others can read") || strings.Contains(note.Diff, "geheim") {
 		t.Errorf("%+v", note)
@@ -137,9 +128,7 @@ func TestServersPaste(t *testing.T) {
 	}
 	want := "{\n  \"servers\": {\n    \"one\": {\n      \"type\": \"stdio\",\n      \"command\": \"x\",\n      \"env\": {\n        \"A\": \"${env:C}\"\n      }\n    },\n" +
 		"    \"two\": {\n      \"type\": \"http\",\n      \"url\": \"https://x.example/mcp\"\n    }\n  }\n}\n"
-	if now := content(t, filepath.Join(home, ".config", "Code", "User", "mcp.json")); now != want {
-		t.Error(now)
-	}
+	assert.Equal(t, content(t, filepath.Join(home, ".config", "Code", "User", "mcp.json")), want)
 }
 
 // Servers of all configs are printed as another program's file; what it cannot say is said, and is an error if asked for.
@@ -156,9 +145,7 @@ func TestConfigConvert(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "config.toml")
 	mcphud(t, "config", "convert", "--to", "codex", "--server", "b", "-o", out).ok(t)
-	if now := content(t, out); now != "[mcp_servers.b]\nbearer_token_env_var = \"B\"\nurl = \"https://x.example\"\n" {
-		t.Error(now)
-	}
+	assert.Equal(t, content(t, out), "[mcp_servers.b]\nbearer_token_env_var = \"B\"\nurl = \"https://x.example\"\n")
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}

@@ -44,20 +44,12 @@ func TestInputsOfAnEntry(t *testing.T) {
 	if e := o.errorLine(t); o.code != cli.ExitNeedsInput || e.Kind != "NeedsInput" || !strings.Contains(e.Message, "mode, key") || !strings.Contains(e.Message, "--set mode=VALUE") {
 		t.Errorf("nothing given: %d, %s", o.code, o.stderr)
 	}
-	if o := list("a", "mode=good"); o.code != 0 || !strings.Contains(o.out, `"echo"`) {
-		t.Errorf("given: %d, %s%s", o.code, o.out, o.stderr)
-	}
+	list("a", "mode=good").prints(t, 0, `"echo"`)
 	for set, why := range map[string]string{"mode=purple": "takes one of good, half-frame", "colour=red": "colour is not among the inputs: mode", "mode": `--set \"mode\" is not KEY=VALUE`} {
-		if o := list("a", set); o.code != 1 || !strings.Contains(o.stderr, why) {
-			t.Errorf("--set %s: %d, %s, want %s", set, o.code, o.stderr, why)
-		}
+		list("a", set).exits(t, 1, why)
 	}
-	if o := list("plain", "mode=good"); o.code != 1 || !strings.Contains(o.stderr, "plain asks for nothing") {
-		t.Errorf("plain: %d, %s", o.code, o.stderr)
-	}
-	if o := mcphud(t, "servers", "list", "--config", path); o.code != 0 || !strings.Contains(o.out, `"inputs":["mode","key"]`) {
-		t.Errorf("servers list: %d, %s%s", o.code, o.out, o.stderr)
-	}
+	list("plain", "mode=good").exits(t, 1, "plain asks for nothing")
+	mcphud(t, "servers", "list", "--config", path).prints(t, 0, `"inputs":["mode","key"]`)
 }
 
 // On a terminal what is missing is asked for, and a secret is not shown while it is typed.
@@ -102,32 +94,20 @@ func TestKeptSecretsAreListedAndForgotten(t *testing.T) {
 			t.Fatalf("exit %d:\n%s", code, ui.written())
 		}
 	}
-	if o := run("auth", "status", "--server", "b"); o.code != cli.ExitAuth || !strings.Contains(o.stderr, "no secrets are kept") {
-		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
-	}
+	run("auth", "status", "--server", "b").exits(t, cli.ExitAuth, "no secrets are kept")
 	keep()
 	scope := path + "#b"
 	for _, args := range [][]string{{"auth", "status"}, {"auth", "status", "--server", "b"}} {
-		if o := run(args...); o.code != 0 || !strings.Contains(o.out, `"secrets":[{"servers":["b"],"for":"`+scope+`","inputs":["key"]}]`) {
-			t.Errorf("%q: exit %d, %s%s", args, o.code, o.out, o.stderr)
-		}
+		run(args...).prints(t, 0, `"secrets":[{"servers":["b"],"for":"`+scope+`","inputs":["key"]}]`)
 	}
 	if o := run("auth", "status", "--format", "text"); !strings.Contains(o.out, "key") || !strings.Contains(o.out, scope) || !strings.Contains(o.out, "credentials.json") {
 		t.Error(o.out)
 	}
-	if o := run("auth", "logout", "--server", "plain"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "only servers over HTTP") {
-		t.Errorf("exit %d, %s%s", o.code, o.out, o.stderr)
-	}
+	run("auth", "logout", "--server", "plain").exits(t, cli.ExitFailure, "only servers over HTTP")
 	for _, args := range [][]string{{"--server", "b"}, {scope}, {"--all"}} {
-		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != 0 {
-			t.Errorf("it was not kept: exit %d, %s", o.code, o.stderr)
-		}
-		if o := run(append([]string{"auth", "logout"}, args...)...); o.code != 0 || !strings.Contains(o.out, scope) {
-			t.Errorf("%q: exit %d, %s%s", args, o.code, o.out, o.stderr)
-		}
-		if o := run("tools", "list", "--server", "b", "--set", "mode=good"); o.code != cli.ExitNeedsInput {
-			t.Errorf("%q did not forget it: exit %d, %s%s", args, o.code, o.out, o.stderr)
-		}
+		run("tools", "list", "--server", "b", "--set", "mode=good").exits(t, 0)
+		run(append([]string{"auth", "logout"}, args...)...).prints(t, 0, scope)
+		run("tools", "list", "--server", "b", "--set", "mode=good").exits(t, cli.ExitNeedsInput)
 		keep()
 	}
 }

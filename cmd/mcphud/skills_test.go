@@ -54,9 +54,7 @@ func TestSkillsOfTheAgent(t *testing.T) {
 		t.Error(out)
 	}
 	demo := agent(t, agentsrv.Options{})
-	if o := mcphud(t, "skills", "list", demo); o.code != 10 || !strings.Contains(o.stderr, "does not declare skills") {
-		t.Errorf("%d %s", o.code, o.stderr)
-	}
+	mcphud(t, "skills", "list", demo).exits(t, 10, "does not declare skills")
 }
 
 // TestSkillsThatLieAreRefused: a server whose files are not what their entries say gets exit code 6, and nothing of them is printed.
@@ -107,7 +105,5 @@ func TestSkillsThatLieAreRefused(t *testing.T) {
 	if o.code != 6 || strings.Count(o.out, "✗ differs") != 5 || !strings.Contains(o.stderr, "3 of 3 skills do not match their entries") {
 		t.Errorf("exit %d\n%s\n%s", o.code, o.out, o.stderr)
 	}
-	if o := run("verify", "git"); o.code != 1 || !strings.Contains(o.stderr, "3 skills are called git; give the URI of one of them") {
-		t.Errorf("exit %d %s", o.code, o.stderr)
-	}
+	run("verify", "git").exits(t, 1, "3 skills are called git; give the URI of one of them")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // node runs a module with Node, in the folder of the snippets, and returns what it prints.
@@ -46,12 +47,8 @@ func TestPeerNode_R15_R16_TheAgentsOwnClient(t *testing.T) {
 	tm := teamOf(t, nil, "b", "c")
 	port := "ROUTER_PORT=" + strconv.Itoa(portOf(tm.router))
 	// Without a token it sends `Bearer undefined`, which nobody asks for.
-	if out := node(t, snippet(t, "agent_client_use.mjs"), port, "ROUTER_HOST=", "AGENT_TOKEN="); out != "all of it worked\n" {
-		t.Error(out)
-	}
-	if strings.Contains(tm.agents["b"].log()+tm.router.log(), "undefined") {
-		t.Error("the token went further than to the router")
-	}
+	assert.Equal(t, node(t, snippet(t, "agent_client_use.mjs"), port, "ROUTER_HOST=", "AGENT_TOKEN="), "all of it worked\n")
+	assert.NotContains(t, tm.agents["b"].log()+tm.router.log(), "undefined")
 }
 
 // The port of the snippet is taken if it can be had.

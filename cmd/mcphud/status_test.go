@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // writeConfig writes a file of fake servers by name, in this order, and further top-level lines of YAML.
@@ -63,9 +64,7 @@ func TestS6_S15_O4_StatusOfAllServers(t *testing.T) {
 	file := writeConfig(t, "  pool: {max_connections: 1, max_idle_time: 90s}\n",
 		[2]string{"good", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)}, [2]string{"fine", string(behave.Modern)})
 	o := mcphud(t, "status", "--config", file, "--format", "json")
-	if o.code != cli.ExitUnreachable {
-		t.Errorf("exit %d, want %d: %s", o.code, cli.ExitUnreachable, o.stderr)
-	}
+	o.exits(t, cli.ExitUnreachable)
 	r := o.status(t)
 	if len(r.Servers) != 3 {
 		t.Fatalf("%d servers: %s", len(r.Servers), o.out)
@@ -82,9 +81,7 @@ func TestS6_S15_O4_StatusOfAllServers(t *testing.T) {
 	}
 	text := mcphud(t, "status", "--config", file, "--format", "text")
 	for _, want := range []string{"good", "connected", "exited", "pool: 3 servers", "limit 1"} {
-		if !strings.Contains(text.out, want) {
-			t.Errorf("the text lacks %q:\n%s", want, text.out)
-		}
+		assert.Contains(t, text.out, want)
 	}
 }
 
@@ -101,9 +98,7 @@ func TestS15_StatusStopsAtTheFirstFailure(t *testing.T) {
 		t.Errorf("the error is of kind %s", e.Kind)
 	}
 	o = mcphud(t, "tools", "list", "--all", "--config", file, "--connect-timeout", "2m", "--format", "json")
-	if o.code != cli.ExitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"/etc/fakemcp.conf does not exist (starting: `) {
-		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitUnreachable, `{"server":"deaf","error":"another server failed`, `{"server":"broken","error":"/etc/fakemcp.conf does not exist (starting: `)
 	on := writeConfig(t, "", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o = mcphud(t, "status", "--config", on, "--connect-timeout", "1s", "--format", "json")
 	if r := o.status(t); o.code != cli.ExitTimeout || !strings.Contains(r.Servers[0].Error, "no answer") {
@@ -116,17 +111,13 @@ func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
 	cmd := command(t, "status", "--format", "text")
 	entry := fmt.Sprintf(`{"command": %q, "args": ["good"]}`, faketest.Binary(t))
 	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), []byte(`{"mcpServers": {"alien": `+entry+`}}`), 0o600))
-	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "not trusted") {
-		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
-	}
+	finish(t, cmd).prints(t, 0, "not trusted")
 	off := filepath.Join(t.TempDir(), "mcp.yaml")
 	require.NoError(t, os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n"), 0o600))
 	if o := mcphud(t, "status", "--config", off, "--format", "json"); o.code != 0 || o.status(t).Servers[0].Enabled {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
-	if o := ownProcess(t, "status", "--format", "text"); o.code != 0 || !strings.Contains(o.out, "no servers found") {
-		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
-	}
+	ownProcess(t, "status", "--format", "text").prints(t, 0, "no servers found")
 	if o := mcphud(t, "status", "--url", "http://127.0.0.1:1"); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 		t.Errorf("--url: exit %d, %s", o.code, o.stderr)
 	}
@@ -149,9 +140,7 @@ func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 		{"mcp__good__er__echo", "--server", "good__er"},
 	} {
 		o := mcphud(t, append([]string{"tools", "call", "--config", file}, append(args, "text=hello")...)...)
-		if o.code != 0 || !strings.Contains(o.out, "hello") {
-			t.Errorf("%q: exit %d, %s, %s", args, o.code, o.out, o.stderr)
-		}
+		o.prints(t, 0, "hello")
 	}
 	if o := mcphud(t, "tools", "show", "mcp__good__echo", "--config", file); !strings.Contains(o.ok(t), `"echo"`) {
 		t.Errorf("tools show: %s", o.out)
@@ -195,9 +184,7 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 		}
 	}
 	for flag, value := range map[string]string{"--server": "a", "--protocol": "2025-06-18", "--log-level": "debug"} {
-		if o := mcphud(t, "tools", "list", "--all", flag, value, "--config", file); o.code != cli.ExitFailure || !strings.Contains(o.stderr, flag) {
-			t.Errorf("--all %s: exit %d, %s", flag, o.code, o.stderr)
-		}
+		mcphud(t, "tools", "list", "--all", flag, value, "--config", file).exits(t, cli.ExitFailure, flag)
 	}
 	names := slices.Collect(func(yield func(string) bool) {
 		for _, tool := range all.Tools {

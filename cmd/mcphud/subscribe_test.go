@@ -78,10 +78,7 @@ func TestSubscribe(t *testing.T) {
 		}
 	}
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != cli.ExitInterrupted ||
-		!strings.Contains(o.stderr, "resources/unsubscribe updates://stay\nresources/unsubscribe updates://too\n") {
-		t.Errorf("exit %d, %s", o.code, o.stderr)
-	}
+	wait2(t, cmd, &bytes.Buffer{}, &stderr).exits(t, cli.ExitInterrupted, "resources/unsubscribe updates://stay\nresources/unsubscribe updates://too\n")
 }
 
 // TestSubscribeToTheAgent: several resources at once, over HTTP in both eras; a line for each update, until ctrl-c.
@@ -129,9 +126,7 @@ func TestSubscribeToTheAgent(t *testing.T) {
 			_ = cmd.Process.Signal(syscall.SIGINT)
 			for range lines { // until it ends
 			}
-			if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != cli.ExitInterrupted {
-				t.Errorf("exit %d, %s", o.code, o.stderr)
-			}
+			wait2(t, cmd, &bytes.Buffer{}, &stderr).exits(t, cli.ExitInterrupted)
 		})
 	}
 }

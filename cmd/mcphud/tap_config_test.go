@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // clientFile writes a client's configuration below a home folder of the test.
@@ -52,9 +53,7 @@ func TestTapWrapChangesOneEntry(t *testing.T) {
 		if err := json.Unmarshal([]byte(o.ok(t)), &got); err != nil || !got.Changed || !got.Wrapped || strings.Join(got.Command, " ") != argv || !strings.Contains(got.Next, "Claude Desktop") {
 			t.Errorf("%s: %v, %+v", server, err, got)
 		}
-		if content(t, got.Backup) != desktopFile {
-			t.Errorf("the copy differs: %s", content(t, got.Backup))
-		}
+		assert.Equalf(t, content(t, got.Backup), desktopFile, "the copy differs")
 		wrapped := content(t, path)
 		want := strings.Count(desktopFile, "\n")
 		if server == "lines" {
@@ -127,9 +126,7 @@ func TestTapWrapRefuses(t *testing.T) {
 			t.Errorf("%q: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}
-	if content(t, path) != before {
-		t.Error("the file changed")
-	}
+	assert.Equalf(t, content(t, path), before, "the file changed")
 	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -145,9 +142,7 @@ func TestTapWrapClaudeCodeProject(t *testing.T) {
 	text := fmt.Sprintf(`{"numStartups": 12345678901234567890, "mcpServers": {"a": {"command": "user"}}, "projects": {%q: {"mcpServers": {"a": {"command": "local"}}}}}`, cwd)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	mcphud(t, "tap", "wrap", "claude-code", "a").ok(t)
-	if got := content(t, path); !strings.Contains(got, `"tap", "--name", "a", "--", "local"]`) || !strings.Contains(got, `{"command": "user"}`) {
-		t.Error(got)
-	}
+	assert.Contains(t, content(t, path), `"tap", "--name", "a", "--", "local"]`, `{"command": "user"}`)
 }
 
 // Files of YAML and TOML are wrapped as those of JSON are, and so is a byte order mark no reason against it.

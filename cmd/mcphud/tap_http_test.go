@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.
@@ -79,9 +80,7 @@ func TestTapHTTPNetwork(t *testing.T) {
 		"contradict each other": {"tap", "--http", secure.URL, "--ca", own.Cert, "--insecure"},
 		"does not start with":   {"tap", "--http", "ftp://x/"},
 	} {
-		if o := mcphud(t, args...); o.code != cli.ExitFailure || !strings.Contains(o.stderr, want) {
-			t.Errorf("%q: exit %d, %s", args, o.code, o.stderr)
-		}
+		mcphud(t, args...).exits(t, cli.ExitFailure, want)
 	}
 }
 
@@ -154,9 +153,7 @@ func TestTapHTTPStreams(t *testing.T) {
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusForbidden {
-			t.Errorf("%s: %d", name, res.StatusCode)
-		}
+		assert.Equalf(t, res.StatusCode, http.StatusForbidden, "%s", name)
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
@@ -183,8 +180,6 @@ func TestTapHTTPWithoutAServer(t *testing.T) {
 		{[]string{"--http", "http://h", "--format", "text"}, "--format does not apply with --http"},
 		{[]string{"--port", "1"}, "--port is for --http"},
 	} {
-		if o := ownProcess(t, append([]string{"tap"}, c.args...)...); o.code != 1 || !strings.Contains(o.stderr, c.says) {
-			t.Errorf("%q: exit %d, %s", c.args, o.code, o.stderr)
-		}
+		ownProcess(t, append([]string{"tap"}, c.args...)...).exits(t, 1, c.says)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -140,9 +141,7 @@ func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 	if methods["initialize"] != "ok" || methods["tools/list"] != "ok" {
 		t.Errorf("%v", methods)
 	}
-	if out := text.stop(); !strings.Contains(out, "→ request      good initialize #") || !strings.Contains(out, "← response     good tools/list #") {
-		t.Error(out)
-	}
+	assert.Contains(t, text.stop(), "→ request      good initialize #", "← response     good tools/list #")
 }
 
 // In plain lines there is what a server writes to stderr, on a line of its own.
@@ -188,9 +187,7 @@ func TestTapWrapsACommand(t *testing.T) {
 	for args, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -TERM $$": 143, "kill -KILL $$": 137, "printf 'a\\r\\n\\377'; echo err >&2; exit 130": 130} {
 		cmd := command(t, "tap", "--", "sh", "-c", args)
 		o := finish(t, cmd)
-		if o.code != want {
-			t.Errorf("%s: exit %d, %s", args, o.code, o.stderr)
-		}
+		o.exits(t, want)
 		if strings.HasPrefix(args, "printf") && (o.out != "a\r\n\xff" || o.stderr != "err\n") {
 			t.Errorf("%s: %q, %q", args, o.out, o.stderr)
 		}
@@ -314,9 +311,7 @@ func TestPeerTapSession(t *testing.T) {
 		t.Errorf("%s %v", r.Result, err)
 	}
 	w.shows("through the wrapper")
-	if out := w.stop(); !strings.Contains(out, fmt.Sprintf(`"server":%q`, "everything")) {
-		t.Error(out)
-	}
+	assert.Contains(t, w.stop(), fmt.Sprintf(`"server":%q`, "everything"))
 }
 
 // What goes through a router is shown under the agents' names, and a router that cannot be watched still routes.
@@ -352,12 +347,8 @@ func TestTapShowsWhatARouterCarries(t *testing.T) {
 	w.shows(`"server":"files"`)
 	w.shows(`"kind":"error"`)
 	out := w.stop()
-	if strings.Contains(out, "hunter2") {
-		t.Error("a secret is shown")
-	}
+	assert.NotContains(t, out, "hunter2")
 	for _, want := range []string{`"server":"kb"`, `"method":"tools/call"`, `"tool":"echo"`, `POST /mcps/kb/mcp HTTP/1.1`, `Bearer ***`, `"status":"ok"`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%s is not there: %.3000s", want, out)
-		}
+		assert.Contains(t, out, want)
 	}
 }

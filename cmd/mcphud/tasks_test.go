@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 var taskID = regexp.MustCompile(`task ([A-Z0-9.a-z_-]+): working`)
@@ -52,9 +53,7 @@ func TestTasksOfOtherCommands(t *testing.T) {
 			return jsonrpc.GetString(out, "taskId") + jsonrpc.GetString(out, "task", "taskId")
 		}
 		id := start("2")
-		if got := jsonrpc.GetString([]byte(run("tasks", "get", id).ok(t)), "status"); got != "working" {
-			t.Errorf("%s: %q", era, got)
-		}
+		assert.Equalf(t, jsonrpc.GetString([]byte(run("tasks", "get", id).ok(t)), "status"), "working", "%s", era)
 		if got := run("tasks", "result", id).ok(t); !strings.Contains(got, "in 2 s") {
 			t.Errorf("%s: %s", era, got)
 		}
@@ -75,12 +74,8 @@ func TestTasksOfOtherCommands(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
 		}
 	}
-	if o := mcphud(t, "tasks", "list", "--url", url); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "no list of tasks in protocol version 2026-07-28") {
-		t.Errorf("exit %d\n%s", o.code, o.stderr)
-	}
-	if got := mcphud(t, "tasks", "list", "--url", url, "--protocol", "2025-11-25", "--format", "json").ok(t); got != `{"tasks":[]}`+"\n" {
-		t.Error(got)
-	}
+	mcphud(t, "tasks", "list", "--url", url).exits(t, cli.ExitFailure, "no list of tasks in protocol version 2026-07-28")
+	assert.Equal(t, mcphud(t, "tasks", "list", "--url", url, "--protocol", "2025-11-25", "--format", "json").ok(t), `{"tasks":[]}`+"\n")
 }
 
 // TestTaskInJSONLines: in the jsonl format each state of a task is a line, the result the last.
@@ -133,9 +128,7 @@ func TestInterruptedTaskIsCancelled(t *testing.T) {
 		for deadline := time.Now().Add(30 * time.Second); status != "cancelled" && time.Now().Before(deadline); {
 			status = jsonrpc.GetString([]byte(mcphud(t, "tasks", "get", id, "--format", "json", "--url", url, "--protocol", era).ok(t)), "status")
 		}
-		if status != "cancelled" {
-			t.Errorf("%s: the task is %s", era, status)
-		}
+		assert.Equalf(t, status, "cancelled", "%s: the task", era)
 	}
 }
 
@@ -173,9 +166,7 @@ func TestPeerTasks(t *testing.T) {
 	answer := []string{"--answer", `{"interpretation":"historical"}`}
 	s := peertest.Everything(t)
 	o := mcphud(t, target(s, append(call, answer...)...)...)
-	if o.code != 0 || !strings.Contains(o.out, "mcp (historical)") {
-		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, 0, "mcp (historical)")
 	url := peertest.EverythingHTTP(t).Server.URL
 	o = mcphud(t, append(append(call, answer...), "--task", "--url", url)...)
 	if o.code != 0 || !strings.Contains(o.out, "mcp (historical)") || !strings.Contains(o.stderr, "input_required") {
@@ -206,9 +197,7 @@ func TestTasksOfAllAgents(t *testing.T) {
 				t.Errorf("%s%s", o.out, o.stderr)
 			}
 			o = run("tools", "call", "mcp__one__failing_job")
-			if o.code != cli.ExitTool || !strings.Contains(o.out, `"isError":true`) {
-				t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
-			}
+			o.prints(t, cli.ExitTool, `"isError":true`)
 			if o = run("tasks", "get", "two.of-another-session"); o.code != cli.ExitTool || !strings.Contains(o.stderr, "knows no such task") {
 				t.Errorf("exit %d\n%s", o.code, o.stderr)
 			}

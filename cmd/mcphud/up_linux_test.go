@@ -20,6 +20,7 @@ import (
 	verbserve "github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // upSummary is the line that `mcphud up` prints.
@@ -94,9 +95,7 @@ func TestUp(t *testing.T) {
 	if !u.Ready || len(u.Servers) != 2 || len(u.Processes) != 3 || !strings.HasSuffix(u.Aggregate, "/mcp") || u.File != filepath.Join(u.home, "mcphud.stack.yaml") {
 		t.Fatalf("%+v", u.upSummary)
 	}
-	if out := mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed, "--format", "json").ok(t); !strings.Contains(out, "3") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed, "--format", "json").ok(t), "3")
 
 	// A process that dies comes back where it was, and the router reaches it again.
 	first := u.Processes[0]
@@ -104,9 +103,7 @@ func TestUp(t *testing.T) {
 	before := strings.Count(u.log(), ready) // twice where the router had to listen elsewhere, which the agents are told
 	require.NoError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 	require.Eventually(t, "the agent to come back", func() bool { return strings.Count(u.log(), ready) > before })
-	if !strings.Contains(u.log(), "killed; next start in") {
-		t.Errorf("nothing says why: %s", u.log())
-	}
+	assert.Contains(t, u.log(), "killed; next start in")
 	mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed).ok(t)
 
 	u.signal(os.Interrupt)
@@ -134,9 +131,7 @@ func TestUpOverTLS(t *testing.T) {
 	}
 	cmd := command(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed)
 	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+own.Cert, "SSL_CERT_DIR="+t.TempDir())
-	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
-		t.Error(out)
-	}
+	assert.Contains(t, finish(t, cmd).ok(t), "3")
 	require.Eventually(t, "the audit log", func() bool { return strings.Contains(contents(log), `"tool":"add"`) })
 	// The supervisor goes on asking, and finds nothing wrong.
 	require.NoError(t, syscall.Kill(u.Processes[1].PID, syscall.SIGKILL))
@@ -381,25 +376,15 @@ func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
 	tokens := tokenFile(t, map[string]string{alpha: `["b"]`, people: `["*"]`})
 	u = stackOf(t, "agents:\n  a: {ephemeral: true, env: {AGENT_TOKEN: "+alpha+"}}\n  b: {ephemeral: true}\n  c: {ephemeral: true}\nrouter: {tokens: "+tokens+"}\n", "mcphud.stack.yaml")
 	a := u.Servers[0]
-	if o := delegate(a.Routed, "", "b"); o.code != cli.ExitAuth {
-		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
-	}
-	if out := delegate(a.Routed, people, "b").ok(t); !strings.Contains(out, "hello") {
-		t.Error(out)
-	}
+	delegate(a.Routed, "", "b").exits(t, cli.ExitAuth)
+	assert.Contains(t, delegate(a.Routed, people, "b").ok(t), "hello")
 	o := delegate(a.Routed, people, "c")
-	if o.code != cli.ExitTool || !strings.Contains(o.out, "is not authorized to access agent 'c'") || !strings.Contains(o.out, "allowedTargets") {
-		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
-	}
+	o.prints(t, cli.ExitTool, "is not authorized to access agent 'c'", "allowedTargets")
 	if o := delegate(a.URL, "", "b"); o.code != cli.ExitAuth { // it is the agent's own token, too
 		t.Errorf("directly: exit %d, %s", o.code, o.stderr)
 	}
-	if out := delegate(a.URL, alpha, "b").ok(t); !strings.Contains(out, "hello") {
-		t.Error(out)
-	}
-	if strings.Contains(o.out+o.stderr+u.log(), alpha) {
-		t.Error("the agent's token is told")
-	}
+	assert.Contains(t, delegate(a.URL, alpha, "b").ok(t), "hello")
+	assert.NotContains(t, o.out+o.stderr+u.log(), alpha)
 }
 
 // What the router starts has started when everything is said to be ready, however long it takes, so that the first list has it; one that
@@ -410,12 +395,8 @@ func TestUpWaitsForWhatTheRouterStarts(t *testing.T) {
 	slow := fmt.Sprintf("{command: sh, args: [-c, 'sleep 6; exec env -u %s %s=%s %s'], session: shared}", asMain, asServer, exampleServer, os.Args[0])
 	u := stackOf(t, "agents: {}\nservers:\n  slow: "+slow+"\n  bad: {command: sh, args: [-c, 'echo no such thing >&2; exit 3']}\nrouter: {}\n", "mcphud.stack.yaml", "--trust")
 	out := mcphud(t, "tools", "list", "--url", u.Aggregate, "--format", "text").ok(t)
-	if !strings.Contains(out, "search_repos") {
-		t.Errorf("the first list has no tool of what was started:\n%s", out)
-	}
+	assert.Contains(t, out, "search_repos")
 	for _, want := range []string{"waiting for slow, bad to start", "warning: bad is not in the list of everything yet: "} {
-		if !strings.Contains(u.log(), want) {
-			t.Errorf("it does not say %q: %s", want, u.log())
-		}
+		assert.Contains(t, u.log(), want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // eachCommand visits every command that help shows.
@@ -116,15 +117,9 @@ func TestHelp(t *testing.T) {
 	if strings.Contains(all, "--linear") || !strings.Contains(mcphud(t, "--help").ok(t), "--linear") {
 		t.Errorf("--linear is for a full screen:\n%s", all)
 	}
-	if o := mcphud(t, "help", "tools", "calll"); !strings.Contains(o.stderr, "did you mean call? see mcphud tools --help") {
-		t.Error(o.stderr)
-	}
-	if h := mcphud(t, "help", "tools", "call").ok(t); h != verb {
-		t.Errorf("mcphud help tools call:\n%s", h)
-	}
-	if out := mcphud(t, "completion", "bash", "--help").ok(t); strings.Contains(out, "--url") {
-		t.Errorf("completion talks to a server:\n%s", out)
-	}
+	assert.Contains(t, mcphud(t, "help", "tools", "calll").stderr, "did you mean call? see mcphud tools --help")
+	assert.Equalf(t, mcphud(t, "help", "tools", "call").ok(t), verb, "mcphud help tools call")
+	assert.NotContains(t, mcphud(t, "completion", "bash", "--help").ok(t), "--url")
 	if o := mcphud(t, fake(t, behave.Good, "tools", "list", "--help=false")...); o.code != 0 || strings.Contains(o.out, "Usage:") {
 		t.Errorf("--help=false: exit %d\n%s", o.code, o.out)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestVersion(t *testing.T) {
@@ -37,9 +38,7 @@ func TestVersionsOfTheGoCommand(t *testing.T) {
 		"v0.1.0": false, "v0.1.0+dirty": false, "v1.2.3-rc.1": false,
 		"v0.0.0-20261123015911-937ab1f57c1b": true, "v0.1.1-0.20261123015911-937ab1f57c1b": true, "v0.1.0-rc.1.0.20261123015911-937ab1f57c1b+dirty": true,
 	} {
-		if got := cli.Pseudo.MatchString(v); got != made {
-			t.Errorf("%s: made up is %v, want %v", v, got, made)
-		}
+		assert.Equalf(t, cli.Pseudo.MatchString(v), made, "%s: made up", v)
 	}
 	for module, want := range map[string][2]string{
 		"v0.1.0": {"v0.1.0"}, "v1.2.3-rc.1": {"v1.2.3-rc.1"}, "(devel)": {cli.Release + "-dev"}, "": {cli.Release + "-dev"}, "v0.1.0+dirty": {cli.Release + "-dev"},

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestP14_ToolsOverWebSocket(t *testing.T) {
@@ -58,9 +59,7 @@ func TestP14_ToolsOverWebSocket(t *testing.T) {
 			t.Errorf("%q: %s", args, out)
 		}
 	}
-	if out := mcphud(t, "info", "--format", "text", "-H", "X-Key: k1", url).ok(t); !strings.Contains(out, "ws (experimental) "+url) {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "info", "--format", "text", "-H", "X-Key: k1", url).ok(t), "ws (experimental) "+url)
 	for want, args := range map[string][]string{
 		"401":                      {url},
 		"does not start with http": {"--url", url, "--transport", "http", "-H", "X-Key: k1"},
@@ -69,7 +68,5 @@ func TestP14_ToolsOverWebSocket(t *testing.T) {
 			t.Errorf("%q: %d %s", args, o.code, o.stderr)
 		}
 	}
-	if out := mcphud(t, "tools", "list", "--help-all").ok(t); !strings.Contains(out, "ws (experimental)") {
-		t.Error(out)
-	}
+	assert.Contains(t, mcphud(t, "tools", "list", "--help-all").ok(t), "ws (experimental)")
 }

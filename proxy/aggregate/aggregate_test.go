@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) {
@@ -229,12 +230,8 @@ func TestR19_N1_N2_AllAgentsAtOneAddress(t *testing.T) {
 	id, _ := s.open("{}", "2025-11-25")
 	for _, session := range []string{id, ""} {
 		first := s.ask(session, "tools/list", "")
-		if got := strings.Join(names(first), " "); got != "mcp__a__one mcp__b__one mcp__b__two" {
-			t.Error(got)
-		}
-		if again := s.ask(session, "tools/list", ""); again.raw != first.raw {
-			t.Errorf("%s\n%s", first.raw, again.raw)
-		}
+		assert.Equal(t, strings.Join(names(first), " "), "mcp__a__one mcp__b__one mcp__b__two")
+		assert.Equal(t, s.ask(session, "tools/list", "").raw, first.raw)
 		for name, want := range map[string]string{"mcp__b__one": "one:x", "mcp:b:two": "two:x", "mcp__a__one": "one:x"} {
 			a := s.ask(session, "tools/call", `{"name":"`+name+`","arguments":{"text":"x"}}`)
 			if a.Error != nil || a.Result.Content[0].Text != want {
@@ -369,9 +366,7 @@ func TestN5_PromptsAndResources(t *testing.T) {
 		}
 	}
 	s := router(t, map[string]string{"a": agent(t, "a", fill("a")), "b": agent(t, "b", fill("b"))}, nil)
-	if got := strings.Join(names(s.ask("", "prompts/list", "")), " "); got != "mcp__a__p mcp__b__p" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names(s.ask("", "prompts/list", "")), " "), "mcp__a__p mcp__b__p")
 	if a := s.ask("", "prompts/get", `{"name":"mcp__b__p"}`); !strings.Contains(a.raw, "from b") {
 		t.Error(a.raw)
 	}
@@ -463,18 +458,14 @@ func TestR9_OnlyAllowedAgents(t *testing.T) {
 	s := router(t, map[string]string{
 		"a": agent(t, "a", func(m *server.MCPServer) { echo(m, "one") }), "b": agent(t, "b", func(m *server.MCPServer) { echo(m, "one") }),
 	}, nil)
-	if got := strings.Join(names(s.ask("", "tools/list", "", "X-Only", "b")), " "); got != "mcp__b__one" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names(s.ask("", "tools/list", "", "X-Only", "b")), " "), "mcp__b__one")
 	if a := s.ask("", "tools/call", `{"name":"mcp__a__one"}`, "X-Only", "b"); a.Error == nil || a.Error.Code != -32602 {
 		t.Error(a.raw)
 	}
 	id, _ := s.open("{}", "2025-11-25")
 	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "X-Only", "b")
 	_ = res.Body.Close()
-	if res.StatusCode != 404 {
-		t.Error("another principal's session is served:", res.StatusCode)
-	}
+	assert.Equalf(t, res.StatusCode, 404, "another principal's session is served")
 }
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`

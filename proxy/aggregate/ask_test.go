@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // asking is an agent of the modern era that needs input before it does anything.
@@ -104,9 +105,7 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	}
 	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no"}}`)
 	_ = res.Body.Close()
-	if got := call.next(`"id":1`); !strings.Contains(got, "requires input") {
-		t.Error(got)
-	}
+	assert.Contains(t, call.next(`"id":1`), "requires input")
 }
 
 // The same holds where the agent asks on the stream of no call: any of the calls that run at it can be why it asks.
@@ -148,9 +147,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
 			_ = res.Body.Close()
-			if got := call.next(`"id":1`); !strings.Contains(got, "went on") {
-				t.Error(got)
-			}
+			assert.Contains(t, call.next(`"id":1`), "went on")
 		})
 	}
 }
@@ -239,16 +236,12 @@ func TestR19_RootsChange(t *testing.T) {
 	s.ask(other, "tools/list", "")
 	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	_ = res.Body.Close()
-	if res.StatusCode != http.StatusAccepted {
-		t.Error(res.StatusCode)
-	}
+	assert.Equal(t, res.StatusCode, http.StatusAccepted)
 	for _, agent := range []*script{a, b} {
 		require.Eventually(t, "the agent hears of it", func() bool { return agent.count("notifications/roots/list_changed") == 1 })
 	}
 	s.ask(other, "tools/call", `{"name":"mcp__a__t"}`)
-	if n := a.count("notifications/roots/list_changed") + modern.count("notifications/roots/list_changed"); n != 1 {
-		t.Error(n)
-	}
+	assert.Equal(t, a.count("notifications/roots/list_changed")+modern.count("notifications/roots/list_changed"), 1)
 }
 
 // An agent of the legacy era asks a caller of the modern one by the answer to its call, as often as it likes, and goes on with

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // custom is a scripted agent that answers tools/call, and GET, by itself.
@@ -126,9 +127,7 @@ func TestR19_CallsWithoutProgressPassAsTheyAre(t *testing.T) {
 	if err != nil || !strings.Contains(string(got), `"late":true`) {
 		t.Errorf("%s %v", got, err)
 	}
-	if got := <-asked; !strings.Contains(got, `"params":{"name":"t","arguments":{}}`) {
-		t.Errorf("the agent was asked %s", got)
-	}
+	assert.Contains(t, <-asked, `"params":{"name":"t","arguments":{}}`)
 }
 
 // An agent that ends a stream before the answer is asked for the rest of it; one that offers no rest has failed.
@@ -159,13 +158,9 @@ func TestR19_StreamsGoOn(t *testing.T) {
 		}
 		return got
 	}
-	if got := all(); !strings.Contains(got, `"first"`) || !strings.Contains(got, `"id":7,"result":{"content":[],"rest":true}`) {
-		t.Error(got)
-	}
+	assert.Contains(t, all(), `"first"`, `"id":7,"result":{"content":[],"rest":true}`)
 	resumable = false
-	if got := all(); !strings.Contains(got, `"first"`) || !strings.Contains(got, `"id":7,"error"`) || !strings.Contains(got, "without answering") {
-		t.Error(got)
-	}
+	assert.Contains(t, all(), `"first"`, `"id":7,"error"`, "without answering")
 }
 
 // A session that the agent forgot is opened again, and the call made once more.
@@ -191,9 +186,7 @@ func TestR19_ForgottenSessionsAreOpenedAgain(t *testing.T) {
 		}
 		forgot.Store(true)
 	}
-	if n := a.count("initialize"); n != 2 {
-		t.Errorf("%d sessions were opened", n)
-	}
+	assert.Equalf(t, a.count("initialize"), 2, "sessions were opened")
 }
 
 // A call that its client cancels is cancelled at the agent, by the id that the agent knows.

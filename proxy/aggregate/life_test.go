@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // living is an agent of one tool whose listeners stay.
@@ -121,9 +122,7 @@ func TestS15_AHungAgentIsWaitedForOnce(t *testing.T) {
 	}
 	close(release)
 	stream.next("tools/list_changed")
-	if got := strings.Join(names(s.ask(id, "tools/list", "")), " "); got != "mcp__good__one mcp__hung__slow" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names(s.ask(id, "tools/list", "")), " "), "mcp__good__one mcp__hung__slow")
 }
 
 // Cancelling reaches the agent under the id that it knows, in both eras. A client of a session that only goes cancels nothing.
@@ -187,9 +186,7 @@ func TestR19_CancelReachesTheAgent(t *testing.T) {
 		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "mcp__new__t")
 	<-begun
 	leave()
-	if got := <-ended; got != "left" {
-		t.Error(got)
-	}
+	assert.Equal(t, <-ended, "left")
 	leave = call(id, `{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"mcp__old__t"}}`)
 	<-begun
 	leave()

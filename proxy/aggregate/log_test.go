@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // loud is an agent that logs when its tool is called.
@@ -51,9 +52,7 @@ func TestR19_LogLevelsReachAllAgents(t *testing.T) {
 	call.next("done", `"id":1`)
 	require.Eventually(t, "the agents' general streams are open", func() bool { return a.streams() > 0 })
 	a.tell(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"by itself"}}`)
-	if got := stream.next("by itself"); !strings.Contains(got, `"logger":"a"`) {
-		t.Error(got)
-	}
+	assert.Contains(t, stream.next("by itself"), `"logger":"a"`)
 	for _, bad := range []string{`{"level":"loud"}`, `{}`} {
 		if got := s.ask(id, "logging/setLevel", bad); got.Error == nil || got.Error.Code != -32602 {
 			t.Error(got.raw)
@@ -70,9 +69,7 @@ func TestR19_ModernCallersGetTheLogTheyAskFor(t *testing.T) {
 		plain := s.events(s.modern("1", "tools/call", name, `,"name":"`+name+`","arguments":{"n":"plain"}`, ""))
 		plain.not("notifications/message", `"id":"1"`)
 		logs := s.events(s.modern("2", "tools/call", name, `,"name":"`+name+`","arguments":{"n":"logs"}`, `{},"io.modelcontextprotocol/logLevel":"error"`))
-		if got := logs.next(`"level":`); !strings.Contains(got, `"logger":"`+agent+`/db"`) || !strings.Contains(got, "of logs") {
-			t.Error(got)
-		}
+		assert.Contains(t, logs.next(`"level":`), `"logger":"`+agent+`/db"`, "of logs")
 		logs.not("notifications/message", "done", `"id":"2"`)
 	}
 	if old.count("logging/setLevel") != 1 || new.count("logging/setLevel") != 0 {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // settings puts other members beside the routes.
@@ -154,9 +156,7 @@ func TestR19_N4_NamesOfEarlierListsWork(t *testing.T) {
 	s.calls(id, "mcp__b__search", "b/search")
 	s.settings(map[string]string{"b": b}, conflict)
 	changed()
-	if got := strings.Join(names(s.ask(id, "tools/list", "")), " "); got != "other search" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names(s.ask(id, "tools/list", "")), " "), "other search")
 	s.calls(id, "search", "b/search")
 	s.calls(id, "mcp__b__search", "b/search")
 }
@@ -229,9 +229,7 @@ func TestR19_N4_LimitsByClient(t *testing.T) {
 	for _, o := range s.agg.Status().LeftOut {
 		said = append(said, o.String())
 	}
-	if got := strings.Join(said, "; "); got != "1 tools left out for *: limit 31; 22 tools left out for cursor*: limit 10" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(said, "; "), "1 tools left out for *: limit 31; 22 tools left out for cursor*: limit 10")
 }
 
 // A call by a name without a prefix becomes a task of the agent that has it.

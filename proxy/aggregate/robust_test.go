@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Many clients, in sessions and without, use the same ids at once. Each gets its own answers and its own progress.
@@ -107,9 +108,7 @@ func TestR19_ManyTools(t *testing.T) {
 				break
 			}
 		}
-		if len(seen) != agents*tools {
-			t.Error(len(seen))
-		}
+		assert.Equal(t, len(seen), agents*tools)
 		t.Logf("client %d: %v", c, time.Since(began))
 	}
 	runtime.GC()
@@ -177,9 +176,7 @@ func TestR19_HostileLists(t *testing.T) {
 			t.Errorf("nothing is said of %s: %.1000s", agent, missing[0])
 		}
 	}
-	if strings.Contains(missing[0], `"agent":"good"`) {
-		t.Error(missing[0])
-	}
+	assert.NotContains(t, missing[0], `"agent":"good"`)
 }
 
 // What callers without a session can be asked for they make up. Of one principal there are few kinds at a time.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // next reads the data of one event.
@@ -47,13 +48,9 @@ func TestR19_Progress(t *testing.T) {
 	defer func() { _ = res.Body.Close() }()
 	events := bufio.NewReader(res.Body)
 	for i := range 3 {
-		if got := next(t, events); !strings.Contains(got, `"progressToken":"mine"`) || !strings.Contains(got, fmt.Sprintf(`"progress":%d`, i)) {
-			t.Error(got)
-		}
+		assert.Contains(t, next(t, events), `"progressToken":"mine"`, fmt.Sprintf(`"progress":%d`, i))
 	}
-	if got := next(t, events); !strings.Contains(got, "done") || !strings.Contains(got, `"id":1`) {
-		t.Error(got)
-	}
+	assert.Contains(t, next(t, events), "done", `"id":1`)
 }
 
 // An agent's question reaches the client whose call caused it, and the answer goes back.
@@ -109,9 +106,7 @@ func TestR19_ChangesAreMerged(t *testing.T) {
 	s.ask(id, "tools/list", "")
 	s.agg.RoutesChanged()
 	for _, want := range []string{"tools/list_changed", "prompts/list_changed", "resources/list_changed"} {
-		if got := next(t, legacy); !strings.Contains(got, want) {
-			t.Error(got)
-		}
+		assert.Contains(t, next(t, legacy), want)
 	}
 	if got := next(t, modern); !strings.Contains(got, "tools/list_changed") || !strings.Contains(got, `"subscriptionId":"L"`) && !strings.Contains(got, `subscriptionId":"L"`) {
 		t.Error(got)
@@ -124,9 +119,7 @@ func TestR19_ChangesAreMerged(t *testing.T) {
 		b.DeleteTools("two")
 		select {
 		case text := <-got:
-			if !strings.Contains(text, "tools/list_changed") {
-				t.Error(text)
-			}
+			assert.Contains(t, text, "tools/list_changed")
 		case <-time.After(50 * time.Millisecond):
 			continue
 		case <-deadline:

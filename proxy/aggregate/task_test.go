@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // tasking is an agent whose calls become tasks with ids that anybody could guess.
@@ -78,9 +79,7 @@ func TestR19_TasksOfTheLegacyEra(t *testing.T) {
 	plain := living(false, "t")
 	s := router(t, map[string]string{"a": a.serve(t), "b": b.serve(t), "plain": plain.serve(t)}, nil)
 	id, hello := s.open(`{"elicitation":{}}`, "2025-11-25")
-	if !strings.Contains(hello.raw, `"tasks":{"requests":{"tools":{"call":{}}},"list":{},"cancel":{}}`) {
-		t.Error(hello.raw)
-	}
+	assert.Contains(t, hello.raw, `"tasks":{"requests":{"tools":{"call":{}}},"list":{},"cancel":{}}`)
 	if _, hello := s.open("{}", "2025-06-18"); strings.Contains(hello.raw, `"tasks"`) {
 		t.Error(hello.raw)
 	}
@@ -100,9 +99,7 @@ func TestR19_TasksOfTheLegacyEra(t *testing.T) {
 	if one == two || start(id, "mcp__a__t") != one {
 		t.Error(one, two)
 	}
-	if got := s.ask(id, "tools/call", `{"name":"mcp__a__t"}`); !strings.Contains(got.raw, "at once") {
-		t.Error(got.raw)
-	}
+	assert.Contains(t, s.ask(id, "tools/call", `{"name":"mcp__a__t"}`).raw, "at once")
 	if got := s.ask(id, "tools/call", `{"name":"mcp__plain__t","task":{}}`); got.Error != nil {
 		t.Error(got.raw)
 	}
@@ -160,9 +157,7 @@ func TestR19_TasksOfTheLegacyEra(t *testing.T) {
 	if got := s.ask("", "tasks/get", `{"taskId":"`+one+`"}`, "X-Only", "a"); got.Error == nil || got.Error.Code != -32602 || !strings.Contains(got.Error.Message, "Task not found") {
 		t.Errorf("another principal: %s", got.raw)
 	}
-	if got := s.ask("", "tasks/list", ""); !strings.Contains(got.raw, `"tasks":[]`) {
-		t.Errorf("anybody: %s", got.raw)
-	}
+	assert.Contains(t, s.ask("", "tasks/list", "").raw, `"tasks":[]`)
 }
 
 // The same for the extension of the modern era, for those who declare it.

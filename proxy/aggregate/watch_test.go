@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // shelf is an agent with a resource, whose subscriptions it counts.
@@ -96,9 +97,7 @@ func TestR19_ModernListenersFollowResources(t *testing.T) {
 	changes <- "new://r"
 	one.next("updated", "new://r", `subscriptionId":"1"`)
 	_ = one.res.Body.Close()
-	if old.count("resources/unsubscribe") != 0 {
-		t.Error("the other still listens")
-	}
+	assert.Equalf(t, old.count("resources/unsubscribe"), 0, "the other still listens")
 	_ = two.res.Body.Close()
 	require.Eventually(t, "the agent is told", func() bool { return old.count("resources/unsubscribe") == 1 })
 }
@@ -142,7 +141,5 @@ func TestR19_RoutesChange(t *testing.T) {
 	require.Eventually(t, "its stream is open", func() bool { return d.streams() >= 2 })
 	d.tell(fmt.Sprintf(updated, "b://r"))
 	stream.next("updated", "b://r")
-	if res := s.do(http.MethodDelete, id, ""); res.StatusCode != http.StatusNoContent {
-		t.Error(res.StatusCode)
-	}
+	assert.Equal(t, s.do(http.MethodDelete, id, "").StatusCode, http.StatusNoContent)
 }

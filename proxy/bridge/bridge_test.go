@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -37,9 +37,7 @@ func bridge(t *testing.T, mode string, change func(*Options)) *Bridge {
 	b := New(o)
 	t.Cleanup(func() {
 		st := b.Status()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, b.Close())
 		for _, p := range st.Processes {
 			if faketest.Alive(p.PID) {
 				t.Errorf("process %d outlives the bridge", p.PID)
@@ -112,9 +110,7 @@ func TestR3_CommandRoute(t *testing.T) {
 	for name, change := range map[string]func(*Options){"per-session": nil, "shared": shared} {
 		t.Run(name, func(t *testing.T) {
 			b := bridge(t, "legacy", change)
-			if n := len(b.Status().Processes); n != 0 {
-				t.Error("a process before the first request")
-			}
+			assert.Equalf(t, len(b.Status().Processes), 0, "a process before the first request")
 			id := open(t, b, "{}")
 			for _, rid := range []string{"9007199254740993", `"é"`, `"\u00e9"`, "0", "-1.50", `"a"`} {
 				res, body := send(t, b, id, "\n{\"jsonrpc\":\"2.0\",\r\n \"method\":\"tools/call\",\n\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}},\"id\":"+rid+"}", both)
@@ -328,9 +324,7 @@ func TestR3_SharedNotificationsFanOut(t *testing.T) {
 		}
 	}
 	_, body := send(t, b, ids[0], call("1", "seen", "{}"), both)
-	if strings.Contains(textOf(t, body), "unsubscribe") {
-		t.Error("one client's unsubscribe ended another's subscription")
-	}
+	assert.NotContains(t, textOf(t, body), "unsubscribe")
 	if _, err := b.RoundTrip(request(t.Context(), http.MethodDelete, ids[0], "", "")); err != nil {
 		t.Fatal(err)
 	}
@@ -386,16 +380,12 @@ func TestR3_ModernListen(t *testing.T) {
 	}
 	events := bufio.NewReader(res.Body)
 	for _, want := range []string{"acknowledged", "list_changed"} {
-		if got := next(t, events); !strings.Contains(got, want) || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"d"`) {
-			t.Error(got)
-		}
+		assert.Contains(t, next(t, events), want, `"io.modelcontextprotocol/subscriptionId":"d"`)
 	}
 	cancel()
 	if _, err := events.ReadString('\n'); err == nil {
 		_, err = io.ReadAll(events)
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%v", err)
-		}
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 	_ = res.Body.Close()
 	require.Eventually(t, "the server to be told", func() bool {
@@ -417,9 +407,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		res, err := b.RoundTrip(request(ctx, http.MethodPost, id, call(`"w"`, "wait", "{}"), both))
 		require.NoError(t, err)
-		if got := next(t, bufio.NewReader(res.Body)); !strings.Contains(got, "waiting") {
-			t.Error(got)
-		}
+		assert.Contains(t, next(t, bufio.NewReader(res.Body)), "waiting")
 		cancel()
 		_ = res.Body.Close()
 	}
@@ -430,9 +418,7 @@ func TestQ7_CancelReachesTheProcess(t *testing.T) {
 	id = open(t, b, "{}")
 	wait(id)
 	send(t, b, id, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, both)
-	if s := seen(id); strings.Contains(s, "cancelled") {
-		t.Error(s)
-	}
+	assert.NotContains(t, seen(id), "cancelled")
 	send(t, b, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0077"}}`, both) // another spelling of "w"
 	require.Eventually(t, "the cancellation", func() bool { return strings.Contains(seen(id), "notifications/cancelled") })
 }

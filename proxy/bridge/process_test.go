@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/serve/ingress"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -34,9 +35,7 @@ func TestE14_ProcessDies(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || strings.Contains(err.Error(), "about to die") {
 				t.Errorf("%v", err)
 			}
-			if err := <-waiting; err == nil || !strings.Contains(err.Error(), "exited with status 7") {
-				t.Errorf("%v", err)
-			}
+			assert.ErrorContains(t, <-waiting, "exited with status 7")
 			require.Eventually(t, "the process to be forgotten", func() bool { return len(b.Status().Processes) == 0 })
 			if res, _ := send(t, b, id, call("3", "echo", "{}"), both); res.StatusCode != 404 {
 				t.Errorf("a session of a dead process: %d", res.StatusCode)
@@ -69,9 +68,7 @@ func TestR3_RestartsBackOff(t *testing.T) {
 	}
 	b = New(Options{Name: "x", Command: "no-such-program-anywhere"})
 	_, err = b.RoundTrip(request(t.Context(), http.MethodPost, "", initialize, both))
-	if err == nil || !strings.Contains(err.Error(), "not found") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, "not found")
 	_ = b.Close()
 }
 
@@ -86,9 +83,8 @@ func TestX5_ChildEnvironment(t *testing.T) {
 	id := open(t, b, "{}")
 	_, body := send(t, b, id, call("1", "env", "{}"), both)
 	env := textOf(t, body)
-	if strings.Contains(env, "secret-of-ours") || !strings.Contains(env, "GIVEN=$HOME `id`") || !strings.Contains(env, "PATH=") {
-		t.Error(env)
-	}
+	assert.Contains(t, env, "GIVEN=$HOME `id`", "PATH=")
+	assert.NotContains(t, env, "secret-of-ours")
 	if _, body := send(t, b, id, call("1", "cwd", "{}"), both); textOf(t, body) != dir {
 		t.Error(body)
 	}
@@ -99,9 +95,7 @@ func TestX6_FrameCap(t *testing.T) {
 	b := bridge(t, "legacy", func(o *Options) { o.MaxFrame = 1 << 20 })
 	id := open(t, b, "{}")
 	_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "big", "{}"), both))
-	if err == nil || !strings.Contains(err.Error(), "larger than the limit of 1048576 bytes") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, "larger than the limit of 1048576 bytes")
 	if _, body := send(t, b, id, call("1", "echo", `{"text":"alive"}`), both); textOf(t, body) != "alive" {
 		t.Error(body)
 	}
@@ -242,7 +236,5 @@ func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if s := strings.Join(seen, "\n"); strings.Contains(s, `"tools/call"`) || strings.Contains(s, "initialize") {
-		t.Errorf("what clients see is said twice:\n%s", s)
-	}
+	assert.NotContains(t, strings.Join(seen, "\n"), `"tools/call"`, "initialize")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session/base/listen"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // evil is a server of 2026-07-28 that breaks what ask_agent_stream promises: the first question gets nonsense on the way and an
@@ -89,18 +90,14 @@ func TestB6b_E2EHostileAgent(t *testing.T) {
 	t.Cleanup(s.Close)
 	p := open(t, s.URL+"/#chat")
 	p.partner("<b id=x>")
-	if got := p.text("#memory"); !strings.Contains(got, "Each question stands alone") {
-		t.Errorf("says %q", got)
-	}
+	assert.Contains(t, p.text("#memory"), "Each question stands alone")
 	p.says("What?")
 	p.over()
 	if got := <-asked; got != `{"agent_uri":"x://1","prompt":"What?"}` {
 		t.Errorf("asked %s", got)
 	}
 	p.says("Again?")
-	if got := p.over(); !strings.Contains(got, "Just words.") {
-		t.Errorf("answer %s", got)
-	}
+	assert.Contains(t, p.over(), "Just words.")
 	if got := <-asked; got != `{"agent_uri":"x://1","prompt":"Again?"}` {
 		t.Errorf("asked %s", got)
 	}

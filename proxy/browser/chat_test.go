@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // turn is how a model answers one request: say sends a piece of its text.
@@ -137,9 +138,7 @@ func TestB6b_E2EAnswersComeInParts(t *testing.T) {
 	p.key("#say", "What"+kb.Shift) // a key of its own sends nothing
 	p.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(8)))
 	p.says("is it?")
-	if got := p.text("#talk .question"); !strings.Contains(got, "What\nis it?") {
-		t.Errorf("asked %q", got)
-	}
+	assert.Contains(t, p.text("#talk .question"), "What\nis it?")
 	p.words("First of all. <b id=x>bold</b><img src=x onerror=alert(1)> and")
 	var during struct {
 		Markup                  int
@@ -162,14 +161,10 @@ func TestB6b_E2EAnswersComeInParts(t *testing.T) {
 	p.words("First of all. <b id=x>bold</b><img src=x onerror=alert(1)> and then")
 	more <- true
 	got := p.over()
-	if !strings.Contains(got, "<b id=x>bold</b><img src=x onerror=alert(1)> and then more.\nThe end.") || !strings.Contains(got, "tiny · ") || !strings.Contains(got, "more of the answer") {
-		t.Errorf("answer %s", got)
-	}
+	assert.Contains(t, got, "<b id=x>bold</b><img src=x onerror=alert(1)> and then more.\nThe end.", "tiny · ", "more of the answer")
 	p.until(`document.getElementById('aloud').textContent.includes('The end.')`)
 	p.says("And then?")
-	if got := p.over(); !strings.Contains(got, "Second.") {
-		t.Errorf("answer %s", got)
-	}
+	assert.Contains(t, p.over(), "Second.")
 	if said := m.said(); len(said) != 3 || said[0] != "user: What\nis it?" || !strings.Contains(said[1], "more.") || !strings.HasPrefix(said[1], "assistant: ") || said[2] != "user: And then?" {
 		t.Errorf("the second question came with %q", said)
 	}
@@ -234,9 +229,7 @@ func TestB6b_E2ECallsOnTheWay(t *testing.T) {
 	}, answers("Found."))
 	p := talk(t, m)
 	p.says("What are the exit codes?")
-	if got := p.over(); !strings.Contains(got, "called search_knowledge_base done in") || !strings.Contains(got, "called <i id=x> failed after") || !strings.Contains(got, "Found.") {
-		t.Errorf("answer %s", got)
-	}
+	assert.Contains(t, p.over(), "called search_knowledge_base done in", "called <i id=x> failed after", "Found.")
 	var seen struct {
 		Folded, Markup int
 		Steps          []string
@@ -248,9 +241,7 @@ func TestB6b_E2ECallsOnTheWay(t *testing.T) {
 	}
 	all := strings.Join(seen.Steps, "\n")
 	for _, want := range []string{`"query": "exit <b id=x>codes"`, `9007199254740993`, "result", "refused: this agent may not use the tool"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %s in %s", want, all)
-		}
+		assert.Contains(t, all, want)
 	}
 	p.eval(`document.querySelectorAll('#talk details').forEach((d) => { d.open = true; })`, nil)
 	p.shots("calls")
@@ -279,23 +270,15 @@ func TestB6b_E2EAgentDiesWhileItTalks(t *testing.T) {
 	p.says("Which number?")
 	p.words("The number is ")
 	line.CloseClientConnections()
-	if got := p.over(); !strings.Contains(got, "The number is ") || !strings.Contains(got, "The answer broke off: ") {
-		t.Errorf("answer %s", got)
-	}
+	assert.Contains(t, p.over(), "The number is ", "The answer broke off: ")
 	p.until(`document.getElementById('aloud').textContent.includes('The answer broke off: ')`)
 	p.click("#talk article:last-child .foot button")
 	p.until(`document.querySelectorAll('#talk .answer').length === 2`)
-	if got := p.over(); !strings.Contains(got, "It is 7.") {
-		t.Errorf("asked again: %s", got)
-	}
+	assert.Contains(t, p.over(), "It is 7.")
 	line.Close()
 	p.says("And now?")
-	if got := p.over(); !strings.Contains(got, "No answer: ") {
-		t.Errorf("gone: %s", got)
-	}
-	if got := p.text("#talk"); !strings.Contains(got, "The number is ") || !strings.Contains(got, "It is 7.") {
-		t.Errorf("what came is gone: %s", got)
-	}
+	assert.Contains(t, p.over(), "No answer: ")
+	assert.Contains(t, p.text("#talk"), "The number is ", "It is 7.")
 }
 
 // A token that is wanted in the middle of a conversation is asked for as everywhere, and the conversation goes on with it.
@@ -324,17 +307,13 @@ func TestB6b_E2ETokenInAConversation(t *testing.T) {
 	p.over()
 	locked.Store(true)
 	p.says("Still?")
-	if got := p.over(); !strings.Contains(got, "a token is wanted") {
-		t.Errorf("refused: %s", got)
-	}
+	assert.Contains(t, p.over(), "a token is wanted")
 	p.until(`!document.getElementById('login').hidden && document.getElementById('notice').textContent.includes('HTTP 401')`)
 	p.key("#token", "open sesame")
 	p.click("#login button")
 	p.until(`document.getElementById('login').hidden && document.getElementById('notice').hidden && document.getElementById('conversation').checkVisibility()`)
 	p.says("And now?")
-	if got := p.over(); !strings.Contains(got, "Yes.") {
-		t.Errorf("with the token: %s", got)
-	}
+	assert.Contains(t, p.over(), "Yes.")
 	var turns int
 	if p.eval(`document.querySelectorAll('#talk .question').length`, &turns); turns != 3 {
 		t.Errorf("%d of 3 questions are there", turns)
@@ -355,9 +334,7 @@ func TestB6b_E2ENobodyToTalkTo(t *testing.T) {
 	// Without a model a built-in agent quotes, and says that it does.
 	p.partner("system/researcher")
 	p.says("What are the exit codes?")
-	if got := p.over(); !strings.Contains(got, "without a model") || !strings.Contains(got, "called search_knowledge_base done in") {
-		t.Errorf("quoted: %s", got)
-	}
+	assert.Contains(t, p.over(), "without a model", "called search_knowledge_base done in")
 	p.click("#make button")
 	p.until(`document.getElementById('title').textContent === 'create_agent'`)
 	for field, value := range map[string]string{"tenant_id": "default", "user_id": "ada", "agent_name": "poet", "description": "You rhyme.", "output_schema": `{"type":"object"}`} {
@@ -369,9 +346,7 @@ func TestB6b_E2ENobodyToTalkTo(t *testing.T) {
 	p.pickKind("chat")
 	p.partner("user/ada/poet")
 	p.says("Rhyme!")
-	if got := p.over(); !strings.Contains(got, "no model configured") {
-		t.Errorf("without a model: %s", got)
-	}
+	assert.Contains(t, p.over(), "no model configured")
 	var shown bool
 	if p.eval(`document.getElementById('make').checkVisibility()`, &shown); shown {
 		t.Error("says how to make an agent where there is one")

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A tool that is marked as destructive is called when somebody said yes to its arguments; who said so for good is not asked again.
@@ -24,9 +25,7 @@ func TestB6_E2EDestructiveToolsAsk(t *testing.T) {
 		p.until(`document.getElementById('confirm').open`)
 	}
 	asks()
-	if got := p.text("#danger"); !strings.Contains(got, "demo marks reset_counter as destructive") {
-		t.Errorf("asks %q", got)
-	}
+	assert.Contains(t, p.text("#danger"), "demo marks reset_counter as destructive")
 	if got := p.text("#sent"); !strings.HasPrefix(got, "{") {
 		t.Errorf("shows %q", got)
 	}
@@ -41,22 +40,14 @@ func TestB6_E2EDestructiveToolsAsk(t *testing.T) {
 	p.eval(`document.querySelector('#confirm button[value="no"]').click(), document.getElementById('run').click()`, nil)
 	p.until(`document.getElementById('confirm').open`)
 	p.click(`#confirm button[value="once"]`)
-	if got := p.result(); !strings.Contains(got, "Done after") {
-		t.Errorf("once: %s", got)
-	}
+	assert.Contains(t, p.result(), "Done after")
 	asks()
 	p.click(`#confirm button[value="always"]`)
-	if got := p.result(); !strings.Contains(got, "Done after") {
-		t.Errorf("always: %s", got)
-	}
-	if got := p.call(); !strings.Contains(got, "Done after") {
-		t.Errorf("asked again: %s", got)
-	}
+	assert.Contains(t, p.result(), "Done after")
+	assert.Contains(t, p.call(), "Done after")
 	p.pick("echo")
 	p.fill("message", "hi")
-	if got := p.call(); !strings.Contains(got, "hi") {
-		t.Errorf("a tool that destroys nothing: %s", got)
-	}
+	assert.Contains(t, p.call(), "hi")
 }
 
 // Prompts and resources are listed, got and read; all agents are one in a list of their own.
@@ -75,24 +66,18 @@ func TestB6_E2EPromptsResourcesAndAllAgents(t *testing.T) {
 	p.pick("test_prompt_with_arguments")
 	p.fill("arg1", "first")
 	p.fill("arg2", "second")
-	if got := p.call(); !strings.Contains(got, "user: text") || !strings.Contains(got, "first") {
-		t.Errorf("prompt: %s", got)
-	}
+	assert.Contains(t, p.call(), "user: text", "first")
 	kind("resources")
 	p.until(`document.querySelectorAll('#tools button').length > 1`)
 	p.eval(`[...document.querySelectorAll('#tools button')].find((b) => b.item.uri === 'test://static-text').click()`, nil)
-	if got := p.call(); !strings.Contains(got, "resource test://static-text") {
-		t.Errorf("resource: %s", got)
-	}
+	assert.Contains(t, p.call(), "resource test://static-text")
 	p.shots("resource")
 	kind("tools")
 	p.choose("*")
 	p.pick("mcp__demo__add")
 	p.fill("a", "40")
 	p.fill("b", "2")
-	if got := p.call(); !strings.Contains(got, `"sum": 42`) {
-		t.Errorf("all agents: %s", got)
-	}
+	assert.Contains(t, p.call(), `"sum": 42`)
 	p.shots("all")
 	// No row of the list is cut: its height is a whole number of them.
 	var rows float64

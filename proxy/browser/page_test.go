@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A page on the router's origin imports the client and uses it with a relative baseUrl.
@@ -72,21 +73,13 @@ func TestB6_E2EPage(t *testing.T) {
 	p.click("#run")
 	var why string
 	p.eval(`document.querySelector('#fields :invalid').validationMessage`, &why)
-	if why != "must be a number" {
-		t.Errorf("b is 2x: %q", why)
-	}
+	assert.Equalf(t, why, "must be a number", "b is 2x")
 	p.fill("b", "2")
-	if got := p.call(); !strings.Contains(got, "Done after") || !strings.Contains(got, `"sum": 42`) {
-		t.Errorf("add: %s", got)
-	}
+	assert.Contains(t, p.call(), "Done after", `"sum": 42`)
 	p.pick("fail")
-	if got := p.call(); !strings.Contains(got, "The tool failed") || !strings.Contains(got, "failed as asked") {
-		t.Errorf("fail: %s", got)
-	}
+	assert.Contains(t, p.call(), "The tool failed", "failed as asked")
 	p.pick("contents")
-	if got := p.call(); !strings.Contains(got, "image/png") || !strings.Contains(got, "resource link") {
-		t.Errorf("contents: %s", got)
-	}
+	assert.Contains(t, p.call(), "image/png", "resource link")
 	p.until(`document.querySelector('#result img').naturalWidth > 0`)
 
 	// Each kind of field of a schema sends what it says.
@@ -123,13 +116,9 @@ func TestB6_E2EPage(t *testing.T) {
 	p.eval(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find((o) => o.text === 'true').value; })()`, p.field("#fields", "agree")), nil)
 	got := p.call()
 	for _, want := range []string{`"name": "Ada"`, `"kind": "person"`, `"age": 36`, `"big": 9007199254740993`, `"agree": true`, "\"tags\": [\n    \"x\"", `"street": "A"`, `"price":1.50`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the gallery got no %s:\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
-	if strings.Contains(got, `"nickname"`) || strings.Contains(got, `"gift"`) || strings.Contains(got, `"color"`) {
-		t.Errorf("what was left empty was sent:\n%s", got)
-	}
+	assert.NotContains(t, got, `"nickname"`, `"gift"`, `"color"`)
 
 	// Progress, and its end by the button. By keyboard: Ctrl+Enter in a field calls.
 	p.pick("sleep")
@@ -138,14 +127,10 @@ func TestB6_E2EPage(t *testing.T) {
 	p.until(`/task working|step 1 of 10/.test(document.getElementById('activity').textContent)`)
 	p.until(`!document.getElementById('progress').hidden`)
 	p.click("#cancel")
-	if got := p.result(); got != "Cancelled." {
-		t.Errorf("after Cancel: %s", got)
-	}
+	assert.Equalf(t, p.result(), "Cancelled.", "after Cancel")
 	p.pick("echo") // one call runs at a time: the one before was cancelled at the agent, too
 	p.fill("message", "<b id=x>grüß</b> 🙂")
-	if got := p.call(); !strings.Contains(got, "<b id=x>grüß</b> 🙂") {
-		t.Errorf("echo: %s", got)
-	}
+	assert.Contains(t, p.call(), "<b id=x>grüß</b> 🙂")
 	var markup int
 	if p.eval(`document.querySelectorAll('#x').length`, &markup); markup != 0 {
 		t.Error("a text became markup")
@@ -177,15 +162,11 @@ func TestB6_E2EPage(t *testing.T) {
 	p.key(p.field("#answers", "username"), "ada")
 	p.key(p.field("#answers", "email"), "a@example.org")
 	p.click(`#answer button[value="accept"]`)
-	if got := p.result(); !strings.Contains(got, "action=accept") || !strings.Contains(got, "a@example.org") {
-		t.Errorf("elicitation: %s", got)
-	}
+	assert.Contains(t, p.result(), "action=accept", "a@example.org")
 	p.click("#run")
 	p.until(`document.getElementById('ask').open`)
 	p.click(`#answer button[value="decline"]`)
-	if got := p.result(); !strings.Contains(got, "action=decline") {
-		t.Errorf("declined: %s", got)
-	}
+	assert.Contains(t, p.result(), "action=decline")
 	if said = p.said(); len(said) > 0 {
 		t.Errorf("the console says %q", said)
 	}
@@ -277,12 +258,8 @@ func TestB6_E2EComesBack(t *testing.T) {
 		t.Error("the call that was left keeps another tool from being called")
 	}
 	p.fill("message", "hello")
-	if got := p.call(); !strings.Contains(got, "hello") {
-		t.Errorf("echo: %s", got)
-	}
-	if got := p.text("#result"); strings.Contains(got, "Cancelled") {
-		t.Errorf("the call that was left is shown under another tool: %s", got)
-	}
+	assert.Contains(t, p.call(), "hello")
+	assert.NotContains(t, p.text("#result"), "Cancelled")
 }
 
 // Whatever an agent calls its tools and says of them stays text, and nothing of it runs.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestOnlyALostSessionIsTakenForOne(t *testing.T) {
@@ -33,9 +35,7 @@ func TestOnlyALostSessionIsTakenForOne(t *testing.T) {
 		{200, `{"jsonrpc":"2.0","id":5,"error":{"code":-32001,"message":"Session not found"}}`, false},
 	} {
 		res := &http.Response{StatusCode: c.status, Body: io.NopCloser(strings.NewReader(c.body))}
-		if got := sessionLost(res, []byte("5")); got != c.lost {
-			t.Errorf("%d %s: lost is %t", c.status, c.body, got)
-		}
+		assert.Equalf(t, sessionLost(res, []byte("5")), c.lost, "%d %s: lost", c.status, c.body)
 		if rest, err := io.ReadAll(res.Body); err != nil || string(rest) != c.body {
 			t.Errorf("%q is left, %v", rest, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 type web struct {
@@ -84,20 +85,14 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 			want = ""
 		}
 		res, err := s.send(t.Context(), t, body)
-		if got := bodyOf(t, res, err); got != want {
-			t.Errorf("%.20q: got %.40q", body, got)
-		}
+		assert.Equalf(t, bodyOf(t, res, err), want, "%.20q:", body)
 	}
-	if n := s.conns.Load(); n != 1 {
-		t.Errorf("%d connections", n)
-	}
+	assert.Equalf(t, s.conns.Load(), 1, "connections")
 	// Those that the agent closed meanwhile are not.
 	for range 3 {
 		s.CloseClientConnections()
 		res, err := s.send(t.Context(), t, "again")
-		if got := bodyOf(t, res, err); got != "/mcp?q=1 again" {
-			t.Errorf("%q", got)
-		}
+		assert.Equal(t, bodyOf(t, res, err), "/mcp?q=1 again")
 	}
 	// One that was left in the middle is not either.
 	before := s.conns.Load()
@@ -108,9 +103,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 	if got := bodyOf(t, res, err); got != "/mcp?q=1 b" || s.conns.Load() != before+1 {
 		t.Errorf("%q over %d more connections", got, s.conns.Load()-before)
 	}
-	if got := len(s.up.(*plain).idle); got != 1 {
-		t.Errorf("%d idle connections", got)
-	}
+	assert.Equalf(t, len(s.up.(*plain).idle), 1, "idle connections")
 }
 
 // No request is lost to an agent that closes its connections whenever nobody uses them, however the two come together.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // secure is a web server over TLS that offers these protocols; upstream trusts it.
@@ -149,9 +150,7 @@ func TestTLS_IdleConnectionsThatTheAgentEnds(t *testing.T) {
 	s.URL = "https://" + ln.Addr().String()
 	for i := range 4 {
 		res, err := s.send(t.Context(), t, "a")
-		if got := bodyOf(t, res, err); got != "a" {
-			t.Errorf("request %d: %q", i, got)
-		}
+		assert.Equalf(t, bodyOf(t, res, err), "a", "request %d", i)
 		mu.Lock()
 		last, n := conns[len(conns)-1].(*net.TCPConn), len(conns)
 		mu.Unlock()
@@ -195,9 +194,7 @@ func TestTLS_AHandshakeThatDoesNotEnd(t *testing.T) {
 	}
 	u := &url.URL{Scheme: "https", Host: lns[0].Addr().String(), Path: "/mcp"}
 	up := NewHTTP(&routes.Route{URL: u})
-	if up.(direct).TLSHandshakeTimeout != dialTimeout {
-		t.Error("handshakes have no limit")
-	}
+	assert.Equalf(t, up.(direct).TLSHandshakeTimeout, dialTimeout, "handshakes have no limit")
 	up.(direct).TLSHandshakeTimeout = 50 * time.Millisecond
 	ask := func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader("a"))
@@ -208,9 +205,7 @@ func TestTLS_AHandshakeThatDoesNotEnd(t *testing.T) {
 		}
 		return err
 	}
-	if err := ask(t.Context()); err == nil || !strings.Contains(err.Error(), "TLS handshake timeout") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, ask(t.Context()), "TLS handshake timeout")
 	up.(direct).TLSHandshakeTimeout = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

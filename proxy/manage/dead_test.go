@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // closedPort is one at which nobody listens.
@@ -104,15 +105,11 @@ func TestG1b_TheWholeLoginOverGRPC(t *testing.T) {
 		return list.Servers[0].Status
 	}
 	c.ok("RegisterMcpServer", web("docs", s.URL, `,"oauth":{}`), nil)
-	if got := status(); got != "Disconnected" {
-		t.Error(got)
-	}
+	assert.Equal(t, status(), "Disconnected")
 	if st, detail := c.call("ConnectMcpServer", named("docs"), nil); detail["kind"] != "OAuth" {
 		t.Errorf("%v %v", st, detail)
 	}
-	if got := status(); got != "Needs login" {
-		t.Error(got)
-	}
+	assert.Equal(t, status(), "Needs login")
 	var flow started
 	c.ok("StartMcpOAuth", named("docs"), &flow)
 	if !flow.Listening {
@@ -137,7 +134,5 @@ func TestG1b_TheWholeLoginOverGRPC(t *testing.T) {
 		t.Errorf("%d %s", code, answer)
 	}
 	c.ok("DisconnectMcpServer", named("docs"), nil)
-	if got := status(); got != "Disconnected" {
-		t.Error(got)
-	}
+	assert.Equal(t, status(), "Disconnected")
 }

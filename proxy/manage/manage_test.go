@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestG1_TheSocketIsPrivate(t *testing.T) {
@@ -347,9 +348,7 @@ func TestG1_ReloadWhileConnecting(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
 	}
-	if g.entry("c").Source != "file" {
-		t.Error("the reload is lost")
-	}
+	assert.Equalf(t, g.entry("c").Source, "file", "the reload is lost")
 }
 
 // Who disconnects need not wait for who connects; neither does a router that stops.
@@ -433,9 +432,7 @@ func TestG1_R19_ToolsHaveTheNamesOfTheAggregate(t *testing.T) {
 					found++
 				}
 			}
-			if found != 2 {
-				t.Errorf("%s %s: %d tools are as they should be", mode, body, found)
-			}
+			assert.Equalf(t, found, 2, "%s %s: tools are as they should be", mode, body)
 		}
 	}
 }

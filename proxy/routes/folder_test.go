@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // dir is a folder of these files.
@@ -51,9 +52,7 @@ func TestFolderIsMergedInTheOrderOfNames(t *testing.T) {
 	if got := urls(tab.Routes["a"]); got != "http://127.0.0.1:1/mcp http://127.0.0.1:2/mcp http://h:3/mcp" || tab.Routes["a"].Kind() != "urls" {
 		t.Errorf("a: %s", got)
 	}
-	if got := urls(tab.Routes["a2"]); got != "http://h:2/mcp http://h:1/mcp" {
-		t.Errorf("a2: %s", got)
-	}
+	assert.Equalf(t, urls(tab.Routes["a2"]), "http://h:2/mcp http://h:1/mcp", "a2")
 	if tab.Routes["x"].HostPort != 9 || urls(tab.Routes["y"]) != "http://h:2/mcp" {
 		t.Errorf("%+v, %+v", tab.Routes["x"], tab.Routes["y"])
 	}
@@ -66,9 +65,7 @@ func TestFolderIsMergedInTheOrderOfNames(t *testing.T) {
 		"b.json: port is ignored: it is given before", "b.json: routes.x is ignored: a.json has a route of this name with other settings",
 		"b.json: routes.y is ignored: a.json", "bad.json: ", "not valid JSON",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in:\n%s", want, text)
-		}
+		assert.Contains(t, text, want)
 	}
 }
 
@@ -121,9 +118,7 @@ func TestFolderIsFollowed(t *testing.T) {
 			w, err := Watch(Options{Path: d, Must: true, Poll: poll})
 			require.NoError(t, err)
 			defer w.Close()
-			if err := w.Err(); err == nil || !strings.Contains(err.Error(), "b.json") || !strings.Contains(err.Error(), "nothing of it is in force") {
-				t.Errorf("%v", err)
-			}
+			assert.ErrorContains(t, w.Err(), "b.json", "nothing of it is in force")
 			until := func(what string, so func() bool) {
 				t.Helper()
 				for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {

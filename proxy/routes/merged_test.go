@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestR19_MergedSettings(t *testing.T) {
@@ -21,9 +22,7 @@ func TestR19_MergedSettings(t *testing.T) {
 		{"git", "log"}: true, {"git", "push"}: false, {"git", "read_secrets"}: false, {"files", "read_file"}: true, {"files", "write_file"}: false,
 		{"files", "read_link"}: false, {"gone", "read_x"}: true, {"gone", "x"}: false,
 	} {
-		if got := tab.Selects(name[0], name[1]); got != want {
-			t.Errorf("%v: %v", name, got)
-		}
+		assert.Equalf(t, tab.Selects(name[0], name[1]), want, "%v", name)
 	}
 	for client, want := range map[string]ClientLimits{"Cursor-vscode": {"cursor*", 60, 40}, "claude": {MaxTools: 100}, "": {MaxTools: 100}} {
 		n, l := tab.Merged.For(client)

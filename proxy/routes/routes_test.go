@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -62,9 +63,7 @@ func TestUnknownKeysWarn(t *testing.T) {
 		text += p.String() + "\n"
 	}
 	for _, want := range []string{`line 1, column 9: Port is unknown and ignored; did you mean "port"?`, `line 3, column 11: routes.a.timeOut is unknown and ignored; did you mean "timeout"?`, "args applies only to a route with a command"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		assert.Contains(t, text, want)
 	}
 	if len(tab.Warnings) != 4 {
 		t.Errorf("%d warnings:\n%s", len(tab.Warnings), text)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -86,9 +87,7 @@ func TestIdleSessionsExpireAndUsedOnesDoNot(t *testing.T) {
 		held.Release()
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if s.Len() != 0 {
-			t.Error("it never ends")
-		}
+		assert.Equalf(t, s.Len(), 0, "it never ends")
 	})
 }
 

@@ -1,6 +1,10 @@
 package stack
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
+)
 
 func TestLastWords(t *testing.T) {
 	for last, want := range map[string]string{
@@ -11,9 +15,7 @@ func TestLastWords(t *testing.T) {
 		`{"other": 1}`: `{"other": 1}`,
 		"":             "",
 	} {
-		if got := (&child{last: last}).lastWords(); got != want {
-			t.Errorf("%s: %q, want %q", last, got, want)
-		}
+		assert.Equalf(t, (&child{last: last}).lastWords(), want, "%s", last)
 	}
 }
 

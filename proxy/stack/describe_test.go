@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Masking must not hide what would run: an argument or variable that a shell would take apart is shown in full.
@@ -54,9 +55,7 @@ func TestForeign(t *testing.T) {
 	} {
 		f, err := source.Parse("/p/x.yaml", []byte(text))
 		require.NoError(t, err)
-		if got := f.Foreign(); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
+		assert.Equalf(t, f.Foreign(), want, "%s", text)
 	}
 }
 
@@ -91,8 +90,6 @@ func TestDescribeLeavesNoWayOut(t *testing.T) {
 				t.Errorf("%s\n shows no %q: %s", text, w, about)
 			}
 		}
-		if strings.Contains(about, "hunter2") {
-			t.Errorf("the secret is shown: %s", about)
-		}
+		assert.NotContains(t, about, "hunter2")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // source knows two settings of agents and one variable.
@@ -132,9 +133,7 @@ func TestStackFile(t *testing.T) {
 	// What could not be written is written the next time, also if nothing else changes.
 	require.NoError(t, os.Rename(dir, dir+".away"))
 	for range 2 {
-		if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err == nil || !strings.Contains(err.Error(), "cannot route to other at its new port 45679") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, p.Listening("other", "http://127.0.0.1:45679/mcp"), "cannot route to other at its new port 45679")
 	}
 	require.NoError(t, os.Rename(dir+".away", dir))
 	if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err != nil {
@@ -145,9 +144,7 @@ func TestStackFile(t *testing.T) {
 	}
 	about := strings.Join(f.Describe(), "\n")
 	for _, want := range []string{"docs: mcphud agent", "--root=/p/data", "files: npx -y server", "far: contact https://mcp.example/mcp", "web: ./web; in /p/sub", "router: mcphud router"} {
-		if !strings.Contains(about, want) {
-			t.Errorf("%q is not in\n%s", want, about)
-		}
+		assert.Contains(t, about, want)
 	}
 	if strings.Contains(about, "s3cret") || strings.Contains(about, "hidden-value") || !f.Foreign() {
 		t.Errorf("secrets in\n%s", about)
@@ -163,9 +160,7 @@ func TestStackFileWarns(t *testing.T) {
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{`x.yaml:2:7: agents.a: unknown key "colour"`, `"shape"`, "agents.a.host is ignored", `"size"`, `x.yaml:3:1: unknown key "rooter"`, `"seesion"`, `"prot" of router`} {
-		if !strings.Contains(all, want) {
-			t.Errorf("%q is not in\n%s", want, all)
-		}
+		assert.Contains(t, all, want)
 	}
 	if len(got) != 7 {
 		t.Error(all)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A server of a stack is shut in by whoever starts it, the stack or the router; and the question before it runs says so.
@@ -41,13 +42,9 @@ func TestX5b_SandboxInAStack(t *testing.T) {
 		"piped: x; in a sandbox: no network, reads /p/data /abs", "bare: x; in a sandbox: no network, no files but its own", "in a sandbox: with network, reads and writes /p/out",
 		"r: y; in a sandbox: no network, reads /p/z",
 	} {
-		if !strings.Contains(about, want) {
-			t.Errorf("no %q in\n%s", want, about)
-		}
+		assert.Contains(t, about, want)
 	}
-	if strings.Contains(about, "open: x; in a sandbox") {
-		t.Error(about)
-	}
+	assert.NotContains(t, about, "open: x; in a sandbox")
 	for text, want := range map[string]string{
 		`{"servers": {"a": {"command": "x", "sandbox": {"hosts": ["h"]}}}}`:           "is nothing that a sandbox can enforce",
 		`{"servers": {"a": {"url": "http://127.0.0.1:1/", "sandbox": true}}}`:         "applies only to a server that is started by its command",

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestOrderAndFigures(t *testing.T) {
@@ -132,9 +133,7 @@ func TestCrashLoop(t *testing.T) {
 	// What comes after it was not kept from starting.
 	until(t, s, "b", func(st Status) bool { return st.State == Ready })
 	// A person who starts it does not have to wait for the pause.
-	if err := s.Run(bounded(t), "a"); err == nil || !strings.Contains(err.Error(), "no such thing") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, s.Run(bounded(t), "a"), "no such thing")
 	if err := s.Stop(bounded(t), "a"); err != nil || s.statusOf("a").State != Stopped {
 		t.Error(err, s.statusOf("a"))
 	}
@@ -189,9 +188,7 @@ func TestStopStartRestart(t *testing.T) {
 	if st := s.statusOf("a"); st.State != Ready || st.PID == a.PID || st.Port != a.Port || st.Restarts != 1 {
 		t.Errorf("%+v", st)
 	}
-	if st := s.statusOf("r"); st.PID != r.PID {
-		t.Error("the router was restarted as well")
-	}
+	assert.Equalf(t, s.statusOf("r").PID, r.PID, "the router was restarted as well")
 	if err := s.Stop(ctx, "r"); err != nil || s.statusOf("r").State != Stopped || s.statusOf("a").State != Ready {
 		t.Fatal(err, s.Processes())
 	}
@@ -225,9 +222,7 @@ func TestTakenPort(t *testing.T) {
 	}
 	says(t, s, "any", fmt.Sprintf("starting: on another port: %d is taken", port))
 	s = supervise(t, Options{Backoff: Backoff{Loop: 2}}, Spec{Name: "fixed", Port: port, Fixed: true})
-	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, s.Ready(bounded(t)), "address already in use")
 }
 
 func TestForeignServer(t *testing.T) {
@@ -237,16 +232,12 @@ func TestForeignServer(t *testing.T) {
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}},
 		Spec{Name: "f", Kind: Server, Args: []string{"--port", port}, Env: map[string]string{"OWN": "mine"}, URL: "http://" + addr + "/mcp"},
 		Spec{Name: "g", Kind: Server, Command: "/nowhere/at/all", URL: "http://" + addr + "/mcp"})
-	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), `g cannot start: cannot start "/nowhere/at/all"`) {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, s.Ready(bounded(t)), `g cannot start: cannot start "/nowhere/at/all"`)
 	st := until(t, s, "f", func(st Status) bool { return st.State == Ready })
 	if st.URL != "http://"+addr+"/mcp" || st.Known {
 		t.Errorf("%+v", st)
 	}
-	if line := says(t, s, "f", "TOKEN"); line != "TOKEN  OWN mine" {
-		t.Errorf("environment: %s", line)
-	}
+	assert.Equalf(t, says(t, s, "f", "TOKEN"), "TOKEN  OWN mine", "environment")
 }
 
 // A process that does not leave by itself is killed when its time is over, or when ours is.

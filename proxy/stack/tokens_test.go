@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // tokensOf plans a file, and returns what the agents require, what the router sends, and the plan.
@@ -75,9 +76,7 @@ func TestX7b_EachAgentHasATokenThatTheRouterSends(t *testing.T) {
 	}
 	about := strings.Join(f.Describe(), "\n")
 	for _, token := range required {
-		if strings.Contains(about, token) {
-			t.Error(about)
-		}
+		assert.NotContains(t, about, token)
 	}
 	again, _, _, _ := tokensOf(t, `{"agents": {"a": {}}}`)
 	if again["a"] == "" || again["a"] == required["a"] {

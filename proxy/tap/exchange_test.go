@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -248,9 +249,7 @@ func TestTapCutFrames(t *testing.T) {
 		{`xxxxxxxx`, `xxxxxx`, "", "bad  "},
 	} {
 		e := Classify(journal.Entry{Dir: journal.In}, []byte(c.frame), []byte(c.tail), true, c.answer)
-		if got := fmt.Sprintf("%s %s %s", e.Kind, e.Method, e.ID); got != c.want {
-			t.Errorf("%s … %s: %q, want %q", c.frame, c.tail, got, c.want)
-		}
+		assert.Equalf(t, fmt.Sprintf("%s %s %s", e.Kind, e.Method, e.ID), c.want, "%s … %s", c.frame, c.tail)
 	}
 }
 

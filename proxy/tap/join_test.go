@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
@@ -57,9 +58,7 @@ func TestTapLeavesOtherSocketsAlone(t *testing.T) {
 	open(t, Options{Dir: dir})
 	w, _ := watch(t, dir)
 	require.Eventually(t, "the producer", func() bool { return len(w.Producers()) == 1 })
-	if n := w.Found(); n != 1 {
-		t.Errorf("%d producers", n)
-	}
+	assert.Equalf(t, w.Found(), 1, "producers")
 	if _, err := os.Lstat(path); err != nil {
 		t.Error(err)
 	}
@@ -86,9 +85,7 @@ func TestTapTwoProducersJoined(t *testing.T) {
 	require.Eventually(t, "four entries", func() bool { return len(said(j)) == 4 })
 	got := said(j)
 	for i, want := range []string{"files request", "kb request", "files response", "kb response"} {
-		if g := got[i].Server + " " + got[i].Kind.String(); g != want {
-			t.Errorf("entry %d is %s, want %s", i, g, want)
-		}
+		assert.Equalf(t, got[i].Server+" "+got[i].Kind.String(), want, "entry %d", i)
 	}
 	for i, peer := range []int{2, 3, 0, 1} {
 		if got[i].Peer != got[peer].Seq || got[i].Status != journal.OK || got[i].Tool != "t" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -245,9 +246,7 @@ func TestTapCloseSendsWhatIsLeft(t *testing.T) {
 			n++
 		}
 	}
-	if n != 1000 {
-		t.Errorf("%d entries", n)
-	}
+	assert.Equalf(t, n, 1000, "entries")
 }
 
 func TestTapNilProducer(t *testing.T) {

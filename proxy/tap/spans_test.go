@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -62,9 +63,7 @@ func TestTapStepsOfACall(t *testing.T) {
 		}
 		names = append(names, s.Name)
 	}
-	if got := strings.Join(names, " "); got != "mcp.router.forward auth ingress route wait upstream wait upstream" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names, " "), "mcp.router.forward auth ingress route wait upstream wait upstream")
 	p.Span(span.Span{Trace: traceID, ID: "b7ad6b7169203331", Name: "last", Start: time.Now(), End: time.Now()})
 	if _, s := d.span(); s.Name != "last" || s.Attributes[span.AttrProcess] != p.hello.Instance {
 		t.Errorf("%+v: what was not recorded is there", s)
@@ -74,9 +73,7 @@ func TestTapStepsOfACall(t *testing.T) {
 // While somebody watches, a call without a trace begins one, and the agent hears of it.
 func TestTapBeginsTraces(t *testing.T) {
 	p := open(t, Options{})
-	if got := step(p, "", false); got != "" {
-		t.Errorf("%q, and nobody watches", got)
-	}
+	assert.Equalf(t, step(p, "", false), "", "and nobody watches")
 	d := dial(t, p)
 	require.Eventually(t, "the reader", p.Watched)
 	parent := step(p, "", false)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -133,9 +134,7 @@ func TestListsThatFail(t *testing.T) {
 		for _, f := range r.Findings {
 			got += f.Severity.String()
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", missing, got, want)
-		}
+		assert.Equalf(t, got, want, "%s", missing)
 	}
 }
 
@@ -159,9 +158,7 @@ func TestRunOfUnreadLists(t *testing.T) {
 		for _, s := range r.Sections {
 			got += s.Error
 		}
-		if got != c.want {
-			t.Errorf("%v: %q, want %q", c.err, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%v", c.err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Which errors say that nobody is there any more: whoever answers is, with whatever status.
@@ -61,9 +62,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%+v %+v", a, b)
 	}
 	for s, want := range map[Severity]int{Error: 2, Warning: 4, Info: 6} {
-		if got := r.Counts.AtLeast(s); got != want {
-			t.Errorf("%s: %d", s, got)
-		}
+		assert.Equalf(t, r.Counts.AtLeast(s), want, "%s", s)
 	}
 }
 

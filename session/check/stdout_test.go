@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -117,9 +118,7 @@ func TestKnownToHaveNothing(t *testing.T) {
 		"resources":       {check.Offer{Resources: make([]offer.Item, 1)}, false},
 		"tools":           {check.Offer{Tools: make([]offer.Item, 1)}, true},
 	} {
-		if got := c.o.Nothing(offer.Resources, offer.Templates); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equalf(t, c.o.Nothing(offer.Resources, offer.Templates), c.want, "%s", name)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What was given for an input stands where it is referred to, once: a value that looks like a reference stays as it is.
@@ -41,15 +42,11 @@ func TestFill(t *testing.T) {
 	if m := all.Masked(); strings.Contains(m.Headers["Authorization"], "s3cret") {
 		t.Errorf("masked: %v", m.Headers)
 	}
-	if a.Fingerprint() != all.Fingerprint() {
-		t.Error("a value given made it another server")
-	}
+	assert.Equalf(t, a.Fingerprint(), all.Fingerprint(), "a value given made it another server")
 	if bad := a.Fill(setup.Values{"host": {"x y"}, "key": {"k"}}); bad.Problem == nil {
 		t.Error("a URL with a blank passed")
 	}
-	if a.URL != "https://${input:host}/mcp" {
-		t.Errorf("Fill changed the entry itself: %s", a.URL)
-	}
+	assert.Equalf(t, a.URL, "https://${input:host}/mcp", "Fill changed the entry itself")
 }
 
 // Goose asks its keychain for keys; they are variables here, or are asked for.
@@ -105,17 +102,9 @@ func TestPresetsOfInputsAreShownAndPinned(t *testing.T) {
 	if got := fmt.Sprint(Describe(evil)); !strings.Contains(got, `{unless told k=--call=evil}`) || strings.Contains(got, "unused") {
 		t.Error(got)
 	}
-	if got := fmt.Sprint(Describe(none)); strings.Contains(got, "unless told") {
-		t.Error(got)
-	}
+	assert.NotContains(t, fmt.Sprint(Describe(none)), "unless told")
 	filled := evil.Fill(setup.Values{"k": {"--call=evil"}})
-	if got := fmt.Sprint(Describe(filled)); !strings.Contains(got, "npx -y --call=evil x") {
-		t.Error(got)
-	}
-	if filled.Fingerprint() != evil.Fingerprint() {
-		t.Error("filling it in made it another server")
-	}
-	if got := fmt.Sprint(Describe(evil.Fill(setup.Values{"k": {"hunter2"}}))); strings.Contains(got, "hunter2") {
-		t.Error(got)
-	}
+	assert.Contains(t, fmt.Sprint(Describe(filled)), "npx -y --call=evil x")
+	assert.Equalf(t, filled.Fingerprint(), evil.Fingerprint(), "filling it in made it another server")
+	assert.NotContains(t, fmt.Sprint(Describe(evil.Fill(setup.Values{"k": {"hunter2"}}))), "hunter2")
 }

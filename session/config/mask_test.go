@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Whatever field a secret variable was expanded into, no printed form of the server has it.
@@ -78,9 +79,7 @@ runs: sh -c "a b" "" "\u202egnp.exe" --token ***
 in: /w
 env: LD_PRELOAD="/tmp/e\nvil.so"
 `
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
+	assert.Equal(t, b.String(), want)
 }
 
 // What would run is not hidden by dressing it up as a secret.
@@ -178,9 +177,7 @@ func TestOAuthBlock(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	m := s.Servers[0].Masked()
-	if shown := fmt.Sprintf("%+v %+v %v", m, m.OAuth, Describe(s.Servers[0])); strings.Contains(shown, secret) {
-		t.Errorf("a secret is shown: %s", shown)
-	}
+	assert.NotContains(t, fmt.Sprintf("%+v %+v %v", m, m.OAuth, Describe(s.Servers[0])), secret)
 	if shown := fmt.Sprint(Describe(Server{URL: "https://h", OAuth: &OAuth{AssertionFile: "/run/token", IDPIssuer: "https://idp.example"}})); !strings.Contains(shown, "{reads /run/token}") || !strings.Contains(shown, "{identity at https://idp.example}") {
 		t.Errorf("shown for trust: %s", shown)
 	}

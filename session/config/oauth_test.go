@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // loadOne reads a file that has one server.
@@ -61,9 +62,7 @@ func TestC4_LoginsWithoutEffect(t *testing.T) {
 	_, warnings := loadOne(t, "mcp.yaml", "servers:\n  s:\n    command: x\n    headersHelper: y\n    oauth: {client_id: a, colour: red, clientId: b}\n")
 	all := fmt.Sprint(warnings)
 	for _, want := range []string{":5:27: server \"s\": unknown key \"colour\" of oauth is ignored", ":5:40: server \"s\": oauth has both client_id and clientId", ":5:12: server \"s\": oauth has no effect: it says nothing of where", ":4:20: server \"s\": headersHelper has no effect on a command"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("%q is missing in %s", want, all)
-		}
+		assert.Contains(t, all, want)
 	}
 	for port, want := range map[string]string{"70000": "is not a port", `"x"`: "is not a port", "3000": ""} {
 		s, _ := loadOne(t, ".mcp.json", `{"mcpServers":{"s":{"url":"https://h/","oauth":{"callbackPort":`+port+`}}}}`)
@@ -84,9 +83,7 @@ func TestHeadersHelper(t *testing.T) {
 	if want := []string{path, "a b", "two words; rm x", "--token", "hunter2-hunter2"}; s.Problem != nil || !reflect.DeepEqual(s.HeadersHelper, want) {
 		t.Errorf("%q, %v", s.HeadersHelper, s.Problem)
 	}
-	if got := fmt.Sprint(Describe(s)); !strings.Contains(got, `{runs `+path+` "a b" "two words; rm x" --token ***} {to get headers}`) || !strings.Contains(got, "{is given ARG, TOKEN}") {
-		t.Errorf("described as %s", got)
-	}
+	assert.Contains(t, fmt.Sprint(Describe(s)), `{runs `+path+` "a b" "two words; rm x" --token ***} {to get headers}`, "{is given ARG, TOKEN}")
 	if got := asEntry(t, s); !strings.Contains(got, "bin/get") || strings.Contains(got, "hunter2") {
 		t.Errorf("as an entry: %s", got)
 	}
@@ -112,4 +109,71 @@ func asEntry(t *testing.T, s Server) string {
 	b, _, err := Encode("mcpServers", s.Masked())
 	require.NoError(t, err)
 	return string(b)
+}
+
+const commandLogin = `oauth: {auth_url: https://a/authorize, token_url: https://a/token, client_id: me}`
+
+// A command's oauth block has its effect: no warning, the token where the entry wants it, and the question shows who is asked for it and where
+// it goes.
+func TestC4b_ACommandsLoginHasItsEffect(t *testing.T) {
+	for env, want := range map[string]string{
+		"{}":                    "SLACK_BOT_TOKEN",
+		`{T: "${oauth.token}"}`: "T",
+		`{A: "x ${oauth.token}", B: x, C: "${oauth.token}"}`: "A,C",
+	} {
+		s, warnings := loadOne(t, "mcp.yaml", "servers: {slack-bot: {command: npx, args: [-y, it], env: "+env+", "+commandLogin+"}}")
+		if s.Problem != nil || len(warnings) > 0 || !s.NeedsToken() || strings.Join(s.TokenVariables(), ",") != want {
+			t.Errorf("%s: %v %v, in %v", env, s.Problem, warnings, s.TokenVariables())
+		}
+		if got := fmt.Sprint(Describe(s)); !strings.Contains(got, "{signs in at https://a/authorize} {tokens from https://a/token} {gets token "+strings.ReplaceAll(want, ",", ", ")+"}") {
+			t.Errorf("%s: described as %s", env, got)
+		}
+		given := s.WithToken("zqtokenzq")
+		for _, name := range strings.Split(want, ",") {
+			if !strings.HasSuffix(given.Env[name], "zqtokenzq") || strings.Contains(s.Env[name], "zq") {
+				t.Errorf("%s: %v of %v", env, given.Env, s.Env)
+			}
+		}
+		if b := given.Env["B"]; b != "" && b != "x" || strings.Contains(fmt.Sprint(given.Masked()), "zqtokenzq") {
+			t.Errorf("%s: %v", env, given.Masked())
+		}
+		if got := string(given.HideToken([]byte("a zqtokenzq b"))); strings.Contains(got, "zq") || string(s.HideToken([]byte("as it is"))) != "as it is" {
+			t.Errorf("%s", got)
+		}
+	}
+	if s, _ := loadOne(t, "mcp.yaml", "servers: {1st: {command: x, "+commandLogin+"}}"); strings.Join(s.TokenVariables(), "") != "_1ST_TOKEN" {
+		t.Errorf("%v", s.TokenVariables())
+	}
+}
+
+// A token that nothing can stand for is a problem of the entry; a block without effect is a warning.
+func TestC4b_TokensThatCannotBeGiven(t *testing.T) {
+	const token = `"${oauth.token}"`
+	for entry, want := range map[string]string{
+		`command: x, env: {T: ` + token + `}`:                                                            "env.T: ${oauth.token} needs an oauth block",
+		`command: x, env: {T: ` + token + `}, oauth: {client_id: me}`:                                    "env.T: ${oauth.token} needs auth_url and token_url, or metadata_url",
+		`command: x, args: [--token, ` + token + `], ` + commandLogin:                                    "args[1]: ${oauth.token} is given in env only",
+		`command: ` + token + `, ` + commandLogin:                                                        "command: ${oauth.token} is given in env only",
+		`url: https://h/mcp, headers: {X: ` + token + `}, oauth: {}`:                                     "headers.X: ${oauth.token} is given in env only",
+		`command: x, url: http://127.0.0.1:1/, launch: true, env: {T: ` + token + `}, oauth: {}`:         "env.T: ${oauth.token} is for a command",
+		`command: x, oauth: {auth_url: https://a/, token_url: https://a/t, dpop: true}`:                  "oauth.dpop: a command has no key",
+		`command: x, oauth: {token_url: https://a/t, grant: enterprise_managed, idp_issuer: https://i/}`: "oauth.grant: enterprise_managed is for a server at a url",
+	} {
+		s, _ := loadOne(t, "mcp.yaml", "servers: {s: {"+entry+"}}")
+		if s.Problem == nil || !strings.Contains(s.Problem.Error(), want) {
+			t.Errorf("%s: %v", entry, s.Problem)
+		}
+	}
+	for entry, want := range map[string]string{
+		`command: x, oauth: {client_id: me}`:                 "it says nothing of where a command's login is",
+		`command: x, env: {S_TOKEN: mine}, ` + commandLogin:  "no variable in env is ${oauth.token}",
+		`command: x, oauth: {auth_url: https://a/authorize}`: "it says nothing of where a command's login is",
+	} {
+		s, warnings := loadOne(t, "mcp.yaml", "servers: {s: {"+entry+"}}")
+		if s.Problem != nil || s.NeedsToken() || !strings.Contains(fmt.Sprint(warnings), want) {
+			t.Errorf("%s: %v %v", entry, s.Problem, warnings)
+		}
+	}
+	s := Server{Name: "s", Command: "x", Env: map[string]string{"T": TokenReference}} // as -e of the command line adds it
+	assert.ErrorContains(t, s.CheckToken(), "needs an oauth block")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A target is the same under other names, variables and spellings, and another one where the words mean something else.
@@ -38,7 +39,5 @@ func TestTarget(t *testing.T) {
 			t.Errorf("%+v, %+v: not %v", c.a, c.b, c.same)
 		}
 	}
-	if got := (Server{Name: "x"}).Target(); got != "" {
-		t.Error(got)
-	}
+	assert.Equal(t, (Server{Name: "x"}).Target(), "")
 }

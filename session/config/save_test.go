@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // inFile makes a file, and reads the names of its servers.
@@ -140,9 +141,7 @@ func TestAnotherProgramWroteTheFile(t *testing.T) {
 			overwrite(t, path, strings.Replace(twoServers, `"b"`, `"foreign": {"command": "f"}, "b"`, 1))
 			backup, err := save()
 			require.NoError(t, err)
-			if got := strings.Join(names(), " "); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			assert.Equal(t, strings.Join(names(), " "), c.want)
 			if b, err := os.ReadFile(backup); err != nil || !strings.Contains(string(b), "foreign") {
 				t.Errorf("the copy is not what was there: %s %v", b, err)
 			}
@@ -180,9 +179,7 @@ func TestTheNameWasTakenMeanwhile(t *testing.T) {
 	if _, err := c.Save(); err == nil || !strings.Contains(err.Error(), "there is a server new already") {
 		t.Error(err)
 	}
-	if got := strings.Join(names(), " "); got != "a b new" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names(), " "), "a b new")
 }
 
 // Five copies are kept, the newest; files of others stay, and what killed programs left is removed when it is old.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // TestAppTerms: what an app's page may do, by both names of its URI; what is not as it should be is shown and breaks nothing.
@@ -18,9 +19,7 @@ func TestAppTerms(t *testing.T) {
 		`{"ui/resourceUri":"ui://a"}`: `[[app page ui://a (by the older name ui/resourceUri)]]`,
 		`{"ui":{"resourceUri":"ui://a","visibility":["model","app"],"csp":{"connectDomains":["https://a","https://b"],"frameDomains":7},"permissions":{"camera":{},"microphone":{}}}}`: `[[app page ui://a] [visibility model, app] [csp connect https://a https://b] [csp frame 7] [permissions camera, microphone]]`,
 	} {
-		if got := fmt.Sprint(offer.AppTerms([]byte(meta))); got != want {
-			t.Errorf("%s: %s, want %s", meta, got, want)
-		}
+		assert.Equalf(t, fmt.Sprint(offer.AppTerms([]byte(meta))), want, "%s", meta)
 	}
 }
 
@@ -53,7 +52,5 @@ func TestExtensions(t *testing.T) {
 			t.Error(feature, offer.Deprecated(feature))
 		}
 	}
-	if old := offer.Deprecated("tools"); old != "" {
-		t.Error(old)
-	}
+	assert.Equal(t, offer.Deprecated("tools"), "")
 }

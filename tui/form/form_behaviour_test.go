@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestRawKeepsWhatWasTyped(t *testing.T) {
@@ -24,9 +25,7 @@ func TestRawKeepsWhatWasTyped(t *testing.T) {
 	if !f.Raw() || !errors.As(f.Err(), &syn) || f.raw.text.String() != bad {
 		t.Fatalf("left the editor, or lost the text: %v\n%s", f.Err(), screen(f))
 	}
-	if !strings.Contains(screen(f), "line 2, column 10: the text ends before the value does") {
-		t.Errorf("the error is not shown:\n%s", screen(f))
-	}
+	assert.Contains(t, screen(f), "line 2, column 10: the text ends before the value does")
 	if ps := f.Check(); len(ps) != 1 || !strings.Contains(ps[0].Message, "line 2") {
 		t.Errorf("problems %v", ps)
 	}
@@ -49,9 +48,7 @@ func TestSetJSONMalformed(t *testing.T) {
 		t.Errorf("cursor %d,%d %v", x, y, ok)
 	}
 	f.Edited("json:", `{"a":3}`)
-	if string(f.JSON()) != `{"a":3}` {
-		t.Errorf("%s", f.JSON())
-	}
+	assert.Equal(t, string(f.JSON()), `{"a":3}`)
 }
 
 func TestPaste(t *testing.T) {
@@ -62,17 +59,11 @@ func TestPaste(t *testing.T) {
 	press(t, f, "down")
 	f.Paste("{\"k\": [1.0,\n null]}")
 	want := `{"s":"line 1\nzwei 🎉\nline\t3\u001b[31m","n":12345678901234567890,"any":{"k":[1.0,null]}}`
-	if got := string(f.JSON()); got != want {
-		t.Errorf("%s", got)
-	}
-	if strings.Contains(screen(f), "\x1b[31m") {
-		t.Error("an escape sequence reached the screen")
-	}
+	assert.Equal(t, string(f.JSON()), want)
+	assert.NotContains(t, screen(f), "\x1b[31m")
 	f.SetSize(60, 10)
 	f.Focus("/s")
-	if !strings.Contains(screen(f), "^[[31m") {
-		t.Errorf("the escape is not shown:\n%s", screen(f))
-	}
+	assert.Contains(t, screen(f), "^[[31m")
 }
 
 func TestCursorInText(t *testing.T) {
@@ -82,9 +73,7 @@ func TestCursorInText(t *testing.T) {
 		t.Errorf("cursor %d,%d %v", x, y, ok)
 	}
 	press(t, f, "backspace", "text:X", "home", "delete", "end", "ctrl+w", "text:ab cd", "alt+left", "ctrl+k", "ctrl+u", "text:z")
-	if got := string(f.JSON()); got != `{"s":"z"}` {
-		t.Error(got)
-	}
+	assert.Equal(t, string(f.JSON()), `{"s":"z"}`)
 	f.Paste(strings.Repeat("x", 300))
 	if x, _, ok := f.Cursor(); !ok || x >= 100 {
 		t.Errorf("cursor at %d", x)
@@ -135,9 +124,7 @@ func TestClicks(t *testing.T) {
 	press(t, f, "ctrl+r")
 	f.Click(6, 1)
 	press(t, f, "text:\n")
-	if f.raw.text.line() != "" {
-		t.Error("the click did not move the cursor")
-	}
+	assert.Equalf(t, f.raw.text.line(), "", "the click did not move the cursor")
 }
 
 func TestSuggestions(t *testing.T) {
@@ -163,9 +150,7 @@ func TestSuggestions(t *testing.T) {
 		t.Fatal(screen(f))
 	}
 	press(t, f, "down", "enter")
-	if got := f.Strings()["lang"]; got != "pytorch" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, f.Strings()["lang"], "pytorch")
 	f.Suggest("/lang", "pytorch", Suggestions{Values: []string{"pytorch-x"}})
 	if press(t, f, "tab"); f.Strings()["lang"] != "pytorch" || f.row().ptr != "/b" {
 		t.Errorf("%q, at %s: what was taken is completed on and on", f.Strings()["lang"], f.row().ptr)
@@ -214,13 +199,9 @@ func TestDirtyAndReset(t *testing.T) {
 		t.Error("dirty after MarkClean")
 	}
 	f.Reset()
-	if string(f.JSON()) != `{"d":1}` {
-		t.Errorf("%s", f.JSON())
-	}
+	assert.Equal(t, string(f.JSON()), `{"d":1}`)
 	f.Undo()
-	if string(f.JSON()) != `{"s":"x","d":1}` {
-		t.Errorf("undo gives %s", f.JSON())
-	}
+	assert.Equalf(t, string(f.JSON()), `{"s":"x","d":1}`, "undo")
 }
 
 func TestLinearMode(t *testing.T) {
@@ -245,9 +226,7 @@ func TestLinearMode(t *testing.T) {
 		if err := f.SetText(c.ptr, c.text); err != nil {
 			got = err.Error()
 		}
-		if got != c.err {
-			t.Errorf("%s=%s: %q", c.ptr, c.text, got)
-		}
+		assert.Equalf(t, got, c.err, "%s=%s", c.ptr, c.text)
 	}
 	if ps := f.Check(); len(ps) != 0 {
 		t.Errorf("%v\n%s", ps, f.JSON())
@@ -262,17 +241,11 @@ func TestNextProblem(t *testing.T) {
 	require.NoError(t, f.SetJSON([]byte(`{"c":{"d":"x"}}`)))
 	run(f)
 	f.NextProblem()
-	if f.row().ptr != "/b" {
-		t.Error(f.row().ptr)
-	}
+	assert.Equal(t, f.row().ptr, "/b")
 	f.NextProblem()
-	if f.row().ptr != "/c/d" {
-		t.Error(f.row().ptr)
-	}
+	assert.Equal(t, f.row().ptr, "/c/d")
 	press(t, f, "up", "left") // folded: the problem shows at the group
-	if !strings.Contains(screen(f), "✗ d must be a whole number") {
-		t.Error(screen(f))
-	}
+	assert.Contains(t, screen(f), "✗ d must be a whole number")
 }
 
 // Every key that Hints names is taken by the form, except $EDITOR's.
@@ -358,9 +331,7 @@ func TestNewKeysGoWhereTheSchemaHasThem(t *testing.T) {
 	press(t, f, "text:2", "up", "text:1")
 	f.Focus("/a")
 	press(t, f, "text:0")
-	if got := string(f.JSON()); got != `{"a":"0","m":{"x":"1","y":"2"},"z":"3"}` {
-		t.Error(got)
-	}
+	assert.Equal(t, string(f.JSON()), `{"a":"0","m":{"x":"1","y":"2"},"z":"3"}`)
 }
 
 func TestToolWithoutSchema(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -174,9 +175,7 @@ func TestHugeForms(t *testing.T) {
 	f := New(manyFields(30_000), plainTheme())
 	f.SetSize(100, 30)
 	press(t, f, "text:x", "ctrl+end")
-	if !strings.Contains(screen(f), "more: edit them as raw JSON (ctrl+r)") {
-		t.Error(screen(f))
-	}
+	assert.Contains(t, screen(f), "more: edit them as raw JSON (ctrl+r)")
 	deep := New(schema.Parse([]byte(`{}`)), plainTheme())
 	deep.SetSize(80, 30)
 	require.NoError(t, deep.SetJSON([]byte(strings.Repeat(`[`, 9_000)+strings.Repeat(`]`, 9_000))))

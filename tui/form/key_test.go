@@ -3,6 +3,8 @@ package form
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const mapSchema = `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string"}},"z":{"type":"string"}},"additionalProperties":false}`
@@ -47,7 +49,5 @@ func TestOpeningAGroupShowsItsRows(t *testing.T) {
 		t.Fatal("the group is open already")
 	}
 	press(t, f, "enter")
-	if !strings.Contains(screen(f), "› ▾ list") || !strings.Contains(screen(f), "+ add item") {
-		t.Error(screen(f))
-	}
+	assert.Contains(t, screen(f), "› ▾ list", "+ add item")
 }

@@ -3,6 +3,8 @@ package form
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // One row per schema keyword: what keys make of it, and what is shown.
@@ -113,9 +115,7 @@ func TestKeywords(t *testing.T) {
 			if got := string(f.JSON()); got != c.json {
 				t.Errorf("value %s, want %s\n%s", got, c.json, screen(f))
 			}
-			if !strings.Contains(screen(f), c.shows) {
-				t.Errorf("%q is not shown:\n%s", c.shows, screen(f))
-			}
+			assert.Contains(t, screen(f), c.shows)
 		})
 	}
 }

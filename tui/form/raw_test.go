@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const sums = `{"type":"object","required":["a","b"],"properties":{"a":{"type":"integer"},"b":{"type":"integer","examples":[7]},"note":{"type":"string","default":"x"},"when":{"type":"string","format":"date"}}}`
@@ -34,9 +35,7 @@ func TestRawTakesAPaste(t *testing.T) {
 		t.Errorf("undone: %s, %v", got, f.Err())
 	}
 	press(t, f, "ctrl+z")
-	if got := f.raw.text.String(); got != `{}` {
-		t.Errorf("undone twice: %s", got)
-	}
+	assert.Equalf(t, f.raw.text.String(), `{}`, "undone twice")
 	if f.Key(key("tab")) || f.Key(key("shift+tab")) {
 		t.Error("tab does not leave the editor")
 	}
@@ -52,9 +51,7 @@ func TestFillFromTheSchema(t *testing.T) {
 		}
 		for _, want := range []string{`{"a":5,"b":0,"note":"x"}`, `{"a":5,"b":0,"note":"x","when":"2026-11-21"}`} {
 			press(t, f, "ctrl+l")
-			if got := string(f.JSON()); got != want {
-				t.Errorf("raw %v: %s, want %s", raw, got, want)
-			}
+			assert.Equalf(t, string(f.JSON()), want, "raw %v", raw)
 		}
 		if f.Key(key("ctrl+l")) {
 			t.Error("there was something left to fill in")
@@ -83,16 +80,12 @@ func TestPasteForTheWholeForm(t *testing.T) {
 		t.Fatalf("%s\n%s", f.JSON(), s)
 	}
 	press(t, f, "enter")
-	if got := string(f.JSON()); got != `{"a":1,"note":"n"}` {
-		t.Error(got)
-	}
+	assert.Equal(t, string(f.JSON()), `{"a":1,"note":"n"}`)
 	f.Focus("/note")
 	press(t, f, "ctrl+u")
 	f.Paste(`{"a":2}`)
 	press(t, f, "down", "enter")
-	if got := string(f.JSON()); got != `{"a":1,"note":"{\"a\":2}"}` {
-		t.Error(got)
-	}
+	assert.Equal(t, string(f.JSON()), `{"a":1,"note":"{\"a\":2}"}`)
 	press(t, f, "ctrl+u")
 	f.Paste(`{"unknown":2}`)
 	if f.pop != nil {
@@ -137,7 +130,5 @@ func TestRawProblemsAreSentences(t *testing.T) {
 	f := open(t, sums)
 	press(t, f, "ctrl+r")
 	f.Paste(`{"a":1}`)
-	if s := screen(f); !strings.Contains(s, "✗ b is required") {
-		t.Error(s)
-	}
+	assert.Contains(t, screen(f), "✗ b is required")
 }

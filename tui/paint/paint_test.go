@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -26,9 +27,7 @@ func TestProfiles(t *testing.T) {
 		{colorprofile.ASCII, "ok"},
 		{colorprofile.NoTTY, "ok"},
 	} {
-		if got := theme(tt.profile).OK.S("ok"); got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.profile, got, tt.want)
-		}
+		assert.Equalf(t, theme(tt.profile).OK.S("ok"), tt.want, "%v", tt.profile)
 	}
 }
 
@@ -81,9 +80,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("Fit(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.want)
 		}
 	}
-	if got := paint.Cut("abc", 5); got != "abc" {
-		t.Errorf("Cut pads: %q", got)
-	}
+	assert.Equalf(t, paint.Cut("abc", 5), "abc", "Cut pads")
 }
 
 func TestSplit(t *testing.T) {
@@ -111,9 +108,7 @@ func TestSplice(t *testing.T) {
 	frame := []string{"0123456789", "日本語日本", "\x1b[31m0123456789\x1b[39m"}
 	got := paint.Splice(frame, []string{"AAA", "BBB", "CCC", "DDD"}, 3, 0, 3)
 	for i, want := range []string{"012AAA6789", "日 BBB日本", "012CCC6789"} {
-		if s := ansi.Strip(got[i]); s != want {
-			t.Errorf("row %d: %q, want %q", i, s, want)
-		}
+		assert.Equalf(t, ansi.Strip(got[i]), want, "row %d", i)
 		if w := paint.Width(got[i]); w != 10 {
 			t.Errorf("row %d is %d cells", i, w)
 		}
@@ -131,13 +126,9 @@ func TestBox(t *testing.T) {
 		return strings.Join(b.Draw(nil, lines, spec), "\n")
 	}
 	want := "╭─ Tools ── 3/9 ─╮\n│one             │\n│日本            ┃\n╰────────────────╯"
-	if got := draw(paint.BoxSpec{W: 18, H: 4, Title: "Tools", Badge: "3/9", Pos: 7, Total: 9}, "one", "日本"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, draw(paint.BoxSpec{W: 18, H: 4, Title: "Tools", Badge: "3/9", Pos: 7, Total: 9}, "one", "日本"), want)
 	want = "╭─ A long … ─╮\n│too wide fo…│\n╰────────────╯"
-	if got := draw(paint.BoxSpec{W: 14, H: 3, Title: "A long title", Badge: "12"}, "too wide for it", "more"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, draw(paint.BoxSpec{W: 14, H: 3, Title: "A long title", Badge: "12"}, "too wide for it", "more"), want)
 	for w := range 12 {
 		for h := range 5 {
 			rows := b.Draw(nil, []string{"x"}, paint.BoxSpec{W: w, H: h, Title: "日本語", Badge: "b", Theme: theme(colorprofile.TrueColor)})
@@ -161,9 +152,7 @@ func TestSelectRow(t *testing.T) {
 		t.Errorf("%q", row)
 	}
 	th = theme(colorprofile.ANSI)
-	if row := th.SelectRow(th.OK.S("ok"), 4, true); strings.Contains(row, th.OK.Open()) {
-		t.Errorf("16 colours keep ink that the ground may swallow: %q", row)
-	}
+	assert.NotContains(t, th.SelectRow(th.OK.S("ok"), 4, true), th.OK.Open())
 }
 
 func FuzzFit(f *testing.F) {

@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func env(kv ...string) func(string) string {
@@ -42,9 +44,7 @@ func TestChoose(t *testing.T) {
 		{"nonsense", env("TERM", "xterm-kitty"), "kitty false"},
 	} {
 		p, tmux := Choose(c.setting, c.env)
-		if got := fmt.Sprint(p, " ", tmux); got != c.want {
-			t.Errorf("%q: %s, want %s", c.setting, got, c.want)
-		}
+		assert.Equalf(t, fmt.Sprint(p, " ", tmux), c.want, "%q", c.setting)
 	}
 	if got := AskTmux(env("TMUX", "/tmp/tmux-0/default,12,0")); strings.Join(got, " ") != "tmux -S /tmp/tmux-0/default show-options -gwqv allow-passthrough" {
 		t.Errorf("%v", got)
@@ -84,9 +84,7 @@ func TestStoreIsBounded(t *testing.T) {
 	if sent != 2*maxPictures+1 || sent-gone != maxPictures {
 		t.Errorf("%d were sent, %d taken away", sent, gone)
 	}
-	if gone := bytes.Count(s.Close(), []byte("a=d,d=I,")); gone != maxPictures {
-		t.Errorf("%d are taken away at the end", gone)
-	}
+	assert.Equalf(t, bytes.Count(s.Close(), []byte("a=d,d=I,")), maxPictures, "are taken away at the end")
 	big := New(Blocks, false, 10, 20)
 	for range 11 {
 		if big.Place(square(1900, color.NRGBA{9, 9, 9, 255})); big.pixels > maxPixels {

@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -76,9 +77,7 @@ func TestImage(t *testing.T) {
 			t.Fatalf("%s: %d lines, %v", format, len(pic.Lines), err)
 		}
 		for _, l := range pic.Lines {
-			if w := paint.Width(l); w != 13 {
-				t.Errorf("%s: %d cells, want 13", format, w)
-			}
+			assert.Equalf(t, paint.Width(l), 13, "%s: cells", format)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -101,14 +102,10 @@ func TestInputScrolls(t *testing.T) {
 		t.Error("a cursor without the keyboard")
 	}
 	n.SetValue("a\nb\tc")
-	if got := n.Lines()[0]; got != "a⏎b c" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, n.Lines()[0], "a⏎b c")
 	n.SetMask(true)
 	n.SetValue("pä日")
-	if got := n.Lines()[0]; got != "•••" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, n.Lines()[0], "•••")
 }
 
 func TestInputMulti(t *testing.T) {
@@ -133,14 +130,10 @@ func TestInputMulti(t *testing.T) {
 		t.Error("up on the first line is the form's")
 	}
 	press(n, "ctrl+home", "enter", "ctrl+end", "enter", "x")
-	if n.Value() != "\none\ntwo two\nthree\n4\nx" {
-		t.Errorf("%q", n.Value())
-	}
+	assert.Equal(t, n.Value(), "\none\ntwo two\nthree\n4\nx")
 	n.SetCaret(0)
 	press(n, "ctrl+k")
-	if n.Value() != "one\ntwo two\nthree\n4\nx" {
-		t.Errorf("ctrl+k on an empty line: %q", n.Value())
-	}
+	assert.Equalf(t, n.Value(), "one\ntwo two\nthree\n4\nx", "ctrl+k on an empty line")
 	n.Lines()
 	if n.Mouse(Mouse{Kind: Click, X: 2, Y: 1}) != HitSelect || n.Caret() != 6 {
 		t.Errorf("a click put the caret at %d", n.Caret())

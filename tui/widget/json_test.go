@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -102,9 +103,7 @@ func TestIndex(t *testing.T) {
 		for i := range ix.Len() {
 			if ix.Pointer(i) == tt.pointer {
 				found = true
-				if got := ix.Path(i); got != tt.path {
-					t.Errorf("path of %q is %s, want %s", tt.pointer, got, tt.path)
-				}
+				assert.Equalf(t, ix.Path(i), tt.path, "path of %q", tt.pointer)
 				if at := ix.At(ix.start(i)); at != i {
 					t.Errorf("value %d (%s) begins in value %d", i, tt.pointer, at)
 				}
@@ -114,9 +113,7 @@ func TestIndex(t *testing.T) {
 			t.Errorf("no %q", tt.pointer)
 		}
 	}
-	if got := index(t, `[3,[4]]`).Path(3); got != ".[1][0]" {
-		t.Errorf("path in an array: %s", got)
-	}
+	assert.Equalf(t, index(t, `[3,[4]]`).Path(3), ".[1][0]", "path in an array")
 }
 
 func TestIndexOfBrokenText(t *testing.T) {
@@ -189,9 +186,7 @@ func TestTree(t *testing.T) {
 	if got := j.Lines()[1]; !strings.HasPrefix(got, `  ▸ "content": [2] [{"type":"text","text"`) {
 		t.Errorf("%q", got)
 	}
-	if got := j.Lines()[2]; got != `    "isError": false` {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, j.Lines()[2], `    "isError": false`)
 	j.Key("left") // to the parent
 	if j.Pointer() != "" {
 		t.Errorf("at %q", j.Pointer())
@@ -205,9 +200,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("at %q %s: of two members with one name both must be shown", j.Pointer(), j.Value())
 	}
 	j.Key("-")
-	if got := len(j.Lines()); got != 7 {
-		t.Errorf("%d rows", got)
-	}
+	assert.Equalf(t, len(j.Lines()), 7, "rows")
 }
 
 // The folded tree against a slow and simple model.

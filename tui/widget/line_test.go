@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -100,9 +101,7 @@ func TestLineEdits(t *testing.T) {
 		}
 	}
 	e.Insert("a\nb")
-	if got := e.Value(); got != "a b" {
-		t.Errorf("the text is %q", got)
-	}
+	assert.Equalf(t, e.Value(), "a b", "the text")
 	if text, x := e.Draw(5, true); text != "•••" || x != 3 {
 		t.Errorf("a secret is drawn as %q with the cursor at %d", text, x)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -81,9 +82,7 @@ func TestListLines(t *testing.T) {
 		t.Error("the selection looks the same without the keyboard")
 	}
 	l.SetSize(4, 3)
-	if got := l.Lines()[0]; got != "row…" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, l.Lines()[0], "row…")
 	l.SetSize(0, 0)
 	if got := l.Lines(); len(got) != 0 {
 		t.Errorf("%q", got)
@@ -158,16 +157,12 @@ func TestTable(t *testing.T) {
 		{5, "Meth…|tool…|ping "},
 	} {
 		tb.SetSize(tt.w, 4)
-		if got := strings.Join(tb.Lines(), "|"); got != tt.want {
-			t.Errorf("%d: %q, want %q", tt.w, got, tt.want)
-		}
+		assert.Equalf(t, strings.Join(tb.Lines(), "|"), tt.want, "%d", tt.w)
 	}
 	if hit := tb.Mouse(Mouse{Kind: Click, Y: 2}); hit != HitSelect || tb.Selected() != 1 {
 		t.Errorf("click: %v, row %d", hit, tb.Selected())
 	}
-	if hit := tb.Mouse(Mouse{Kind: Click, Y: 0}); hit != HitNone {
-		t.Errorf("a click on the header: %v", hit)
-	}
+	assert.Equalf(t, tb.Mouse(Mouse{Kind: Click, Y: 0}), HitNone, "a click on the header")
 }
 
 func TestQuery(t *testing.T) {
@@ -187,9 +182,7 @@ func TestQuery(t *testing.T) {
 		{"ölçü", "ÖLÇÜ", true},
 		{"-", "a-b", true},
 	} {
-		if got := ParseQuery(tt.query).Match(tt.text); got != tt.want {
-			t.Errorf("%q matches %q: %v", tt.query, tt.text, got)
-		}
+		assert.Equalf(t, ParseQuery(tt.query).Match(tt.text), tt.want, "%q matches %q", tt.query, tt.text)
 	}
 }
 
@@ -293,9 +286,7 @@ func TestHighlight(t *testing.T) {
 		{"z", "ab", "ab"},
 		{"日", "本日", "本" + u("日")},
 	} {
-		if got := ParseQuery(tt.query).HighlightName(tt.text, paint.Style{}, th.Underline); got != tt.want {
-			t.Errorf("%q in %q: %q, want %q", tt.query, tt.text, got, tt.want)
-		}
+		assert.Equalf(t, ParseQuery(tt.query).HighlightName(tt.text, paint.Style{}, th.Underline), tt.want, "%q in %q", tt.query, tt.text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -44,18 +45,13 @@ func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	got := strings.Join(render(t, colorprofile.NoTTY, page, 40), "\n")
 	for _, want := range []string{"# Title", "Some bold text with code and a link", "https://example.com/x", "• one", "│ quoted 日本語", `{"a": 1}`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
-	if strings.Contains(got, "\x1b") {
-		t.Errorf("escape sequences without a terminal:\n%q", got)
-	}
+	assert.NotContains(t, got, "\x1b")
 	th := testTheme(colorprofile.TrueColor)
 	got = strings.Join(render(t, colorprofile.TrueColor, page, 40), "\n")
-	if !strings.Contains(got, strings.TrimSuffix(th.Code.Open(), "m")) || strings.Contains(got, "\x1b]8") {
-		t.Errorf("%q", got)
-	}
+	assert.Contains(t, got, strings.TrimSuffix(th.Code.Open(), "m"))
+	assert.NotContains(t, got, "\x1b]8")
 }
 
 // Whatever a document says, only the styles of the theme leave the renderer.
@@ -125,9 +121,7 @@ func TestChunks(t *testing.T) {
 		t.Fatalf("%d chunks", len(got))
 	}
 	for _, c := range got {
-		if strings.Count(c, "```")%2 != 0 {
-			t.Error("a fence was cut")
-		}
+		assert.Equalf(t, strings.Count(c, "```")%2, 0, "a fence was cut")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -113,9 +114,7 @@ func TestPagerLongLine(t *testing.T) {
 	}
 	text := strings.Repeat("word ", 2*n) + "needle" + strings.Repeat("日", n) + "\nlast"
 	p := newPager(text, 80, 60, true)
-	if n := len(p.Lines()); n != 60 {
-		t.Errorf("%d rows", n)
-	}
+	assert.Equalf(t, len(p.Lines()), 60, "rows")
 	if s, _, err := Find(context.Background(), p.Texts()[0], "NEEDLE", 0, false); err != nil || s != -1 {
 		t.Errorf("a capital counts: %d %v", s, err)
 	}
@@ -128,9 +127,7 @@ func TestPagerLongLine(t *testing.T) {
 		p.SetSize(80, 10)
 		p.SetQuery("needle")
 		p.Show(s, e)
-		if got := strings.Join(p.Lines(), "\n"); !strings.Contains(got, "needle") {
-			t.Errorf("the match is not on screen:\n%s", got)
-		}
+		assert.Contains(t, strings.Join(p.Lines(), "\n"), "needle")
 	}
 	p.SetWrap(true)
 	p.Key("home")
@@ -277,18 +274,14 @@ func TestPainters(t *testing.T) {
 	}
 	want := th.Punct.S("{") + th.Key.S(`"a\"b"`) + th.Punct.S(":") + " " + th.Number.S("-1.5e3") + th.Punct.S(",") + " " +
 		th.String.S(`"x"`) + th.Punct.S(",") + th.Bool.S("true") + th.Punct.S(",") + th.Null.S("null") + th.Punct.S("]") + " oops " + th.String.S(`"cut`)
-	if got := colour(PaintJSON, `{"a\"b": -1.5e3, "x",true,null] oops "cut`); got != want {
-		t.Errorf("got\n%q, want\n%q", got, want)
-	}
+	assert.Equal(t, colour(PaintJSON, `{"a\"b": -1.5e3, "x",true,null] oops "cut`), want)
 	for _, tt := range []struct{ line, want string }{
 		{"2026-11-21T10:00:00Z ERROR it broke", th.Muted.S("2026-11-21T10:00:00Z ") + th.Error.S("ERROR") + " it broke"},
 		{"[warn] careful", th.Muted.S("[") + th.Warn.S("warn") + "] careful"},
 		{"there was no error here", "there was no error here"},
 		{`{"level":"info"}`, th.Punct.S("{") + th.Key.S(`"level"`) + th.Punct.S(":") + th.String.S(`"info"`) + th.Punct.S("}")},
 	} {
-		if got := colour(PaintLog, tt.line); got != tt.want {
-			t.Errorf("got\n%q, want\n%q", got, tt.want)
-		}
+		assert.Equal(t, colour(PaintLog, tt.line), tt.want)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestBar(t *testing.T) {
@@ -26,8 +28,6 @@ func TestBar(t *testing.T) {
 		{4, 1, 2, "50%"},
 		{0, 1, 2, ""},
 	} {
-		if got := Bar(th, tt.w, tt.progress, tt.total); got != tt.want {
-			t.Errorf("%v of %v in %d: %q, want %q", tt.progress, tt.total, tt.w, got, tt.want)
-		}
+		assert.Equalf(t, Bar(th, tt.w, tt.progress, tt.total), tt.want, "%v of %v in %d", tt.progress, tt.total, tt.w)
 	}
 }

@@ -1,6 +1,10 @@
 package widget
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
+)
 
 func TestSpark(t *testing.T) {
 	for _, c := range []struct {
@@ -15,8 +19,6 @@ func TestSpark(t *testing.T) {
 		{[]float64{1}, 0, ""},
 		{[]float64{-1, 1}, 2, "▁█"},
 	} {
-		if got := Spark(c.values, c.width); got != c.want {
-			t.Errorf("%v in %d cells is %q, want %q", c.values, c.width, got, c.want)
-		}
+		assert.Equalf(t, Spark(c.values, c.width), c.want, "%v in %d cells", c.values, c.width)
 	}
 }

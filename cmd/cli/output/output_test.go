@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestSimilar(t *testing.T) {
@@ -37,15 +39,11 @@ func TestTableAlignsAndCuts(t *testing.T) {
 	wantCut := "a             a description t…\n東京       x  short\ne^[]0;t^G  y\n"
 	wantWhole := "a             a description that is too long for 30\n東京       x  short\ne^[]0;t^G  y\n"
 	for got, want := range map[string]string{cut.B.String(): wantCut, whole.B.String(): wantWhole} {
-		if got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
+		assert.Equal(t, got, want)
 	}
 	named := &Text{}
 	named.Table(20, [][]string{{"demo://a/long/name", "n", "d"}, {"b", "x", "d"}})
-	if got := named.B.String(); got != "demo://a/long/name …\nb                x …\n" {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, named.B.String(), "demo://a/long/name …\nb                x …\n")
 	long := &Text{}
 	long.Table(0, [][]string{{strings.Repeat("n", 1<<20), "x"}, {"b", "y"}})
 	if lines := strings.Split(long.B.String(), "\n"); len(lines[1]) != widestCell+3 {
@@ -61,8 +59,6 @@ func TestOneLine(t *testing.T) {
 		"{\n\"<\":\"&\"}":    `{"<":"&"}`,
 		"broken\r\n{":        "broken {",
 	} {
-		if got := string(OneLine([]byte(in))); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		assert.Equalf(t, string(OneLine([]byte(in))), want, "%q", in)
 	}
 }

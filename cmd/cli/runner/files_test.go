@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 )
@@ -66,9 +67,7 @@ func TestSingleKeepsItsSecrets(t *testing.T) {
 		t.Errorf("without the secret: %v", err)
 	}
 	t.Setenv("MCPHUD_SECRET_KEY", "k")
-	if err := r.single(t.Context(), l, &c); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.single(t.Context(), l, &c))
 	require.NoError(t, os.Unsetenv("MCPHUD_SECRET_KEY"))
 	if err := r.single(t.Context(), l, &c); err != nil {
 		t.Errorf("again: %v", err)

@@ -1,6 +1,10 @@
 package call
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
+)
 
 func TestReference(t *testing.T) {
 	t.Parallel()
@@ -11,8 +15,6 @@ func TestReference(t *testing.T) {
 		"resource:plain":   `{"type":"ref/resource","uri":"plain"}`,
 		"resource:a<b>{c}": `{"type":"ref/resource","uri":"a\u003cb\u003e{c}"}`,
 	} {
-		if got := string(reference(in)); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
+		assert.Equalf(t, string(reference(in)), want, "%s", in)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func call(method, name string) *flow.Call {
@@ -92,9 +93,7 @@ func TestR18_AbortedCallsAreWrittenDown(t *testing.T) {
 		l.Middleware(func(*flow.Call) { panic(http.ErrAbortHandler) })(call("tools/call", "echo"))
 	}()
 	require.NoError(t, l.Close())
-	if n := len(lines(t, file)); n != 1 {
-		t.Errorf("%d lines", n)
-	}
+	assert.Equalf(t, len(lines(t, file)), 1, "lines")
 }
 
 func TestR18_FilesRotate(t *testing.T) {
@@ -140,9 +139,7 @@ func TestR18_OneRouterRotates(t *testing.T) {
 			t.Errorf("after line %d: %v %v", i+1, files, err)
 		}
 	}
-	if got := len(lines(t, file)) + 10*len(lines(t, file+".1")); got != 21 {
-		t.Errorf("%d lines", got)
-	}
+	assert.Equalf(t, len(lines(t, file))+10*len(lines(t, file+".1")), 21, "lines")
 }
 
 // Several routers write to one file and rotate it, without tearing or losing a line.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestO4_LabelsAreBounded(t *testing.T) {
@@ -34,9 +35,7 @@ func TestO4_LabelsAreBounded(t *testing.T) {
 	if len(m.agents) > maxAgents+2 || len(m.series) > maxAgents+10 {
 		t.Errorf("%d agents, %d series", len(m.agents), len(m.series))
 	}
-	if n := m.Agent(unknown).Requests.Load(); n != 3000 {
-		t.Errorf("%d of unknown agents", n)
-	}
+	assert.Equalf(t, m.Agent(unknown).Requests.Load(), 3000, "of unknown agents")
 	if a := m.Agent("denied"); a.Denied.Load() != 1 || a.Errors.Load() != 1 || a.InFlight.Load() != 0 {
 		t.Errorf("%d %d %d", a.Denied.Load(), a.Errors.Load(), a.InFlight.Load())
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -239,9 +240,7 @@ func TestTapWrapNames(t *testing.T) {
 		"npx":                                                      "npx",
 		"./.js":                                                    ".js",
 	} {
-		if got := NameOf(strings.Fields(line)); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
+		assert.Equalf(t, NameOf(strings.Fields(line)), want, "%s", line)
 	}
 	if filepath.Separator == '/' && NameOf([]string{""}) == "" {
 		t.Error("an empty name")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // holdSocket connects to the tap that comes in dir, and holds the connection.
@@ -198,7 +199,5 @@ func TestTapWrapKilled(t *testing.T) {
 
 func TestTapWrapCommandThatIsNotThere(t *testing.T) {
 	_, err := Run(Options{Argv: []string{"no-such-command-anywhere"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
-	if err == nil || !strings.Contains(err.Error(), `"no-such-command-anywhere"`) || !strings.Contains(err.Error(), "not found") {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorContains(t, err, `"no-such-command-anywhere"`, "not found")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestWords(t *testing.T) {
@@ -19,9 +20,7 @@ func TestWords(t *testing.T) {
 	if want := (confine.Rules{Read: []string{"/a=b"}, Write: []string{"/c"}, Network: true}); !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v", r)
 	}
-	if got := strings.Join(r.Words(), " "); got != "read=/a=b write=/c network" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(r.Words(), " "), "read=/a=b write=/c network")
 	if got := (&confine.Rules{}).Words(); len(got) != 1 || got[0] != "true" {
 		t.Error(got)
 	}

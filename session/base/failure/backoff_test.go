@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestWait(t *testing.T) {
@@ -11,16 +13,10 @@ func TestWait(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		-1: first, 0: first, 1: first, 2: 2 * first, 5: 4 * time.Second, 7: 16 * time.Second, 8: longest, 9: longest, math.MaxInt: longest,
 	} {
-		if got := Backoff(n, first, longest); got != want {
-			t.Errorf("attempt %d: %s, want %s", n, got, want)
-		}
+		assert.Equalf(t, Backoff(n, first, longest), want, "attempt %d", n)
 	}
-	if got := Backoff(3, time.Minute, time.Second); got != time.Second {
-		t.Error(got)
-	}
-	if got := Backoff(100, 1, math.MaxInt64/2+1); got != math.MaxInt64/2+1 {
-		t.Error(got)
-	}
+	assert.Equal(t, Backoff(3, time.Minute, time.Second), time.Second)
+	assert.Equal(t, Backoff(100, 1, math.MaxInt64/2+1), math.MaxInt64/2+1)
 }
 
 func TestJitter(t *testing.T) {

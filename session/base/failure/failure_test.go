@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestKindOf(t *testing.T) {
@@ -20,9 +22,7 @@ func TestKindOf(t *testing.T) {
 		{context.DeadlineExceeded, Timeout},
 		{&Error{Kind: Transport, Err: context.Canceled}, Transport},
 	} {
-		if got := KindOf(c.err); got != c.want {
-			t.Errorf("%v: %q, want %q", c.err, got, c.want)
-		}
+		assert.Equalf(t, KindOf(c.err), c.want, "%v", c.err)
 	}
 }
 
@@ -45,23 +45,15 @@ func TestWrap(t *testing.T) {
 func TestSurfacesNameWhatTheyHaveForARemedy(t *testing.T) {
 	names := map[Remedy]string{RaiseTimeout: "--timeout"}
 	e := &Error{Message: "no answer", Next: "raise the timeout", Remedy: RaiseTimeout}
-	if got := e.With(names, strings.ToUpper).Error(); got != "no answer; raise the timeout (--timeout)" {
-		t.Error(got)
-	}
-	if got := e.With(names, strings.ToUpper).With(names, strings.ToUpper).Error(); got != "no answer; raise the timeout (--timeout)" {
-		t.Errorf("the second time: %s", got)
-	}
+	assert.Equal(t, e.With(names, strings.ToUpper).Error(), "no answer; raise the timeout (--timeout)")
+	assert.Equalf(t, e.With(names, strings.ToUpper).With(names, strings.ToUpper).Error(), "no answer; raise the timeout (--timeout)", "the second time")
 	if e.With(nil, nil) != e || e.Next != "raise the timeout" {
 		t.Errorf("%+v", e)
 	}
 	about := &Error{Message: "no value", Next: "set it", Remedy: SetVariable, Object: "key"}
-	if got := about.With(map[Remedy]string{SetVariable: "-e %s=VALUE"}, strings.ToUpper).Error(); got != "no value; set it (-e KEY=VALUE)" {
-		t.Error(got)
-	}
+	assert.Equal(t, about.With(map[Remedy]string{SetVariable: "-e %s=VALUE"}, strings.ToUpper).Error(), "no value; set it (-e KEY=VALUE)")
 	bare := &Error{Message: "no answer", Remedy: RaiseTimeout}
-	if got := bare.With(names, strings.ToUpper).Error(); got != "no answer; --timeout" {
-		t.Error(got)
-	}
+	assert.Equal(t, bare.With(names, strings.ToUpper).Error(), "no answer; --timeout")
 }
 
 // A reason stands first everywhere, and once.
@@ -72,13 +64,7 @@ func TestReasonsStandFirst(t *testing.T) {
 	if got, want := e.Error(), "s: no key (initialize: it exited): bye; set it"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Why(e); got != "no key" {
-		t.Errorf("why is %q", got)
-	}
-	if got := string(e.JSON()); !strings.Contains(got, `"reason":"no key"`) {
-		t.Error(got)
-	}
-	if got := Why(&Error{Server: "s", Stage: "initialize", Message: "it exited", Next: "wait"}); got != "initialize: it exited" {
-		t.Errorf("without a reason it is %q", got)
-	}
+	assert.Equalf(t, Why(e), "no key", "why")
+	assert.Contains(t, string(e.JSON()), `"reason":"no key"`)
+	assert.Equalf(t, Why(&Error{Server: "s", Stage: "initialize", Message: "it exited", Next: "wait"}), "initialize: it exited", "without a reason it")
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Extended attributes stay, lists of access rights among them, and with them the mode.
@@ -39,9 +40,7 @@ func TestRewriteKeepsAttributes(t *testing.T) {
 		}
 		return string(b[:n])
 	}
-	if got := has(name) + has("user.mcphud.empty"); got != value {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, has(name)+has("user.mcphud.empty"), value)
 	if listed && has(accessList) != list {
 		t.Errorf("%q, want %q", has(accessList), list)
 	}
@@ -55,9 +54,7 @@ func TestRewriteSaysWhatIsLost(t *testing.T) {
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "file"), filepath.Join(dir, "other")
 	writeMode(t, file, "old", 0o600)
-	if said := Apart(file); said != "" {
-		t.Errorf("of a file with one name: %s", said)
-	}
+	assert.Equalf(t, Apart(file), "", "of a file with one name")
 	if err := os.Link(file, other); err != nil {
 		t.Skip("no hard links here: ", err)
 	}

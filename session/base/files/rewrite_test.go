@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func writeMode(t *testing.T, path, text string, mode os.FileMode) {
@@ -40,9 +41,7 @@ func TestRewriteThroughLinks(t *testing.T) {
 	if _, err := Rewrite(link, []byte("old"), []byte("new")); err != nil {
 		t.Fatal(err)
 	}
-	if got := content(t, file); got != "new" {
-		t.Errorf("the file has %q", got)
-	}
+	assert.Equalf(t, content(t, file), "new", "the file")
 	for _, l := range []string{link, middle} {
 		if info, err := os.Lstat(l); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("%s is a link no longer: %v %v", l, info.Mode(), err)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestE7_E8_E19_FailureCodes(t *testing.T) {
@@ -32,18 +34,12 @@ func TestE7_E8_E19_FailureCodes(t *testing.T) {
 		}
 	}
 	f := &RequestError{Kind: KindRateLimited, Message: "Rate limit exceeded", Data: map[string]any{"field": "x"}, RetryAfter: 1500 * time.Millisecond}
-	if got := string(f.RPC(true).Data); got != `{"field":"x","kind":"rate_limited","legacyCode":-32002,"retryAfterMs":1500}` {
-		t.Errorf("%s", got)
-	}
-	if got := string(f.RPC(false).Data); got != `{"field":"x","kind":"rate_limited","retryAfterMs":1500}` {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, string(f.RPC(true).Data), `{"field":"x","kind":"rate_limited","legacyCode":-32002,"retryAfterMs":1500}`)
+	assert.Equal(t, string(f.RPC(false).Data), `{"field":"x","kind":"rate_limited","retryAfterMs":1500}`)
 	if len(f.Data) != 1 {
 		t.Errorf("RPC changed the failure: %v", f.Data)
 	}
-	if got := string((&RequestError{Kind: KindTimeout, Data: map[string]any{"f": func() {}}}).RPC(false).Data); got != `{"kind":"timeout"}` {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, string((&RequestError{Kind: KindTimeout, Data: map[string]any{"f": func() {}}}).RPC(false).Data), `{"kind":"timeout"}`)
 }
 
 func TestFailKeepsItsCause(t *testing.T) {
@@ -73,9 +69,7 @@ func TestFailureStatus(t *testing.T) {
 			t.Errorf("%s: %d, %d; want %d, %d", c.kind, f.HTTPStatus(false), f.HTTPStatus(true), c.legacy, c.modern)
 		}
 	}
-	if got := (&RequestError{Kind: KindMethodNotFound, Status: 403}).HTTPStatus(true); got != 403 {
-		t.Error(got)
-	}
+	assert.Equal(t, (&RequestError{Kind: KindMethodNotFound, Status: 403}).HTTPStatus(true), 403)
 }
 
 func TestWithLeavesTheOriginalAlone(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestScanKinds(t *testing.T) {
@@ -125,9 +126,7 @@ func TestBuild(t *testing.T) {
 		{NewError(nil, -32601, "no \xff", nil), `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no ` + "\ufffd" + `"}}`},
 		{NewError([]byte("2"), 1, "m", []byte(`[]`)), `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"m","data":[]}}`},
 	} {
-		if string(c.got) != c.want {
-			t.Errorf("got %s\nwant %s", c.got, c.want)
-		}
+		assert.Equal(t, string(c.got), c.want)
 		if _, err := Scan(c.got); err != nil {
 			t.Error(err)
 		}

@@ -1,6 +1,10 @@
 package jsonrpc
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
+)
 
 func TestP1_SameID(t *testing.T) {
 	for _, c := range []struct {
@@ -24,12 +28,8 @@ func TestP1_SameID(t *testing.T) {
 		{``, `0`, false},
 		{`1e999`, `2e999`, false},
 	} {
-		if got := SameID([]byte(c.a), []byte(c.b)); got != c.same {
-			t.Errorf("%s and %s: %t", c.a, c.b, got)
-		}
-		if got := SameID([]byte(c.b), []byte(c.a)); got != c.same {
-			t.Errorf("%s and %s: %t", c.b, c.a, got)
-		}
+		assert.Equalf(t, SameID([]byte(c.a), []byte(c.b)), c.same, "%s and %s", c.a, c.b)
+		assert.Equalf(t, SameID([]byte(c.b), []byte(c.a)), c.same, "%s and %s", c.b, c.a)
 	}
 }
 
@@ -38,8 +38,6 @@ func TestIDKey(t *testing.T) {
 		`1`: `1`, `1.0`: `1.0`, `"a"`: `"a"`, `"ü ✓"`: `"ü ✓"`, `"\u00fc \u2713"`: `"ü ✓"`, `"\ud83d\ude00 \/"`: `"😀 /"`, `"a\"\\b"`: `"a\"\\b"`, `"\u000a"`: `"\n"`,
 		`"\ud800"`: `"\ud800"`, `null`: `null`, ``: ``, `"cut \u00f`: `"cut \u00f`,
 	} {
-		if got := IDKey(raw); got != want {
-			t.Errorf("%s: %s, want %s", raw, got, want)
-		}
+		assert.Equalf(t, IDKey(raw), want, "%s", raw)
 	}
 }

@@ -8,24 +8,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestGet(t *testing.T) {
 	obj := []byte(` {"a":"x\u0041","b":{"c":[1, 2],"d":null},"a":"second","":0} `)
 	for path, want := range map[string]string{"a": `"x\u0041"`, "b c": "[1, 2]", "b d": "null", "b x": "", "a b": "", "z": "", "": ""} {
-		if got := string(Get(obj, split(path)...)); got != want {
-			t.Errorf("%q: %s; want %s", path, got, want)
-		}
+		assert.Equalf(t, string(Get(obj, split(path)...)), want, "%q", path)
 	}
-	if got := string(Get(obj, "")); got != "0" {
-		t.Errorf("the empty name: %s", got)
-	}
-	if got := GetString(obj, "a"); got != "xA" {
-		t.Errorf("%q", got)
-	}
-	if got := GetString(obj, "b", "c"); got != "" {
-		t.Errorf("of an array: %q", got)
-	}
+	assert.Equalf(t, string(Get(obj, "")), "0", "the empty name")
+	assert.Equal(t, GetString(obj, "a"), "xA")
+	assert.Equalf(t, GetString(obj, "b", "c"), "", "of an array")
 	if got := Get(obj, "b", "c"); cap(got) != len(got) {
 		t.Error("appending to a part would write into the whole")
 	}

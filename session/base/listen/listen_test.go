@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func closeAll(all []net.Listener) {
@@ -200,8 +201,6 @@ func TestReach(t *testing.T) {
 	} {
 		u, err := url.Parse("https://" + host + "/")
 		require.NoError(t, err)
-		if got := ReachOf(u); got != want {
-			t.Errorf("%s: %d, not %d", host, got, want)
-		}
+		assert.Equalf(t, ReachOf(u), want, "%s", host)
 	}
 }

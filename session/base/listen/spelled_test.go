@@ -3,6 +3,8 @@ package listen
 import (
 	"net/url"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A host is as near as the nearest that any resolver or browser takes it for.
@@ -20,11 +22,7 @@ func TestReachOfHosts(t *testing.T) {
 		"8.8.8.8": Anywhere, "134744072": Anywhere, "0x8.8.8.8": Anywhere, "example.com": Anywhere, "local.example.com": Anywhere, "1.example.com": Anywhere, "127.0.0.1.example.com": Anywhere,
 		"xn--bcher-kva.example": Anywhere, "bücher.example": Anywhere, "0x7f.example": Anywhere, "a.dev": Anywhere, "[2606:4700::1]": Anywhere, "svc.example.com": Anywhere,
 	} {
-		if got := ReachOf(&url.URL{Scheme: "https", Host: host, Path: "/"}); got != want {
-			t.Errorf("%s: %v, want %v", host, got, want)
-		}
-		if got := ReachOf(&url.URL{Scheme: "https", Host: host + ":8443"}); got != want {
-			t.Errorf("%s with a port: %v, want %v", host, got, want)
-		}
+		assert.Equalf(t, ReachOf(&url.URL{Scheme: "https", Host: host, Path: "/"}), want, "%s", host)
+		assert.Equalf(t, ReachOf(&url.URL{Scheme: "https", Host: host + ":8443"}), want, "%s with a port", host)
 	}
 }

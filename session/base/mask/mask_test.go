@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestValue(t *testing.T) {
@@ -180,9 +182,7 @@ func TestTokens(t *testing.T) {
 func TestListOfURLs(t *testing.T) {
 	in := "no server answers: nats://ada:hunter2@a:1,tls://bob:hunter2@b?token=hunter2,nats://c"
 	want := "no server answers: nats://***@a:1,tls://***@b?token=***,nats://c"
-	if got := Text(in); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	assert.Equal(t, Text(in), want)
 }
 
 func TestProse(t *testing.T) {
@@ -190,9 +190,7 @@ func TestProse(t *testing.T) {
 		"basic information about tokens":                                               "basic information about tokens",
 		"use ghp_hunter2hunter2hunter2hunter2 at https://a:b@example.com/?token=x&q=1": "use *** at https://***@example.com/?token=***&q=1",
 	} {
-		if got := Prose(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		assert.Equalf(t, Prose(in), want, "%q", in)
 	}
 }
 
@@ -200,10 +198,6 @@ func TestProse(t *testing.T) {
 func TestHead(t *testing.T) {
 	h := http.Header{"X-Corp-Id": {"0815", "4711"}, "Authorization": {"Bearer abcdef"}, "Accept": {"text/plain"}}
 	want := "GET /?token=*** HTTP/1.1\nAccept: text/plain\nAuthorization: Bearer ***\nX-Corp-Id: %s\nX-Corp-Id: %s\n"
-	if got := string(Head("GET /?token=x HTTP/1.1", h)); got != fmt.Sprintf(want, "0815", "4711") {
-		t.Errorf("%s", got)
-	}
-	if got := string(Head("GET /?token=x HTTP/1.1", h, "X-Corp-Id", "Authorization")); got != fmt.Sprintf(want, Hidden, Hidden) {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, string(Head("GET /?token=x HTTP/1.1", h)), fmt.Sprintf(want, "0815", "4711"))
+	assert.Equal(t, string(Head("GET /?token=x HTTP/1.1", h, "X-Corp-Id", "Authorization")), fmt.Sprintf(want, Hidden, Hidden))
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // corpus is what has "hunter2" in it and must not have it after Hide. places are where a person has to type it again.
@@ -104,17 +106,11 @@ func TestAfter(t *testing.T) {
 		` {"pin" : "abcdef" } `:                  "*** abcde 123456 public",
 		``:                                       "abcdef abcde 123456 public",
 	} {
-		if got := marked.After([]byte(sent)).Clean("abcdef abcde 123456 public"); got != want {
-			t.Errorf("%s: %q, want %q", sent, got, want)
-		}
+		assert.Equalf(t, marked.After([]byte(sent)).Clean("abcdef abcde 123456 public"), want, "%s", sent)
 	}
 	both := marked.After([]byte(`{"pin":"abcdef"}`), []byte(`{"pin":"abcdefghi"}`))
-	if got := both.Clean("abcdefghi abcdef"); got != "*** ***" {
-		t.Errorf("one that has another in it: %q", got)
-	}
-	if got := marked.After([]byte(`{"pin":"abcdef"}`)).After([]byte(`{"pin":"123456"}`)).Clean("abcdef 123456"); got != "*** ***" {
-		t.Errorf("twice: %q", got)
-	}
+	assert.Equalf(t, both.Clean("abcdefghi abcdef"), "*** ***", "one that has another in it")
+	assert.Equalf(t, marked.After([]byte(`{"pin":"abcdef"}`)).After([]byte(`{"pin":"123456"}`)).Clean("abcdef 123456"), "*** ***", "twice")
 	if names, whole := marked.Names(); len(names) != 1 || names[0] != "pin" || whole {
 		t.Errorf("%q, %v", names, whole)
 	}

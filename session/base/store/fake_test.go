@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // pretend is a server that says it is PostgreSQL of a version, with a clock that is ahead, and answers every query with its time.
@@ -94,9 +95,7 @@ func TestTheServersClockCounts(t *testing.T) {
 	if ahead := time.Until(db.Now()); ahead < 3*time.Hour-time.Minute || ahead > 3*time.Hour+time.Minute || db.Skew() < 2*time.Hour {
 		t.Errorf("now is %v ahead, skew %v", ahead, db.Skew())
 	}
-	if db := open(t, ""); db.Skew() != 0 {
-		t.Error(db.Skew())
-	}
+	assert.Equal(t, open(t, "").Skew(), 0)
 }
 
 // What is wrong about a URL is said without repeating it, since it may have a password.

@@ -3,6 +3,8 @@ package store
 import (
 	"database/sql/driver"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestPlaceholders(t *testing.T) {
@@ -49,8 +51,6 @@ func TestNamedArguments(t *testing.T) {
 		for _, a := range args {
 			got += a.Value.(string)
 		}
-		if got != want {
-			t.Errorf("%s\n got %s\nwant %s", query, got, want)
-		}
+		assert.Equalf(t, got, want, "%s", query)
 	}
 }

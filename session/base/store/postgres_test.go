@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func postgres(t *testing.T, url string) *store.DB {
@@ -98,9 +99,7 @@ func TestBackendMigrationsTakeTurns(t *testing.T) {
 	if err := db.Migrate(t.Context(), "t", store.Steps{Postgres: steps.Postgres[:2]}); err == nil || !strings.Contains(err.Error(), "newer version of this program; use that one, or another database") {
 		t.Error(err)
 	}
-	if err := db.Migrate(t.Context(), "u", store.Steps{SQLite: []string{`CREATE TABLE u (x)`}}); err == nil || !strings.Contains(err.Error(), "cannot be kept in PostgreSQL") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, db.Migrate(t.Context(), "u", store.Steps{SQLite: []string{`CREATE TABLE u (x)`}}), "cannot be kept in PostgreSQL")
 	if err := db.Migrate(t.Context(), "v", store.Steps{Postgres: []string{`CREATE TABLE v (x INTEGER); INSERT INTO nowhere VALUES (1)`}}); err == nil {
 		t.Error("no error")
 	} else if err := db.QueryRow(`SELECT count(*) FROM v`).Scan(&n); err == nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -50,9 +50,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 	if err := again.QueryRow(`SELECT x, y FROM t`).Scan(&x, &y); err != nil || x != 7 || y != "new" {
 		t.Error(x, y, err)
 	}
-	if err := again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err == nil || !strings.Contains(err.Error(), "newer version") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}), "newer version")
 }
 
 func TestMemoryIsSharedByAllGoroutinesAndWritesNothing(t *testing.T) {

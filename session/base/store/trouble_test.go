@@ -13,15 +13,14 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/pgtest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // says fails unless err is explained with all of some words, and is one that may pass or not.
 func says(t *testing.T, err error, down bool, words ...string) {
 	t.Helper()
 	for _, w := range words {
-		if err == nil || !strings.Contains(err.Error(), w) {
-			t.Errorf("%v: does not say %q", err, w)
-		}
+		assert.ErrorContains(t, err, w)
 	}
 	if !Explains(err) || Down(err) != down {
 		t.Errorf("%v: explained %v, down %v", err, Explains(err), Down(err))

@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
+)
 
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
@@ -30,8 +34,6 @@ func TestCount(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Count(0, "tool"), "0 tools"}, {Count(1, "tool"), "1 tool"}, {Count(2, "tool"), "2 tools"}, {Count(1, "entry", "entries"), "1 entry"}, {Count(3, "entry", "entries"), "3 entries"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%q, want %q", c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestClip(t *testing.T) {
@@ -74,9 +76,7 @@ func TestBytes(t *testing.T) {
 			t.Errorf("Bytes(%d) = %q; want %q", in, got, want)
 		}
 	}
-	if got := Bytes(1<<20 - 1); got != "1.0 MB" {
-		t.Errorf("of an int: %q", got)
-	}
+	assert.Equalf(t, Bytes(1<<20-1), "1.0 MB", "of an int")
 }
 
 func TestDuration(t *testing.T) {
@@ -103,8 +103,6 @@ func TestHeadline(t *testing.T) {
 		"": "", "\n \n": "", "no such file\nat x": "no such file", "\n\n---\n  no such file": "no such file", "Error:\n\nno such file\nbye": "Error: no such file", "**Error:**\n- it is gone": "**Error:** - it is gone",
 		"```json\n{\n  \"error\": \"gone\"\n}": `"error": "gone"`, "***": "", "a:\nb:\nc": "a: b:", "日本": "日本", "only:": "only:",
 	} {
-		if got := Headline(s); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		assert.Equalf(t, Headline(s), want, "%q", s)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const full = `{"manifest_version":"0.4","name":"my notes","display_name":"My Notes","version":"1.2.3","description":"d","author":{"name":"Ann"},
@@ -115,9 +116,7 @@ func TestNeeds(t *testing.T) {
 		b := open(t, pack(t, good(strings.Replace(minimal, `"author"`, `"compatibility":{"runtimes":{"node":"`+wanted+`"}},"author"`, 1))...))
 		s, err := b.Server(Host{Platform: "linux"}, "/c", nil)
 		require.NoError(t, err)
-		if got := strings.Join(b.Needs(t.Context(), s), "; "); got != want {
-			t.Errorf("%s: %q", wanted, got)
-		}
+		assert.Equalf(t, strings.Join(b.Needs(t.Context(), s), "; "), want, "%s", wanted)
 		s.Command = "surely-not-here"
 		if got := b.Needs(t.Context(), s); len(got) != 1 || got[0] != "surely-not-here is not on this machine: install Node.js" {
 			t.Errorf("%q", got)

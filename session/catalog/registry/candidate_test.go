@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func published(t *testing.T, file string) *Document {
@@ -116,9 +117,7 @@ func TestInputsOfPublished(t *testing.T) {
 				t.Error("the password is not a secret")
 			}
 		case "port":
-			if i.Kind != setup.Number {
-				t.Error("the port is not a number")
-			}
+			assert.Equalf(t, i.Kind, setup.Number, "the port is not a number")
 		case "db_type":
 			if !i.Repeated || len(i.Choices) != 4 {
 				t.Errorf("%+v", i)
@@ -147,9 +146,7 @@ func TestOrder(t *testing.T) {
 		t.Error(got)
 	}
 	c := of(t, published(t, "airtable.json"), "npm", 1)
-	if !strings.Contains(c.Missing, "npx") || !strings.Contains(c.Missing, "nodejs.org") {
-		t.Error(c.Missing)
-	}
+	assert.Contains(t, c.Missing, "npx", "nodejs.org")
 	podman := of(t, published(t, "airtable.json"), "oci", 2, "podman")
 	s, err := podman.Server(setup.Values{"AIRTABLE_API_KEY": {"x"}})
 	if err != nil || s.Command != "podman" {
@@ -202,16 +199,12 @@ func TestFingerprint(t *testing.T) {
 	way := of(t, published(t, "airtable.json"), "npm", 1, "npx")
 	a, _ := way.Server(setup.Values{"AIRTABLE_API_KEY": {"pat-hunter2"}})
 	b, _ := way.Server(setup.Values{"AIRTABLE_API_KEY": {"pat-hunter3"}})
-	if a.Fingerprint() != b.Fingerprint() {
-		t.Error("the token is part of what is trusted")
-	}
+	assert.Equalf(t, a.Fingerprint(), b.Fingerprint(), "the token is part of what is trusted")
 	d := published(t, "airtable.json")
 	d.Packages[0].Version = "1.7.3"
 	c, _ := d.Candidates(has("npx"))[0].Server(setup.Values{"AIRTABLE_API_KEY": {"pat-hunter2"}})
 	if a.Fingerprint() == c.Fingerprint() {
 		t.Error("another version is trusted too")
 	}
-	if s := fmt.Sprint(a.Masked()); strings.Contains(s, "hunter2") {
-		t.Error(s)
-	}
+	assert.NotContains(t, fmt.Sprint(a.Masked()), "hunter2")
 }

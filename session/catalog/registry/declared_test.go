@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // declared are descriptions in which the publisher gives a default to what it calls a secret, WORDS, in each place that takes one.
@@ -91,18 +92,14 @@ func TestTypedSecretsAreMasked(t *testing.T) {
 func TestTypedSecretsHideNothingElse(t *testing.T) {
 	way := wayOf(t, `"packages":[{"registryType":"npm","identifier":"x","version":"1.0.0","runtimeArguments":[{"type":"positional","value":"--call=evil-words"}],"environmentVariables":[{"name":"API_KEY","isSecret":true}]}]`, "")
 	s := serverOf(t, way, map[string]string{"API_KEY": "evil-words"})
-	if got := fmt.Sprint(config.Describe(s)); !strings.Contains(got, "--call=evil-words") || !strings.Contains(got, "API_KEY=***") {
-		t.Error(got)
-	}
+	assert.Contains(t, fmt.Sprint(config.Describe(s)), "--call=evil-words", "API_KEY=***")
 }
 
 // A choice that the publisher offers is its own words, also where somebody took it.
 func TestChoicesAreThePublishers(t *testing.T) {
 	what := `"packages":[{"registryType":"npm","identifier":"x","version":"1.0.0","runtimeArguments":[{"type":"positional","valueHint":"k","isSecret":true,"isRequired":true,"choices":["WORDS","other"]}]}]`
 	s := serverOf(t, wayOf(t, what, "evil-words"), map[string]string{"k": "evil-words"})
-	if got := fmt.Sprint(config.Describe(s)); !strings.Contains(got, "evil-words") {
-		t.Error(got)
-	}
+	assert.Contains(t, fmt.Sprint(config.Describe(s)), "evil-words")
 }
 
 // Whatever is secret of a URL, the host that is contacted is shown.

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func described(t *testing.T, more string) *Document {
@@ -140,9 +141,7 @@ func TestContainerWarnings(t *testing.T) {
 		t.Errorf("%q", plain.Warnings)
 	}
 	loader := described(t, `,"packages":[{"registryType":"npm","identifier":"x","version":"latest","registryBaseUrl":"https://evil.example.com","environmentVariables":[{"name":"NODE_OPTIONS","value":"--require /tmp/x"}]}]`).Candidates(has("npx"))[0]
-	if got := strings.Join(loader.Warnings, "; "); !strings.Contains(got, "not pinned") || !strings.Contains(got, "evil.example.com") || !strings.Contains(got, "NODE_OPTIONS") {
-		t.Error(got)
-	}
+	assert.Contains(t, strings.Join(loader.Warnings, "; "), "not pinned", "evil.example.com", "NODE_OPTIONS")
 }
 
 // Whatever a description holds, the question of trust shows the command as it is, on lines of its own, and no secret.

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/childtest"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // knownEnv makes the test binary a server of known delay, over HTTP at an address that it prints.
@@ -205,12 +206,8 @@ func measured(t *testing.T, p Plan, slos []string, targets ...*Target) *Report {
 // Of a server that answers quickly, somebody reads how often, and not 2.307e+04/s.
 func TestPerSecond(t *testing.T) {
 	for rate, want := range map[float64]string{0: "0/s", 0.01: "0.01/s", 12.3456: "12.35/s", 999.96: "1000/s", 23074.4: "23074/s", 2e6: "2000000/s"} {
-		if got := PerSecond(rate); got != want {
-			t.Errorf("%v is %q, not %q", rate, got, want)
-		}
+		assert.Equalf(t, PerSecond(rate), want, "%v", rate)
 	}
 	v := Verdict{Objective: "rate>30000/s", Value: 23074.41, Unit: "/s"}
-	if got := v.String(); got != "rate>30000/s: 23074/s" {
-		t.Error(got)
-	}
+	assert.Equal(t, v.String(), "rate>30000/s: 23074/s")
 }

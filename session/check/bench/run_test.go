@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A server that stands still makes all requests late that are due meanwhile, not only those that were sent.
@@ -161,9 +162,7 @@ func TestInTurn(t *testing.T) {
 	if r.Targets[0].Answered != 30 || r.Targets[1].Answered != 30 || len(r.Objectives) != 2 || len(ids) < 30 {
 		t.Errorf("%+v, %d ids", r.Targets, len(ids))
 	}
-	if md := r.Markdown(); !strings.Contains(md, "### other against known") || !strings.Contains(md, "errors\\<1%") {
-		t.Error(md)
-	}
+	assert.Contains(t, r.Markdown(), "### other against known", "errors\\<1%")
 }
 
 // Over TLS there is one phase more, where a connection is new.
@@ -323,8 +322,6 @@ func TestObjects(t *testing.T) {
 			}
 			got = append(got, string(v))
 		}
-		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%.40q: %s, want %s", c.in, s, c.want)
-		}
+		assert.Equalf(t, strings.Join(got, " "), c.want, "%.40q", c.in)
 	}
 }

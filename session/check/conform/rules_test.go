@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // lenient makes headers what the body says.
@@ -477,9 +478,7 @@ func TestUndeclared(t *testing.T) {
 		for _, f := range tried(t, agent, c.how, rev2511, "undeclared").Findings {
 			got += f.Severity.String() + " " + f.Message
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s", name)
 	}
 }
 
@@ -501,9 +500,7 @@ func TestDeclared(t *testing.T) {
 		for _, f := range tried(t, agent, c.how, rev2511, "declared-lists").Findings {
 			got += f.Message
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s", name)
 	}
 }
 

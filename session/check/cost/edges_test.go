@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What is counted in a text, at the edges of each feature.
@@ -26,9 +27,7 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 	for server, want := range map[string]string{"a-B_9": "mcp__a-B_9__t", "my server!": "mcp__my_server___t", "é": "mcp______t"} {
-		if got := Prefixed(server, "t"); got != want {
-			t.Errorf("%s: %s", server, got)
-		}
+		assert.Equalf(t, Prefixed(server, "t"), want, "%s", server)
 	}
 }
 
@@ -47,9 +46,7 @@ func TestIdle(t *testing.T) {
 		{"A         ", "a", true},
 		{"A          ", "a", false},
 	} {
-		if got := idle(c.title, c.property); got != c.want {
-			t.Errorf("%q of %q: %v", c.title, c.property, got)
-		}
+		assert.Equalf(t, idle(c.title, c.property), c.want, "%q of %q", c.title, c.property)
 	}
 }
 

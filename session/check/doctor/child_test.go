@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -63,9 +63,7 @@ func TestOnlyWhatIsNotSetIsMissing(t *testing.T) {
 	r := diagnose(t, s)
 	fails(t, r, "spawn", failure.SpawnFailed, "the variable SLACK_TEAM_ID is missing")
 	want(t, r, "stderr", doctor.Failed, "the variable SLACK_TEAM_ID is missing")
-	if strings.Contains(said(r), "SLACK_BOT_TOKEN is missing") {
-		t.Error(said(r))
-	}
+	assert.NotContains(t, said(r), "SLACK_BOT_TOKEN is missing")
 }
 
 func TestAPaintedReason(t *testing.T) {
@@ -73,9 +71,7 @@ func TestAPaintedReason(t *testing.T) {
 	unix(t)
 	r := diagnose(t, script(t, "#!/bin/sh\nprintf '\\033[31m\\033[0m\\n\\033[1mError:\\033[0m the licence ended\\n' >&2\nexit 1\n"))
 	want(t, r, "stderr", doctor.Failed, "Error: the licence ended")
-	if strings.Contains(said(r), "\x1b") {
-		t.Errorf("%q", said(r))
-	}
+	assert.NotContains(t, said(r), "\x1b")
 }
 
 // A server that ended on what came after its first answer did not end before it answered.
@@ -85,9 +81,7 @@ func TestAChildThatEndsAfterAnAnswer(t *testing.T) {
 	r := diagnose(t, script(t, "#!/bin/sh\nread one\necho '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}'\nread two\necho 'Error: no database' >&2\nexit 1\n"))
 	fails(t, r, "spawn", failure.SpawnFailed, "exited with status 1 after it answered server/discover")
 	want(t, r, "handshake", doctor.Skipped, "ended after it answered server/discover")
-	if strings.Contains(said(r), "before it answered") {
-		t.Error(said(r))
-	}
+	assert.NotContains(t, said(r), "before it answered")
 }
 
 // A server that ends on the first list has failed, whatever cannot be asked any more, for the reason that it wrote.
@@ -98,9 +92,7 @@ func TestAChildThatEndsOnItsFirstList(t *testing.T) {
 		"read b; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"tools\":{},\"resources\":{}}}}'\n"+
 		"read c; read d; echo 'Error: connect ECONNREFUSED 127.0.0.1:3306' >&2; exit 1\n"))
 	fails(t, r, "capabilities", failure.ChannelClosed, "the list could not be read: tools/list: nothing listens at 127.0.0.1:3306", "start what the server connects to")
-	if strings.Contains(said(r), "resources/list is declared") {
-		t.Error(said(r))
-	}
+	assert.NotContains(t, said(r), "resources/list is declared")
 }
 
 // A message without a line end is said to be one: no client sees it.
@@ -112,9 +104,7 @@ func TestAMessageWithoutALineEnd(t *testing.T) {
 	r := diagnose(t, s)
 	fails(t, r, "handshake", failure.Timeout, "it wrote a message without a line end", "end each message with a line feed")
 	want(t, r, "stdout", doctor.Failed, "a message without a line end", "end each message with a line feed", `\"jsonrpc\"`)
-	if strings.Contains(said(r), "not JSON-RPC") {
-		t.Error(said(r))
-	}
+	assert.NotContains(t, said(r), "not JSON-RPC")
 	// Text without a line end is not a message that lacks one.
 	s = script(t, "#!/bin/sh\nread one\nprintf 'listening'\nexec sleep 60\n")
 	s.ConnectTimeout = 2 * time.Second
@@ -170,9 +160,7 @@ func TestNoListIsImplemented(t *testing.T) {
 		"*'\"initialize\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"resources\":{},\"prompts\":{}}}}' ;;\n"+
 		"*) [ -z \"$id\" ] || echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}' ;;\nesac\ndone\n"))
 	want(t, r, "capabilities", doctor.Warning, "resources/list is declared, and not implemented", "prompts/list is declared, and not implemented")
-	if strings.Contains(said(r), "the other lists work") {
-		t.Error(said(r))
-	}
+	assert.NotContains(t, said(r), "the other lists work")
 }
 
 // What stands behind a server may be down: a list that could not be read breaks none of the rules.
@@ -310,14 +298,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	raw, err := r.MarshalJSON()
 	require.NoError(t, err)
 	for _, secret := range []string{"abcdef-123456", "hunter2hunter2", home} {
-		if strings.Contains(string(raw), secret) {
-			t.Errorf("%s is in the report:\n%s", secret, raw)
-		}
+		assert.NotContains(t, string(raw), secret)
 	}
 	for _, shown := range []string{"~/data", `"mcphud":"devel"`, `"go":"go`, `"system":"` + runtime.GOOS} {
-		if !strings.Contains(string(raw), shown) {
-			t.Errorf("%s is not in the report:\n%s", shown, raw)
-		}
+		assert.Contains(t, string(raw), shown)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -187,9 +188,7 @@ func TestFailuresAreKept(t *testing.T) {
 		require.NoError(t, err)
 	}
 	rep = fuzzed(t, faketest.Stdio(t, behave.Good), o, "is_error")
-	if got := verdicts(rep); !strings.Contains(got, "{fixed fuzz/wrong-layer is_error}") || !strings.Contains(got, "{not allowed fuzz/answer-twice twice}") {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, verdicts(rep), "{fixed fuzz/wrong-layer is_error}", "{not allowed fuzz/answer-twice twice}")
 }
 
 // TestCancel: a run that is cancelled ends with what it found until then.

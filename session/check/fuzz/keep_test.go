@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What was kept is read again as it was; long arguments have a file of their own. What is not a kept failure is refused by its name.
@@ -66,9 +67,7 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("%+v, %v", call, err)
 	}
 	for name, want := range map[string]string{"a_B-9": "a_B-9", "../x": "x", "": "server", "///": "server", strings.Repeat("a", 61): strings.Repeat("a", 60), "ü": "server", "aü": "a"} {
-		if got := fileName(name); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		assert.Equalf(t, fileName(name), want, "%s", name)
 	}
 }
 
@@ -84,8 +83,6 @@ func TestFindTarget(t *testing.T) {
 		if t := findTarget(known, failureFile{Kind: c.kind, Name: c.name}); t != nil {
 			got = t.place.String()
 		}
-		if got != c.want {
-			t.Errorf("%s %s: %q, want %q", c.kind, c.name, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s %s", c.kind, c.name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A plan has each input once, no arguments and an example first, and then what is allowed and what is wrong in turn.
@@ -45,9 +46,7 @@ func TestPlan(t *testing.T) {
 	}
 	// What the schema refuses of an example is left out, where there is no other value for it.
 	refused := newTarget(check.OfTool, "three", schema.ParseArguments([]byte(`{"type":"object","properties":{"a":false,"b":{"const":1}}}`)), true)
-	if got := refused.base(newRand(1), nil).String(); got != `{"b":1}` {
-		t.Errorf("the base is %s", got)
-	}
+	assert.Equalf(t, refused.base(newRand(1), nil).String(), `{"b":1}`, "the base")
 	prompt := newTarget(check.OfPrompt, "two", schema.FromArguments([]schema.Argument{{Name: "a"}}), true)
 	for _, in := range prompt.plan(1, NewPool(), 1000) {
 		if in.Kind() == schema.Array || in.Kind() == schema.String {
@@ -101,9 +100,7 @@ func TestVerdicts(t *testing.T) {
 		if ok {
 			got = h.rule + " " + h.severity.String()
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s", name)
 	}
 }
 
@@ -113,14 +110,10 @@ func TestPlainly(t *testing.T) {
 	for s, want := range map[string]string{
 		`no "issue 7" of 12`: "no  of ", "a `b` c": "a  c", `it's 5`: "it's ", `"a" and "b"`: " and ", `open "quote`: "open ", "": "", strings.Repeat("x", 200): strings.Repeat("x", 101),
 	} {
-		if got := withoutVariables(s); got != want {
-			t.Errorf("%q: %q", s, got)
-		}
+		assert.Equalf(t, withoutVariables(s), want, "%q", s)
 	}
 	for s, want := range map[string]string{"/a/0/b": "/a/*/b", "/a/b1/9z": "/a/b1/*", "": "", "x": "x", "//a": "//a"} {
-		if got := anyIndex(s); got != want {
-			t.Errorf("%s: %s", s, got)
-		}
+		assert.Equalf(t, anyIndex(s), want, "%s", s)
 	}
 }
 
@@ -200,9 +193,7 @@ func TestEverywhere(t *testing.T) {
 		{tool, "required ", layer, false},
 		{tool, "required ", layer, false},
 	} {
-		if got := r.knownElsewhere(c.t, input{cause: c.cause}, c.h); got != c.want {
-			t.Errorf("%d: %v", i, got)
-		}
+		assert.Equalf(t, r.knownElsewhere(c.t, input{cause: c.cause}, c.h), c.want, "%d", i)
 	}
 	for _, o := range []Options{{}, {Runs: -1, For: -1, Timeout: -1}} {
 		s := Section(o).(*section)

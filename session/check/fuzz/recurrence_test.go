@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // TestChance: of a failure that comes and goes the report says how often it came, with the plainest call; a replay makes it more than once.
@@ -33,13 +34,9 @@ func TestChance(t *testing.T) {
 		}
 		return out
 	}
-	if got := late(fuzzed(t, cfg, o)); !strings.Contains(got, `arguments: {"text":""} (in `) || !strings.Contains(got, " of 10 equal calls: it does not depend on the arguments)") {
-		t.Errorf("%q", got)
-	}
+	assert.Contains(t, late(fuzzed(t, cfg, o)), `arguments: {"text":""} (in `, " of 10 equal calls: it does not depend on the arguments)")
 	o.Replay = true
-	if got := late(fuzzed(t, cfg, o)); !strings.Contains(got, `arguments: {"text":""}`) {
-		t.Errorf("%q", got)
-	}
+	assert.Contains(t, late(fuzzed(t, cfg, o)), `arguments: {"text":""}`)
 }
 
 // TestSideBySide: tools that never answer wait for each other over HTTP too, and each is made sure of by itself.

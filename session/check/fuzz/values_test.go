@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func generator() *Generator { return NewGenerator(rand.New(rand.NewPCG(1, 1)), nil) }
@@ -131,9 +132,7 @@ func TestSmaller(t *testing.T) {
 			return !again
 		})
 	}
-	if got := v.String(); got != `{"keep":{"list":["eed"]}}` {
-		t.Error(got)
-	}
+	assert.Equal(t, v.String(), `{"keep":{"list":["eed"]}}`)
 }
 
 // What is tried instead of a value, in order.
@@ -149,9 +148,7 @@ func TestSmallerInOrder(t *testing.T) {
 		if !Smaller(v, func(s *schema.Value) bool { tried = append(tried, s.String()); return true }) {
 			t.Errorf("%s: it was stopped", from)
 		}
-		if got := strings.Join(tried, " "); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", from, got, want)
-		}
+		assert.Equalf(t, strings.Join(tried, " "), want, "%s", from)
 		for n := range tried { // each may be the last
 			left := n
 			if Smaller(v, func(*schema.Value) bool { left--; return left >= 0 }) || left != -1 {
@@ -181,9 +178,7 @@ func TestPool(t *testing.T) {
 		if of := p.of(name); len(of) > 0 {
 			got = of[0].String()
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		assert.Equalf(t, got, want, "%s", name)
 	}
 	if len(p.Links) != 1 {
 		t.Error(p.Links)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check/lint"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // messages are what a rule says of a schema of a parameter.
@@ -92,9 +93,7 @@ func TestRefusedBy(t *testing.T) {
 				said += f.Message
 			}
 		}
-		if said != want {
-			t.Errorf("%s: %q, want %q", members, said, want)
-		}
+		assert.Equalf(t, said, want, "%s", members)
 	}
 	r := examine(t, listed(t, param(`"type":"array"`)), lint.Options{Clients: []string{"gemini", "cursor"}})
 	if len(r.Findings) != 1 || r.Findings[0].Message != "the array has no items · refused by gemini" {
@@ -128,9 +127,7 @@ func TestNamesAndSizes(t *testing.T) {
 	for name, want := range map[string]string{
 		"get_x": "get x", "get-x": "get x", "get.x": "get x", "get/x": "get x", "get x": "get x", "getX": "get x", "getXY": "get xy", "GETx": "getx", "getURLs": "get urls", "x2Y": "x2y", "__a__": "a", "": "", "A": "a", "aB_C": "a b c", "get:x": "get:x",
 	} {
-		if got := strings.Join(lint.WordsOf(name), " "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, strings.Join(lint.WordsOf(name), " "), want, "%s", name)
 	}
 	for size, want := range map[string]bool{"any": true, "48x48": true, "1x1": true, "48x": false, "x48": false, "48": false, "48x48x48": false, "048x48": false, "48x0": false, "48X48": false, "4 x 4": false, "": false, "x": false, "10x100": true} {
 		if lint.IconSize(size) != want {
@@ -170,9 +167,7 @@ func TestEachMember(t *testing.T) {
 				got = append(got, strings.TrimPrefix(f.ID, "lint/")+" "+f.Place.Pointer)
 			}
 		}
-		if s := strings.Join(got, ", "); s != want {
-			t.Errorf("%s: %q, want %q", doc, s, want)
-		}
+		assert.Equalf(t, strings.Join(got, ", "), want, "%s", doc)
 	}
 }
 
@@ -205,9 +200,7 @@ func TestPortability(t *testing.T) {
 			}
 		}
 		slices.SortFunc(got, func(a, b string) int { return strings.Index(want, a) - strings.Index(want, b) })
-		if s := strings.Join(got, ", "); s != want {
-			t.Errorf("%s: %q, want %q", members, s, want)
-		}
+		assert.Equalf(t, strings.Join(got, ", "), want, "%s", members)
 	}
 	for protocol, want := range map[string]string{"2025-11-25": "error the root is of type \"array\", not object", "2026-07-28": "warning the root is of type \"array\": only revision 2026-07-28 allows it"} {
 		s := listed(t, tool(`outputSchema:{"type":"array","items":{"type":"string"}}`))
@@ -218,8 +211,6 @@ func TestPortability(t *testing.T) {
 				said += f.Severity.String() + " " + f.Message
 			}
 		}
-		if said != want {
-			t.Errorf("%s: %s", protocol, said)
-		}
+		assert.Equalf(t, said, want, "%s", protocol)
 	}
 }

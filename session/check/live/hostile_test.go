@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -51,7 +52,5 @@ func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	ck := NewChecker(func(f Finding) { t.Errorf("%s: %s", f.Rule.ID, f.Evidence) })
 	ck.Add(&journal.Entry{Seq: 1, Kind: journal.Bad, Size: 9}, []byte("{\"seq\":1}"))
-	if ck.Frames != 0 {
-		t.Errorf("%d frames", ck.Frames)
-	}
+	assert.Equalf(t, ck.Frames, 0, "frames")
 }

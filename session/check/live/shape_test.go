@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Frames of one shape are validated once: so shape has to look at all that the schemas of the protocol do. A member whose value
@@ -87,9 +88,7 @@ func TestDeepFrames(t *testing.T) {
 	}
 	ck := NewChecker(func(f Finding) { t.Errorf("%s: %s", f.Rule.ID, f.Evidence) })
 	play(t, ck, legacy+promising+"> {'id':1,'method':'tools/call','params':{'name':'a','arguments':{'x':"+deep+"}}}\n< {'id':1,'result':{'content':[{'type':'text','text':'b'}],'structuredContent':{'b':1,'x':"+deep+"},'_meta':{'x':"+deep+"}}}")
-	if ck.Unchecked != 2 {
-		t.Errorf("%d frames were not validated", ck.Unchecked)
-	}
+	assert.Equalf(t, ck.Unchecked, 2, "frames were not validated")
 }
 
 // Values that a schema tells apart have different shapes, the others the same.

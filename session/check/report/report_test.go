@@ -25,6 +25,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -114,9 +115,7 @@ func TestGoldens(t *testing.T) {
 		}
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
-		if got != string(want) {
-			t.Errorf("%s differs; see what changed, and run with -update:\n%s", name, got)
-		}
+		assert.Equalf(t, got, string(want), "%s differs; see what changed, and run with -update", name)
 	}
 }
 
@@ -222,9 +221,7 @@ func TestWriteAll(t *testing.T) {
 	if out := written(report.Markdown); !strings.Contains(out, "3 servers, 2 failed") || strings.Count(out, "| section |") != 3 || len(out) > 65536 {
 		t.Errorf("%d bytes: %.500s", len(out), out)
 	}
-	if out := written(report.Text); !strings.Contains(out, "\n✗ github (GitHub) 2.0: 3 errors") {
-		t.Error(out)
-	}
+	assert.Contains(t, written(report.Text), "\n✗ github (GitHub) 2.0: 3 errors")
 	all = slices.Repeat([]report.Of{{Report: many(300), Options: options()}}, 500) // a comment stays one
 	if out := written(report.Markdown); len(out) > 65536 || !strings.Contains(out, "500 servers, 500 failed") || !strings.Contains(out, "servers are left out") {
 		t.Errorf("%d bytes: %.500s", len(out), out)
@@ -347,9 +344,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	if shown := strings.Count(folded, "\n- `"); fmt.Sprint(5000-shown) != m[1] {
 		t.Errorf("%d are shown, %s left out of 5000", shown, m[1])
 	}
-	if strings.Count(out, "<details>") != strings.Count(out, "</details>") {
-		t.Error("a fold has no end")
-	}
+	assert.Equalf(t, strings.Count(out, "<details>"), strings.Count(out, "</details>"), "a fold has no end")
 }
 
 func many(n int) *check.Report {
@@ -430,9 +425,7 @@ func TestWriteFails(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	if err := report.Write(io.Discard, "html", sample(), options()); err == nil || !strings.Contains(err.Error(), "text, json, junit, sarif, markdown") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, report.Write(io.Discard, "html", sample(), options()), "text, json, junit, sarif, markdown")
 }
 
 // What is wrapped is as wide as the screen allows, with its indentation, and follows below where it began.
@@ -458,7 +451,5 @@ func TestWidth(t *testing.T) {
 		t.Errorf("%d columns, below where it began: %v\n%s", widest, folded, written(t, report.Text, sample(), o))
 	}
 	o.Width = 20 // too narrow to be wrapped well
-	if !strings.Contains(written(t, report.Text, sample(), o), "its name is all that there is") {
-		t.Error("words are cut where there is no room")
-	}
+	assert.Contains(t, written(t, report.Text, sample(), o), "its name is all that there is")
 }

@@ -3,6 +3,8 @@ package safety
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\nMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu\n-----END PRIVATE KEY-----"
@@ -117,8 +119,6 @@ func TestCredible(t *testing.T) {
 		{strings.Repeat("q83hf92k", 512) + "a", 8, false},
 		{"a1b2c3d4?", 8, true},
 	} {
-		if got := isPlausibleSecret(c.value, c.least); got != c.want {
-			t.Errorf("%.30s of at least %d: %v", c.value, c.least, got)
-		}
+		assert.Equalf(t, isPlausibleSecret(c.value, c.least), c.want, "%.30s of at least %d", c.value, c.least)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -231,7 +232,5 @@ func TestHiddenSecretSaidTwice(t *testing.T) {
 	if err != nil || len(rep.Findings) != 1 || !strings.HasPrefix(rep.Findings[0].Message, "/structuredContent/access_token has a secret by its name") {
 		t.Fatalf("%v %+v", err, rep.Findings)
 	}
-	if notes := strings.Join(rep.Sections[1].Notes, "\n"); !strings.Contains(notes, "1 text was hidden") {
-		t.Error(notes)
-	}
+	assert.Contains(t, strings.Join(rep.Sections[1].Notes, "\n"), "1 text was hidden")
 }

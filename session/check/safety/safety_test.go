@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -225,9 +226,7 @@ func TestLookAlikes(t *testing.T) {
 		})
 		got := ids(all)
 		slices.Sort(got)
-		if s := strings.Join(got, ", "); s != want {
-			t.Errorf("%s: %s, want %s", name, s, want)
-		}
+		assert.Equalf(t, strings.Join(got, ", "), want, "%s", name)
 		for _, f := range all {
 			if f.ID == "safety/invisible-characters" && f.Severity != check.Error {
 				t.Errorf("%s: in a name it is %s", name, f.Severity)
@@ -278,9 +277,7 @@ func TestOddURLs(t *testing.T) {
 				}
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", link, got, want)
-		}
+		assert.Equalf(t, got, want, "%s", link)
 	}
 }
 
@@ -377,9 +374,7 @@ func TestChangedUnderPin(t *testing.T) {
 	if slices.Contains(got, "changed-under-lock") || !slices.Contains(got, "contract/description") || !slices.Contains(got, "changed-under-pin") {
 		t.Errorf("%q", got)
 	}
-	if n := len(slices.DeleteFunc(got, func(id string) bool { return id != "changed-under-pin" })); n != 1 {
-		t.Errorf("%d findings of pins beside the contract's", n)
-	}
+	assert.Equalf(t, len(slices.DeleteFunc(got, func(id string) bool { return id != "changed-under-pin" })), 1, "findings of pins beside the contract's")
 }
 
 // Of the payloads of hostile servers those are found that act on a terminal or deceive a reader, and writing in other scripts is not.

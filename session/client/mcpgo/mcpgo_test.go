@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
@@ -47,9 +48,7 @@ func TestS3_OverMCPGosTransport(t *testing.T) {
 					progress++ // the token went out and came back
 				}
 			}
-			if progress != 1 {
-				t.Errorf("%d progress notifications", progress)
-			}
+			assert.Equalf(t, progress, 1, "progress notifications")
 			var e *failure.Error
 			if _, err := s.Call(t.Context(), "no/such", nil, session.CallOptions{}); !errors.As(err, &e) || e.Code == nil || *e.Code != -32601 {
 				t.Error(err)

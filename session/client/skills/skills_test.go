@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -151,9 +152,7 @@ func TestWhatIsNotAsTheEntrySaysIsRefused(t *testing.T) {
 			}
 			var verdicts []string
 			require.NoError(t, skills.Verify(t.Context(), s, sk, func(v skills.Verdict) { verdicts = append(verdicts, fmt.Sprint(v.Path, v.Err == nil)) }))
-			if got := strings.Join(verdicts, " "); got != "SKILL.mdfalse references/FORMS.mdtrue" {
-				t.Error(got)
-			}
+			assert.Equal(t, strings.Join(verdicts, " "), "SKILL.mdfalse references/FORMS.mdtrue")
 		})
 	}
 }

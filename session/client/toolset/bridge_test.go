@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -174,15 +175,11 @@ func TestS13_ToolsAreAskedForOnce(t *testing.T) {
 			}
 		}
 		use()
-		if n := f.Count("tools/list"); n != 1 {
-			t.Errorf("%d tools/list requests for 20 calls, want 1", n)
-		}
+		assert.Equalf(t, f.Count("tools/list"), 1, "tools/list requests for 20 calls")
 		f.Change("x", "new")
 		time.Sleep(5 * time.Second)
 		use()
-		if n := f.Count("tools/list"); n != 2 {
-			t.Errorf("%d tools/list requests after list_changed, want 2", n)
-		}
+		assert.Equalf(t, f.Count("tools/list"), 2, "tools/list requests after list_changed")
 		if _, err := b.CallTool(t.Context(), "mcp__a__new", nil, session.CallOptions{}); err != nil {
 			t.Errorf("the new tool: %v", err)
 		}
@@ -320,9 +317,7 @@ func TestN3_BridgeNeverGuesses(t *testing.T) {
 			t.Errorf("only git__hub has it: %v", err)
 		}
 		st := b.GetStatus()
-		if n := len(st["git"].Clashes) + len(st["git__hub"].Clashes); n != 1 {
-			t.Errorf("%d clashes are shown, want the one", n)
-		}
+		assert.Equalf(t, len(st["git"].Clashes)+len(st["git__hub"].Clashes), 1, "clashes are shown")
 	})
 }
 

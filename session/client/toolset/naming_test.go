@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestN4_NamesByMode(t *testing.T) {
@@ -24,9 +25,7 @@ func TestN4_NamesByMode(t *testing.T) {
 	} {
 		hash := regexp.MustCompile(`dot_ted_[0-9a-f]{8}`)
 		got := hash.ReplaceAllString(strings.Join(c.n.Names(tools, servers), " "), "dot_ted_#")
-		if got != c.want {
-			t.Errorf("%+v:\n%s\nwant\n%s", c.n, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%+v", c.n)
 	}
 }
 

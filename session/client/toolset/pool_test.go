@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -123,9 +124,7 @@ func TestS10_NeverClosesOneInUse(t *testing.T) {
 		ui()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if s.Status().State != session.Disconnected {
-			t.Error("still open when nobody uses it")
-		}
+		assert.Equalf(t, s.Status().State, session.Disconnected, "still open when nobody uses it")
 		_, r := mustGet(t, p, "a")
 		defer r()
 		if starts, running := f.State(); starts != 2 || running != 1 {

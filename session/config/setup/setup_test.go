@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func number(n float64) *float64 { return &n }
@@ -94,12 +96,8 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	several := []Input{{Name: "dirs", Kind: Directory, Required: true, Repeated: true}, {Name: "more", Repeated: true}}
-	if object := string(Object(several, nil)); object != `{"dirs":[""]}` {
-		t.Errorf("what is required has no item to type into: %s", object)
-	}
-	if object := string(Object(several, map[string]string{"dirs": "/a", "more": "x"})); object != `{"dirs":["/a"],"more":["x"]}` {
-		t.Error(object)
-	}
+	assert.Equalf(t, string(Object(several, nil)), `{"dirs":[""]}`, "what is required has no item to type into")
+	assert.Equal(t, string(Object(several, map[string]string{"dirs": "/a", "more": "x"})), `{"dirs":["/a"],"more":["x"]}`)
 }
 
 func TestPair(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // TestUnansweredIsBounded: in bytes, too.
@@ -49,9 +50,7 @@ func TestAnswerThatWasTakenCounts(t *testing.T) {
 	<-r.begun
 	require.NoError(t, q.Answer(1, json.RawMessage(`{"you":1}`)))
 	close(r.goOn)
-	if got := <-done; got != `{"you":1}<nil>` {
-		t.Error(got)
-	}
+	assert.Equal(t, <-done, `{"you":1}<nil>`)
 }
 
 // TestAnswerAtTheEnd: what was taken is given to whoever asked, at whatever moment the question ends.

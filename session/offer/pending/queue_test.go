@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -102,9 +103,7 @@ func TestAnswersAreChecked(t *testing.T) {
 	if err := q.Decline(id); err != nil {
 		t.Error(err)
 	}
-	if got := <-done; got != "User rejected the request" {
-		t.Error(got)
-	}
+	assert.Equal(t, <-done, "User rejected the request")
 	if err := q.Answer(id, json.RawMessage(`{}`)); failure.KindOf(err) != failure.NotFound || !strings.Contains(err.Error(), "answered already") {
 		t.Error(err)
 	}
@@ -136,17 +135,13 @@ func TestViolations(t *testing.T) {
 		`{"type":"array"}`:                  "the schema's type is \"array\" and not \"object\"\nproperties is missing",
 		`{"type":"object","properties":[]}`: "properties is not an object",
 	} {
-		if got := strings.Join(Violations([]byte(schema)), "\n"); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", schema, got, want)
-		}
+		assert.Equalf(t, strings.Join(Violations([]byte(schema)), "\n"), want, "%s", schema)
 	}
 	var many strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&many, `,"f%d":{"type":"object"}`, i)
 	}
-	if n := len(Violations([]byte(`{"type":"object","properties":{` + many.String()[1:] + `}}`))); n != maxViolations {
-		t.Errorf("%d are named", n)
-	}
+	assert.Equalf(t, len(Violations([]byte(`{"type":"object","properties":{`+many.String()[1:]+`}}`))), maxViolations, "are named")
 }
 
 func TestPages(t *testing.T) {

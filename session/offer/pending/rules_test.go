@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func question(method, params string) Question {
@@ -52,9 +53,7 @@ func TestAnswersAreUsedInOrder(t *testing.T) {
 	once := script(t, "decline", `{"name":"Bob"}`)
 	said(t, once, form)
 	said(t, once, form)
-	if got := said(t, once, form); got != "left: the prepared answers are used up: 2" {
-		t.Errorf("an object is used once, and got %s", got)
-	}
+	assert.Equalf(t, said(t, once, form), "left: the prepared answers are used up: 2", "an object is used once, and")
 }
 
 func TestAnswersByKind(t *testing.T) {
@@ -102,14 +101,10 @@ func TestRulesMatchByKindMessageAndFields(t *testing.T) {
 		{asked("Anything else?", `{"type":"object","properties":{}}`), `{"action":"decline"}`},
 	} {
 		for range 2 { // any number of times
-			if got := said(t, s, x.q); got != x.want {
-				t.Errorf("%s: %s, want %s", x.q.Params, got, x.want)
-			}
+			assert.Equalf(t, said(t, s, x.q), x.want, "%s", x.q.Params)
 		}
 	}
-	if got := said(t, script(t, `[]`), asked("x", "{}")); got != "left: no rule fits it" {
-		t.Errorf("no rules: %s", got)
-	}
+	assert.Equalf(t, said(t, script(t, `[]`), asked("x", "{}")), "left: no rule fits it", "no rules")
 }
 
 func TestBadAnswersAreRefused(t *testing.T) {
@@ -154,22 +149,14 @@ func TestAnswersToHostileQuestions(t *testing.T) {
 		fmt.Fprintf(&content, `,"f%d":"x"`, i)
 	}
 	many := asked("many", `{"type":"object","properties":{`+fields.String()[1:]+`}}`)
-	if got := said(t, script(t, "accept"), many); got != `{"action":"accept","content":{`+content.String()[1:]+`}}` {
-		t.Errorf("5,000 defaults: %.200s", got)
-	}
+	assert.Equalf(t, said(t, script(t, "accept"), many), `{"action":"accept","content":{`+content.String()[1:]+`}}`, "5,000 defaults")
 	loop := `{"$ref":"#","type":"object","properties":{"a":{"$ref":"#"},"b":{"default":1}},"required":"a"}`
-	if got := said(t, script(t, "accept"), asked("loop", loop)); got != `{"action":"accept","content":{"b":1}}` {
-		t.Errorf("a schema that loops: %s", got)
-	}
+	assert.Equalf(t, said(t, script(t, "accept"), asked("loop", loop)), `{"action":"accept","content":{"b":1}}`, "a schema that loops")
 	for _, lie := range []string{`[]`, `"x"`, `{"properties":[1]}`, `null`} {
-		if got := said(t, script(t, "accept"), asked("lie", lie)); got != `{"action":"accept","content":{}}` {
-			t.Errorf("%s: %s", lie, got)
-		}
+		assert.Equalf(t, said(t, script(t, "accept"), asked("lie", lie)), `{"action":"accept","content":{}}`, "%s", lie)
 	}
 	long := question("sampling/createMessage", `{"messages":[`+strings.Repeat(`{"role":"user","content":{"type":"text","text":"`+strings.Repeat("y", 1<<16)+`"}},`, 100)+`{"role":"user","content":7},3,{"role":"user","content":[{"type":"what"},{"type":"text","text":"Needle"}]}]}`)
-	if got := said(t, script(t, `[{"kind":"sampling","message":"needle","answer":{"model":"m"}}]`), long); got != `{"model":"m"}` {
-		t.Errorf("a long conversation: %s", got)
-	}
+	assert.Equalf(t, said(t, script(t, `[{"kind":"sampling","message":"needle","answer":{"model":"m"}}]`), long), `{"model":"m"}`, "a long conversation")
 }
 
 // A server is told only what can be answered here.
@@ -187,9 +174,7 @@ func TestWhatCanBeAnswered(t *testing.T) {
 		s := &Script{}
 		require.NoError(t, s.Add([]byte(prepared)))
 		for i, k := range []Kind{Form, URL, Sampling} {
-			if got := New(Options{Rules: []Rule{s}}).Answers(k); got != want[i] {
-				t.Errorf("%s: %s can be answered: %v", prepared, k, got)
-			}
+			assert.Equalf(t, New(Options{Rules: []Rule{s}}).Answers(k), want[i], "%s: %s can be answered", prepared, k)
 			if !New(Options{Rules: []Rule{s}, Attended: true}).Answers(k) || New(Options{}).Answers(k) || (*Queue)(nil).Answers(k) {
 				t.Errorf("%s with or without somebody who attends", k)
 			}

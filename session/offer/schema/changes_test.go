@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // what writes changes short: < narrows, > widens, ? is not sure.
@@ -98,9 +99,7 @@ func TestChangesOfExplodingSchemas(t *testing.T) {
 		b.WriteString(`"d40":` + leaf + `}}`)
 		return schema.Parse([]byte(b.String()))
 	}
-	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"string"}`))); got != "" {
-		t.Error(got)
-	}
+	assert.Equal(t, what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"string"}`))), "")
 	// What is too deep to look for references in may have some.
 	deep := func(title string, n int) *schema.Schema {
 		return schema.Parse([]byte(`{"title":"` + title + `","not":` + strings.Repeat(`{"items":`, n) + `{}` + strings.Repeat(`}`, n) + `}`))
@@ -110,9 +109,7 @@ func TestChangesOfExplodingSchemas(t *testing.T) {
 			t.Errorf("%d levels: %.300s", n, got)
 		}
 	}
-	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"integer"}`))); !strings.Contains(got, "is too large to be compared as a whole <>?") {
-		t.Errorf("%.300s", got)
-	}
+	assert.Contains(t, what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"integer"}`))), "is too large to be compared as a whole <>?")
 }
 
 // A constraint of which only its presence is understood narrows where it comes, widens where it goes, and may do both where it changes.
@@ -141,9 +138,7 @@ func TestTextsChange(t *testing.T) {
 		for _, beside := range []string{`"type":"string"`, `"type":"string","unevaluatedProperties":false`, `"allOf":[{"type":"string"}]`, `"anyOf":[{"type":"string"}]`} {
 			of := func(v string) *schema.Schema { return schema.Parse([]byte(`{` + beside + `,"` + kw + `":` + v + `}`)) }
 			for _, c := range []struct{ before, after, want string }{{`"a"`, `"b"`, want}, {`"a"`, `"a"`, ""}} {
-				if got := what(schema.Changes(of(c.before), of(c.after))); got != c.want {
-					t.Errorf("%s of %s beside %s: %s, want %s", kw, c.after, beside, got, c.want)
-				}
+				assert.Equalf(t, what(schema.Changes(of(c.before), of(c.after))), c.want, "%s of %s beside %s", kw, c.after, beside)
 			}
 		}
 	}
@@ -151,9 +146,7 @@ func TestTextsChange(t *testing.T) {
 		a, b, _ := strings.Cut(of, "|")
 		x, _ := schema.ParseValue([]byte(a))
 		y, _ := schema.ParseValue([]byte(b))
-		if got := schema.Became("x", x, y); got != want {
-			t.Errorf("%s: %s", of, got)
-		}
+		assert.Equalf(t, schema.Became("x", x, y), want, "%s", of)
 	}
 }
 

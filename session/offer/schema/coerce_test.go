@@ -3,6 +3,8 @@ package schema
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestCoerce(t *testing.T) {
@@ -42,9 +44,7 @@ func TestCoerce(t *testing.T) {
 		if err != nil {
 			got = "! " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%s from %q\n got %s\nwant %s", c.schema, c.text, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s from %q", c.schema, c.text)
 	}
 }
 
@@ -87,9 +87,7 @@ func TestCoerceArgs(t *testing.T) {
 		if err != nil {
 			got = "! " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.args, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s", c.args)
 	}
 	v, err := s.CoerceArgs(parse(t, `{"n":1.0,"z":2}`), []string{"s=x"})
 	if err != nil || v.String() != `{"n":1.0,"z":2,"s":"x"}` {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What is known, and what only looks like it, in schemas of all drafts.
@@ -16,9 +18,7 @@ func TestKnownKeywords(t *testing.T) {
 		x-enumDescriptions x-mcp-header`) {
 		for _, name := range []string{kw, strings.ToUpper(kw)} {
 			f := Parse([]byte(`{"` + name + `":null}`)).Root()
-			if got := len(f.Unknown) == 0; got != (name == kw) {
-				t.Errorf("%s is known: %v", name, got)
-			}
+			assert.Equalf(t, len(f.Unknown) == 0, (name == kw), "%s is known", name)
 		}
 	}
 }
@@ -64,9 +64,7 @@ func TestFieldEdges(t *testing.T) {
 		{`{"type":["string","null"],"enum":["a",1,null]}`, `select nullable option="a"// option=null//`},
 		{`{"enum":["a","b"],"allOf":[{"enum":["b","c"],"x-enumNames":["B"],"x-enumDescriptions":["second"]}]}`, `select option="b"/B/second`},
 	} {
-		if got := describe(Parse([]byte(c.schema)).Root()); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.schema, got, c.want)
-		}
+		assert.Equalf(t, describe(Parse([]byte(c.schema)).Root()), c.want, "%s", c.schema)
 	}
 }
 
@@ -83,9 +81,7 @@ func TestKeysOfSeveralSchemas(t *testing.T) {
 		{`{"type":"array","maxItems":1,"items":{"type":"null"}}`, `[1,2]`, `0:null+ 1:null+-`},
 		{`{"type":"array","minItems":1,"prefixItems":[{"type":"null"}],"allOf":[{"prefixItems":[{},{"type":"string"}],"items":false}]}`, `[]`, `0:null! 1:string`},
 	} {
-		if got := kids(Parse([]byte(c.schema)).Root(), c.value, t); got != c.want {
-			t.Errorf("%s with %s\n got %s\nwant %s", c.schema, c.value, got, c.want)
-		}
+		assert.Equalf(t, kids(Parse([]byte(c.schema)).Root(), c.value, t), c.want, "%s with %s", c.schema, c.value)
 	}
 	for schema, want := range map[string]string{
 		`{"additionalProperties":{"type":"null"},"allOf":[{"patternProperties":{"x":{"type":"string"}}}]}`: "never true",
@@ -101,9 +97,7 @@ func TestKeysOfSeveralSchemas(t *testing.T) {
 		}
 	}
 	f := Parse([]byte(`{"patternProperties":{"^x":{}},"propertyNames":{"pattern":"y$"}}`)).Root()
-	if got := strings.Join(f.KeyPatterns(), " "); got != "^x y$" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(f.KeyPatterns(), " "), "^x y$")
 }
 
 // What is wrong with a text that is not JSON, beside where.
@@ -152,9 +146,7 @@ func TestCost(t *testing.T) {
 		{`{"$ref":"#/none"}`, `1`, 1},
 		{`{"contains":{},"additionalProperties":{}}`, `[1,2]`, 5},
 	} {
-		if got := Parse([]byte(c.schema)).cost(parse(t, c.value)); got != c.want {
-			t.Errorf("%s with %s: %d, want %d", c.schema, c.value, got, c.want)
-		}
+		assert.Equalf(t, Parse([]byte(c.schema)).cost(parse(t, c.value)), c.want, "%s with %s", c.schema, c.value)
 	}
 }
 
@@ -193,15 +185,11 @@ func TestSkeletonEdges(t *testing.T) {
 	for last.Kind() == Array {
 		last = last.Elem(0)
 	}
-	if last.Kind() != Null {
-		t.Errorf("the innermost element is %s", last.Kind())
-	}
+	assert.Equalf(t, last.Kind(), Null, "the innermost element")
 	for _, c := range []struct{ v, below, want string }{
 		{`{"a":{"b":1}}`, `{"a":{"b":2,"c":3},"d":4}`, `{"a":{"b":1,"c":3},"d":4}`}, {``, `{"a":1}`, `{"a":1}`}, {`1`, `{"a":1}`, `1`}, {`{"a":1}`, `1`, `{"a":1}`}, {`{"a":1}`, ``, `{"a":1}`},
 	} {
-		if got := Under(parse(t, c.v), parse(t, c.below)).String(); got != c.want {
-			t.Errorf("%s under %s: %s", c.below, c.v, got)
-		}
+		assert.Equalf(t, Under(parse(t, c.v), parse(t, c.below)).String(), c.want, "%s under %s", c.below, c.v)
 	}
 	v := parse(t, `{"l":[1,2],"o":{"k":1},"s":3}`)
 	one := BoolValue(true)
@@ -264,9 +252,7 @@ func TestCoerceArgsOnBase(t *testing.T) {
 		if err != nil {
 			got = "! " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%s with %s\n got %s\nwant %s", c.base, c.args, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s with %s", c.base, c.args)
 	}
 	deep := func(n int) error {
 		_, err := s.CoerceArgs(nil, []string{strings.TrimSuffix(strings.Repeat("a.", n), ".") + "=1"})
@@ -275,9 +261,7 @@ func TestCoerceArgsOnBase(t *testing.T) {
 	if err := deep(100); err != nil {
 		t.Error(err)
 	}
-	if err := deep(102); err == nil || !strings.Contains(err.Error(), "is nested more than 100 levels deep") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, deep(102), "is nested more than 100 levels deep")
 }
 
 // A list of problems is in the order of pointers, bounded, without repetitions; and what a key breaks is said of the key.
@@ -296,9 +280,7 @@ func TestProblems(t *testing.T) {
 		for _, p := range Parse([]byte(c.schema)).Validate(parse(t, c.value)) {
 			out = append(out, p.String())
 		}
-		if got := strings.Join(out, " | "); got != c.want {
-			t.Errorf("%s with %s\n got %s\nwant %s", c.schema, c.value, got, c.want)
-		}
+		assert.Equalf(t, strings.Join(out, " | "), c.want, "%s with %s", c.schema, c.value)
 	}
 	many := parse(t, "["+strings.TrimSuffix(strings.Repeat(`"a",`, maxProblems+5), ",")+"]")
 	if ps := Parse([]byte(`{"items":{"type":"null"}}`)).Validate(many); len(ps) != maxProblems {
@@ -401,8 +383,6 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{`\u0041b`: `\x{0041}b`, `\u{1F600}`: `\x{1F600}`, `\\u0041`: `\\u0041`, `\u00g1`: `\u00g1`, `\u004`: `\u004`, `a\d`: `a\d`, `\d\u0041\`: `\d\x{0041}\`, `\u0041`: `\x{0041}`} {
-		if got := translate(src); got != want {
-			t.Errorf("%s: %s", src, got)
-		}
+		assert.Equalf(t, translate(src), want, "%s", src)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A tool's input schema, as a form and a command line use it.
@@ -59,9 +60,7 @@ func TestExampleOfAField(t *testing.T) {
 		{`{"type":"object","properties":{"when":{"type":"string","format":"date"},"n":{"type":"number","default":1.50}}}`, `{"when":"2026-11-21","n":1.50}`},
 		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"string"},{"type":"null"},{"type":"object","properties":{}}]}}}`, `{"u":""}`},
 	} {
-		if got := schema.Parse([]byte(c.schema)).Root().Example().String(); got != c.want {
-			t.Errorf("%s gives %s, want %s", c.schema, got, c.want)
-		}
+		assert.Equalf(t, schema.Parse([]byte(c.schema)).Root().Example().String(), c.want, "%s", c.schema)
 	}
 	wide := `{"type":"object","required":["z"],"properties":{`
 	for i := range 40 {
@@ -76,7 +75,5 @@ func TestExampleOfAField(t *testing.T) {
 			t.Errorf("%s gives %d bytes", name, n)
 		}
 	}
-	if v := schema.Parse([]byte(wide)).Root().Example(); v.Get("z").String() != "0" {
-		t.Error("what is required has no room")
-	}
+	assert.Equalf(t, schema.Parse([]byte(wide)).Root().Example().Get("z").String(), "0", "what is required has no room")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // describe writes a field in one line: shape, types, and what is set.
@@ -149,9 +151,7 @@ func TestFieldKeywords(t *testing.T) {
 		{`"text"`, `any nullable`},
 		{`{"enum":7,"required":3,"properties":[],"allOf":4,"examples":{}}`, `object note=enum is a JSON number, not an array, and was ignored`},
 	} {
-		if got := describe(Parse([]byte(c.schema)).Root()); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.schema, got, c.want)
-		}
+		assert.Equalf(t, describe(Parse([]byte(c.schema)).Root()), c.want, "%s", c.schema)
 	}
 }
 
@@ -180,9 +180,7 @@ func TestChildren(t *testing.T) {
 		{`{"unevaluatedProperties":{"type":"string"}}`, `{"k":1}`, `k:string+`},
 		{`{"type":"array","unevaluatedItems":{"type":"string"}}`, `[1]`, `0:string+`},
 	} {
-		if got := kids(Parse([]byte(c.schema)).Root(), c.value, t); got != c.want {
-			t.Errorf("%s with %s\n got %s\nwant %s", c.schema, c.value, got, c.want)
-		}
+		assert.Equalf(t, kids(Parse([]byte(c.schema)).Root(), c.value, t), c.want, "%s with %s", c.schema, c.value)
 	}
 }
 
@@ -232,9 +230,7 @@ func TestPick(t *testing.T) {
 		{`{"anyOf":[{"type":"string","minLength":3},{"type":"string"}]}`, `"a"`, 1},
 		{`{"anyOf":[{"type":"object","properties":{"a":{}},"required":["a","b"]},{"type":"object","properties":{"c":{}},"required":["c","d"]}]}`, `{"c":1}`, 1},
 	} {
-		if got := Parse([]byte(c.schema)).Root().Pick(parse(t, c.value)); got != c.want {
-			t.Errorf("%s with %s: %d, want %d", c.schema, c.value, got, c.want)
-		}
+		assert.Equalf(t, Parse([]byte(c.schema)).Root().Pick(parse(t, c.value)), c.want, "%s with %s", c.schema, c.value)
 	}
 }
 
@@ -263,19 +259,13 @@ func TestSkeleton(t *testing.T) {
 
 func TestFromArguments(t *testing.T) {
 	s := FromArguments([]Argument{{Name: "b", Required: true, Description: "d\"x"}, {Name: "a", Title: "T"}})
-	if got := kids(s.Root(), `{}`, t); got != "b:string! a:string" {
-		t.Error(got)
-	}
-	if f := s.Root().Property("b"); f.Description != `d"x` {
-		t.Error(f.Description)
-	}
+	assert.Equal(t, kids(s.Root(), `{}`, t), "b:string! a:string")
+	assert.Equal(t, s.Root().Property("b").Description, `d"x`)
 }
 
 func TestParseArguments(t *testing.T) {
 	for raw, want := range map[string]string{``: `{}`, `{}`: `{}`, `true`: `{}`, `{"title":"x"}`: `{}`, `{"type":"string"}`: ``, `{"properties":{"a":{"const":1}},"required":["a"]}`: `{"a":1}`, `[`: ``} {
 		s := ParseArguments([]byte(raw))
-		if got := s.Root().Initial().String(); got != want {
-			t.Errorf("%s: %s, want %s", raw, got, want)
-		}
+		assert.Equalf(t, s.Root().Initial().String(), want, "%s", raw)
 	}
 }

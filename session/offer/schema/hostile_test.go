@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // nested returns a schema of n levels of properties.
@@ -122,9 +124,7 @@ func TestHugeParts(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	s := Parse([]byte(`{"properties":{"` + long + `":{"type":"string","title":"` + long + `","pattern":"` + long + `"}},"$ref":"#/` + long + `"}`))
 	f := s.Root().Children(nil)[0].Field()
-	if len(f.Title) != 1<<20 {
-		t.Error("the title is not kept whole")
-	}
+	assert.Equalf(t, len(f.Title), 1<<20, "the title is not kept whole")
 	for _, n := range append(append(s.Notes(), s.Unchecked()...), f.Notes...) {
 		if len(n) > 1000 {
 			t.Errorf("a note of %d bytes", len(n))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func parse(t testing.TB, text string) *Value {
@@ -33,9 +35,7 @@ func TestValueKeepsEveryLiteral(t *testing.T) {
 func TestValueIndent(t *testing.T) {
 	got := string(parse(t, `{"a":[],"b":[1,{"c":null}]}`).Indent())
 	want := "{\n  \"a\": [],\n  \"b\": [\n    1,\n    {\n      \"c\": null\n    }\n  ]\n}"
-	if got != want {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, got, want)
 }
 
 func TestParseValueSaysWhere(t *testing.T) {
@@ -66,9 +66,7 @@ func TestParseValueSaysWhere(t *testing.T) {
 
 func TestParseValueNesting(t *testing.T) {
 	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
-	if parse(t, deep).String() != deep {
-		t.Error("9,000 levels are not kept")
-	}
+	assert.Equalf(t, parse(t, deep).String(), deep, "9,000 levels are not kept")
 	for _, open := range []string{"[", `{"a":`} {
 		if _, err := ParseValue([]byte(strings.Repeat(open, 50_000))); err == nil {
 			t.Error("50,000 levels were accepted")
@@ -117,17 +115,13 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
 		}
 	}
-	if got := base.String(); got != `{"a":1,"l":[1,2,3],"o":{"x":1.0,"y":2}}` {
-		t.Errorf("an edit changed the original: %s", got)
-	}
+	assert.Equalf(t, base.String(), `{"a":1,"l":[1,2,3],"o":{"x":1.0,"y":2}}`, "an edit changed the original")
 }
 
 func TestPointer(t *testing.T) {
 	path := []string{"a/b", "~", "", "0"}
 	ptr := Pointer(path...)
-	if ptr != "/a~1b/~0//0" {
-		t.Error(ptr)
-	}
+	assert.Equal(t, ptr, "/a~1b/~0//0")
 	back, ok := SplitPointer(ptr)
 	if !ok || strings.Join(back, "|") != strings.Join(path, "|") {
 		t.Error(back, ok)
@@ -152,9 +146,7 @@ func TestEqual(t *testing.T) {
 		{`null`, `false`, false},
 		{`{"a":1}`, `{"b":1}`, false},
 	} {
-		if got := Equal(parse(t, c.a), parse(t, c.b)); got != c.want {
-			t.Errorf("%s = %s: %v", c.a, c.b, got)
-		}
+		assert.Equalf(t, Equal(parse(t, c.a), parse(t, c.b)), c.want, "%s = %s", c.a, c.b)
 	}
 	if Same(parse(t, `1`), parse(t, `1.0`)) || !Same(parse(t, `{"a":[1]}`), parse(t, `{ "a": [1] }`)) {
 		t.Error("Same compares values, not bytes")

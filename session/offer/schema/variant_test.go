@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // How the variants of a choice are called, and where they come from.
@@ -40,9 +42,7 @@ func TestVariantTitles(t *testing.T) {
 		if kw := f.VariantKeyword(); kw != "oneOf" {
 			got += " of " + kw
 		}
-		if got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.schema, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s", c.schema)
 		for i, v := range f.Variants() {
 			if first := v.Field(); v.Field() != first || f.Variants()[i].Field() != first {
 				t.Errorf("%s: the field of %s is not the same again", c.schema, v.Title)
@@ -82,9 +82,7 @@ func TestPickNearest(t *testing.T) {
 		{`{"type":["string","integer"]}`, `1.5`, -1},
 		{`{"type":"string"}`, `"a"`, -1},
 	} {
-		if got := Parse([]byte(c.schema)).Root().Pick(parse(t, c.value)); got != c.want {
-			t.Errorf("%s of %s: %d, want %d", c.value, c.schema, got, c.want)
-		}
+		assert.Equalf(t, Parse([]byte(c.schema)).Root().Pick(parse(t, c.value)), c.want, "%s of %s", c.value, c.schema)
 	}
 }
 
@@ -123,8 +121,6 @@ func TestCoerceChoices(t *testing.T) {
 		if err != nil {
 			got = "! " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%.80s from %q\n got %s\nwant %s", c.schema, c.text, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%.80s from %q", c.schema, c.text)
 	}
 }

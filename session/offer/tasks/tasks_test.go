@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestParse(t *testing.T) {
@@ -53,9 +54,7 @@ func TestCreated(t *testing.T) {
 		{`{"content":[],"structuredContent":{"taskId":"a"}}`, true, ""},
 		{`{"resultType":"complete","taskId":"a"}`, true, ""},
 	} {
-		if got := string(Created([]byte(c.result), c.modern)); got != c.task {
-			t.Errorf("%s: %q, want %q", c.result, got, c.task)
-		}
+		assert.Equalf(t, string(Created([]byte(c.result), c.modern)), c.task, "%s", c.result)
 	}
 }
 
@@ -73,9 +72,7 @@ func TestWait(t *testing.T) {
 		{0, 2, 2 * first},
 		{0, 99, last},
 	} {
-		if got := (Task{Interval: c.interval}).Wait(c.n); got != c.want {
-			t.Errorf("%v, %d: %v, want %v", c.interval, c.n, got, c.want)
-		}
+		assert.Equalf(t, (Task{Interval: c.interval}).Wait(c.n), c.want, "%v, %d", c.interval, c.n)
 	}
 }
 
@@ -105,9 +102,7 @@ func TestTable(t *testing.T) {
 	for i := range 2 * Limit {
 		all.Put(Task{ID: fmt.Sprint("w", i), Status: Working}, now)
 	}
-	if got := len(all.All()); got != Limit {
-		t.Errorf("%d tasks", got)
-	}
+	assert.Equalf(t, len(all.All()), Limit, "tasks")
 	if all.Forget("w399"); len(all.All()) != Limit-1 || all.Update("w399", func(*Task) {}) {
 		t.Error("it is not forgotten")
 	}

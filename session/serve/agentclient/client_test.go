@@ -26,6 +26,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -113,9 +114,7 @@ func TestR15_ARequestIsOnePost(t *testing.T) {
 	if _, _, body = r.seen(); body[:60] == first[:60] || !strings.Contains(body, `"arguments":{}`) {
 		t.Errorf("%s after %s", body, first)
 	}
-	if n := r.conns.Load(); n != 1 {
-		t.Errorf("%d connections for two requests", n)
-	}
+	assert.Equalf(t, r.conns.Load(), 1, "connections for two requests")
 }
 
 func TestR16_TheAPI(t *testing.T) {
@@ -215,9 +214,7 @@ func TestNamesOfAgentsAreChecked(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if n := r.conns.Load(); n != 0 {
-		t.Errorf("%d connections", n)
-	}
+	assert.Equalf(t, r.conns.Load(), 0, "connections")
 }
 
 func TestO5_TraceAndHopsGoAlong(t *testing.T) {

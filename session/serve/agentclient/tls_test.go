@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // secure is a router over TLS with this certificate; asked is how many requests it saw, and port where it is.
@@ -132,9 +133,7 @@ func TestTheOtherScheme(t *testing.T) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
-	if n := asked.Load(); n != 0 {
-		t.Errorf("%d requests", n)
-	}
+	assert.Equalf(t, asked.Load(), 0, "requests")
 }
 
 func TestACertificateThatCannotBe(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // dial opens a WebSocket.
@@ -308,7 +309,5 @@ func TestP14b_CloseLetsCallsEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	h.Close(ctx)
-	if n := h.Connections(); n != 0 {
-		t.Errorf("%d connections", n)
-	}
+	assert.Equalf(t, h.Connections(), 0, "connections")
 }

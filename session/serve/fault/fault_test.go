@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -162,9 +163,7 @@ func TestWhatIsSpared(t *testing.T) {
 	require.NoError(t, i.Set(Plan{ErrorPercent: 100}))
 	i.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })).
 		ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/health", nil))
-	if w.Code != 204 {
-		t.Errorf("/health: %d", w.Code)
-	}
+	assert.Equalf(t, w.Code, 204, "/health")
 }
 
 func TestSameSeedSameFaults(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestBodiesAreReadUpToTheLimit(t *testing.T) {
@@ -50,7 +51,5 @@ func TestBodiesAreReadUpToTheLimit(t *testing.T) {
 }
 
 func TestSizesOfLimits(t *testing.T) {
-	if got := Size(10 << 20); got != "10485760 bytes (10.5 MB)" {
-		t.Error(got)
-	}
+	assert.Equal(t, Size(10<<20), "10485760 bytes (10.5 MB)")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -56,9 +57,7 @@ func TestKeepsAndComesBack(t *testing.T) {
 	if changed = c.Changed(); c.Up() {
 		t.Error("up without a server")
 	}
-	if err := c.Ready(); err == nil || !strings.Contains(err.Error(), "connection is lost: "+s.URL) {
-		t.Errorf("Ready: %v", err)
-	}
+	assert.ErrorContains(t, c.Ready(), "connection is lost: "+s.URL)
 	s.Restart()
 	<-changed
 	if err := c.Ready(); err != nil {
@@ -187,9 +186,7 @@ func TestName(t *testing.T) {
 		}
 		seen[name] = s
 	}
-	if natsconn.Name("demo-1") != "demo-1" {
-		t.Error("a plain name changed")
-	}
+	assert.Equalf(t, natsconn.Name("demo-1"), "demo-1", "a plain name changed")
 	s := natstest.Run(t)
 	js := open(t, natsconn.Options{URL: s.URL}).JetStream()
 	for name := range seen {

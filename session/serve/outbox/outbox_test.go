@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -76,9 +77,7 @@ func TestWritersWait(t *testing.T) {
 			close(put)
 		}()
 		synctest.Wait()
-		if len(put) != 3 {
-			t.Errorf("%d were put without waiting", len(put))
-		}
+		assert.Equalf(t, len(put), 3, "were put without waiting")
 		for range 2 {
 			if _, err := q.Next(t.Context(), 0); err != nil {
 				t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // recorder is a testing.TB that counts failures instead of failing.
@@ -51,9 +52,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	got, err := os.ReadFile(out)
 	require.NoError(t, err)
-	if string(got) != want {
-		t.Errorf("recorded:\n%swant:\n%s", got, want)
-	}
+	assert.Equalf(t, string(got), want, "recorded")
 }
 
 func TestBestOfFive(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The one in the middle counts, however late it is, and each is measured three times.
@@ -27,7 +29,5 @@ func TestRelative(t *testing.T) {
 	if got != 3 || order != "bgbgbg" {
 		t.Errorf("%v times as long, measured in the order %s", got, order)
 	}
-	if got := Relative(func() time.Duration { return 2 }, func() time.Duration { return 0 }); got != 2 {
-		t.Errorf("against nothing: %v", got)
-	}
+	assert.Equalf(t, Relative(func() time.Duration { return 2 }, func() time.Duration { return 0 }), 2, "against nothing")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // list is a tools/list result, or an error.
@@ -101,9 +102,7 @@ func TestChangingList(t *testing.T) {
 	r.Request(1, "tools/list", "{}")
 	r.Request(2, "tools/call", `{"name":"n0"}`)
 	r.Until("notifications/tools/list_changed")
-	if n := len(tools(t, r.Request(3, "tools/list", "{}")).Result.Tools); n != 2 {
-		t.Errorf("%d tools in the second list", n)
-	}
+	assert.Equalf(t, len(tools(t, r.Request(3, "tools/list", "{}")).Result.Tools), 2, "tools in the second list")
 }
 
 func TestStart(t *testing.T) {
@@ -191,9 +190,7 @@ func TestCalls(t *testing.T) {
 		}
 		n++
 	}
-	if n != 1000 {
-		t.Errorf("%d progress notifications", n)
-	}
+	assert.Equalf(t, n, 1000, "progress notifications")
 	r.Send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"late"}}`)
 	r.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}`)
 	r.Until(`"id":4,`)

@@ -1,11 +1,12 @@
 package leaktest
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { Main(m) }
@@ -26,9 +27,7 @@ func TestFind(t *testing.T) {
 	release := make(chan struct{})
 	go leaking(release)
 	err := find(time.Millisecond, []goleak.Option{before})
-	if err == nil || !strings.Contains(err.Error(), "leaktest.leaking") {
-		t.Errorf("a goroutine that stays: %v", err)
-	}
+	assert.ErrorContains(t, err, "leaktest.leaking")
 	go func() {
 		time.Sleep(time.Second) // longer than goleak waits, and far from Wait
 		close(release)

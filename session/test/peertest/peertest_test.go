@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -20,9 +21,7 @@ func TestPeersAnswer(t *testing.T) {
 	for _, s := range All(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			line := exchange(t, s, initialize)
-			if !strings.Contains(line, `"protocolVersion":"2025-11-25"`) || !strings.Contains(line, `"serverInfo"`) {
-				t.Errorf("answer to initialize: %s", line)
-			}
+			assert.Contains(t, line, `"protocolVersion":"2025-11-25"`, `"serverInfo"`)
 		})
 	}
 }

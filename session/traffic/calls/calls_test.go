@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -155,9 +156,7 @@ expect:
 timeout: 1m30s
 `)
 	require.NoError(t, os.WriteFile(file, []byte("{tool: x, note: y}\n"), 0o644))
-	if err := Write(c); err == nil || !strings.Contains(err.Error(), "braces") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, Write(c), "braces")
 }
 
 // Whatever a call holds is the same after it was written and read.
@@ -237,13 +236,9 @@ func TestDir(t *testing.T) {
 	for _, d := range []string{deep, filepath.Join(root, "repo", ".git"), filepath.Join(root, Folder)} {
 		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
-	if got := Dir(deep); got != filepath.Join(deep, Folder) {
-		t.Errorf("%s: beyond the repository", got)
-	}
+	assert.Equalf(t, Dir(deep), filepath.Join(deep, Folder), "beyond the repository")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "repo", Folder), 0o755))
-	if got := Dir(deep); got != filepath.Join(root, "repo", Folder) {
-		t.Error(got)
-	}
+	assert.Equal(t, Dir(deep), filepath.Join(root, "repo", Folder))
 	for _, f := range []string{"b.yaml", "a.yaml", ".x.yaml", "note.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, "repo", Folder, f), nil, 0o644))
 	}

@@ -17,8 +17,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -242,9 +244,7 @@ func TestNamesNotesAndClear(t *testing.T) {
 			t.Errorf("%q is a name", bad)
 		}
 	}
-	if err := h.Rename(ctx, 2, "smoke"); err == nil || !strings.Contains(err.Error(), "call 1") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, h.Rename(ctx, 2, "smoke"), "call 1")
 	if err := h.Pin(ctx, 99, true); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
@@ -324,9 +324,7 @@ func TestBrokenFiles(t *testing.T) {
 		h := newHistory(t, UsualLimits)
 		require.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(h.Path()), 0o700), os.WriteFile(h.Path(), bytes.Repeat([]byte("no database "), 1000), 0o600)))
 		keep(t, h, made("a", `{}`, `{}`))
-		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "remove it") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, h.Err(), "remove it")
 		if _, err := h.List(context.Background(), Query{}); err == nil {
 			t.Error("a damaged file was read")
 		}
@@ -341,9 +339,7 @@ func TestBrokenFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, nil, 0o600))
 		h := OpenHistory(filepath.Join(file, "history.db"), UsualLimits)
 		keep(t, h, made("a", `{}`, `{}`))
-		if err := h.Close(); err == nil || !strings.Contains(err.Error(), "cannot open the history") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, h.Close(), "cannot open the history")
 	})
 	t.Run("full", func(t *testing.T) {
 		h := newHistory(t, UsualLimits)
@@ -354,9 +350,7 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		h.Record(made("b", `{}`, `{"x":"`+strings.Repeat("0123456789abcdef", 100)+`"}`))
 		keep(t, h, made("b", `{}`, `{"x":"`+strings.Repeat("fedcba9876543210", 200)+`"}`))
-		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "full") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, h.Err(), "full")
 		if calls := all(t, h, Query{}); len(calls) == 0 || calls[len(calls)-1].Target != "a" {
 			t.Errorf("%+v", calls)
 		}
@@ -378,9 +372,7 @@ func TestBrokenFiles(t *testing.T) {
 			t.Errorf("%d calls can be read while another process writes", len(calls))
 		}
 		keep(t, h)
-		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "another process holds it") {
-			t.Error(err)
-		}
+		assert.ErrorContains(t, h.Err(), "another process holds it")
 		require.NoError(t, errors.Join(tx.Rollback(), other.Close()))
 		keep(t, h, made("c", `{}`, `{}`))
 		if err := h.Err(); err != nil {
@@ -422,4 +414,35 @@ func TestNoHistory(t *testing.T) {
 	if calls := all(t, h, Query{}); calls != nil || h.Close() != nil || h.Err() != nil || h.Busy() || h.Path() != "" || h.Rev() != 0 {
 		t.Error("it keeps something")
 	}
+}
+
+// TestBudgetRecord: a call does not wait for its history, however large its result is.
+func TestBudgetRecord(t *testing.T) {
+	budget.Skip(t)
+	h := newHistory(t, UsualLimits)
+	m := made("tool", `{"a":1}`, `{"text":"`+strings.Repeat("x", 50_000_000)+`"}`)
+	keep(t, h, made("first", `{}`, `{}`))
+	budget.Ceiling(t, "a call of 50 MB handed to the history", budget.Best(func() time.Duration {
+		start := time.Now()
+		h.Record(m)
+		took := time.Since(start)
+		keep(t, h)
+		return took
+	}), 100*time.Microsecond)
+	calls := make([]entry, 1000)
+	for i := range calls {
+		calls[i] = of(made("tool", `{"text":"one of many"}`, `{"content":[{"type":"text","text":"an answer of usual size"}]}`))
+	}
+	budget.Ceiling(t, "1,000 calls written to the history", budget.Best(func() time.Duration {
+		start := time.Now()
+		require.NoError(t, h.add(t.Context(), calls))
+		return time.Since(start)
+	}), 500*time.Millisecond)
+	budget.Ceiling(t, "5,000 calls of the history read", budget.Best(func() time.Duration {
+		start := time.Now()
+		if n := len(all(t, h, Query{Limit: 5000})); n != 5000 {
+			t.Fatalf("%d calls", n)
+		}
+		return time.Since(start)
+	}), 250*time.Millisecond)
 }

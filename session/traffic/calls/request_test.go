@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/compare"
@@ -168,9 +169,7 @@ func TestSentToAnother(t *testing.T) {
 		t.Errorf("%s %v", sent, err)
 	}
 	a = send(fromOld, "all")
-	if got := changed(a); !strings.Contains(got, "changed /params/name") {
-		t.Errorf("changed %s", got)
-	}
+	assert.Contains(t, changed(a), "changed /params/name")
 	if name := jsonrpc.GetString(a.Frame, "result", "structuredContent", "name"); name != "mcp__old__look" {
 		t.Errorf("called %s", name)
 	}
@@ -197,9 +196,7 @@ func TestNotificationsAreSentAsTheyWere(t *testing.T) {
 	}
 	select {
 	case got := <-notes:
-		if got != `notifications/roots/list_changed{"x":1}` {
-			t.Error(got)
-		}
+		assert.Equal(t, got, `notifications/roots/list_changed{"x":1}`)
 	case <-time.After(30 * time.Second):
 		t.Error("it did not arrive")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/confine"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A call that was made in a sandbox is made in it again; and a file that cannot say so does not name the server.
@@ -22,9 +23,7 @@ func TestX5b_SandboxIsKept(t *testing.T) {
 	if again, ok := kept.Config(); !ok || again.Sandbox == nil || !again.Sandbox.Network || again.Sandbox.Read[0] != "/a" {
 		t.Errorf("%+v, %v", again, ok)
 	}
-	if kept.Identity() != open.Identity() {
-		t.Error("it has two histories")
-	}
+	assert.Equalf(t, kept.Identity(), open.Identity(), "it has two histories")
 	if c := (Call{Server: kept}).Saved("f.yaml", "f"); c.Server.Said() {
 		t.Errorf("%+v", c)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // lines are differences as text: op, place, and what the class is if it is not real.
@@ -55,9 +57,7 @@ func TestValues(t *testing.T) {
 		if got := strings.Join(lines(r), ","); got != c.want {
 			t.Errorf("%s\n%s\ngot  %s\nwant %s", c.before, c.after, got, c.want)
 		}
-		if r.Same() != (c.want == "") {
-			t.Errorf("%s and %s: same is %v", c.before, c.after, r.Same())
-		}
+		assert.Equalf(t, r.Same(), c.want == "", "%s and %s: same", c.before, c.after)
 	}
 }
 
@@ -71,9 +71,7 @@ func TestNoiseThatIsLearnt(t *testing.T) {
 		{`{"log":["a","b"]}`, `{"log":["a","b","e","f"]}`, `added /log/2 varies,added /log/3 varies`},
 	} {
 		got := strings.Join(lines(Values([]byte(c.before), []byte(c.after), Options{Noise: n})), ",")
-		if got != c.want {
-			t.Errorf("%s → %s: %s, want %s", c.before, c.after, got, c.want)
-		}
+		assert.Equalf(t, got, c.want, "%s → %s", c.before, c.after)
 	}
 }
 
@@ -137,9 +135,7 @@ func TestSummary(t *testing.T) {
 		{`{"tookMs":1,"ignored":1}`, `{"tookMs":2,"ignored":2}`, "1 possible difference, and 1 expected"},
 		{`{"a":1,"b":1,"tookMs":1,"ignored":1}`, `{"a":2,"b":2,"tookMs":2,"ignored":2}`, "2 differences, 1 possible difference, and 1 expected"},
 	} {
-		if got := Values([]byte(c.before), []byte(c.after), o).Summary(); got != c.want {
-			t.Errorf("%s and %s: %q, want %q", c.before, c.after, got, c.want)
-		}
+		assert.Equalf(t, Values([]byte(c.before), []byte(c.after), o).Summary(), c.want, "%s and %s", c.before, c.after)
 	}
 }
 
@@ -163,9 +159,7 @@ func TestWhatTheProtocolAdds(t *testing.T) {
 	if got := strings.Join(lines(Values(before, after, Options{Versions: [2]string{"2025-11-25", "2026-07-28"}})), ","); got != "added /resultType protocol,added /x" {
 		t.Error(got)
 	}
-	if got := strings.Join(lines(Values(before, after, Options{Versions: [2]string{"2026-07-28", "2026-07-28"}})), ","); got != "added /resultType,added /x" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(lines(Values(before, after, Options{Versions: [2]string{"2026-07-28", "2026-07-28"}})), ","), "added /resultType,added /x")
 	server := `"io.modelcontextprotocol/serverInfo":{"name":"%s"}`
 	if got := strings.Join(lines(Values(fmt.Appendf(nil, `{"_meta":{`+server+`}}`, "a"), fmt.Appendf(nil, `{"_meta":{`+server+`}}`, "b"), Options{})), ","); got != "changed /_meta/io.modelcontextprotocol~1serverInfo/name protocol" {
 		t.Error(got)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Texts that are different in each run, and their neighbours that are not of the kind.
@@ -47,9 +49,7 @@ func TestLooksAtEdges(t *testing.T) {
 		t.Error("nothing is near a time that is not known")
 	}
 	for name, want := range map[string]string{"requestId": "request id", "REQUEST_ID": "request id", "request-id.x/y z": "request id x y z", "aBC": "a bc", "": "", "_": "", "ID": "id", "aé": "aé"} {
-		if got := strings.Join(words(name), " "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, strings.Join(words(name), " "), want, "%s", name)
 	}
 }
 
@@ -114,9 +114,7 @@ func TestProtocolAtEdges(t *testing.T) {
 		{[2]string{old, now}, Difference{Pointer: "/_meta/io.modelcontextprotocol~1serverInfo", Op: Added}, "only the modern era has it"},
 	} {
 		o := &Options{Versions: c.versions}
-		if got := o.ofProtocol(c.d); got != c.want {
-			t.Errorf("%q %+v: %q, want %q", c.versions, c.d, got, c.want)
-		}
+		assert.Equalf(t, o.ofProtocol(c.d), c.want, "%q %+v", c.versions, c.d)
 	}
 }
 
@@ -175,9 +173,7 @@ func TestValuesAtEdges(t *testing.T) {
 			}
 			out = append(out, s)
 		}
-		if got := strings.Join(out, ", "); got != c.want {
-			t.Errorf("%.60s → %.60s\n got %s\nwant %s", c.before, c.after, got, c.want)
-		}
+		assert.Equalf(t, strings.Join(out, ", "), c.want, "%.60s → %.60s", c.before, c.after)
 	}
 	// An object of very many members in another order is one difference.
 	var a, b strings.Builder
@@ -208,11 +204,7 @@ func TestSummaries(t *testing.T) {
 		"the same": {}, "1 difference": {real: 1, More: 1}, "2 differences": {real: 2, More: 2}, "1 possible difference": {guesses: 1, More: 1}, "the same but for 1 expected difference": {More: 1}, "the same but for 2 expected differences": {More: 2},
 		"1 difference, and 2 possible differences": {real: 1, guesses: 2, More: 3}, "1 difference, and 2 expected": {real: 1, More: 3}, "1 difference, 1 possible difference, and 1 expected": {real: 1, guesses: 1, More: 3}, "1 difference; by hash": {real: 1, More: 1, Note: "by hash"},
 	} {
-		if got := r.Summary(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if r.Same() != strings.HasPrefix(want, "the same") {
-			t.Errorf("%q is the same: %v", want, r.Same())
-		}
+		assert.Equal(t, r.Summary(), want)
+		assert.Equalf(t, r.Same(), strings.HasPrefix(want, "the same"), "%q is the same", want)
 	}
 }

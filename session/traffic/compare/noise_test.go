@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What looks like a time, an id or a duration does so up to its bounds, and not beyond them.
@@ -58,9 +60,7 @@ func TestWordsOfNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"retryMs": "retry ms", "tookMS": "took ms", "MSTook": "mstook", "X-Took.at/b c_d": "x took at b c d", "": "", "__": "", "ZAtZ": "zat z", "a": "a", "aB": "a b", "AZ": "az",
 	} {
-		if got := strings.Join(words(name), " "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, strings.Join(words(name), " "), want, "%s", name)
 	}
 }
 
@@ -70,9 +70,7 @@ func TestWhatTheProtocolDoesNotExplain(t *testing.T) {
 	for versions, want := range map[[2]string]string{
 		{"2025-11-25", "2026-07-28"}: "added /resultType protocol", {"", "2026-07-28"}: "added /resultType", {"2025-11-25", ""}: "added /resultType",
 	} {
-		if got := strings.Join(lines(Values(before, after, Options{Versions: versions})), ","); got != want {
-			t.Errorf("%q: %s, want %s", versions, got, want)
-		}
+		assert.Equalf(t, strings.Join(lines(Values(before, after, Options{Versions: versions})), ","), want, "%q", versions)
 	}
 	info := func(v string) []byte { return []byte(`{"_meta":{"io.modelcontextprotocol/serverInfo"` + v + `}}`) }
 	for v, want := range map[[2]string]string{
@@ -80,9 +78,7 @@ func TestWhatTheProtocolDoesNotExplain(t *testing.T) {
 		{`:{}`, `:{"title":"b"}`}: "added /_meta/io.modelcontextprotocol~1serverInfo/title protocol",
 		{`:{}`, `:{},"own":1`}:    "added /_meta/own",
 	} {
-		if got := strings.Join(lines(Values(info(v[0]), info(v[1]), Options{})), ","); got != want {
-			t.Errorf("%q: %s, want %s", v, got, want)
-		}
+		assert.Equalf(t, strings.Join(lines(Values(info(v[0]), info(v[1]), Options{})), ","), want, "%q", v)
 	}
 }
 

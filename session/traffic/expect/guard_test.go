@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // One step that would make very much of little is refused before it begins.
@@ -82,9 +84,7 @@ func TestGuardChangesNothing(t *testing.T) {
 			t.Error(text, err)
 			continue
 		}
-		if got := all(q.code.Run(value)); got != want {
-			t.Errorf("%s:\n%s; want\n%s", text, got, want)
-		}
+		assert.Equalf(t, all(q.code.Run(value)), want, "%s", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -96,9 +97,7 @@ func TestSelectKeepsWholeExchanges(t *testing.T) {
 			}
 			return true
 		})
-		if got := strings.Join(append(ids, fmt.Sprintf("+%d", alone)), " "); got != c.want {
-			t.Errorf("%q, %+v: got %s, want %s", expr, c.q, got, c.want)
-		}
+		assert.Equalf(t, strings.Join(append(ids, fmt.Sprintf("+%d", alone)), " "), c.want, "%q, %+v", expr, c.q)
 	}
 }
 
@@ -121,9 +120,7 @@ func TestMerge(t *testing.T) {
 		return true
 	})
 	want := "files@there#1 4, files@here#1 4, files@there#2 4, files@here#2 4, files@there#3 4, files@here#3 4, web#1 4"
-	if s := strings.Join(got, ", "); s != want {
-		t.Errorf("got %s\nwant %s", s, want)
-	}
+	assert.Equal(t, strings.Join(got, ", "), want)
 }
 
 // What was written opens as the same bytes.
@@ -136,9 +133,7 @@ func TestWriteIsStable(t *testing.T) {
 	if n, err := export.WriteSelection(context.Background(), &second, &export.Source{Journal: j}); err != nil || n != 100 {
 		t.Fatal(n, err)
 	}
-	if first.String() != second.String() {
-		t.Errorf("got\n%s\nwant\n%s", second.String(), first.String())
-	}
+	assert.Equal(t, first.String(), second.String())
 }
 
 // An interrupt ends it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -93,9 +94,7 @@ func TestHAROfAFailedResumption(t *testing.T) {
 	if err != nil || left != "" {
 		t.Fatal(left, err)
 	}
-	if !strings.Contains(b.String(), `\"result\":{\"tools\":[]}`) {
-		t.Errorf("the answer is gone:\n%s", b.String())
-	}
+	assert.Contains(t, b.String(), `\"result\":{\"tools\":[]}`)
 }
 
 // messages are all messages of a journal, each with the exchange that it is a part of.
@@ -121,9 +120,7 @@ func TestHARRoundTrip(t *testing.T) {
 	var b bytes.Buffer
 	left, err := export.HAR(context.Background(), &b, j, nil, "1.2.3")
 	require.NoError(t, err)
-	if left != "left out, since an HTTP archive cannot hold them: 1 stderr" {
-		t.Error(left)
-	}
+	assert.Equal(t, left, "left out, since an HTTP archive cannot hold them: 1 stderr")
 	f, err := importer.Read(io.NopCloser(bytes.NewReader(b.Bytes())), "x.har")
 	require.NoError(t, err)
 	defer f.Close()
@@ -140,9 +137,7 @@ func TestHARRoundTrip(t *testing.T) {
 	})
 	want := "out POST /mcp?a=1&b=2 in 401 Unauthorized in body of 401 Unauthorized out POST /mcp?a=1&b=2 in 200 OK " +
 		"out POST /mcp?a=1&b=2 in 202 Accepted out GET /mcp in 405 Method Not Allowed out POST /mcp?a=1&b=2 in no response was recorded "
-	if heads.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", heads.String(), want)
-	}
+	assert.Equal(t, heads.String(), want)
 }
 
 // The same journal gives the same bytes.

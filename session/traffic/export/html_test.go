@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/fault"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/export"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -84,9 +85,7 @@ func TestHTML(t *testing.T) {
 		"<title>session.jsonl</title>", "2026-11-20 10:00:00", "files, web", "→ tools/call ask &lt;/script&gt;", `<span class="error">error</span>`,
 		"&#34;big&#34;: 12345678901234567890", "timed out", "401 Unauthorized", "ready",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		assert.Contains(t, text, want)
 	}
 	if !strings.Contains(text, "<h2>Findings</h2>") || left != "" {
 		t.Errorf("findings are not shown, or %q", left)
@@ -195,9 +194,7 @@ func TestE2EPageInChromium(t *testing.T) {
 	if n := number(visible); err != nil || !opened || n != 3 {
 		t.Errorf("a link does not open its row: %v, %v, %d rows are shown", opened, err, n)
 	}
-	if n := number(`performance.getEntriesByType('resource').length`); n != 0 {
-		t.Errorf("%d resources were loaded", n)
-	}
+	assert.Equalf(t, number(`performance.getEntriesByType('resource').length`), 0, "resources were loaded")
 	if shots := os.Getenv("MCPHUD_SHOTS"); shots != "" {
 		if picture, err := chromedp.Run(work, chromedp.FullScreenshot(100)); err != nil || os.WriteFile(filepath.Join(shots, "journal.png"), picture, 0o600) != nil {
 			t.Error(err)

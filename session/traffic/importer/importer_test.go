@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -106,25 +107,19 @@ func TestOwnFileCompressed(t *testing.T) {
 	w := gzip.NewWriter(&z)
 	_, _ = w.Write(b)
 	_ = w.Close()
-	if got := rows(opened(t, write(t, "s.jsonl.gz", z.String()))); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, rows(opened(t, write(t, "s.jsonl.gz", z.String()))), want)
 	f, err := importer.Read(io.NopCloser(bytes.NewReader(b)), "standard input")
 	require.NoError(t, err)
 	defer f.Close()
 	loaded(t, f)
-	if got := rows(f); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, rows(f), want)
 	// A compressed file that was cut: what is there, and why it ends.
 	f, err = importer.Read(io.NopCloser(bytes.NewReader(z.Bytes()[:z.Len()-20])), "cut.gz")
 	if err == nil {
 		defer f.Close()
 		err = f.Wait(t.Context())
 	}
-	if err == nil || !strings.Contains(err.Error(), "cut.gz") || !strings.Contains(err.Error(), "unexpected EOF") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, err, "cut.gz", "unexpected EOF")
 }
 
 // What other programs recorded becomes the entries that mcphud would have recorded: in the order of time, and linked.
@@ -211,9 +206,7 @@ func TestHTTPOfMcpsnoop(t *testing.T) {
 00.000 web out request ping  #2 ^3 pending (the header Mcp-Method says tools/list)
 00.000 web in http   # ^0  (401 Unauthorized)
 `
-	if got := rows(f); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, rows(f), want)
 }
 
 // Of a file that was cut anywhere, what is before is there; where nothing is, the error says what was expected.

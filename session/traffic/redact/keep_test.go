@@ -2,10 +2,10 @@ package redact_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -27,17 +27,12 @@ func TestArgumentsThatMayAllBeSecret(t *testing.T) {
 	arguments := `{"v_one":"a-secret-of-many-characters","password":"structuredContent","other":"result","more":"arguments","token":"q7x9z2","n":123456}`
 	out := kept(journal.Request, "vault", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"vault","arguments":`+arguments+`}}`)
 	for _, v := range []string{"a-secret", `"structuredContent"`, `"result"`, `:"arguments"`, "q7x9z2", "123456"} {
-		if strings.Contains(out, v) {
-			t.Errorf("%s is in %s", v, out)
-		}
+		assert.NotContains(t, out, v)
 	}
 	text := "the result of 123456 arguments"
 	out = kept(journal.Response, "vault", fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":%q},{"type":"text","text":"a-secret-of-many-characters of q7x9z2"}],"structuredContent":{"n":1}}}`, text))
-	if !strings.Contains(out, `,"result":{"content":`) || !strings.Contains(out, `"structuredContent":{`) || !strings.Contains(out, text) || strings.Contains(out, "a-secret") || strings.Contains(out, "q7x9z2") {
-		t.Error(out)
-	}
+	assert.Contains(t, out, `,"result":{"content":`, `"structuredContent":{`, text)
+	assert.NotContains(t, out, "a-secret", "q7x9z2")
 	out = kept(journal.Request, "other", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"other","arguments":{"a-secret-of-many-characters":1}}}`)
-	if !strings.Contains(out, `"params":{"name":"other","arguments":{"[secret-`) {
-		t.Error(out)
-	}
+	assert.Contains(t, out, `"params":{"name":"other","arguments":{"[secret-`)
 }

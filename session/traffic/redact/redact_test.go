@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/redact"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -29,9 +30,7 @@ func changed(t *testing.T, rules redact.Rules, all ...said) (out []string, repor
 	for _, s := range all {
 		before := []byte(s.body)
 		e, body := r.Change(s.e, before)
-		if string(before) != s.body {
-			t.Errorf("the body was modified: %s", before)
-		}
+		assert.Equalf(t, string(before), s.body, "the body was modified")
 		if s.e.Kind <= journal.Notification {
 			if _, err := jsonrpc.Scan(body); err != nil {
 				t.Errorf("%s is not valid any more: %v", body, err)
@@ -144,9 +143,7 @@ func TestReport(t *testing.T) {
 		"key pin: 3 in 2: /params/list/*/pin (2), and 1 more places", "key never: 0 in 0: ",
 		"value 1: 3 in 2: /params/x (2), and 1 more places",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.Equal(t, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 func TestWrongRules(t *testing.T) {
@@ -187,9 +184,7 @@ func FuzzJSON(f *testing.F) {
 func TestSecretsBeforeBrackets(t *testing.T) {
 	stderr := journal.Entry{Kind: journal.Stderr}
 	out, _ := changed(t, redact.Rules{}, said{stderr, "Config(password=hunter2)"}, said{stderr, "no user hunter2 here"}, said{stderr, "DB_PASSWORD=aB)Y8kQ2m"})
-	if all := strings.Join(out, "\n"); strings.Contains(all, "hunter2") || strings.Contains(all, "Y8kQ2m") || strings.Contains(all, "aB") {
-		t.Error(all)
-	}
+	assert.NotContains(t, strings.Join(out, "\n"), "hunter2", "Y8kQ2m", "aB")
 }
 
 // What is called like a secret is taken out of texts too: of stderr, of a command line, of JSON in the middle of a text.

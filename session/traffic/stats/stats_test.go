@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/traffic/stats"
 	"github.com/mcphud/mcphud/session/wire/journal"
@@ -167,9 +168,7 @@ func TestLanes(t *testing.T) {
 	}
 	from := s.at.UnixNano()
 	w := stats.Window{From: from, To: from + int64(40*time.Second), Columns: 40, Now: from + int64(35*time.Second)}
-	if got := bars(all[0].View(w, 4)); got != "0:0-10/1 1:5-15/2 0:30-31/1 " {
-		t.Errorf("the bars of a are %s", got)
-	}
+	assert.Equalf(t, bars(all[0].View(w, 4)), "0:0-10/1 1:5-15/2 0:30-31/1 ", "the bars of a")
 	if v := all[0].View(w, 1); v.Hidden != 1 || bars(v) != "0:0-10/1 0:30-31/1 " {
 		t.Errorf("on one row: %s, %d hidden", bars(v), v.Hidden)
 	}
@@ -177,16 +176,12 @@ func TestLanes(t *testing.T) {
 	if bars(b) != "0:20-35/0 1:22-35/0 " || len(b.Marks) != 1 || b.Marks[0] != (stats.Mark{Row: 0, Column: 22, Round: true}) {
 		t.Errorf("b: %s %+v", bars(b), b.Marks)
 	}
-	if got := bars(all[2].View(w, 4)); got != "0:1-6/1 " {
-		t.Errorf("the span is %s", got)
-	}
+	assert.Equalf(t, bars(all[2].View(w, 4)), "0:1-6/1 ", "the span")
 	if m := all[0].View(w, 4).Marks; len(m) != 1 || m[0] != (stats.Mark{Row: 1, Column: 7}) {
 		t.Errorf("marks %+v", m)
 	}
 	part := stats.Window{From: from + int64(12*time.Second), To: from + int64(13*time.Second), Columns: 10, Now: w.Now}
-	if got := bars(all[0].View(part, 4)); got != "0:0-10/2 " {
-		t.Errorf("within a call: %s", got)
-	}
+	assert.Equalf(t, bars(all[0].View(part, 4)), "0:0-10/2 ", "within a call")
 	if first, last := l.Range(); first != from || last != from+int64(31*time.Second) {
 		t.Errorf("from %d to %d", first-from, last-from)
 	}
@@ -200,9 +195,7 @@ func TestLanesLeaveStreamsOut(t *testing.T) {
 	var l stats.Lanes
 	l.Update(t.Context(), s.Journal)
 	from, to := l.Range()
-	if got := bars(l.All()[0].View(stats.Window{From: from, To: to, Columns: 10, Now: to}, 1)); got != "0:0-10/1 " {
-		t.Errorf("the bars are %s", got)
-	}
+	assert.Equalf(t, bars(l.All()[0].View(stats.Window{From: from, To: to, Columns: 10, Now: to}, 1)), "0:0-10/1 ", "the bars")
 }
 
 // Of many calls a lane has their number in each column; they add up to what there is.
@@ -253,7 +246,5 @@ func TestLanesDrop(t *testing.T) {
 			t.Fatalf("call %d is %v, its request %s", c.Seq, c.State, e.Status)
 		}
 	}
-	if n.Total().Calls != 20_000 {
-		t.Errorf("%d calls were counted", n.Total().Calls)
-	}
+	assert.Equalf(t, n.Total().Calls, 20_000, "calls were counted")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -74,9 +75,7 @@ func TestTimesAreAnything(t *testing.T) {
 			body := fmt.Sprintf(`{"trace":%q,"span":%q,"parent":%q,"name":"x","kind":"server","start":%d,"end":%d,"status":"ok"}`, traceID, id(10+i), id(1), times[0], times[1])
 			r.Append(journal.Entry{Kind: journal.Span, Hop: hop, Server: "s", Trace: traceID, Time: noon}, []byte(body))
 		}
-		if n := count(t, r.tree()); n != 5 {
-			t.Errorf("%v: %d nodes", times, n)
-		}
+		assert.Equalf(t, count(t, r.tree()), 5, "%v: nodes", times)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
@@ -145,9 +146,7 @@ func TestTreeOfADelegatedCall(t *testing.T) {
 	r := newRig(t)
 	delegated(r, nil)
 	tree := r.tree()
-	if got := drawn(tree); got != delegatedTree {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, drawn(tree), delegatedTree)
 	call := tree.Roots[0]
 	if !call.Call || call.Frames != 1 || call.Tries != 1 || call.Request < 100 || call.Response != 36 || call.Status() != journal.OK {
 		t.Errorf("%+v", call)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestAVariableThatStderrAsksFor(t *testing.T) {
@@ -113,9 +114,7 @@ func TestInstalls(t *testing.T) {
 		"node server.js": false, "sleep 40": false,
 	} {
 		words := strings.Fields(command)
-		if got := Installs(words[0], words[1:]); got != want {
-			t.Errorf("%s: %v", command, got)
-		}
+		assert.Equalf(t, Installs(words[0], words[1:]), want, "%s", command)
 	}
 	if !Installs("sh", []string{"-c", "exec npx -y x"}) {
 		t.Error("npx in a shell's command line is not seen")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
@@ -44,9 +45,7 @@ func TestBudgetMillionFrames(t *testing.T) {
 				}
 				return true
 			})
-			if n != frames/50 {
-				t.Errorf("%d entries of a tool", n)
-			}
+			assert.Equalf(t, n, frames/50, "entries of a tool")
 		})
 	}), time.Second)
 	budget.Ceiling(t, "1,000,000 bodies read", budget.Time(func() {

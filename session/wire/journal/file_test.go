@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestFileIsPrivateMaskedJSONL(t *testing.T) {
@@ -66,11 +67,7 @@ func TestFileIsPrivateMaskedJSONL(t *testing.T) {
 
 func TestFileThatCannotBeOpened(t *testing.T) {
 	j := New(Options{File: t.TempDir()})
-	if err := j.Err(); err == nil || !strings.Contains(err.Error(), "journal file") {
-		t.Errorf("Err: %v", err)
-	}
-	if j.Append(Entry{Kind: State}, nil) != 1 {
-		t.Error("the journal does not work without its file")
-	}
+	assert.ErrorContains(t, j.Err(), "journal file")
+	assert.Equalf(t, j.Append(Entry{Kind: State}, nil), 1, "the journal does not work without its file")
 	_ = j.Close()
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -149,9 +150,7 @@ func TestSpilledBodiesReadBack(t *testing.T) {
 	if _, err := j.Body(1); !errors.Is(err, ErrNoBody) {
 		t.Errorf("a spilled body after Close: %v", err)
 	}
-	if j.Append(Entry{}, nil) != 0 {
-		t.Error("Append after Close recorded something")
-	}
+	assert.Equalf(t, j.Append(Entry{}, nil), 0, "Append after Close recorded something")
 }
 
 // One body of a good part of the share leaves memory soon: it would else stay there until much more came.
@@ -263,9 +262,7 @@ func TestHostileMetadataIsClipped(t *testing.T) {
 	if len(e.Method) > maxMeta+8 || len(e.ID) > maxMeta+8 || len(e.Note) > maxMeta+8 {
 		t.Errorf("kept %d, %d, %d bytes", len(e.Method), len(e.ID), len(e.Note))
 	}
-	if a := get(t, j, j.Append(Entry{Dir: Out, Kind: Response, ID: long}, nil)); a.Peer != q {
-		t.Error("a clipped id does not link")
-	}
+	assert.Equalf(t, get(t, j, j.Append(Entry{Dir: Out, Kind: Response, ID: long}, nil)).Peer, q, "a clipped id does not link")
 }
 
 func TestDiskFailureKeepsTheJournalGoing(t *testing.T) {
@@ -287,9 +284,7 @@ func TestDiskFailureKeepsTheJournalGoing(t *testing.T) {
 	if j.mem > 2<<10+100 {
 		t.Errorf("%d bytes in memory", j.mem)
 	}
-	if err := j.Close(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
-		t.Errorf("Close: %v", err)
-	}
+	assert.ErrorContains(t, j.Close(), "TMPDIR")
 }
 
 func TestConcurrentUse(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // write makes a journal file of a session, and returns the journal that wrote it.
@@ -80,9 +81,7 @@ func TestEntriesOfAnExchangeHaveItsRoot(t *testing.T) {
 	}
 	n := 0
 	j.Each(3, func(e *Entry) bool { n++; return e.Seq < 6 })
-	if n != 3 {
-		t.Errorf("Each went on after false: %d", n)
-	}
+	assert.Equalf(t, n, 3, "Each went on after false")
 }
 
 // Peers write a string with escapes of their own: an id and a progress token are what they mean.
@@ -193,9 +192,7 @@ func TestOpenShowsWhatWasWritten(t *testing.T) {
 			}
 		}
 	}
-	if seq := j.Append(Entry{Kind: State, Note: "looked at"}, nil); seq != uint64(j.Len()) {
-		t.Error("nothing can be appended")
-	}
+	assert.Equalf(t, j.Append(Entry{Kind: State, Note: "looked at"}, nil), uint64(j.Len()), "nothing can be appended")
 }
 
 func TestOpenFollowsAFileThatGrows(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -33,9 +34,7 @@ func TestStatus(t *testing.T) {
 	for text, want := range map[string]string{"exit 3": "exited with status 3", "exit 0": "exited with status 0", "kill -KILL $$": "was ended by signal killed"} {
 		p, _ := start(t, text)
 		<-p.Exited()
-		if got := p.Reap(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, p.Reap(), want, "%s", text)
 		p.Signal(Kill) // its number may be somebody else's: nothing happens
 	}
 }
@@ -54,9 +53,7 @@ func TestGroupEnds(t *testing.T) {
 	}
 	p.Signal(Kill)
 	<-p.Exited()
-	if got := p.Reap(); got != "was ended by signal killed" {
-		t.Error(got)
-	}
+	assert.Equal(t, p.Reap(), "was ended by signal killed")
 	if _, err := out.ReadString('\n'); err == nil { // the pipe ends when nobody has it open any more
 		t.Error("something of the group still writes")
 	}
@@ -75,9 +72,7 @@ func TestFiltered(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(strings.Join(env, "\n"), "secret") {
-		t.Error("a secret is inherited")
-	}
+	assert.NotContains(t, strings.Join(env, "\n"), "secret")
 	if env := Environment(nil); !slices.Contains(env, "AGENT_TOKEN=secret") {
 		t.Error("Environment leaves variables out")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -126,9 +127,7 @@ func TestLateProgress(t *testing.T) {
 	for token, want := range map[string]string{"1": "late: the request failed", "7": "no pending request has this progress token"} {
 		m.Frame([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":1}}`))
 		all := j.Snapshot(0, nil)
-		if got := all[len(all)-1].Note; got != want {
-			t.Errorf("token %s: %q, want %q", token, got, want)
-		}
+		assert.Equalf(t, all[len(all)-1].Note, want, "token %s", token)
 	}
 	if err := m.Close(&failure.Error{}); err != nil {
 		t.Error(err)
@@ -155,9 +154,7 @@ func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
 	m.mu.Lock()
 	causes := len(m.serving[`"q"`].causes)
 	m.mu.Unlock()
-	if causes != 0 {
-		t.Errorf("%d calls are said to have caused it", causes)
-	}
+	assert.Equalf(t, causes, 0, "calls are said to have caused it")
 	m.fail(ids[1], &failure.Error{Kind: failure.Protocol})
 	ctx := <-asked
 	if ctx.Err() != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // all reads everything: events as "name=data", errors as "!…".
@@ -60,9 +62,7 @@ func TestStandard(t *testing.T) {
 			if strings.Contains(in, "😀") || strings.Contains(in, "\xef") {
 				max = 20
 			}
-			if got := strings.Join(all(NewReader(wrap(strings.NewReader(in)), max, 20)), "|"); got != want {
-				t.Errorf("%s %q:\n got %q\nwant %q", name, in, got, want)
-			}
+			assert.Equalf(t, strings.Join(all(NewReader(wrap(strings.NewReader(in)), max, 20)), "|"), want, "%s %q", name, in)
 		}
 	}
 }

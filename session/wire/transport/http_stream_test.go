@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -42,9 +43,7 @@ func TestS5_StreamAnswer(t *testing.T) {
 	if got := p.got.all(); strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("frames: %q", got)
 	}
-	if bad := p.journal(journal.Bad); !strings.Contains(bad, `"odd"`) {
-		t.Errorf("the odd event is not in the journal: %q", bad)
-	}
+	assert.Contains(t, p.journal(journal.Bad), `"odd"`)
 }
 
 // A connection whose stream has ended is used again.
@@ -135,9 +134,7 @@ func TestS5_CutStreamIsResumed(t *testing.T) {
 	if err := p.send(t, call("1", "tools/call")); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(p.got.all(), "|"); got != note1+"|"+note1+"|"+answer1 {
-		t.Errorf("frames: %s", got)
-	}
+	assert.Equalf(t, strings.Join(p.got.all(), "|"), note1+"|"+note1+"|"+answer1, "frames")
 	if got := strings.Join(gets, "|"); got != "a-2 text/event-stream|a-2 text/event-stream|a-3 text/event-stream" {
 		t.Errorf("resumed with %s", got)
 	}
@@ -199,9 +196,7 @@ func TestS5_ListeningStream(t *testing.T) {
 	if !errors.Is(p.got.lost, ErrSessionLost) {
 		t.Errorf("lost: %v", p.got.lost)
 	}
-	if got := strings.Join(p.got.all(), "|"); got != answer1+"|"+note1+"|"+serverAsks+"|"+note1 {
-		t.Errorf("frames: %s", got)
-	}
+	assert.Equalf(t, strings.Join(p.got.all(), "|"), answer1+"|"+note1+"|"+serverAsks+"|"+note1, "frames")
 	if len(p.got.broken) != 1 {
 		t.Errorf("broken: %v", p.got.broken)
 	}
@@ -279,9 +274,7 @@ func TestStreamIsResumedAfterRetry(t *testing.T) {
 		if err := tr.Send(t.Context(), call("1", "tools/call")); err != nil {
 			t.Error(err)
 		}
-		if got := strings.Join(resumed, ", "); got != "700ms 1, 800ms 1b" {
-			t.Error(got)
-		}
+		assert.Equal(t, strings.Join(resumed, ", "), "700ms 1, 800ms 1b")
 		if err := tr.Close(); err != nil {
 			t.Error(err)
 		}

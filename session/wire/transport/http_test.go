@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -196,13 +197,9 @@ func TestS5_JSONAnswerAndHeaders(t *testing.T) {
 	}
 	log := p.journal(journal.HTTP)
 	for _, want := range []string{"POST " + s.URL + "/mcp?api_key=*** HTTP/1.1", "Authorization: Bearer ***", "X-Mine: 1", "HTTP/1.1 200 OK", "Set-Cookie: ***"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the journal lacks %q:\n%s", want, log)
-		}
+		assert.Contains(t, log, want)
 	}
-	if strings.Contains(log, "secret-") {
-		t.Errorf("a secret is in the journal:\n%s", log)
-	}
+	assert.NotContains(t, log, "secret-")
 }
 
 // Each status on a request: the kind that decides the exit code, the body, and the headers.
@@ -426,9 +423,7 @@ func TestS5_Redirects(t *testing.T) {
 	if err := at("/away?api_key=secret"); err != nil {
 		t.Error(err)
 	}
-	if to := elsewhere.Get("Referer"); to != "" {
-		t.Errorf("another origin is told the URL that redirected, its key included: %s", to)
-	}
+	assert.Equalf(t, elsewhere.Get("Referer"), "", "another origin is told the URL that redirected, its key included")
 	for name := range headers {
 		if elsewhere.Get(name) != "" {
 			t.Errorf("%s went to another origin", name)
@@ -622,8 +617,6 @@ func TestLargeFramesAnswer(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"m","params":{"id":17,"x":"` + pad + `"}}`:      false,
 		`{"jsonrpc":"2.0","id":17` + pad:                                           false,
 	} {
-		if got := answeredBy([]byte(frame), m); got != want {
-			t.Errorf("%.60s…: %v, want %v", frame, got, want)
-		}
+		assert.Equalf(t, answeredBy([]byte(frame), m), want, "%.60s…", frame)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -165,9 +166,7 @@ func TestNamedProxy(t *testing.T) {
 			} else if asked := c.proxy.requests()[before:]; err != nil || len(asked) != 1 || asked[0] != c.asked {
 				t.Errorf("asked %q: %v", asked, err)
 			}
-			if j := p.journal(journal.HTTP); strings.Contains(j, "hunter") {
-				t.Errorf("a password is in the journal: %s", j)
-			}
+			assert.NotContains(t, p.journal(journal.HTTP), "hunter")
 		})
 	}
 }
@@ -241,9 +240,7 @@ func TestProxyOverTLS(t *testing.T) {
 		err := httpPeer(t, config.Server{URL: "https://mcp.example/mcp", CA: ca, Proxy: p.URL}).send(t, call("1", "ping"))
 		fails(t, err, failure.Transport, "the proxy does not answer", "certificate")
 	}
-	if len(p.requests()) != 0 {
-		t.Error("a proxy was used that nobody vouches for")
-	}
+	assert.Equalf(t, len(p.requests()), 0, "a proxy was used that nobody vouches for")
 }
 
 // A SOCKS proxy is given the name of the host.
@@ -342,9 +339,7 @@ func TestClientCertificate(t *testing.T) {
 				return
 			}
 			fails(t, err, failure.Transport, c.words...)
-			if failure.RemedyOf(err) != failure.GiveCertificate {
-				t.Errorf("%q", failure.RemedyOf(err))
-			}
+			assert.Equal(t, failure.RemedyOf(err), failure.GiveCertificate)
 		})
 	}
 	n, err := NewNetwork(config.Server{URL: s.URL, ClientCert: me.Cert, ClientKey: me.Key, Insecure: true})
@@ -407,9 +402,7 @@ func TestInsecure(t *testing.T) {
 	if err := p.send(t, call("1", "ping")); err != nil {
 		t.Error(err)
 	}
-	if j := p.journal(journal.HTTP); !strings.Contains(j, "200 OK, HTTP/2: HTTP/2.0 200 OK") {
-		t.Errorf("the journal does not say which HTTP it was: %s", j)
-	}
+	assert.Contains(t, p.journal(journal.HTTP), "200 OK, HTTP/2: HTTP/2.0 200 OK")
 	away := httptest.NewUnstartedServer(http.RedirectHandler(there.URL, http.StatusTemporaryRedirect))
 	away.StartTLS()
 	t.Cleanup(away.Close)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Why a sandbox cannot be is the error of the start, with what to do.
@@ -64,13 +65,9 @@ func TestX5b_SandboxHasItsOwnEnvironment(t *testing.T) {
 	}
 	shut := run(&confine.Rules{})
 	for _, want := range []string{"GIVEN=given-value", "PATH=", "HOME=", "mcphud-sandbox-"} {
-		if !strings.Contains(shut, want) {
-			t.Errorf("no %s in %s", want, shut)
-		}
+		assert.Contains(t, shut, want)
 	}
 	for _, bad := range []string{"exported-value", "/home/somebody"} {
-		if strings.Contains(shut, bad) {
-			t.Errorf("%s is in %s", bad, shut)
-		}
+		assert.NotContains(t, shut, bad)
 	}
 }

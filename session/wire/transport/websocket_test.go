@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -105,9 +106,7 @@ func TestP14_WebSocketCarriesFramesByteForByte(t *testing.T) {
 		t.Errorf("the server saw %v", said)
 	}
 	for name, want := range map[string]string{"Sec-Websocket-Protocol": "mcp", "Origin": "", "Authorization": "Bearer s3cret", "Host": "inner.example", "Sec-Websocket-Extensions": ""} {
-		if got := seen.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, seen.Get(name), want, "%s", name)
 	}
 	if log := p.journal(journal.HTTP); strings.Contains(log, "s3cret") || !strings.Contains(log, "101 Switching Protocols") {
 		t.Errorf("journalled:\n%s", log)
@@ -273,9 +272,7 @@ func TestSecureWebSocketTrustsTheNamedCertificate(t *testing.T) {
 			p.got.await(t, "a frame", func() bool { return len(p.got.frames) == 1 })
 		}
 	}
-	if got := fmt.Sprint(Kinds(config.Server{URL: url}), Kinds(config.Server{URL: url, Transport: config.Auto})); got != "[ws] [ws]" {
-		t.Error(got)
-	}
+	assert.Equal(t, fmt.Sprint(Kinds(config.Server{URL: url}), Kinds(config.Server{URL: url, Transport: config.Auto})), "[ws] [ws]")
 }
 
 // Close may come while the WebSocket is being opened: nothing is left of it, and no frame arrives afterwards.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -60,9 +61,7 @@ func TestSocketIsPrivateAndNobodyElses(t *testing.T) {
 		t.Errorf("our own: %v", err)
 	}
 	stranger := func(int) (int, error) { return os.Getuid() + 1, nil }
-	if err := checkUser(c, stranger, os.Getuid()); err == nil || !strings.Contains(err.Error(), fmt.Sprint(os.Getuid()+1)) {
-		t.Errorf("a stranger: %v", err)
-	}
+	assert.ErrorContains(t, checkUser(c, stranger, os.Getuid()), fmt.Sprint(os.Getuid()+1))
 	broken := func(int) (int, error) { return os.Getuid(), os.ErrInvalid }
 	if err := checkUser(c, broken, os.Getuid()); err == nil {
 		t.Error("one who cannot be asked is let in")

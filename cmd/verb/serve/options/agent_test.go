@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/cmd/cli/settings"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // settled resolves one command line in made-up sources.
@@ -224,9 +225,8 @@ func TestA4_ToolsOfTheSettingsFile(t *testing.T) {
 		t.Errorf("%+v shown as %s; %s%s", s.tools, r.Of("tools").Value, warned, failed)
 	}
 	_, _, _, failed = settled(t, nil, nil, "tools:\n- {name: a, command: x}\n- name: b\n  env: {KEY: hunter2}\n")
-	if !strings.Contains(failed, AgentFile+":3:") || !strings.Contains(failed, "tool b has no command") || strings.Contains(failed, "hunter2") {
-		t.Error(failed)
-	}
+	assert.Contains(t, failed, AgentFile+":3:", "tool b has no command")
+	assert.NotContains(t, failed, "hunter2")
 	s, _, _, _ = settled(t, nil, nil, "tools: [{name: a, command: /nowhere/at/all}]\n")
 	if _, err := s.Options(slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "/nowhere/at/all") {
 		t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/report/ignore"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func write(t *testing.T, path, content string) string {
@@ -72,9 +73,7 @@ severity:
 	l.Apply(r, time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC))
 	want := "lint/no-title=info/goes away, lint/no-title=info/is being written, lint/no-desc=warning/, cost/y=error/none of ours, " +
 		"lint/no-title 1, lint/* 1, cost/x 0unused, fuzz/x 0, * 1"
-	if got := state(r); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	assert.Equal(t, state(r), want)
 	if want := (check.Counts{Warning: 1, Ignored: 3}); r.Counts != want {
 		t.Errorf("%+v", r.Counts)
 	}
@@ -151,13 +150,9 @@ func TestFind(t *testing.T) {
 	below := filepath.Join(dir, "repo", "a", "b")
 	require.NoError(t, os.MkdirAll(below, 0o755))
 	write(t, filepath.Join(dir, ".mcphud", "check.yaml"), "") // of another project
-	if got := ignore.Find(below); got != "" {
-		t.Error(got)
-	}
+	assert.Equal(t, ignore.Find(below), "")
 	want := write(t, filepath.Join(dir, "repo", ".mcphud", "check.yaml"), "")
-	if got := ignore.Find(below); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	assert.Equal(t, ignore.Find(below), want)
 }
 
 func TestMatch(t *testing.T) {
@@ -178,9 +173,7 @@ func TestMatch(t *testing.T) {
 		{"a[b]", "a[b]", true},
 		{strings.Repeat("*a", 50) + "b", strings.Repeat("a", 20_000), false}, // ends soon
 	} {
-		if got := ignore.Match(c.pattern, c.s); got != c.want {
-			t.Errorf("%q, %.20q: %v", c.pattern, c.s, got)
-		}
+		assert.Equalf(t, ignore.Match(c.pattern, c.s), c.want, "%q, %.20q", c.pattern, c.s)
 	}
 }
 
@@ -195,9 +188,7 @@ func TestBaseline(t *testing.T) {
 		return fmt.Sprintf(`{"fingerprint":"of %s %s","rule":"%s","severity":"error","place":"%s","message":"of %s %s"}`, rule, place, rule, place, rule, place)
 	}
 	want := "{\"version\":1,\"findings\":[\n" + entry("fuzz/z", "tool x", "") + ",\n" + entry("lint/a", "tool <x>", "") + ",\n" + entry("lint/a", "tool <x>", "") + ",\n" + entry("lint/b", "tool y", "") + "\n]}\n"
-	if string(raw) != want {
-		t.Errorf("got\n%swant\n%s", raw, want)
-	}
+	assert.Equal(t, string(raw), want)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
@@ -229,9 +220,7 @@ func TestBaseline(t *testing.T) {
 	for _, k := range next.Known {
 		rules = append(rules, k.Rule)
 	}
-	if got := strings.Join(rules, " "); got != "fuzz/z lint/a lint/a lint/a lint/d" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(rules, " "), "fuzz/z lint/a lint/a lint/a lint/d")
 }
 
 // The baseline of several servers has the findings of each by its name: what one server has is new at another.
@@ -249,9 +238,7 @@ func TestBaselineOfSeveral(t *testing.T) {
 		return fmt.Sprintf(`{"fingerprint":"of %s %s","rule":"%s","severity":"error","place":"%s","message":"of %s %s"}`, rule, place, rule, place, rule, place)
 	}
 	want := "{\"version\":2,\"servers\":{\n\"none\":[],\n\"one\":[\n" + entry("lint/a", "tool x") + ",\n" + entry("lint/b", "tool y") + "\n],\n\"two\":[\n" + entry("lint/a", "tool x") + "\n]\n}}\n"
-	if string(raw) != want {
-		t.Errorf("got\n%swant\n%s", raw, want)
-	}
+	assert.Equal(t, string(raw), want)
 	b, err := ignore.ReadBaseline(path)
 	if err != nil || b.Count() != 3 {
 		t.Fatal(b, err)

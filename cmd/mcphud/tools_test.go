@@ -9,6 +9,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/check/cost"
+	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What tools list says of a tool is what check says of it.
@@ -36,7 +38,12 @@ func TestToolsCost(t *testing.T) {
 	if len(lines) != len(got.Tools)+3 || !slices.Equal(strings.Fields(lines[0]), []string{"tool", "bytes", "tokens", "share", "description", "schema"}) || !strings.HasPrefix(lines[1], got.Tools[0].Name+" ") || !strings.Contains(o.out, cost.Estimate) {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}
-	if o := mcphud(t, "tools", "list", "--cost", "--all"); o.code != cli.ExitFailure || !strings.Contains(o.stderr, "--cost is of one server") {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
+	mcphud(t, "tools", "list", "--cost", "--all").exits(t, cli.ExitFailure, "--cost is of one server")
+}
+
+// What --example prints is what a call takes.
+func TestToolsShowExample(t *testing.T) {
+	example := mcphud(t, fake(t, behave.Good, "tools", "show", "add", "--example")...).ok(t)
+	assert.Equalf(t, example, `{"a":0,"b":0}`+"\n", "the example")
+	mcphud(t, fake(t, behave.Good, "tools", "call", "add", "--args", example)...).ok(t)
 }
