@@ -16,7 +16,7 @@ type reluctant struct {
 	refused atomic.Bool
 }
 
-func (r *reluctant) insert(ctx context.Context, task *record) (bool, error) {
+func (r *reluctant) insert(ctx context.Context, task *record) error {
 	<-r.take
 	return r.Table.insert(ctx, task)
 }

@@ -155,7 +155,7 @@ func (s *Service) keep(t *task) error {
 		r.State = running
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), awaitServer+statementTimeout)
-	inserted, err := s.table.insert(ctx, r)
+	err := s.table.insert(ctx, r)
 	cancel()
 	switch {
 	case err != nil && s.table.isShared():
@@ -166,7 +166,7 @@ func (s *Service) keep(t *task) error {
 		return errNotSaved(err)
 	case err != nil:
 		s.o.Logger.Error("cannot save a task: it is in memory only", "err", err)
-	case inserted:
+	default:
 		s.mu.Lock()
 		t.inserted = true
 		add(s.own, t.rec.Owner.Tenant, usage{tasks: -1})

@@ -245,12 +245,12 @@ func (k *kvTable) get(ctx context.Context, id string) (r *record, err error) {
 	return k.full(ctx, h, inline)
 }
 
-func (k *kvTable) insert(ctx context.Context, r *record) (kept bool, err error) {
+func (k *kvTable) insert(ctx context.Context, r *record) (err error) {
 	defer k.explain(&err)
 	h := headerOf(r)
 	value, err := encode(h, nil)
 	if err != nil {
-		return false, err
+		return err
 	}
 	until := time.NewTimer(k.await)
 	defer until.Stop()
@@ -259,7 +259,7 @@ func (k *kvTable) insert(ctx context.Context, r *record) (kept bool, err error) 
 		rev, err := k.create(ctx, r.ID, value)
 		if err == nil {
 			k.index.set(h, rev, false)
-			return true, nil
+			return nil
 		}
 		select {
 		case <-changed:
@@ -267,15 +267,15 @@ func (k *kvTable) insert(ctx context.Context, r *record) (kept bool, err error) 
 		default:
 		}
 		if away = away || !k.conn.Up(); !away {
-			return false, err
+			return err
 		}
 		select {
 		case <-k.conn.Changed():
 		case <-time.After(pause): // one that is just back is not ready at once
 		case <-until.C:
-			return false, err
+			return err
 		case <-ctx.Done():
-			return false, err
+			return err
 		}
 	}
 }

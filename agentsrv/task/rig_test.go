@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -54,6 +55,11 @@ type options struct {
 	tenant bool   // take the tenant from the header X-Tenant, and the principal from X-Principal
 }
 
+// full is a table that takes no new tasks.
+type full struct{ Table }
+
+func (full) insert(context.Context, *record) error { return errors.New("full") }
+
 func newRig(t *testing.T, o options) *rig {
 	t.Helper()
 	db, err := store.Open(o.store)
@@ -65,7 +71,7 @@ func newRig(t *testing.T, o options) *rig {
 	o.queue.Logger, o.tasks.Logger, o.tasks.Table = quiet, cmp.Or(o.tasks.Logger, quiet), SQL(db)
 	switch {
 	case o.memory:
-		o.tasks.Table = nil
+		o.tasks.Table = full{SQL(db)}
 	case o.table != nil:
 		o.tasks.Table = o.table
 	}

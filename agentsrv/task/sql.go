@@ -149,7 +149,7 @@ func (t *sqlTable) expire(ctx context.Context) (first time.Time, err error) {
 	return first, nil
 }
 
-func (t *sqlTable) insert(ctx context.Context, r *record) (bool, error) {
+func (t *sqlTable) insert(ctx context.Context, r *record) error {
 	head, err := encode(headerOf(r), nil)
 	if err == nil {
 		_, err = t.db.ExecContext(ctx, `INSERT INTO task_records (id, principal, tenant, session, origin, updated, expires, state, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -158,7 +158,7 @@ func (t *sqlTable) insert(ctx context.Context, r *record) (bool, error) {
 	if err == nil {
 		t.account(r.Owner.Tenant, usage{tasks: 1, open: number(t.isShared())})
 	}
-	return err == nil, err
+	return err
 }
 
 func number(b bool) int {

@@ -22,8 +22,8 @@ type Table interface {
 	count(ctx context.Context) error
 	// usageByTenant is what there is of each tenant.
 	usageByTenant() map[string]usage
-	// insert keeps a new task; false where nothing is kept.
-	insert(ctx context.Context, r *record) (bool, error)
+	// insert keeps a new task.
+	insert(ctx context.Context, r *record) error
 	// update keeps how far a task is; errOver if it is over.
 	update(ctx context.Context, r *record) error
 	// settle ends a task, and returns how it ended: like r, unless it had already, or nil if it is not there any more.
@@ -77,28 +77,3 @@ var errOver = errors.New("the task is over")
 func statement() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), statementTimeout)
 }
-
-// nowhere is a table that keeps nothing.
-type nowhere struct{ Table }
-
-func (nowhere) open(context.Context, string, listener) error { return nil }
-
-func (nowhere) close() {}
-
-func (nowhere) isShared() bool { return false }
-
-func (nowhere) now() time.Time { return time.Now() }
-
-func (nowhere) count(context.Context) error { return nil }
-
-func (nowhere) usageByTenant() map[string]usage { return nil }
-
-func (nowhere) insert(context.Context, *record) (bool, error) { return false, nil }
-
-func (nowhere) get(context.Context, string) (*record, error) { return nil, nil }
-
-func (nowhere) list(context.Context, owner, int64, int) ([]*record, int64, error) { return nil, 0, nil }
-
-func (nowhere) evict(context.Context, string, time.Time) (bool, error) { return false, nil }
-
-func (nowhere) expire(context.Context) (first time.Time, err error) { return first, nil }

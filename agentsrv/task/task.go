@@ -55,7 +55,7 @@ type Policy struct {
 
 // Options of a Service. Zero values are the defaults.
 type Options struct {
-	Table     Table         // keeps tasks over a restart; nil keeps them in memory
+	Table     Table         // keeps tasks over a restart; required
 	Default   Policy        // for tools that declare nothing
 	TaskAfter time.Duration // after which a modern call that may become a task does; 250 ms
 	TTL       time.Duration // how long a task is kept if its client does not say; 1 h
@@ -105,9 +105,6 @@ func New(o Options) *Service {
 	o.Fresh = cmp.Or(o.Fresh, time.Minute)
 	o.Gone = cmp.Or(o.Gone, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	if o.Table == nil {
-		o.Table = nowhere{}
-	}
 	return &Service{
 		o: o, table: o.Table, replica: rand.Text(), stop: make(chan struct{}),
 		tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, own: map[string]usage{},

@@ -31,55 +31,104 @@ const (
 // askTools ask one thing and say what was answered.
 func (f *Features) askTools() []server.ServerTool {
 	return []server.ServerTool{
-		kit.Tool("test_sampling", "Sampling", "Asks the client's model for a completion of the prompt.", kit.ReadOnly, kit.Args(sample),
-			`{"type":"object","properties":{"prompt":{"type":"string","description":"The prompt to send to the LLM"}},"required":["prompt"]}`, ""),
+		kit.Tool("test_sampling", "Sampling", "Asks the client's model for a completion of the prompt.", kit.ReadOnly,
+			kit.Args(func(ctx context.Context, r mcp.CallToolRequest, in struct{ Prompt string }) (*mcp.CallToolResult, error) {
+				return completion("completion", in.Prompt, 100, "LLM response: ").put(ctx, r)
+			}), `{"type":"object","properties":{"prompt":{"type":"string","description":"The prompt to send to the LLM"}},"required":["prompt"]}`, ""),
 		kit.Tool("test_elicitation", "Elicitation", "Asks the user for a name and an address in a form.", kit.ReadOnly,
-			elicit("contact", contactForm, "User response", messageOf),
-			`{"type":"object","properties":{"message":{"type":"string","description":"The message to show the user"}},"required":["message"]}`, ""),
+			kit.Args(func(ctx context.Context, r mcp.CallToolRequest, in struct{ Message string }) (*mcp.CallToolResult, error) {
+				return form("contact", in.Message, contactForm, contentOf("User response")).put(ctx, r)
+			}), `{"type":"object","properties":{"message":{"type":"string","description":"The message to show the user"}},"required":["message"]}`, ""),
 		tool("test_elicitation_sep1034_defaults", "Elicitation with defaults", "Asks with a form that has a default value for each primitive type.",
-			elicit("defaults", defaultsForm, "Elicitation completed", said("Please review and update the form fields with defaults"))),
+			form("defaults", "Please review and update the form fields with defaults", defaultsForm, contentOf("Elicitation completed")).put),
 		tool("test_elicitation_sep1330_enums", "Elicitation with choices", "Asks with a form that has each kind of choice: one or several, with and without titles.",
-			elicit("enums", enumsForm, "Elicitation completed", said("Please select options from the enum fields"))),
+			form("enums", "Please select options from the enum fields", enumsForm, contentOf("Elicitation completed")).put),
 		tool("test_streaming_elicitation", "Elicitation after progress", "Reports progress, and then asks the user to confirm.", askAfterProgress),
-		tool("test_elicitation_url", "Elicitation by URL", "Asks the user to open an address in the browser.", visit),
-		tool("test_missing_capability", "Missing capability", "Needs the client's model, and refuses a client that does not declare sampling.", missing),
+		tool("test_elicitation_url", "Elicitation by URL", "Asks the user to open an address in the browser.", visit.put),
+		tool("test_missing_capability", "Missing capability", "Needs the client's model, and refuses a client that does not declare sampling.",
+			completion("completion", "Say that sampling works.", 50, "LLM response: ").put),
 	}
 }
 
-func said(message string) func(mcp.CallToolRequest) (string, *mcp.CallToolResult) {
-	return func(mcp.CallToolRequest) (string, *mcp.CallToolResult) { return message, nil }
+// question is what a tool asks its client, before it can answer by what said makes of the responses.
+type question struct {
+	needs capability
+	ask   func(b *server.InputRequestBuilder)
+	said  func(in mcp.InputResponses) (answer string, ok bool)
 }
 
-func messageOf(r mcp.CallToolRequest) (string, *mcp.CallToolResult) {
-	var in struct{ Message string }
-	if bad := kit.Arguments(r, &in); bad != nil {
-		return "", bad
+// put answers a call with what was said, or asks.
+func (q question) put(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if s, ok := q.said(r.Params.InputResponses); ok {
+		return text(s)
 	}
-	if in.Message == "" {
-		return "", mcp.NewToolResultErrorf("%s: message is required", r.Params.Name)
+	if bad, err := require(ctx, q.needs); bad != nil || err != nil {
+		return bad, err
 	}
-	return in.Message, nil
+	b := server.NewInputRequestBuilder("")
+	q.ask(b)
+	return b.ToolResult(), nil
 }
 
-// elicit is a handler that shows the user a form, and returns what was answered after title.
-func elicit(key, form, title string, message func(mcp.CallToolRequest) (string, *mcp.CallToolResult)) server.ToolHandlerFunc {
-	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if a := answer(r.Params.InputResponses, key, form); a != nil {
-			content, err := json.Marshal(a.Content)
-			if err != nil {
-				return nil, fmt.Errorf("%s: show the answer: %w", r.Params.Name, err)
-			}
-			return text(fmt.Sprintf("%s: action=%s, content=%s", title, a.Action, content))
+// form asks the user to fill in a form.
+func form(key, message, schema string, said func(a *mcp.ElicitationResult) string) question {
+	return question{elicitation, func(b *server.InputRequestBuilder) { b.Elicit(key, formParams(message, schema)) }, func(in mcp.InputResponses) (string, bool) {
+		a := answer(in, key, schema)
+		if a == nil {
+			return "", false
 		}
-		m, bad := message(r)
-		if bad != nil {
-			return bad, nil
+		return said(a), true
+	}}
+}
+
+// completion asks the client's model.
+func completion(key, ask string, maxTokens int, before string) question {
+	return question{sampling, func(b *server.InputRequestBuilder) { b.Sample(key, prompt(ask, maxTokens)) }, func(in mcp.InputResponses) (string, bool) {
+		a := server.SamplingResponse(in, key)
+		if a == nil {
+			return "", false
 		}
-		if bad, err := require(ctx, elicitation); bad != nil || err != nil {
-			return bad, err
-		}
-		return server.NewInputRequestBuilder("").Elicit(key, formParams(m, form)).ToolResult(), nil
+		return before + completionText(a), true
+	}}
+}
+
+// visit asks the user to open a page.
+var visit = question{browsing, func(b *server.InputRequestBuilder) {
+	b.Elicit("visit", mcp.ElicitationParams{
+		Mode: mcp.ElicitationModeURL, Message: "Please read the specification", URL: "https://modelcontextprotocol.io/specification",
+		ElicitationID: "everything-visit",
+	})
+}, func(in mcp.InputResponses) (string, bool) {
+	a := server.ElicitationResponse(in, "visit")
+	if a == nil || !isDecision(a) {
+		return "", false
 	}
+	return actionOf(a), true
+}}
+
+func actionOf(a *mcp.ElicitationResult) string {
+	return "Elicitation completed: action=" + string(a.Action)
+}
+
+// contentOf says what the user did, and what stands in the form, after a title.
+func contentOf(title string) func(a *mcp.ElicitationResult) string {
+	return func(a *mcp.ElicitationResult) string {
+		content, err := json.Marshal(a.Content)
+		if err != nil {
+			content = fmt.Append(nil, a.Content)
+		}
+		return fmt.Sprintf("%s: action=%s, content=%s", title, a.Action, content)
+	}
+}
+
+func askAfterProgress(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	q := form("confirm", "Please confirm", confirmForm, actionOf)
+	if _, ok := q.said(r.Params.InputResponses); !ok && hasCapability(ctx, elicitation) {
+		if err := kit.Progress(ctx, r, 1, 2, "about to ask"); err != nil {
+			return nil, fmt.Errorf("report progress: %w", err)
+		}
+	}
+	return q.put(ctx, r)
 }
 
 func formParams(message, form string) mcp.ElicitationParams {
@@ -125,16 +174,6 @@ func field(a *mcp.ElicitationResult, name string) string {
 	return s
 }
 
-func sample(ctx context.Context, r mcp.CallToolRequest, in struct{ Prompt string }) (*mcp.CallToolResult, error) {
-	if a := server.SamplingResponse(r.Params.InputResponses, "completion"); a != nil {
-		return text("LLM response: " + completionText(a))
-	}
-	if bad, err := require(ctx, sampling); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Sample("completion", prompt(in.Prompt, 100)).ToolResult(), nil
-}
-
 func prompt(s string, maxTokens int) mcp.CreateMessageParams {
 	return mcp.CreateMessageParams{
 		Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(s)}},
@@ -157,40 +196,4 @@ func completionText(a *mcp.CreateMessageResult) string {
 		return fmt.Sprint(a.Content)
 	}
 	return string(raw)
-}
-
-func askAfterProgress(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := answer(r.Params.InputResponses, "confirm", confirmForm); a != nil {
-		return text("Elicitation completed: action=" + string(a.Action))
-	}
-	if bad, err := require(ctx, elicitation); bad != nil || err != nil {
-		return bad, err
-	}
-	if err := kit.Progress(ctx, r, 1, 2, "about to ask"); err != nil {
-		return nil, fmt.Errorf("report progress: %w", err)
-	}
-	return server.NewInputRequestBuilder("").Elicit("confirm", formParams("Please confirm", confirmForm)).ToolResult(), nil
-}
-
-func visit(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := server.ElicitationResponse(r.Params.InputResponses, "visit"); a != nil && isDecision(a) {
-		return text("Elicitation completed: action=" + string(a.Action))
-	}
-	if bad, err := require(ctx, browsing); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Elicit("visit", mcp.ElicitationParams{
-		Mode: mcp.ElicitationModeURL, Message: "Please read the specification", URL: "https://modelcontextprotocol.io/specification",
-		ElicitationID: "everything-visit",
-	}).ToolResult(), nil
-}
-
-func missing(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if bad, err := require(ctx, sampling); bad != nil || err != nil {
-		return bad, err
-	}
-	if a := server.SamplingResponse(r.Params.InputResponses, "completion"); a != nil {
-		return text("LLM response: " + completionText(a))
-	}
-	return server.NewInputRequestBuilder("").Sample("completion", prompt("Say that sampling works.", 50)).ToolResult(), nil
 }

@@ -21,9 +21,9 @@ const (
 func (f *Features) roundTools() []server.ServerTool {
 	const prefix = "test_input_required_result_"
 	return []server.ServerTool{
-		tool(prefix+"elicitation", "Round trip: elicitation", "Asks for the user's name, then greets.", greetUser),
-		tool(prefix+"sampling", "Round trip: sampling", "Asks the client's model a question, then tells the answer.", askCapital),
-		tool(prefix+"list_roots", "Round trip: roots", "Asks for the client's roots, then lists them.", listRoots),
+		tool(prefix+"elicitation", "Round trip: elicitation", "Asks for the user's name, then greets.", form("user_name", "What is your name?", nameForm, greeting).put),
+		tool(prefix+"sampling", "Round trip: sampling", "Asks the client's model a question, then tells the answer.", completion("capital_question", "What is the capital of France?", 100, "").put),
+		tool(prefix+"list_roots", "Round trip: roots", "Asks for the client's roots, then lists them.", clientRoots.put),
 		tool(prefix+"request_state", "Round trip: state", "Asks for a confirmation and expects its state back with it.", f.confirm),
 		tool(prefix+"tampered_state", "Round trip: changed state", "The same; a state that was changed on the way is refused.", f.confirm),
 		tool(prefix+"multiple_inputs", "Round trip: three at once", "Asks for a form, a completion and roots in one round.", f.three),
@@ -32,38 +32,21 @@ func (f *Features) roundTools() []server.ServerTool {
 	}
 }
 
-func greetUser(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := answer(r.Params.InputResponses, "user_name", nameForm); a != nil {
-		if a.Action != mcp.ElicitationResponseActionAccept {
-			return text("Hello, whoever you are!")
-		}
-		return text("Hello, " + field(a, "name") + "!")
+func greeting(a *mcp.ElicitationResult) string {
+	if a.Action != mcp.ElicitationResponseActionAccept {
+		return "Hello, whoever you are!"
 	}
-	if bad, err := require(ctx, elicitation); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Elicit("user_name", formParams("What is your name?", nameForm)).ToolResult(), nil
+	return "Hello, " + field(a, "name") + "!"
 }
 
-func askCapital(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := server.SamplingResponse(r.Params.InputResponses, "capital_question"); a != nil {
-		return text(completionText(a))
+// clientRoots asks for the roots of the client.
+var clientRoots = question{roots, func(b *server.InputRequestBuilder) { b.Roots("client_roots") }, func(in mcp.InputResponses) (string, bool) {
+	a := server.RootsResponse(in, "client_roots")
+	if a == nil {
+		return "", false
 	}
-	if bad, err := require(ctx, sampling); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Sample("capital_question", prompt("What is the capital of France?", 100)).ToolResult(), nil
-}
-
-func listRoots(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if a := server.RootsResponse(r.Params.InputResponses, "client_roots"); a != nil {
-		return text("Client roots: " + rootList(a))
-	}
-	if bad, err := require(ctx, roots); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Roots("client_roots").ToolResult(), nil
-}
+	return "Client roots: " + rootList(a), true
+}}
 
 func rootList(a *mcp.ListRootsResult) string {
 	if len(a.Roots) == 0 {
@@ -101,9 +84,9 @@ func (f *Features) three(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallT
 			return nil, err
 		}
 		in := r.Params.InputResponses
-		name, greeting, list := answer(in, "user_name", nameForm), server.SamplingResponse(in, "greeting"), server.RootsResponse(in, "client_roots")
-		if name != nil && greeting != nil && list != nil {
-			return text(fmt.Sprintf("name=%s, greeting=%s, roots=%s", field(name, "name"), completionText(greeting), rootList(list)))
+		name, sampled, list := answer(in, "user_name", nameForm), server.SamplingResponse(in, "greeting"), server.RootsResponse(in, "client_roots")
+		if name != nil && sampled != nil && list != nil {
+			return text(fmt.Sprintf("name=%s, greeting=%s, roots=%s", field(name, "name"), completionText(sampled), rootList(list)))
 		}
 	}
 	if bad, err := require(ctx, elicitation, sampling, roots); bad != nil || err != nil {

@@ -76,17 +76,13 @@ func breakJob(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, 
 }
 
 func confirmDelete(ctx context.Context, r mcp.CallToolRequest, in struct{ Filename string }) (*mcp.CallToolResult, error) {
-	if a := answer(r.Params.InputResponses, "confirm", deleteForm); a != nil {
+	return form("confirm", "Delete "+in.Filename+"?", deleteForm, func(a *mcp.ElicitationResult) string {
 		content, _ := a.Content.(map[string]any)
 		if yes, _ := content["confirm"].(bool); !yes || a.Action != mcp.ElicitationResponseActionAccept {
-			return text("kept " + in.Filename)
+			return "kept " + in.Filename
 		}
-		return text("deleted " + in.Filename + ", had it existed")
-	}
-	if bad, err := require(ctx, elicitation); bad != nil || err != nil {
-		return bad, err
-	}
-	return server.NewInputRequestBuilder("").Elicit("confirm", formParams("Delete "+in.Filename+"?", deleteForm)).ToolResult(), nil
+		return "deleted " + in.Filename + ", had it existed"
+	}).put(ctx, r)
 }
 
 func twoQuestions(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -109,15 +105,11 @@ func twoQuestions(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 }
 
 func nameThenWork(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	a := answer(r.Params.InputResponses, "user_name", nameForm)
-	if a == nil {
-		if bad, err := require(ctx, elicitation); bad != nil || err != nil {
-			return bad, err
+	q := form("user_name", "What is your name?", nameForm, func(a *mcp.ElicitationResult) string { return "Task done for " + field(a, "name") })
+	if _, ok := q.said(r.Params.InputResponses); ok {
+		if err := kit.Sleep(ctx, 4*pause); err != nil {
+			return nil, fmt.Errorf("test_tool_with_task: %w", err)
 		}
-		return server.NewInputRequestBuilder("").Elicit("user_name", formParams("What is your name?", nameForm)).ToolResult(), nil
 	}
-	if err := kit.Sleep(ctx, 4*pause); err != nil {
-		return nil, fmt.Errorf("test_tool_with_task: %w", err)
-	}
-	return text("Task done for " + field(a, "name"))
+	return q.put(ctx, r)
 }
