@@ -49,14 +49,14 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 		return nil, nil, err
 	}
 	if n := v.byID[query]; n != nil && n.Type == typ {
-		return found([]candidate{{node: n}}, ByID, 1), nil, nil
+		return newMatch([]candidate{{node: n}}, ByID, 1), nil, nil
 	}
 	if q := fold(query); q != "" {
-		if got := v.called(typ, func(name string) bool { return name == q }); len(got) > 0 {
-			return found(got, ByName, 1), nil, nil
+		if got := v.withName(typ, func(name string) bool { return name == q }); len(got) > 0 {
+			return newMatch(got, ByName, 1), nil, nil
 		}
-		if got := v.called(typ, func(name string) bool { return strings.HasPrefix(name, q) }); len(got) > 0 {
-			return found(got, ByPrefix, max(0.5, float64(len(q))/float64(len(got[0].name)))), nil, nil
+		if got := v.withName(typ, func(name string) bool { return strings.HasPrefix(name, q) }); len(got) > 0 {
+			return newMatch(got, ByPrefix, max(0.5, float64(len(q))/float64(len(got[0].name)))), nil, nil
 		}
 	}
 	match, nearest = v.guess(typ, query)
@@ -93,15 +93,15 @@ func (v *view) guess(typ, query string) (*Match, []Nearest) {
 	}
 	switch {
 	case alike < 0 && said < 0:
-		return nil, near(similar)
+		return nil, nearestOf(similar)
 	case alike >= said:
-		return found(best(similar), ByFuzzy, alike), nil
+		return newMatch(bestOf(similar), ByFuzzy, alike), nil
 	}
-	return found(best(described), ByDescription, said), nil
+	return newMatch(bestOf(described), ByDescription, said), nil
 }
 
-// best are those that fit as well as the first.
-func best(c []candidate) []candidate {
+// bestOf are those that fit as well as the first.
+func bestOf(c []candidate) []candidate {
 	n := 1
 	for n < len(c) && n < 6 && c[n].score == c[0].score {
 		n++
@@ -109,7 +109,7 @@ func best(c []candidate) []candidate {
 	return c[:n]
 }
 
-func found(c []candidate, by string, score float64) *Match {
+func newMatch(c []candidate, by string, score float64) *Match {
 	m := &Match{Entity: c[0].Entity, By: by, Score: score}
 	for _, other := range c[1:] {
 		m.Others = append(m.Others, other.Name)
@@ -117,7 +117,7 @@ func found(c []candidate, by string, score float64) *Match {
 	return m
 }
 
-func near(c []candidate) []Nearest {
+func nearestOf(c []candidate) []Nearest {
 	all := []Nearest{}
 	for _, x := range c[:min(len(c), maxNearest)] {
 		all = append(all, Nearest{x.ID, x.Type, x.Name})

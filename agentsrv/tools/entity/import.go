@@ -184,11 +184,11 @@ func (l *line) read(raw []byte) error {
 		return errors.New("more than one JSON value; write one a line")
 	}
 	switch {
-	case !plain(l.ID):
+	case !isPlain(l.ID):
 		return fmt.Errorf("id %q: must have 1 to %d printable characters", l.ID, maxName)
 	case !validType.MatchString(l.Type):
 		return fmt.Errorf("type %q does not match %s", l.Type, typePattern)
-	case !plain(l.Name) || fold(l.Name) == "":
+	case !isPlain(l.Name) || fold(l.Name) == "":
 		return fmt.Errorf("name %q: must have 1 to %d printable characters, at least one a letter or digit", l.Name, maxName)
 	case len(l.Aliases) > maxAliases:
 		return fmt.Errorf("%d aliases, more than %d", len(l.Aliases), maxAliases)
@@ -196,12 +196,12 @@ func (l *line) read(raw []byte) error {
 		return fmt.Errorf("%d related entities, more than %d", len(l.Related), maxEdges)
 	}
 	for _, a := range l.Aliases {
-		if !plain(a) || fold(a) == "" {
+		if !isPlain(a) || fold(a) == "" {
 			return fmt.Errorf("alias %q: must have 1 to %d printable characters, at least one a letter or digit", a, maxName)
 		}
 	}
 	for _, e := range l.Related {
-		if !plain(e.Relation) || !plain(e.ID) {
+		if !isPlain(e.Relation) || !isPlain(e.ID) {
 			return fmt.Errorf("related %q: relation and id are required", e.ID)
 		}
 	}
@@ -213,8 +213,8 @@ func (l *line) read(raw []byte) error {
 	return nil
 }
 
-// plain is text that can stand in a message on one line.
-func plain(s string) bool {
+// isPlain reports whether a text can stand in a message on one line.
+func isPlain(s string) bool {
 	return strings.TrimSpace(s) == s && s != "" && utf8.RuneCountInString(s) <= maxName &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

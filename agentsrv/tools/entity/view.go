@@ -72,8 +72,8 @@ type candidate struct {
 	score float64
 }
 
-// called are the entities of a type with a name that fits, at most six: a tenant's own first, then those with the shortest such name.
-func (v *view) called(typ string, fits func(name string) bool) (all []candidate) {
+// withName are the entities of a type with a name that fits, at most six: a tenant's own first, then those with the shortest such name.
+func (v *view) withName(typ string, fits func(name string) bool) (all []candidate) {
 	for _, n := range v.all {
 		c := candidate{node: n}
 		for _, name := range n.names {

@@ -40,8 +40,8 @@ var (
 	errDims = errors.New("answers with embeddings of different lengths")
 )
 
-// meaningful is the text of a passage whose embedding is asked for.
-func meaningful(title, heading, content string) string {
+// embeddingText is the text of a passage whose embedding is asked for.
+func embeddingText(title, heading, content string) string {
 	if heading != "" {
 		title = heading
 	}
@@ -192,7 +192,7 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 		var contents []string
 		for _, p := range found {
 			if h := pad(p.hash); !have[h] {
-				hashes, contents = append(hashes, h), append(contents, meaningful(p.Hit.Title, p.heading, p.Content))
+				hashes, contents = append(hashes, h), append(contents, embeddingText(p.Hit.Title, p.heading, p.Content))
 			}
 		}
 		if len(contents) == 0 {

@@ -89,7 +89,7 @@ func (w wordVectors) Embed(ctx context.Context, texts []string) ([][]float32, er
 			return nil, err
 		}
 		out[i] = make([]float32, known.Dims)
-		title, content, ok := strings.Cut(t, "\n\n") // as meaningful has it
+		title, content, ok := strings.Cut(t, "\n\n") // as embeddingText has it
 		if !ok {
 			title, content = "", t
 		}

@@ -38,14 +38,14 @@ func (ix *index) open(ctx context.Context, source string) error {
 	if err := ix.db.Migrate(ctx, "kb_index", store.Steps{SQLite: []string{schema}}); err != nil {
 		return err
 	}
-	if err := ix.belongs(ctx, source); err != nil {
+	if err := ix.resetSource(ctx, source); err != nil {
 		return err
 	}
 	return ix.prepare(ctx)
 }
 
-// belongs empties an index that was made of something else than what.
-func (ix *index) belongs(ctx context.Context, what string) error {
+// resetSource empties an index that was made of something else than what.
+func (ix *index) resetSource(ctx context.Context, what string) error {
 	var was string
 	err := ix.db.QueryRowContext(ctx, `SELECT value FROM kb_meta WHERE name = 'source'`).Scan(&was)
 	if err == nil && was == what {

@@ -22,9 +22,9 @@ const (
 	triWords  = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
-// alikes are the words of the vocabulary that words nobody wrote may be typing errors of: of those that share most
+// similarWords are the words of the vocabulary that words nobody wrote may be typing errors of: of those that share most
 // trigrams with one the nearest, at most one edit away or, for a long word, two.
-func (ix *index) alikes(ctx context.Context, words []string) ([][]string, error) {
+func (ix *index) similarWords(ctx context.Context, words []string) ([][]string, error) {
 	out := make([]*alike, len(words))
 	for i, w := range words {
 		if out[i] = newAlike(strings.ToLower(w)); out[i] == nil {
@@ -34,7 +34,7 @@ func (ix *index) alikes(ctx context.Context, words []string) ([][]string, error)
 			return nil, fmt.Errorf("look for words like %q: %w", w, err)
 		}
 	}
-	return nearOf(out), nil
+	return nearestOf(out), nil
 }
 
 func (ix *index) look(ctx context.Context, a *alike) error {
@@ -82,7 +82,7 @@ func (a *alike) look(word string) {
 	}
 }
 
-func nearOf(all []*alike) [][]string {
+func nearestOf(all []*alike) [][]string {
 	out := make([][]string, len(all))
 	for i, a := range all {
 		if a != nil {

@@ -108,7 +108,7 @@ func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]c
 			for _, c := range chunks[i] {
 				// The title and the path are searched with the parts: the heading is shown, and a title often begins it.
 				words := partsOf(c.Heading+" "+c.Content) + f.Title + " " + f.Path
-				sum := sha256.Sum256([]byte(meaningful(f.Title, c.Heading, c.Content)))
+				sum := sha256.Sum256([]byte(embeddingText(f.Title, c.Heading, c.Content)))
 				if err := ix.insert(ctx, tx, id, c, words, sum[:hashSize]); err != nil {
 					return err
 				}
@@ -133,8 +133,8 @@ func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
 	return err
 }
 
-// known is what the index has of a file.
-func (ix *index) known(ctx context.Context, path string) (f file, ok bool, err error) {
+// storedFile is what the index has of a file.
+func (ix *index) storedFile(ctx context.Context, path string) (f file, ok bool, err error) {
 	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE path = ?`, path).Scan(&f.MTime, &f.Size, &f.Hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, false, nil
@@ -142,14 +142,14 @@ func (ix *index) known(ctx context.Context, path string) (f file, ok bool, err e
 	return f, err == nil, err
 }
 
-// keep marks a file whose content is as before as seen by a pass.
-func (ix *index) keep(ctx context.Context, pass int64, f file) error {
+// markSeen marks a file whose content is as before as seen by a pass.
+func (ix *index) markSeen(ctx context.Context, pass int64, f file) error {
 	_, err := ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE path = ?`, pass, f.MTime, f.Size, f.Path)
 	return err
 }
 
-// forget removes the files that the pass did not see.
-func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
+// removeUnseen removes the files that the pass did not see.
+func (ix *index) removeUnseen(ctx context.Context, pass int64) (gone int, err error) {
 	for {
 		var id int64
 		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE pass <> ? LIMIT 1`, pass).Scan(&id)

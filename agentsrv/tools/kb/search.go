@@ -102,7 +102,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 		depth = fuseDepth
 	}
 	if o.Mode != FullText {
-		k.ready(ctx)
+		k.embedCorpus(ctx)
 	}
 	meaning := k.meaning(ctx, query, o) // asks while the words are looked up
 	terms, byWords, err := ix.lexical(ctx, query, o.Base, k.State().Chunks, depth)
@@ -190,7 +190,7 @@ func (ix *index) terms(ctx context.Context, query string, chunks int) (terms []t
 	}
 	var near [][]string
 	if len(unknown) > 0 {
-		if near, err = ix.alikes(ctx, unknown); err != nil {
+		if near, err = ix.similarWords(ctx, unknown); err != nil {
 			return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", unknown, err)
 		}
 	}

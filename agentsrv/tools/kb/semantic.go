@@ -55,8 +55,8 @@ func (k *KB) meaning(ctx context.Context, query string, o SearchOptions) func() 
 	}
 }
 
-// ready makes the embeddings of the corpus at the first search that looks at them, where no endpoint is asked for them.
-func (k *KB) ready(ctx context.Context) {
+// embedCorpus makes the embeddings of the corpus at the first search that looks at them, where no endpoint is asked for them.
+func (k *KB) embedCorpus(ctx context.Context) {
 	if k.root != nil || !k.local() || k.vectors.Load() != nil || k.State().Embeddings.Err != "" {
 		return
 	}

@@ -59,10 +59,10 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 			skipped++
 			k.o.Log.Warn("knowledge base: skipping an unreadable file", "path", name, "error", err)
 			return nil
-		case how == leftOut:
+		case how == skippedFile:
 			skipped++
 			return nil
-		case how == renewed:
+		case how == changedFile:
 			changed++
 		}
 		if seen++; seen%logEvery == 0 {
@@ -73,7 +73,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 	if err != nil {
 		return skipped, fmt.Errorf("knowledge base: index %s: %w", k.o.Dir, err)
 	}
-	gone, err := ix.forget(ctx, pass)
+	gone, err := ix.removeUnseen(ctx, pass)
 	if err == nil && (changed > 0 || gone > 0) {
 		err = ix.vocabulary(ctx)
 	}
@@ -89,15 +89,15 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 type outcome int
 
 const (
-	leftOut outcome = iota // not text, too large, or not a regular file
-	asBefore
-	renewed
+	skippedFile outcome = iota // not text, too large, or not a regular file
+	unchanged
+	changedFile
 )
 
 func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (outcome, error) {
 	info, err := k.root.Stat(name) // follows links, inside the folder alone
 	if err != nil {
-		return leftOut, err
+		return skippedFile, err
 	}
 	paged := isPDF(name) && k.o.Pages != nil
 	most := int64(maxFile)
@@ -105,36 +105,36 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 		most = maxPDF
 	}
 	if !info.Mode().IsRegular() || info.Size() > most {
-		return leftOut, nil
+		return skippedFile, nil
 	}
 	f := file{Path: name, Base: baseOf(name), MTime: info.ModTime().UnixNano(), Size: info.Size()}
-	old, known, err := ix.known(ctx, name)
+	old, known, err := ix.storedFile(ctx, name)
 	if err != nil {
-		return leftOut, err
+		return skippedFile, err
 	}
 	if known && old.MTime == f.MTime && old.Size == f.Size {
-		return asBefore, ix.keep(ctx, pass, f)
+		return unchanged, ix.markSeen(ctx, pass, f)
 	}
 	content, err := k.read(name, most)
 	if err != nil || content == nil || !paged && (bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content)) {
-		return leftOut, err // neither text, in UTF-8 and without NUL, nor a document
+		return skippedFile, err // neither text, in UTF-8 and without NUL, nor a document
 	}
 	sum := sha256.Sum256(content)
 	f.Hash = sum[:]
 	if known && bytes.Equal(old.Hash, f.Hash) {
-		return asBefore, ix.keep(ctx, pass, f)
+		return unchanged, ix.markSeen(ctx, pass, f)
 	}
 	var chunks []chunk
 	if paged {
 		pages, err := k.o.Pages(ctx, content)
 		if err != nil {
-			return leftOut, err
+			return skippedFile, err
 		}
 		f.Title, chunks = splitPages(name, pages)
 	} else {
 		f.Title, chunks = split(name, string(content))
 	}
-	return renewed, ix.put(ctx, pass, []file{f}, [][]chunk{chunks})
+	return changedFile, ix.put(ctx, pass, []file{f}, [][]chunk{chunks})
 }
 
 // isPDF reports whether a file's name is that of a PDF document.
