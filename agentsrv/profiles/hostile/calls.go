@@ -13,22 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session/serve/fault"
 )
 
-// special are the tools of the middleware that are not payloads.
-var special = []entry{
-	{"deep_json", "A result nested depth levels deep", number1("depth", 50_000)},
-	{"long_line", "A text of bytes bytes on one line", number1("bytes", 10<<20)},
-	{"many_contents", "A result with count contents", number1("count", 100_000)},
-	{"unknown_content", "A kind of content that does not exist, and known kinds with the wrong members", ""},
-	{"bad_base64", "An image and a sound whose data is not base64", ""},
-	{"bad_media", "Data that is not an image, and images that claim to be huge", ""},
-	{"evil_links", "Resource links with URIs that must not be opened and names that must not become files", ""},
-	{"progress_flood", "count progress notifications as fast as possible", number1("count", 10_000)},
-	{"progress_lies", "Progress that goes backwards, beyond its total, and is not a number", ""},
-	{"log_flood", "count log messages as fast as possible", number1("count", 10_000)},
-	{"list_changed_flood", "count times: the list of tools changed", number1("count", 1_000)},
-	{"stderr_flood", "bytes bytes on stderr, with escape sequences", number1("bytes", 10<<20)},
-	{"silent_error", "isError without any content", ""},
-	{"error_as_success", "A text that says success, with isError", ""},
+// specialTool is a tool of the middleware that is not a payload.
+type specialTool struct {
+	entry
+	do func(ctx context.Context, x *front.Exchange, args []byte) (string, error)
 }
 
 // most bounds the numbers that calls may ask for.
@@ -37,55 +25,82 @@ const (
 	mostBytes = 1 << 28
 )
 
+// fixed is a tool that always answers the same.
+func fixed(name, does, result string) specialTool {
+	return specialTool{entry{name, does, ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return result, nil }}
+}
+
+// floods is a tool that sends count notifications.
+func floods(name, does string, count int, note func(x *front.Exchange, i, n int) (method string, params map[string]any)) specialTool {
+	return specialTool{entry{name, does, number1("count", count)}, func(ctx context.Context, x *front.Exchange, args []byte) (string, error) {
+		n := number(args, "count", count, mostNotes)
+		for i := range n {
+			method, params := note(x, i+1, n)
+			if err := kit.Notify(ctx, method, params); err != nil {
+				return done(ctx, err)
+			}
+		}
+		return done(ctx, nil)
+	}}
+}
+
+// special are all of them.
+func special() []specialTool {
+	return []specialTool{
+		{entry{"deep_json", "A result nested depth levels deep", number1("depth", 50_000)}, func(_ context.Context, _ *front.Exchange, args []byte) (string, error) {
+			depth := number(args, "depth", 50_000, 10_000_000)
+			return `{"content":[{"type":"text","text":"deep"}],"structuredContent":` + nest(`{"a":[`, `1`, `]}`, depth/2) + `}`, nil
+		}},
+		{entry{"long_line", "A text of bytes bytes on one line", number1("bytes", 10<<20)}, func(_ context.Context, _ *front.Exchange, args []byte) (string, error) {
+			return text(strings.Repeat("0123456789", number(args, "bytes", 10<<20, mostBytes)/10)), nil
+		}},
+		{entry{"many_contents", "A result with count contents", number1("count", 100_000)}, func(_ context.Context, _ *front.Exchange, args []byte) (string, error) {
+			one := `{"type":"text","text":"x"}`
+			return `{"content":[` + one + strings.Repeat(","+one, max(number(args, "count", 100_000, mostNotes), 1)-1) + `]}`, nil
+		}},
+		fixed("unknown_content", "A kind of content that does not exist, and known kinds with the wrong members",
+			`{"content":[{"type":"hologram","payload":1},{"type":"text"},{"type":"text","text":5},{"type":"image"},{"type":"resource"},{"type":"resource_link"},{},null,7,[]]}`),
+		fixed("bad_base64", "An image and a sound whose data is not base64",
+			`{"content":[{"type":"image","mimeType":"image/png","data":"!!!"},{"type":"audio","mimeType":"audio/wav","data":"A"}]}`),
+		// A PNG whose header claims 2^31-1 by 2^31-1 pixels, a GIF that ends after its header, a script.
+		fixed("bad_media", "Data that is not an image, and images that claim to be huge", `{"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUn////9/////CAIAAAAHZGkk"},`+
+			`{"type":"image","mimeType":"image/gif","data":"R0lGODlh"},{"type":"image","mimeType":"image/svg+xml","data":"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"},`+
+			`{"type":"image","mimeType":"`+`\u001b]0;owned\u0007","data":"AAAA"}]}`),
+		{entry{"evil_links", "Resource links with URIs that must not be opened and names that must not become files", ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return links(), nil }},
+		floods("progress_flood", "count progress notifications as fast as possible", 10_000, func(x *front.Exchange, i, n int) (string, map[string]any) {
+			return "notifications/progress", map[string]any{"progressToken": token(x), "progress": i, "total": n, "message": fmt.Sprintf("\x1b[2Kstep %d", i)}
+		}),
+		{entry{"progress_lies", "Progress that goes backwards, beyond its total, and is not a number", ""}, func(ctx context.Context, x *front.Exchange, _ []byte) (string, error) {
+			for _, p := range []any{5, 3, -1, 1e300, "half", nil} {
+				if err := kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": token(x), "progress": p, "total": 4}); err != nil {
+					return done(ctx, err)
+				}
+			}
+			return done(ctx, kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "somebody else's", "progress": 1}))
+		}},
+		floods("log_flood", "count log messages as fast as possible", 10_000, func(_ *front.Exchange, i, _ int) (string, map[string]any) {
+			return "notifications/message", map[string]any{"level": "info", "logger": "\x1b]0;owned\x07", "data": fmt.Sprintf("\x1b[31mmessage %d\r\n", i)}
+		}),
+		floods("list_changed_flood", "count times: the list of tools changed", 1_000, func(*front.Exchange, int, int) (string, map[string]any) {
+			return "notifications/tools/list_changed", nil
+		}),
+		{entry{"stderr_flood", "bytes bytes on stderr, with escape sequences", number1("bytes", 10<<20)}, func(ctx context.Context, _ *front.Exchange, args []byte) (string, error) {
+			return text("done"), stderr(ctx, number(args, "bytes", 10<<20, mostBytes))
+		}},
+		fixed("silent_error", "isError without any content", `{"content":[],"isError":true}`),
+		fixed("error_as_success", "A text that says success, with isError", `{"content":[{"type":"text","text":"Tool executed successfully"}],"isError":true}`),
+	}
+}
+
 // call is the answer of a payload or of one of special, "" if the tool is neither.
 func (s *Server) call(ctx context.Context, x *front.Exchange, tool string, args []byte) (string, error) {
 	if p, ok := find(tool); ok {
 		return serve(ctx, p, args)
 	}
-	count := func(def int) int { return number(args, "count", def, mostNotes) }
-	switch tool {
-	case "deep_json":
-		depth := number(args, "depth", 50_000, 10_000_000)
-		return `{"content":[{"type":"text","text":"deep"}],"structuredContent":` + nest(`{"a":[`, `1`, `]}`, depth/2) + `}`, nil
-	case "long_line":
-		return text(strings.Repeat("0123456789", number(args, "bytes", 10<<20, mostBytes)/10)), nil
-	case "many_contents":
-		one := `{"type":"text","text":"x"}`
-		return `{"content":[` + one + strings.Repeat(","+one, max(count(100_000), 1)-1) + `]}`, nil
-	case "unknown_content":
-		return `{"content":[{"type":"hologram","payload":1},{"type":"text"},{"type":"text","text":5},{"type":"image"},{"type":"resource"},{"type":"resource_link"},{},null,7,[]]}`, nil
-	case "bad_base64":
-		return `{"content":[{"type":"image","mimeType":"image/png","data":"!!!"},{"type":"audio","mimeType":"audio/wav","data":"A"}]}`, nil
-	case "bad_media":
-		// A PNG whose header claims 2^31-1 by 2^31-1 pixels, a GIF that ends after its header, a script.
-		return `{"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUn////9/////CAIAAAAHZGkk"},` +
-			`{"type":"image","mimeType":"image/gif","data":"R0lGODlh"},{"type":"image","mimeType":"image/svg+xml","data":"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"},` +
-			`{"type":"image","mimeType":"` + `\u001b]0;owned\u0007","data":"AAAA"}]}`, nil
-	case "evil_links":
-		return links(), nil
-	case "progress_flood":
-		return done(ctx, flood(ctx, count(10_000), func(i, n int) (string, map[string]any) {
-			return "notifications/progress", map[string]any{"progressToken": token(x), "progress": i, "total": n, "message": fmt.Sprintf("\x1b[2Kstep %d", i)}
-		}))
-	case "progress_lies":
-		for _, p := range []any{5, 3, -1, 1e300, "half", nil} {
-			if err := kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": token(x), "progress": p, "total": 4}); err != nil {
-				return done(ctx, err)
-			}
+	for _, t := range special() {
+		if t.name == tool {
+			return t.do(ctx, x, args)
 		}
-		return done(ctx, kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "somebody else's", "progress": 1}))
-	case "log_flood":
-		return done(ctx, flood(ctx, count(10_000), func(i, _ int) (string, map[string]any) {
-			return "notifications/message", map[string]any{"level": "info", "logger": "\x1b]0;owned\x07", "data": fmt.Sprintf("\x1b[31mmessage %d\r\n", i)}
-		}))
-	case "list_changed_flood":
-		return done(ctx, flood(ctx, count(1_000), func(int, int) (string, map[string]any) { return "notifications/tools/list_changed", nil }))
-	case "stderr_flood":
-		return text("done"), stderr(ctx, number(args, "bytes", 10<<20, mostBytes))
-	case "silent_error":
-		return `{"content":[],"isError":true}`, nil
-	case "error_as_success":
-		return `{"content":[{"type":"text","text":"Tool executed successfully"}],"isError":true}`, nil
 	}
 	return "", nil
 }
@@ -106,16 +121,6 @@ func done(ctx context.Context, err error) (string, error) {
 		return `{"content":[{"type":"text","text":` + quote("cannot send notifications: "+err.Error()) + `}],"isError":true}`, nil
 	}
 	return text("done"), nil
-}
-
-func flood(ctx context.Context, n int, note func(i, n int) (string, map[string]any)) error {
-	for i := range n {
-		method, params := note(i+1, n)
-		if err := kit.Notify(ctx, method, params); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func stderr(ctx context.Context, n int) error {

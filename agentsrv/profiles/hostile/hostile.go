@@ -30,8 +30,8 @@ type Options struct {
 // Server is the profile. It is safe for concurrent use.
 type Server struct {
 	o    Options
-	mode atomic.Pointer[string] // of the list of tools
-	list atomic.Int64           // how often it was asked for, for lists that change
+	mode atomic.Int64 // of the list of tools, which of modes
+	list atomic.Int64 // how often it was asked for, for lists that change
 }
 
 // New returns the profile; it starts nothing.
@@ -42,10 +42,7 @@ func New(o Options) *Server {
 	if o.Exit == nil {
 		o.Exit = os.Exit
 	}
-	s := &Server{o: o}
-	normal := modeNormal
-	s.mode.Store(&normal)
-	return s
+	return &Server{o: o}
 }
 
 // Middleware answers what is this profile's own, and leaves the rest to the engine. Since its tools are not in the
@@ -55,11 +52,10 @@ func (s *Server) Middleware(next front.Next) front.Next {
 		if x.ID == nil {
 			return next(ctx, x)
 		}
-		list := true
-		var result string
+		list, result, name := true, "", jsonrpc.GetString(x.Params, "name")
 		switch x.Method {
 		case "tools/list":
-			result = s.tools(cursor(x.Params))
+			result = s.tools(jsonrpc.GetString(x.Params, "cursor"))
 		case "resources/list":
 			result = resources()
 		case "resources/templates/list":
@@ -67,14 +63,13 @@ func (s *Server) Middleware(next front.Next) front.Next {
 		case "prompts/list":
 			result = prompts()
 		case "resources/read":
-			uri := jsonrpc.GetString(x.Params, "uri")
-			result = read(uri)
+			result = read(jsonrpc.GetString(x.Params, "uri"))
 		case "prompts/get":
-			result = prompt(name(x.Params))
+			result = prompt(name)
 		case "tools/call":
 			list = false
 			var err error
-			if result, err = s.call(ctx, x, name(x.Params), jsonrpc.Get(x.Params, "arguments")); err != nil {
+			if result, err = s.call(ctx, x, name, jsonrpc.Get(x.Params, "arguments")); err != nil {
 				return nil, err
 			}
 		}
@@ -83,16 +78,6 @@ func (s *Server) Middleware(next front.Next) front.Next {
 		}
 		return complete(result, x.Modern, list && x.Method != "prompts/get"), nil
 	}
-}
-
-func name(params []byte) string {
-	n := jsonrpc.GetString(params, "name")
-	return n
-}
-
-func cursor(params []byte) string {
-	c := jsonrpc.GetString(params, "cursor")
-	return c
 }
 
 // number is a whole number among the arguments, between 0 and most; def if it is missing.

@@ -72,7 +72,7 @@ func TestEveryToolOfTheListCanBeCalled(t *testing.T) {
 			t.Errorf("%s: its bytes did not arrive: %q", p.Name, r)
 		}
 	}
-	for _, e := range special {
+	for _, e := range special() {
 		if !seen[e.name] {
 			t.Errorf("%s is not listed", e.name)
 		}
@@ -155,46 +155,46 @@ func TestListModes(t *testing.T) {
 		t.Helper()
 		return names(t, a.result("tools/list", fmt.Sprintf(`{"cursor":%q}`, cursor)))
 	}
-	for _, m := range modes {
+	for _, m := range modes() {
 		set(m.name)
 		all, next := list("")
 		switch m.name {
-		case modeNames:
+		case "names":
 			if !slices.Contains(all, "\x1b]0;owned\x07") || !slices.Contains(all, modeTool) {
 				t.Errorf("%s: %.300q", m.name, all)
 			}
-		case modeLongNames:
+		case "long_names":
 			if len(all[0]) != 1<<20 {
 				t.Errorf("%s: %d bytes", m.name, len(all[0]))
 			}
-		case modeSchemas:
+		case "schemas":
 			if !slices.Contains(all, "ref_loop") || !slices.Contains(all, "deep") {
 				t.Errorf("%s: %q", m.name, all)
 			}
-		case modeMillion:
+		case "million":
 			if len(all) != 10_000 || next != "10000" {
 				t.Errorf("%s: %d, then %s", m.name, len(all), next)
 			}
 			if last, next := list("990000"); len(last) != 10_000 || next != "" || last[9999] != "tool_999999" {
 				t.Errorf("%s: %d, then %q", m.name, len(last), next)
 			}
-		case modeEndless:
+		case "endless":
 			again, after := list(next)
 			if next == "" || after == "" || after == next || slices.Equal(all, again) {
 				t.Errorf("%s: %s, %s", m.name, next, after)
 			}
-		case modeRepeating:
+		case "repeating":
 			if again, after := list(next); next == "" || after != next || !slices.Equal(all, again) {
 				t.Errorf("%s: %s, %s", m.name, next, after)
 			}
-		case modeChanging:
+		case "changing":
 			if again, _ := list(""); slices.Equal(all, again) {
 				t.Errorf("%s: %v twice", m.name, all)
 			}
 		}
 		a.works(m.name)
 	}
-	if r := a.call("list_mode", `{"mode":"none"}`); !strings.Contains(string(r), `"isError":true`) || changed != 2*len(modes) {
+	if r := a.call("list_mode", `{"mode":"none"}`); !strings.Contains(string(r), `"isError":true`) || changed != 2*len(modes()) {
 		t.Errorf("%s, changed %d times", r, changed)
 	}
 }

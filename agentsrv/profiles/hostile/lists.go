@@ -21,32 +21,65 @@ func number1(key string, def int) string {
 	return fmt.Sprintf(`"%s":{"type":"integer","minimum":0,"default":%d}`, key, def)
 }
 
-// Modes of the list of tools.
-const (
-	modeNormal    = "normal"
-	modeNames     = "names"
-	modeLongNames = "long_names"
-	modeSchemas   = "schemas"
-	modeBroken    = "broken"
-	modeBytes     = "bytes"
-	modeMillion   = "million"
-	modeEndless   = "endless"
-	modeRepeating = "repeating"
-	modeChanging  = "changing"
-)
+// mode is a way to answer tools/list.
+type mode struct {
+	name, does string
+	list       func(s *Server, n int) string // from n on
+}
 
-// modes says what each does.
-var modes = []entry{
-	{modeNormal, "every tool of this profile", ""},
-	{modeNames, "tools whose names are the payloads, twice each", ""},
-	{modeLongNames, "three tools with names of a megabyte", ""},
-	{modeSchemas, "schemas with $ref loops, remote $ref, 50,000 levels, 100,000 choices, catastrophic patterns", ""},
-	{modeBroken, "entries with members missing or of the wrong type", ""},
-	{modeBytes, "tools with names and texts that are not UTF-8: the whole answer is not JSON", ""},
-	{modeMillion, "a million tools on pages of 10,000", ""},
-	{modeEndless, "pages without end", ""},
-	{modeRepeating, "pages whose cursor is always the same", ""},
-	{modeChanging, "other tools each time", ""},
+// onePage is a list of one page, with the tool that gets one out of it.
+func onePage(tools func() []string) func(*Server, int) string {
+	return func(*Server, int) string { return listOf(append(tools(), control()...), "") }
+}
+
+// modes are all of them, the first one that of the start.
+func modes() []mode {
+	return []mode{
+		{"normal", "every tool of this profile", func(*Server, int) string { return listOf(normal(), "") }},
+		{"names", "tools whose names are the payloads, twice each", onePage(func() (all []string) {
+			for _, p := range fault.Payloads() {
+				if shown(p) {
+					all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
+				}
+			}
+			return all
+		})},
+		{"long_names", "three tools with names of a megabyte", onePage(func() (all []string) {
+			for _, c := range []string{"x", "日", "\u0301"} {
+				all = append(all, entry{strings.Repeat(c, 1<<20/len(c)), "A long name", ""}.json())
+			}
+			return all
+		})},
+		{"schemas", "schemas with $ref loops, remote $ref, 50,000 levels, 100,000 choices, catastrophic patterns", onePage(schemas)},
+		{"broken", "entries with members missing or of the wrong type", onePage(func() []string {
+			return []string{
+				`null`, `7`, `[]`, `{}`, `{"name":7}`, `{"name":null,"inputSchema":{}}`, `{"name":"no_schema"}`, `{"name":"schema_array","inputSchema":[]}`,
+				`{"name":"schema_true","inputSchema":true}`, `{"name":"schema_string","inputSchema":"object"}`, `{"name":"type_number","inputSchema":{"type":7}}`,
+				`{"name":"properties_array","inputSchema":{"type":"object","properties":[]}}`, `{"name":"required_string","inputSchema":{"type":"object","required":"a"}}`,
+				`{"name":"description_object","description":{},"title":[],"annotations":"x","icons":{"src":"javascript:alert(1)"},"inputSchema":{"type":"object"}}`,
+			}
+		})},
+		{"bytes", "tools with names and texts that are not UTF-8: the whole answer is not JSON", onePage(func() (all []string) {
+			for _, p := range fault.Payloads() {
+				if !utf8.ValidString(p.Text) {
+					all = append(all, entry{p.Text, p.Text, ""}.json())
+				}
+			}
+			return all
+		})},
+		{"million", "a million tools on pages of 10,000", func(_ *Server, n int) string {
+			const size, total = 10_000, 1_000_000
+			if n = min(max(n, 0), total-size); n+size < total {
+				return page(n, size, strconv.Itoa(n+size))
+			}
+			return page(n, size, "")
+		}},
+		{"endless", "pages without end", func(_ *Server, n int) string { return page(max(n, 0), 10, strconv.Itoa(max(n, 0)+10)) }},
+		{"repeating", "pages whose cursor is always the same", func(*Server, int) string { return page(0, 10, "again") }},
+		{"changing", "other tools each time", func(s *Server, _ int) string {
+			return listOf(append([]string{entry{"tool_" + strconv.FormatInt(s.list.Add(1), 10), "Was not there before", ""}.json()}, control()...), "")
+		}},
+	}
 }
 
 // maxShown is the longest payload that stands in lists; longer ones would make a list of 10 MB of each.
@@ -59,59 +92,16 @@ func shown(p fault.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidS
 // tools is the list of tools from a cursor on.
 func (s *Server) tools(cursor string) string {
 	n, _ := strconv.Atoi(cursor)
-	page := func(from, count int, next string) string {
-		all := make([]string, count)
-		for i := range all {
-			all[i] = entry{"tool_" + strconv.Itoa(from+i), "One of many", ""}.json()
-		}
-		return listOf(all, next)
+	return modes()[s.mode.Load()].list(s, n)
+}
+
+// page is a part of a long list.
+func page(from, count int, next string) string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = entry{"tool_" + strconv.Itoa(from+i), "One of many", ""}.json()
 	}
-	switch mode := *s.mode.Load(); mode {
-	case modeNames:
-		var all []string
-		for _, p := range fault.Payloads() {
-			if shown(p) {
-				all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
-			}
-		}
-		return listOf(append(all, control()...), "")
-	case modeLongNames:
-		var all []string
-		for _, c := range []string{"x", "日", "\u0301"} {
-			all = append(all, entry{strings.Repeat(c, 1<<20/len(c)), "A long name", ""}.json())
-		}
-		return listOf(append(all, control()...), "")
-	case modeSchemas:
-		return listOf(append(schemas(), control()...), "")
-	case modeBroken:
-		return listOf(append([]string{
-			`null`, `7`, `[]`, `{}`, `{"name":7}`, `{"name":null,"inputSchema":{}}`, `{"name":"no_schema"}`, `{"name":"schema_array","inputSchema":[]}`,
-			`{"name":"schema_true","inputSchema":true}`, `{"name":"schema_string","inputSchema":"object"}`, `{"name":"type_number","inputSchema":{"type":7}}`,
-			`{"name":"properties_array","inputSchema":{"type":"object","properties":[]}}`, `{"name":"required_string","inputSchema":{"type":"object","required":"a"}}`,
-			`{"name":"description_object","description":{},"title":[],"annotations":"x","icons":{"src":"javascript:alert(1)"},"inputSchema":{"type":"object"}}`,
-		}, control()...), "")
-	case modeBytes:
-		var all []string
-		for _, p := range fault.Payloads() {
-			if !utf8.ValidString(p.Text) {
-				all = append(all, entry{p.Text, p.Text, ""}.json())
-			}
-		}
-		return listOf(append(all, control()...), "")
-	case modeMillion:
-		const size, total = 10_000, 1_000_000
-		if n = min(max(n, 0), total-size); n+size < total {
-			return page(n, size, strconv.Itoa(n+size))
-		}
-		return page(n, size, "")
-	case modeEndless:
-		return page(max(n, 0), 10, strconv.Itoa(max(n, 0)+10))
-	case modeRepeating:
-		return page(0, 10, "again")
-	case modeChanging:
-		return listOf(append([]string{entry{"tool_" + strconv.FormatInt(s.list.Add(1), 10), "Was not there before", ""}.json()}, control()...), "")
-	}
-	return listOf(normal(), "")
+	return listOf(all, next)
 }
 
 func listOf(all []string, next string) string {
@@ -125,7 +115,7 @@ func listOf(all []string, next string) string {
 // control are the tools that lists of other modes have too, so that one gets out of them.
 func control() []string {
 	var names []string
-	for _, m := range modes {
+	for _, m := range modes() {
 		names = append(names, quote(m.name))
 	}
 	return []string{entry{modeTool, modeDoes(), `"mode":{"type":"string","enum":[` + strings.Join(names, ",") + `]}`}.json()}
@@ -134,7 +124,13 @@ func control() []string {
 // normal is every tool: the payloads, which say what they are in words that nobody should print, and the rest.
 func normal() []string {
 	all := control()
-	for _, e := range append(append(asking(), special...), raw()...) {
+	for _, e := range asking() {
+		all = append(all, e.json())
+	}
+	for _, t := range special() {
+		all = append(all, t.json())
+	}
+	for _, e := range raw() {
 		all = append(all, e.json())
 	}
 	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`

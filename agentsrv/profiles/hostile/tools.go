@@ -16,7 +16,7 @@ const modeTool = "list_mode"
 func modeDoes() string {
 	var b strings.Builder
 	b.WriteString("Makes tools/list answer with:")
-	for _, m := range modes {
+	for _, m := range modes() {
 		b.WriteString(" " + m.name + " = " + m.does + ";")
 	}
 	return strings.TrimSuffix(b.String(), ";")
@@ -50,9 +50,9 @@ func (s *Server) Tools() []server.ServerTool {
 }
 
 func (s *Server) setMode(_ context.Context, _ mcp.CallToolRequest, in struct{ Mode string }) (*mcp.CallToolResult, error) {
-	for _, m := range modes {
+	for i, m := range modes() {
 		if m.name == in.Mode {
-			s.mode.Store(&m.name)
+			s.mode.Store(int64(i))
 			s.o.Changed()
 			return mcp.NewToolResultText("tools/list answers with " + m.does), nil
 		}
