@@ -30,8 +30,8 @@ func fixed(name, does, result string) specialTool {
 	return specialTool{entry{name, does, ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return result, nil }}
 }
 
-// floods is a tool that sends count notifications.
-func floods(name, does string, count int, note func(x *front.Exchange, i, n int) (method string, params map[string]any)) specialTool {
+// flood is a tool that sends count notifications.
+func flood(name, does string, count int, note func(x *front.Exchange, i, n int) (method string, params map[string]any)) specialTool {
 	return specialTool{entry{name, does, number1("count", count)}, func(ctx context.Context, x *front.Exchange, args []byte) (string, error) {
 		n := number(args, "count", count, mostNotes)
 		for i := range n {
@@ -67,7 +67,7 @@ func special() []specialTool {
 			`{"type":"image","mimeType":"image/gif","data":"R0lGODlh"},{"type":"image","mimeType":"image/svg+xml","data":"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"},`+
 			`{"type":"image","mimeType":"`+`\u001b]0;owned\u0007","data":"AAAA"}]}`),
 		{entry{"evil_links", "Resource links with URIs that must not be opened and names that must not become files", ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return links(), nil }},
-		floods("progress_flood", "count progress notifications as fast as possible", 10_000, func(x *front.Exchange, i, n int) (string, map[string]any) {
+		flood("progress_flood", "count progress notifications as fast as possible", 10_000, func(x *front.Exchange, i, n int) (string, map[string]any) {
 			return "notifications/progress", map[string]any{"progressToken": token(x), "progress": i, "total": n, "message": fmt.Sprintf("\x1b[2Kstep %d", i)}
 		}),
 		{entry{"progress_lies", "Progress that goes backwards, beyond its total, and is not a number", ""}, func(ctx context.Context, x *front.Exchange, _ []byte) (string, error) {
@@ -78,10 +78,10 @@ func special() []specialTool {
 			}
 			return done(ctx, kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "somebody else's", "progress": 1}))
 		}},
-		floods("log_flood", "count log messages as fast as possible", 10_000, func(_ *front.Exchange, i, _ int) (string, map[string]any) {
+		flood("log_flood", "count log messages as fast as possible", 10_000, func(_ *front.Exchange, i, _ int) (string, map[string]any) {
 			return "notifications/message", map[string]any{"level": "info", "logger": "\x1b]0;owned\x07", "data": fmt.Sprintf("\x1b[31mmessage %d\r\n", i)}
 		}),
-		floods("list_changed_flood", "count times: the list of tools changed", 1_000, func(*front.Exchange, int, int) (string, map[string]any) {
+		flood("list_changed_flood", "count times: the list of tools changed", 1_000, func(*front.Exchange, int, int) (string, map[string]any) {
 			return "notifications/tools/list_changed", nil
 		}),
 		{entry{"stderr_flood", "bytes bytes on stderr, with escape sequences", number1("bytes", 10<<20)}, func(ctx context.Context, _ *front.Exchange, args []byte) (string, error) {
