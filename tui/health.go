@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -36,10 +37,13 @@ func HealthOf(s session.State) Health {
 // Glyph is a one-cell shape that differs for each health.
 func (h Health) Glyph() string { return [...]string{"○", "◐", "●", "✗", "◆"}[h] }
 
-// Style is the colour; glyph and word say the same.
-func (h Health) Style(t *Theme) paint.Style {
-	return [...]paint.Style{t.Muted, t.Warn, t.OK, t.Error, t.Login}[h]
+// Tone is what it means to whoever reads it.
+func (h Health) Tone() page.Tone {
+	return [...]page.Tone{page.Quiet, page.Warn, page.Good, page.Bad, page.Login}[h]
 }
+
+// Style is the colour; glyph and word say the same.
+func (h Health) Style(t *Theme) paint.Style { return h.Tone().Style(t) }
 
 // Mark is the glyph in its colour.
 func (h Health) Mark(t *Theme) string { return h.Style(t).S(h.Glyph()) }

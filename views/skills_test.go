@@ -57,17 +57,17 @@ func TestSkillsAreOpenedAndVerified(t *testing.T) {
 			t.Errorf("%d files were read for the list", n)
 		}
 		s.serveFile("skill://git-workflow/SKILL.md", gitSkill)
-		app.Press("enter").View("skill").Pane("list").Has("✓ SKILL.md", "verified", "· references/FORMS.md", "not read")
+		app.Press("enter").View("skill").Pane("list").Has("✓ verified     87 B SKILL.md", "· not read     10 B references/FORMS.md")
 		app.Pane("detail").Has("SKILL.md ✓ verified", "name: git-workflow", "# Branches", "One for each change.")
 		if n := s.count("resources/read"); n != 1 {
 			t.Errorf("%d files were read for SKILL.md", n)
 		}
 		s.serveFile("skill://git-workflow/references/FORMS.md", "Other forms.")
-		app.Press("down", "enter").Pane("list").Has("✗ references/FORMS.md", "differs")
+		app.Press("down", "enter").Pane("list").Has("✗ differs      10 B references/FORMS.md")
 		app.Pane("detail").Has("size differs: 12").HasNot("Other forms")
 		s.serveFile("skill://git-workflow/references/FORMS.md", gitForms)
 		app.Press("shift+tab", "V").Toast("1 of 2 files do not match") // the same answer to both questions
-		app.Pane("list").Has("✗ SKILL.md", "✓ references/FORMS.md")
+		app.Pane("list").Has("✗ differs      87 B SKILL.md", "✓ verified     10 B references/FORMS.md")
 		s.serveFile("skill://git-workflow/SKILL.md", strings.Replace(gitSkill, "branch", "brunch", 1))
 		app.Press("r").Pane("list").Has("The skill is not opened.")
 		app.Pane("detail").Has("no such method")

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/text"
@@ -30,6 +31,10 @@ func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 				}
 			}
 			out = labelled(out, label, s, th, style, w)
+		case item:
+			head := []string{style.S(s), th.Text.S(safe.Line(x.label, max(w-26, 20))), ""}
+			head = slices.DeleteFunc(head, func(s string) bool { return paint.Width(s) == 0 })
+			out = beside(out, strings.Join(append(head, ""), " "), safe.Text(text.Clip(x.about, longest[false])), th.Muted, w)
 		case bar:
 			out = append(out, th.Muted.S(paint.Fit(x.label, LabelWidth))+widget.Bar(th, max(min(w-LabelWidth-2, 60), 1), x.done, x.total))
 		case line:
@@ -93,6 +98,16 @@ func DiffLines(th *paint.Theme, w int, hunks string) (out []string) {
 			}
 			out = append(out, style.S(mark+" "+row))
 		}
+	}
+	return out
+}
+
+// beside wraps a text behind what its first line begins with.
+func beside(out []string, head, s string, style paint.Style, w int) []string {
+	indent := paint.Blanks(paint.Width(head))
+	for _, l := range paint.Wrap(s, max(w-len(indent), 20)) {
+		out = append(out, strings.TrimRight(head+style.S(l), " "))
+		head = indent
 	}
 	return out
 }

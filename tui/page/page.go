@@ -15,6 +15,7 @@ import (
 // Page is a title, parts in their order, and the rows of a list.
 type Page struct {
 	Title string
+	Badge string // above the rows at the right; "" is how many of them a filter leaves
 	Foot  string // all of it in a few words: in the border of a pane, and below the rows of a text
 	// None is why there are no rows, and what to do about it.
 	None  [2]string
@@ -43,11 +44,12 @@ const (
 	Code
 	Link
 	Heading
+	Login
 )
 
 // Style is a tone in a theme.
 func (t Tone) Style(th *paint.Theme) paint.Style {
-	return [...]paint.Style{th.Text, th.OK, th.Warn, th.Error, th.Info, th.Muted, th.Accent, th.Code, th.Link, th.Heading}[t]
+	return [...]paint.Style{th.Text, th.OK, th.Warn, th.Error, th.Info, th.Muted, th.Accent, th.Code, th.Link, th.Heading, th.Login}[t]
 }
 
 // Text is words in a tone.
@@ -90,6 +92,7 @@ const (
 	rawJSON
 	diff
 	bar
+	item
 )
 
 // part is one of a page's, label and text where it has both.
@@ -98,6 +101,7 @@ type part struct {
 	label string
 	Text
 	done, total float64 // of a bar
+	about       string  // of an item
 }
 
 func (p *Page) add(k kind, label string, t Text) *Page {
@@ -151,6 +155,15 @@ func (p *Page) Progress(label string, done, total float64) *Page {
 	if total > 0 {
 		s += fmt.Sprintf(" of %g", total)
 	}
-	p.parts = append(p.parts, part{bar, label, Text{S: s}, done, total})
+	p.parts = append(p.parts, part{kind: bar, label: label, Text: Text{S: s}, done: done, total: total})
 	return p
 }
+
+// Item adds a line of a list: a mark, a name, and what there is to say of it, each of which may be empty.
+func (p *Page) Item(mark Text, name, about string) *Page {
+	p.parts = append(p.parts, part{kind: item, label: name, Text: mark, about: about})
+	return p
+}
+
+// Append adds the parts of another page.
+func (p *Page) Append(more Page) { p.parts = append(p.parts, more.parts...) }

@@ -29,6 +29,8 @@ func (p *Page) Print(width int) string {
 			out = append(out, x.S)
 		case heading:
 			out = append(out, "", x.S+":")
+		case item:
+			out = append(out, strings.TrimRight(x.S+" "+x.label+"  "+x.about, " "))
 		case bullet:
 			out = append(out, "- "+x.S)
 		case rawJSON:

@@ -3,8 +3,6 @@ package call
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -22,7 +21,7 @@ import (
 // allTools lists the tools of all servers in one list, under the names that they have across servers. Its filter knows
 // source:mcp, source:local and server:NAME besides words.
 type allTools struct {
-	pane.Rows
+	pane.ListPage
 	about  pane.ItemDetail
 	tools  *toolset.Registry
 	calls  *pane.Calls
@@ -39,16 +38,19 @@ func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *tui.Screen {
 	if tools == nil {
 		tools = toolset.NewRegistry()
 	}
-	return (&allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}).screen()
+	v := &allTools{about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}
+	v.View, v.Page, v.Line, v.Inputs = "toolset", v.page, v.line, func(*tui.Ctx) any { return v.calls.Rev }
+	v.Pick = func(c *tui.Ctx, _ int) tea.Cmd { return v.open(c) }
+	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil }
+	return v.screen()
 }
 
 func (v *allTools) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"}},
-		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		Actions: v.actions, Handle: v.handle, Draw: v.draw, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *allTools) actions() []tui.Action {
@@ -121,7 +123,7 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 		}
 		return out, nil
 	})
-	cmd := tea.Batch(count, v.SetRows(c, allToolsRows{v, c}))
+	cmd := tea.Batch(count, v.Changed(c))
 	for i := range all {
 		if had && v.opened && all[i].Name == was.Name {
 			v.List.Select(i)
@@ -149,19 +151,21 @@ func allToolsText(t toolset.RegisteredTool, title string) (name, about string) {
 	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " server:" + title + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
 }
 
-type allToolsRows struct {
-	v *allTools
-	c *tui.Ctx
+// page is the tools of all servers.
+func (v *allTools) page(*tui.Ctx) page.Page {
+	return page.Page{
+		Title: "All tools", Foot: v.weight, Counted: true, None: [2]string{"No tools yet.", "They are listed here when a server connects: press 1 for the servers."},
+		Table: page.Table{Columns: []page.Column{{Found: true}}, Len: len(v.all), Row: func(i int) page.Row {
+			return page.Row{Cells: []page.Text{{S: v.all[i].Name + pane.Summary(v.all[i].Item)}}}
+		}},
+	}
 }
 
-// Len is the number of tools of all servers.
-func (r allToolsRows) Len() int { return len(r.v.all) }
-
-// Row is a tool's marks, its own name, its server, and what it says of itself.
-func (r allToolsRows) Row(i, w int) string {
-	row := r.v.row(i)
-	row.Calls = r.v.calls.Count(row.Group, offer.Tools, row.Name)
-	return r.v.cols.Row(r.c.Theme, r.v.Query, row, w)
+// line is a tool's marks, its own name, its server, and what it says of itself.
+func (v *allTools) line(c *tui.Ctx, i, w int) string {
+	row := v.row(i)
+	row.Calls = v.calls.Count(row.Group, offer.Tools, row.Name)
+	return v.cols.Row(c.Theme, v.Query, row, w)
 }
 
 func (v *allTools) row(i int) pane.ItemRow {
@@ -200,9 +204,6 @@ func (v *allTools) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	})
 }
 
-// hints say how to leave the screen, which has no number.
-func (v *allTools) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
-
 func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 	t, ok := v.selected()
 	if !ok {
@@ -220,18 +221,7 @@ func (v *allTools) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		}
 		return v.about.Draw(c, p)
 	}
-	if p.Same(c, v.Rev, v.List.Selected(), v.calls.Rev) {
-		return nil
-	}
-	v.List.SetRows(allToolsRows{v, c}) // rows carry the theme
-	v.DrawList(c, p, func(w int) []string {
-		if v.Typed != "" {
-			return pane.NothingMatches(c.Theme, w, v.Typed)
-		}
-		return pane.Message(c.Theme, w, "No tools yet.", "They are listed here when a server connects: press 1 for the servers.")
-	})
-	p.Badge, p.Foot = pane.CountBadge(v.List.Len(), len(v.all)), v.weight
-	return nil
+	return v.ListPage.Draw(c, p)
 }
 
 func (v *allTools) breadcrumb(*tui.Ctx) string {
@@ -251,25 +241,4 @@ func (v *allTools) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyBytes(t.Item.Raw)
 	}
 	return nil
-}
-
-func (v *allTools) choices(*tui.Ctx) (out []tui.Choice) {
-	for i := range v.List.Listed() {
-		if t := v.all[i]; t.Source == toolset.MCP {
-			out = append(out, tui.Choice{Label: safe.Line(t.Name, 120) + pane.Summary(t.Item), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) }})
-		}
-	}
-	return out
-}
-
-func (v *allTools) plain(c *tui.Ctx, w io.Writer) {
-	if c.Linear && len(v.all) > 0 && v.List.Len() == 0 {
-		fmt.Fprintln(w, pane.NothingListed(v.Typed))
-	}
-	for _, t := range v.all {
-		if c.Linear && t.Source == toolset.MCP {
-			continue // one of the choices
-		}
-		fmt.Fprintf(w, "%s%s\n", safe.Line(t.Name, 300), pane.Summary(t.Item))
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/skills"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -22,7 +22,7 @@ import (
 // dynamic skill are those that the server lists now.
 // Navigate's Arg is the URI (string) of its SKILL.md.
 type skill struct {
-	pane.Rows
+	pane.ListPage
 	server, uri string
 	entry       offer.Skill
 	err         error            // why there is no entry, or why it is refused
@@ -34,21 +34,18 @@ type skill struct {
 
 // NewSkill is the screen of one skill.
 func NewSkill() *tui.Screen {
-	v := &skill{Rows: pane.Rows{View: "skill"}, reply: pane.NewReply("skill", "detail")}
-	v.Freeze = func() (int, func(int) (string, string)) {
-		files := v.entry.Files
-		return len(files), func(i int) (name, about string) { return files[i].Path, "" }
-	}
+	v := &skill{reply: pane.NewReply("skill", "detail")}
+	v.View, v.Page, v.Pick, v.Inputs = "skill", v.page, v.read, func(*tui.Ctx) any { return v.op }
 	return v.screen()
 }
 
 func (v *skill) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Files"}, {ID: "detail", Title: "SKILL.md"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *skill) actions() []tui.Action {
@@ -131,7 +128,7 @@ func (v *skill) open(c *tui.Ctx, uri string, anew bool) tea.Cmd {
 		return o, err
 	})
 	v.op = op
-	return tea.Batch(v.SetRows(c, skillRows{v, c.Theme}), cmd)
+	return tea.Batch(v.Changed(c), cmd)
 }
 
 // read reads the file in row i.
@@ -177,7 +174,7 @@ func (v *skill) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if c.Server == nil || c.Server.Name() != v.server {
 			v.server, v.uri, v.entry, v.err, v.verdicts = "", "", offer.Skill{}, nil, nil
 			v.reply.Clear()
-			return v.SetRows(c, skillRows{v, c.Theme}), true
+			return v.Changed(c), true
 		}
 		return nil, true
 	case tui.FilterChanged:
@@ -225,7 +222,7 @@ func (v *skill) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			v.verdicts[cmp.Or(fileAt(v.entry, v.shown).URI, v.uri)] = o.read
 		}
 	}
-	rows := v.SetRows(c, skillRows{v, c.Theme})
+	rows := v.Changed(c)
 	if m.Err != nil {
 		v.reply.Fail(m, o.file.Reply.Request)
 		return rows
@@ -271,42 +268,49 @@ func fileAt(s offer.Skill, path string) offer.SkillFile {
 	return f
 }
 
-// skillRows are the files of the manifest.
-type skillRows struct {
-	v  *skill
-	th *tui.Theme
-}
-
-// Len is the number of files.
-func (r skillRows) Len() int { return len(r.v.entry.Files) }
-
-// Row is a verdict as glyph and word, and the file that it is about.
-func (r skillRows) Row(i, w int) string {
-	f := r.v.entry.Files[i]
-	glyph, word := r.v.verdict(f.URI)
-	style := map[string]paint.Style{"·": r.th.Muted, "✗": r.th.Error, "✓": r.th.OK, "!": r.th.Warn}[glyph]
-	tail := style.S(word)
-	if !r.v.entry.Dynamic {
-		tail += r.th.Muted.S(fmt.Sprintf(" %8s", text.Bytes(f.Size)))
+// page is the files of the skill, or why there is none.
+func (v *skill) page(*tui.Ctx) page.Page {
+	p := page.Page{Title: cmp.Or(text.Clip(v.entry.Name, 64), "Files")}
+	switch n := len(v.entry.Files); {
+	case v.uri == "":
+		p.None = [2]string{"No skill is open.", "Press q for the list of skills."}
+	case v.op != 0:
+		p.None = [2]string{"Opening the skill…", "Press x to cancel."}
+	case v.err != nil:
+		p.None = [2]string{"The skill is not opened.", "The other pane says why. Press r to try again, q for the list."}
+	case n == 0:
+		p.None = [2]string{"! Dynamic: no manifest.", "The server makes the files when they are read: only the front matter of SKILL.md is verified."}
+	case v.entry.Dynamic:
+		p.Foot = text.Count(n, "file")
+	default:
+		p.Foot = text.Count(n, "file") + " · " + text.Bytes(v.entry.Size())
 	}
-	name := paint.Cut(safe.Line(f.Path, 300), max(w-paint.Width(tail)-4, 8))
-	return style.S(glyph) + " " + name + paint.Blanks(max(w-paint.Width(name)-paint.Width(tail)-2, 1)) + tail
+	p.Table = page.Table{
+		Columns: []page.Column{{Cells: 10}, {Cells: 8, Right: true}, {Found: true}}, Len: len(v.entry.Files), Row: func(i int) page.Row {
+			f, size := v.entry.Files[i], ""
+			if !v.entry.Dynamic {
+				size = text.Bytes(f.Size)
+			}
+			return page.Row{Cells: []page.Text{v.verdict(f.URI).Text(), {S: size, Tone: page.Quiet}, {S: f.Path}}}
+		},
+	}
+	return p
 }
 
-// verdict is what is known of a file: glyph and word.
-func (v *skill) verdict(uri string) (glyph, word string) {
+// verdict is what is known of a file.
+func (v *skill) verdict(uri string) page.Mark {
 	var differs *skills.Mismatch
 	switch err, read := v.verdicts[uri]; {
 	case !read:
-		return "·", "not read"
+		return page.Mark{Glyph: "·", Word: "not read", Tone: page.Quiet}
 	case errors.As(err, &differs):
-		return "✗", "differs"
+		return page.Mark{Glyph: "✗", Word: "differs", Tone: page.Bad}
 	case err != nil:
-		return "✗", "failed"
+		return page.Mark{Glyph: "✗", Word: "failed", Tone: page.Bad}
 	case v.entry.Dynamic:
-		return "!", "dynamic"
+		return page.Mark{Glyph: "!", Word: "dynamic", Tone: page.Warn}
 	}
-	return "✓", "verified"
+	return page.Mark{Glyph: "✓", Word: "verified", Tone: page.Good}
 }
 
 func (v *skill) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -318,42 +322,8 @@ func (v *skill) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		}
 		return v.reply.Draw(c, p)
 	}
-	p.Title, p.Badge, p.Foot = "Files", "", ""
-	if v.entry.Name != "" {
-		p.Title = safe.Line(v.entry.Name, 64)
-	}
-	v.List.SetRows(skillRows{v, c.Theme})
-	v.DrawList(c, p, func(w int) []string { return v.empty(c, w) })
-	if n := len(v.entry.Files); n > 0 {
-		p.Foot = text.Count(n, "file")
-		if !v.entry.Dynamic {
-			p.Foot += " · " + text.Bytes(v.entry.Size())
-		}
-		if v.Typed != "" {
-			p.Badge = pane.CountBadge(v.List.Len(), n)
-		}
-	}
-	return nil
+	return v.ListPage.Draw(c, p)
 }
-
-// empty says why there is no file.
-func (v *skill) empty(c *tui.Ctx, w int) []string {
-	th := c.Theme
-	switch {
-	case v.uri == "":
-		return pane.Message(th, w, "No skill is open.", "Press q for the list of skills.")
-	case v.op != 0:
-		return pane.Message(th, w, "Opening the skill…", "Press x to cancel.")
-	case v.err != nil:
-		return pane.Message(th, w, "The skill is not opened.", "The other pane says why. Press r to try again, q for the list.")
-	case v.entry.Dynamic:
-		return pane.Message(th, w, "! Dynamic: no manifest.", "The server makes the files when they are read: only the front matter of SKILL.md is verified.")
-	}
-	return pane.NothingMatches(th, w, v.Typed)
-}
-
-// hints say how to leave the screen.
-func (v *skill) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *skill) breadcrumb(*tui.Ctx) string { return safe.Line(cmp.Or(v.entry.Name, v.uri), 60) }
 
@@ -382,23 +352,10 @@ func (v *skill) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *skill) pageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.Doc.PageText() }
 
-func (v *skill) choices(*tui.Ctx) (out []tui.Choice) {
-	for i := range v.List.Listed() {
-		f := v.entry.Files[i]
-		_, word := v.verdict(f.URI)
-		out = append(out, tui.Choice{
-			Label: safe.Line(f.Path, 200) + " — " + word,
-			Run:   func(c *tui.Ctx) tea.Cmd { return v.read(c, i) },
-		})
-	}
-	return out
-}
-
+// plain is the file that is open, or why none is.
 func (v *skill) plain(c *tui.Ctx, w io.Writer) {
-	if v.uri == "" || v.List.Len() == 0 && v.err == nil && v.op == 0 {
-		for _, l := range v.empty(c, 100) {
-			fmt.Fprintln(w, paint.Strip(l))
-		}
+	if p := v.page(c); v.uri == "" || v.List.Len() == 0 && v.err == nil && v.op == 0 {
+		fmt.Fprintln(w, safe.Text(p.None[0]+"\n"+p.None[1]))
 	}
 	if v.uri != "" {
 		fmt.Fprintln(w, safe.Line(v.uri, 300)+" "+safe.Line(v.shown, 200))

@@ -6,6 +6,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // ClientRows adds what a session says of itself to its server.
@@ -27,7 +28,7 @@ func ClientRows(d *page.Page, c *session.Client) {
 	if c.Capabilities != nil {
 		var all []string
 		_ = jsonrpc.Members(c.Capabilities, func(key string, value []byte) bool {
-			if about := capabilityText(value); about != "" {
+			if about := pages.CapabilityText(value); about != "" {
 				key += " (" + about + ")"
 			}
 			all = append(all, key)

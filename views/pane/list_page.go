@@ -23,6 +23,8 @@ type ListPage struct {
 	About func(c *tui.Ctx, i int) page.Page
 	// Pick is what the number of a row does in linear mode; nil where the numbers are those of actions.
 	Pick func(c *tui.Ctx, i int) tea.Cmd
+	// Line draws a row where columns do not do; nil where they do.
+	Line func(c *tui.Ctx, i, w int) string
 	// Inputs is what the panes depend on besides Rev, the rows and the server; nil for nothing.
 	Inputs func(*tui.Ctx) any
 
@@ -33,12 +35,12 @@ type ListPage struct {
 // Screen completes a screen by what its list and its page are.
 func (s *ListPage) Screen(x tui.Screen) *tui.Screen {
 	s.own = s.Freeze != nil
-	x.Page = s.listed
+	x.Page = s.Listed
 	if x.Draw == nil {
 		x.Draw = s.Draw
 	}
 	if s.Pick != nil && x.Choices == nil {
-		x.Choices = s.choices
+		x.Choices = s.Choices
 	}
 	if x.Hints == nil && x.Hidden { // it has no number: q leaves it
 		x.Hints = func(*tui.Ctx) []tui.Hint { return BackHint(true) }
@@ -46,8 +48,8 @@ func (s *ListPage) Screen(x tui.Screen) *tui.Screen {
 	return &x
 }
 
-// listed is the page with the rows that the filter leaves.
-func (s *ListPage) listed(c *tui.Ctx) page.Page {
+// Listed is the page with the rows that the filter leaves.
+func (s *ListPage) Listed(c *tui.Ctx) page.Page {
 	is := s.Page(c)
 	if !s.List.Filtered() || is.Table.Len == 0 {
 		return is
@@ -78,7 +80,12 @@ type pageRows struct {
 func (r pageRows) Len() int { return r.Table.Len }
 
 // Row is a row in its columns.
-func (r pageRows) Row(i, w int) string { return r.Line(i, w, r.c.Theme, r.s.Query.HighlightName) }
+func (r pageRows) Row(i, w int) string {
+	if r.s.Line != nil {
+		return r.s.Line(r.c, i, w)
+	}
+	return r.Table.Line(i, w, r.c.Theme, r.s.Query.HighlightName)
+}
 
 // Draw fills a pane.
 func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -94,7 +101,7 @@ func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	is := s.Page(c)
-	p.Title, p.Foot, p.Badge = cmp.Or(safe.Line(is.Title, 80), p.Title), safe.Line(is.Foot, max(p.W-4, 1)), ""
+	p.Title, p.Foot, p.Badge = cmp.Or(safe.Line(is.Title, 80), p.Title), safe.Line(is.Foot, max(p.W-4, 1)), safe.Line(is.Badge, 40)
 	s.List.SetRows(pageRows{&is.Table, c, s}) // they carry the theme
 	s.DrawList(c, p, func(w int) []string {
 		if s.Typed != "" && is.Table.Len > 0 {
@@ -102,7 +109,7 @@ func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		}
 		return Message(c.Theme, w, safe.Text(is.None[0]), safe.Text(is.None[1]))
 	})
-	if is.Table.Len > 0 && (s.List.Filtered() || is.Counted) {
+	if is.Badge == "" && is.Table.Len > 0 && (s.List.Filtered() || is.Counted) {
 		p.Badge = CountBadge(s.List.Len(), is.Table.Len)
 	}
 	return nil
@@ -128,8 +135,8 @@ func (s *ListPage) drawAbout(c *tui.Ctx, p *tui.Pane, i int, more any) {
 	s.Detail.Draw(p, is.Lines(c.Theme, p.W))
 }
 
-// choices are the rows listed, each with what picking it does.
-func (s *ListPage) choices(c *tui.Ctx) (out []tui.Choice) {
+// Choices are the rows listed, each with what picking it does.
+func (s *ListPage) Choices(c *tui.Ctx) (out []tui.Choice) {
 	const most = 100
 	is := s.Page(c)
 	for i := range s.List.Listed() {

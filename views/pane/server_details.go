@@ -2,7 +2,6 @@ package pane
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,20 +15,22 @@ import (
 	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
-// StateMark is a server's state as glyph, word and colour.
-func StateMark(th *tui.Theme, s *session.Session, st session.Status) (glyph, word string, style paint.Style) {
+// StateMark is a server's state.
+func StateMark(s *session.Session, st session.Status) page.Mark {
 	health, srv := tui.HealthOf(st.State), s.Config()
+	m := page.Mark{Glyph: health.Glyph(), Word: tui.StateWord(s, st), Tone: health.Tone()}
 	switch {
 	case srv.Problem != nil:
-		return tui.Unhealthy.Glyph(), "cannot start", th.Error
+		m = page.Mark{Glyph: tui.Unhealthy.Glyph(), Word: "cannot start", Tone: page.Bad}
 	case srv.Disabled && health == tui.Stopped:
-		return "⊘", "disabled", th.Muted
+		m = page.Mark{Glyph: "⊘", Word: "disabled", Tone: page.Quiet}
 	case st.Retired != "":
-		return health.Glyph(), "closed", health.Style(th)
+		m.Word = "closed"
 	}
-	return health.Glyph(), tui.StateWord(s, st), health.Style(th)
+	return m
 }
 
 // Target is what a server runs or contacts, secrets masked.
@@ -64,8 +65,8 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	th := c.Theme
 	srv, st := s.Config(), s.Status()
 	l := NewDetails(th, w)
-	glyph, word, style := StateMark(th, s, st)
-	state, began := glyph+" "+word, since(st)
+	mark := StateMark(s, st)
+	state, began, style := mark.String(), since(st), mark.Tone.Style(th)
 	if paint.Width(state+" "+began) > w-labelWidth && began != "" {
 		l.Styled("state", style.S(state))
 		l.Styled("", th.Muted.S(began))
@@ -112,12 +113,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	if st.PID > 0 {
 		l.Row("process", fmt.Sprint(st.PID))
 	}
-	if st.Version != "" {
-		l.Row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, config.TransportName(st.Transport)))
-	}
-	if old := offer.Deprecated(st.Transport); old != "" && st.Version != "" {
-		l.Row("", "! HTTP+SSE is "+old)
-	}
+	var connection page.Page
+	pages.Connection(&connection, st)
+	l.Page(connection)
 	if st.SessionID != "" {
 		l.Row("session", mask.Hidden)
 	}
@@ -143,8 +141,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 		}
 	}
 	l.identity(st.ServerInfo)
-	l.capabilities(s, st)
-	l.extensions(st)
+	var offered page.Page
+	pages.Offered(&offered, st)
+	l.Page(offered)
 	l.cache(s)
 	if st.Instructions != "" {
 		l.heading("Instructions")
@@ -234,60 +233,6 @@ func (l *Details) identity(info []byte) {
 	})
 }
 
-// offers are the capabilities a server can advertise, in the order of the screens.
-var offers = []string{"tools", "resources", "prompts", "completions", "logging", "tasks", "extensions", "experimental"}
-
-// capabilities lists what the server advertises, and in muted colour what it does not.
-func (l *Details) capabilities(s *session.Session, st session.Status) {
-	if st.State != session.Connected && len(st.Capabilities) == 0 {
-		return
-	}
-	l.heading("Capabilities")
-	got := map[string]string{}
-	var others []string
-	_ = jsonrpc.Members(st.Capabilities, func(key string, value []byte) bool {
-		got[key] = capabilityText(value)
-		if !slices.Contains(offers, key) && len(others) < 50 {
-			others = append(others, key)
-		}
-		return true
-	})
-	for _, name := range append(offers[:len(offers):len(offers)], others...) {
-		if about, ok := got[name]; ok {
-			l.Lines = append(l.Lines, strings.TrimRight(l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)), " "))
-			if old := offer.Deprecated(name); old != "" {
-				for i, row := range paint.Wrap(old, l.w-4) {
-					l.Lines = append(l.Lines, "  "+l.th.Warn.S([]string{"! ", "  "}[min(i, 1)])+l.th.Muted.S(row))
-				}
-			}
-		} else {
-			l.Lines = append(l.Lines, l.th.Muted.S("· "+name+" not offered"))
-		}
-	}
-}
-
-// extensions lists what the server offers beyond the core protocol, and what is done about each.
-func (l *Details) extensions(st session.Status) {
-	all := offer.Extensions(st.Capabilities)
-	if len(all) == 0 {
-		return
-	}
-	l.heading("Extensions")
-	for _, e := range all {
-		line := safe.Line(e.Name, 120)
-		if e.Experimental {
-			line += " (experimental)"
-		}
-		if e.Settings != "{}" && e.Settings != "true" {
-			line += " " + l.th.Muted.S(safe.Line(e.Settings, 200))
-		}
-		l.Lines = append(l.Lines, line)
-		for _, row := range paint.Wrap(e.Support, l.w-2) {
-			l.Lines = append(l.Lines, "  "+l.th.Muted.S(row))
-		}
-	}
-}
-
 // cache lists how long the server says that its lists may be kept.
 func (l *Details) cache(s *session.Session) {
 	first := true
@@ -306,24 +251,6 @@ func (l *Details) cache(s *session.Session) {
 		}
 		l.Row(safe.Line(k.String(), labelWidth-1), hints)
 	}
-}
-
-// capabilityText is a capability's members in a line: "listChanged, subscribe".
-func capabilityText(value []byte) string {
-	var parts []string
-	err := jsonrpc.Members(value, func(key string, v []byte) bool {
-		switch string(v) {
-		case "true", "{}":
-			parts = append(parts, key)
-		default:
-			parts = append(parts, key+" "+text.Clip(string(v), 80))
-		}
-		return len(parts) < 20
-	})
-	if err != nil {
-		return text.Clip(string(value), 80)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // inputNames are what a server has to be told before it starts.

@@ -80,7 +80,7 @@ func compared(p *page.Page, server string, c persona.Comparison) {
 		}
 		each := func(names []string, n int, tone page.Tone, mark, word string) {
 			for _, key := range names {
-				p.Line(tone, "  "+mark+" "+key+"  "+word)
+				p.Item(page.Text{S: "  " + mark, Tone: tone}, key+" ", word)
 				if m := l.Marks[key]; !m.Added && m.Diff != "" && diffs < pane.MaxUpdateLines {
 					p.Diff(m.Diff)
 					diffs += 10

@@ -1,41 +1,53 @@
 package servers
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
-	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// serverRows draws the list of servers.
-type serverRows struct {
-	v *servers
-	c *tui.Ctx
+// page is the servers, and below those that did not start why.
+func (v *servers) page(c *tui.Ctx) page.Page {
+	p := page.Page{Title: "Servers", Counted: true, None: [2]string{"No servers yet."}}
+	if now := v.connections(); now != "" {
+		p.Foot = "connections: " + now
+	}
+	p.Table = page.Table{
+		Columns: []page.Column{{Cells: 1, On: page.Drawn}, {Cells: v.nameCol + 1, Found: true}, {Cells: 13}, {On: page.Drawn, Rest: true}, {On: page.Printed}, {On: page.Printed}},
+		Len:     len(v.all), Row: func(i int) page.Row { return v.row(c, v.all[i]) },
+	}
+	return p
 }
 
-// Len is the number of servers.
-func (r serverRows) Len() int { return len(r.v.all) }
-
-// Row is a server's state, name and target.
-func (r serverRows) Row(i, w int) string {
-	th, s := r.c.Theme, r.v.all[i]
+func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 	srv, st := s.Config(), s.Status()
-	glyph, word, style := pane.StateMark(th, s, st)
-	name := r.v.Query.Highlight(safe.Line(s.Title(), 200), th.Text, th.Match)
-	out := pane.Column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pane.Pad(word, 12))
-	what := pane.Target(srv)
+	mark, what := pane.StateMark(s, st), pane.Target(srv)
 	if old := outdated(s); old != "" {
 		what = old
 	} else if st.Retired != "" {
 		what = st.Retired + ", enter connects again"
 	}
-	if room := w - paint.Width(out) - 2; room > 8 {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(what, 4*room), room))
+	r.Cells = []page.Text{
+		{S: mark.Glyph, Tone: mark.Tone}, {S: s.Title()}, {S: mark.Word, Tone: mark.Tone}, {S: what, Tone: page.Quiet}, {S: pane.Target(srv)}, {S: "from " + v.place(srv.Source)},
 	}
-	return out
+	if err := cmp.Or[error](srv.Problem, st.Err); err != nil {
+		r.Below = append(r.Below, text.Clip(err.Error(), 1000))
+	}
+	switch {
+	case st.State == session.NeedsLogin && tui.Unnamed(s):
+		r.Below = append(r.Below, "it names no place to log in: give it a token or an API key in a header of its configuration")
+	case st.State == session.NeedsLogin:
+		r.Below = append(r.Below, c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")
+	}
+	if st.Retired != "" {
+		r.Below = append(r.Below, "closed: "+st.Retired)
+	}
+	return r
 }
 
 // count takes in the pool's statistics.

@@ -3,7 +3,6 @@
 package servers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,8 +25,7 @@ import (
 // servers lists every server that the configs name or that was opened, with its state and what it says of itself. It is
 // the only screen that starts one. Navigate's Arg may be the name (string) of a server to open.
 type servers struct {
-	pane.Rows
-	detail  pane.TextPane
+	pane.ListPage
 	trust   *config.Trust
 	configs *Configs
 	secrets Secrets
@@ -43,16 +41,20 @@ type servers struct {
 
 // NewServers is the list of servers. All that it takes may be nil.
 func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *tui.Screen {
-	return (&servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}).screen()
+	v := &servers{trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
+	v.View, v.Page, v.Pick = "servers", v.page, func(c *tui.Ctx, _ int) tea.Cmd { return v.open(c) }
+	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil }
+	v.Inputs = func(*tui.Ctx) any { return [3]any{v.revs, v.moving(), v.stats} }
+	return v.screen()
 }
 
 func (v *servers) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape, Lone: v.lone, Breadcrumb: v.breadcrumb,
-	}
+	})
 }
 
 func (v *servers) none(*tui.Ctx) string {
@@ -245,18 +247,18 @@ func (v *servers) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return c.Navigate("addserver", m.Content), true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
-			return nil, v.detail.Handle(msg)
+			return nil, v.Detail.Handle(msg)
 		}
 	}
 	if c.Focus == "detail" {
-		return nil, v.detail.Handle(msg)
+		return nil, v.Detail.Handle(msg)
 	}
 	consumed, opened := v.MoveCursor("list", msg)
 	if opened && v.nothing(c) == "" {
 		return v.open(c), true
 	}
 	if consumed {
-		v.detail.Top = 0
+		v.Detail.Top = 0
 	}
 	return nil, consumed
 }
@@ -346,7 +348,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	if len(all) == 0 {
 		return v.SetRows(c, starterRows{v.starters(c), c.Theme})
 	}
-	cmd := v.SetRows(c, serverRows{v, c})
+	cmd := v.Changed(c)
 	for i, s := range v.all {
 		if s == at {
 			v.List.Select(i)
@@ -372,28 +374,23 @@ func (v *servers) selectNamed(name string) {
 }
 
 func (v *servers) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
+	if p.ID == "list" && len(v.all) > 0 {
+		return v.ListPage.Draw(c, p)
+	}
+	if p.Same(c, v.Rev, v.revs, v.Detail.Top, v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
 		return nil
 	}
 	if p.ID == "detail" {
 		s := v.selected()
 		if s == nil {
-			v.detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
+			v.Detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
 			return nil
 		}
 		p.Title = safe.Line(s.Title(), 80)
-		v.detail.Draw(p, v.cards.draw(c, s.Name(), p.W, pane.ServerLines(c, s, p.W, v.place, v.entryKeys(c))))
+		v.Detail.Draw(p, v.cards.draw(c, s.Name(), p.W, pane.ServerLines(c, s, p.W, v.place, v.entryKeys(c))))
 		return nil
 	}
-	if len(v.all) == 0 {
-		v.drawFirst(c, p)
-		return nil
-	}
-	p.Title = "Servers"
-	v.List.SetRows(serverRows{v, c})
-	v.DrawList(c, p, func(w int) []string { return pane.NothingMatches(c.Theme, w, v.Typed) })
-	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
-	p.Foot = v.connections()
+	v.drawFirst(c, p)
 	return nil
 }
 
@@ -440,14 +437,7 @@ func (v *servers) choices(c *tui.Ctx) (out []tui.Choice) {
 		}
 		return out
 	}
-	for i := range v.List.Listed() {
-		s := v.all[i]
-		out = append(out, tui.Choice{
-			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), stateWord(c, s)),
-			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },
-		})
-	}
-	return out
+	return v.Choices(c)
 }
 
 // place is where an entry is, as short as it can be said.
@@ -459,36 +449,14 @@ func (v *servers) place(src config.Source) string {
 	return src.String()
 }
 
-// stateWord is the state of a server as the list has it.
-func stateWord(c *tui.Ctx, s *session.Session) string {
-	_, word, _ := pane.StateMark(c.Theme, s, s.Status())
-	return word
-}
-
 func (v *servers) plain(c *tui.Ctx, w io.Writer) {
-	if len(v.all) == 0 {
-		fmt.Fprintln(w, "No servers yet.")
-		for _, l := range v.hints(c.Theme, 100, 1000) {
-			fmt.Fprintln(w, ansi.Strip(l))
-		}
+	if len(v.all) > 0 {
+		p := v.Listed(c)
+		fmt.Fprintln(w, p.Spoken(c.Linear))
+		return
 	}
-	for _, s := range v.all {
-		st := s.Status()
-		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), stateWord(c, s), safe.Line(pane.Target(s.Config()), 200), safe.Line(v.place(s.Config().Source), 200))
-		if err := cmp.Or[error](s.Config().Problem, st.Err); err != nil {
-			fmt.Fprintf(w, "  %s\n", safe.Line(err.Error(), 1000))
-		}
-		switch {
-		case st.State == session.NeedsLogin && tui.Unnamed(s):
-			fmt.Fprintln(w, "  it names no place to log in: give it a token or an API key in a header of its configuration")
-		case st.State == session.NeedsLogin:
-			fmt.Fprintln(w, "  "+c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")
-		}
-		if st.Retired != "" {
-			fmt.Fprintf(w, "  closed: %s\n", safe.Line(st.Retired, 200))
-		}
-	}
-	if now := v.connections(); now != "" {
-		fmt.Fprintf(w, "connections: %s\n", now)
+	fmt.Fprintln(w, "No servers yet.")
+	for _, l := range v.hints(c.Theme, 100, 1000) {
+		fmt.Fprintln(w, ansi.Strip(l))
 	}
 }

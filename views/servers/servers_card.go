@@ -2,20 +2,20 @@ package servers
 
 import (
 	"context"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/catalog/card"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
-	"github.com/mcphud/mcphud/views/pane"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // published is what was read of what is published about servers, by their name.
 type published struct {
-	lines map[string][]string
-	rev   uint64
+	docs map[string][]card.Comparison
+	rev  uint64
 }
 
 // readCards is the outcome of reading what is published about a server.
@@ -57,10 +57,10 @@ func (p *published) keep(c *tui.Ctx, r readCards, err error) tea.Cmd {
 	if err != nil {
 		return c.Toast(tui.Failure, err.Error())
 	}
-	if p.lines == nil {
-		p.lines = map[string][]string{}
+	if p.docs == nil {
+		p.docs = map[string][]card.Comparison{}
 	}
-	p.lines[r.server] = card.Lines(r.all)
+	p.docs[r.server] = r.all
 	p.rev++
 	found, other := 0, 0
 	for _, d := range r.all {
@@ -79,21 +79,11 @@ func (p *published) keep(c *tui.Ctx, r readCards, err error) tea.Cmd {
 
 // draw adds what was read to the details of a server.
 func (p *published) draw(c *tui.Ctx, server string, w int, lines []string) []string {
-	read := p.lines[server]
+	read := p.docs[server]
 	if read == nil {
 		return lines
 	}
-	l := pane.NewDetails(c.Theme, w)
-	l.Heading("Published")
-	for _, line := range read {
-		switch text := strings.TrimSpace(line); {
-		case strings.HasPrefix(text, "≠"):
-			l.Row("  differs", strings.TrimSpace(strings.TrimPrefix(text, "≠")))
-		case strings.HasPrefix(text, "!"):
-			l.Row("  wrong", strings.TrimSpace(strings.TrimPrefix(text, "!")))
-		default:
-			l.Row("document", text)
-		}
-	}
-	return append(append(lines, ""), l.Lines...)
+	var is page.Page
+	pages.Published(&is, read)
+	return append(lines, is.Lines(c.Theme, w)...)
 }

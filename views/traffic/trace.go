@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/trace"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -18,18 +19,19 @@ import (
 // traceScreen shows the hops of one call as a tree: client, router, agents and what they called, each with when and how long, and the
 // part that nobody accounts for. Navigate's Arg is the Seq (uint64) of an entry of the call; without one it is the newest call.
 type traceScreen struct {
-	pane.Rows
-	group  *trace.Group // nil before the first one
-	tree   *trace.Tree
-	rows   []trace.Row
-	detail pane.TextPane
-	rev    uint64 // of the journal, when the tree was made
-	busy   bool   // one is being made
+	pane.ListPage
+	group *trace.Group // nil before the first one
+	tree  *trace.Tree
+	rows  []trace.Row
+	rev   uint64 // of the journal, when the tree was made
+	busy  bool   // one is being made
 }
 
 // NewTrace is the screen of the hops of one call.
 func NewTrace() *tui.Screen {
-	v := &traceScreen{Rows: pane.Rows{View: "trace"}}
+	v := &traceScreen{}
+	v.View, v.Page, v.About, v.Line = "trace", v.page, v.hop, v.line
+	v.Inputs = func(*tui.Ctx) any { return v.rev }
 	v.Freeze = func() (int, func(int) (name, about string)) {
 		rows := v.rows
 		return len(rows), func(i int) (name, about string) { return rows[i].Label(), rows[i].Node.Hop + " " + rows[i].Node.Server }
@@ -38,13 +40,12 @@ func NewTrace() *tui.Screen {
 }
 
 func (v *traceScreen) screen() *tui.Screen {
-	return &tui.Screen{
+	return v.Screen(tui.Screen{
 		ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Hops"}, {ID: "detail", Title: "Hop"}},
-		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Hints: v.hints, Breadcrumb: v.breadcrumb,
-	}
+		Actions:    v.actions, Handle: v.handle, Plain: v.plain, Choices: func(*tui.Ctx) []tui.Choice { return nil }, Breadcrumb: v.breadcrumb,
+	})
 }
 
 func (v *traceScreen) actions() []tui.Action {
@@ -180,7 +181,7 @@ func (v *traceScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.take(c, m), true
 	}
-	return pane.ListAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
+	return v.Handle(c, msg, func() tea.Cmd {
 		if seq := v.framesAt(v.List.Selected()); seq != 0 {
 			return c.Navigate("traffic", pane.FramesOf(seq))
 		}
@@ -203,10 +204,10 @@ func (v *traceScreen) take(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	case got.tree != nil:
 		another := v.tree == nil || v.tree.ID != got.tree.ID
 		v.group, v.tree, v.rows = got.group, got.tree, got.rows
-		cmd := v.SetRows(c, traceRows{v, c})
+		cmd := v.Changed(c)
 		if another {
 			v.List.First()
-			v.detail.Top = 0
+			v.Detail.Top = 0
 		}
 		return cmd
 	case got.group != nil: // as it was
@@ -215,31 +216,20 @@ func (v *traceScreen) take(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return nil
 }
 
-func (v *traceScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.ID == "detail" {
-		v.detail.Draw(p, v.facts(c, p.W))
-		return nil
+// page is the hops of the call.
+func (v *traceScreen) page(*tui.Ctx) page.Page {
+	p := page.Page{
+		Title: "Hops", Table: page.Table{Len: len(v.rows), Row: func(int) page.Row { return page.Row{} }},
+		None: [2]string{"No trace yet.", "A call to an agent through a router, and every call of the demo, carries a trace context. Press H on a call in Traffic."},
 	}
-	if p.Same(c, v.Rev, v.rev, v.tree) {
-		return nil
-	}
-	p.Badge, p.Foot = "", ""
 	if v.tree != nil {
 		p.Badge = "…" + v.tree.ID[max(len(v.tree.ID)-8, 0):] // those of one program begin alike
 		if notes := v.tree.Notes(); len(notes) > 0 {
-			p.Foot = safe.Line(notes[0], max(p.W-8, 10))
+			p.Foot = notes[0]
 		}
 	}
-	v.DrawList(c, p, func(w int) []string {
-		if v.Typed != "" && v.tree != nil {
-			return pane.NothingMatches(c.Theme, w, v.Typed)
-		}
-		return pane.Message(c.Theme, w, "No trace yet.", "A call to an agent through a router, and every call of the demo, carries a trace context. Press H on a call in Traffic.")
-	})
-	return nil
+	return p
 }
-
-func (v *traceScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(true) }
 
 func (v *traceScreen) breadcrumb(*tui.Ctx) string {
 	if len(v.rows) == 0 {

@@ -12,22 +12,14 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// traceRows are the hops of a call.
-type traceRows struct {
-	v *traceScreen
-	c *tui.Ctx
-}
-
-// Len is the number of lines.
-func (r traceRows) Len() int { return len(r.v.rows) }
-
-// Row is who did what, since when, how long, and a bar of that; where there is room also how much was sent.
-func (r traceRows) Row(i, w int) string {
-	th, row := r.c.Theme, r.v.rows[i]
+// line is who did what, since when, how long, and a bar of that; where there is room also how much was sent.
+func (v *traceScreen) line(c *tui.Ctx, i, w int) string {
+	th, row := c.Theme, v.rows[i]
 	room := max(w-label(w)-2*tookWidth-2, 0)
 	bar := room
 	if room > 2*factsWidth {
@@ -42,12 +34,12 @@ func (r traceRows) Row(i, w int) string {
 		}
 		name += mark
 	}
-	name += r.v.Query.HighlightName(safe.Line(row.Label(), 200), style, th.Match)
-	at := text.Duration(row.Node.From.Sub(r.v.tree.Begin()))
+	name += v.Query.HighlightName(safe.Line(row.Label(), 200), style, th.Match)
+	at := text.Duration(row.Node.From.Sub(v.tree.Begin()))
 	if row.Gap {
 		at = ""
 	}
-	out := paint.Fit(name, label(w)) + th.Muted.S(fmt.Sprintf("%*s", tookWidth, at)) + style.S(fmt.Sprintf("%*s", tookWidth, text.Duration(row.Took()))) + "  " + style.S(r.v.tree.Bar(row, bar))
+	out := paint.Fit(name, label(w)) + th.Muted.S(fmt.Sprintf("%*s", tookWidth, at)) + style.S(fmt.Sprintf("%*s", tookWidth, text.Duration(row.Took()))) + "  " + style.S(v.tree.Bar(row, bar))
 	if facts := row.Facts(); len(facts) > 0 && bar < room {
 		out += " " + th.Muted.S(safe.Line(strings.Join(facts, " · "), 200))
 	}
@@ -78,49 +70,35 @@ func hopStyle(th *tui.Theme, r trace.Row) paint.Style {
 	return th.OK
 }
 
-// facts are what there is to say of the line under the cursor.
-func (v *traceScreen) facts(c *tui.Ctx, w int) []string {
-	th, i := c.Theme, v.List.Selected()
-	if i < 0 || i >= len(v.rows) || v.tree == nil {
-		return nil
-	}
-	r := v.rows[i]
+// hop is what there is to say of a hop, or of a part of one that nobody recorded.
+func (v *traceScreen) hop(_ *tui.Ctx, i int) page.Page {
+	r, p := v.rows[i], page.Page{Title: "Hop"}
 	n := r.Node
-	var out []string
-	fact := func(name, value string) {
-		if value != "" {
-			out = append(out, paint.Cut(th.Muted.S(fmt.Sprintf("%-12s ", safe.Line(name, 40)))+safe.Line(value, 300), w))
-		}
-	}
 	if r.Gap {
-		out = append(out, th.Warn.S(text.Duration(r.Took())+" unaccounted"))
-		out = append(out, paint.Cut(safe.Line("Nobody recorded what was done in this part of: "+trace.Row{Node: n}.Label(), 300), w))
-		return append(out, paint.Cut(th.Muted.S("the way between two hops, or work that has no span of its own"), w))
+		p.Line(page.Warn, text.Duration(r.Took())+" unaccounted").Line(page.Plain, "Nobody recorded what was done in this part of: "+trace.Row{Node: n}.Label())
+		return *p.Note("the way between two hops, or work that has no span of its own")
 	}
-	fact("what", words(n.Name, v.rows[i].Label()))
 	status := r.Facts()
 	if n.Status() == journal.OK {
 		status = append([]string{journal.OK}, status...)
 	}
-	fact("status", strings.Join(status, " · "))
-	fact("took", fmt.Sprintf("%s, from %s on", text.Duration(n.Took()), text.Duration(n.From.Sub(v.tree.Begin()))))
+	p.Field("what", words(n.Name, r.Label())).Field("status", strings.Join(status, " · ")).
+		Field("took", fmt.Sprintf("%s, from %s on", text.Duration(n.Took()), text.Duration(n.From.Sub(v.tree.Begin()))))
 	if n.Unaccounted > 0 {
-		fact("unaccounted", text.Duration(n.Unaccounted))
+		p.Field("unaccounted", text.Duration(n.Unaccounted))
 	}
-	fact("recorded by", strings.TrimSpace(cmp.Or(n.Hop, "this client")+" "+n.Server)+" at "+n.Start.Format("15:04:05.000000"))
+	p.Field("recorded by", strings.TrimSpace(cmp.Or(n.Hop, "this client")+" "+n.Server)+" at "+n.Start.Format("15:04:05.000000"))
 	for _, note := range v.tree.Clocks {
 		if note.Hop == n.Hop && (note.Server == n.Server || n.Hop == span.Router) {
-			fact("clock", note.String())
+			p.Field("clock", note.String())
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(n.Attributes)) {
 		if k != span.AttrProcess && k != span.AttrIn && k != span.AttrOut {
-			fact(k, fmt.Sprint(n.Attributes[k]))
+			p.Field(k, fmt.Sprint(n.Attributes[k]))
 		}
 	}
-	fact("trace", v.tree.ID)
-	fact("span", n.ID)
-	return out
+	return *p.Field("trace", v.tree.ID).Field("span", n.ID)
 }
 
 // words joins two words, of which the second may say the first.

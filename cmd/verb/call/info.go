@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,8 +13,9 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/mask"
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 func (a *app) infoCommand() *cobra.Command {
@@ -58,17 +57,11 @@ func info(ctx context.Context, l *cli.Link, card bool) error {
 		ServerInfo: output.OrNull(st.ServerInfo), Capabilities: output.OrNull(st.Capabilities), Instructions: st.Instructions,
 		LatencyMs: output.Ms(took),
 	}
-	var docs [][2]string
+	var docs page.Page
 	if card {
-		published, rows, err := published(ctx, l)
-		if err != nil {
+		if i.Published, err = published(ctx, l, &docs); err != nil {
 			return err
 		}
-		i.Published, docs = &published, rows
-	}
-	raw, err := output.Marshal(i)
-	if err != nil {
-		return err
 	}
 	frames := l.Responses("initialize")
 	if st.Era == session.Modern {
@@ -77,67 +70,19 @@ func info(ctx context.Context, l *cli.Link, card bool) error {
 	if len(frames) > 1 {
 		frames = frames[:1]
 	}
-	return l.Print(output.Answer{Result: raw, Frames: frames, Text: func(t *output.Text) {
-		t.Fields(slices.Concat([][2]string{
-			{"server", output.Identity(st.ServerInfo)},
-			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},
-			{"transport", strings.TrimSpace(config.TransportName(st.Transport) + " " + i.URL)},
-			{"capabilities", capabilities(st.Capabilities)},
-		}, notes(st, frames), [][2]string{
-			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},
-			{"instructions", st.Instructions},
-		}, docs)...)
-	}})
-}
-
-// notes are what is to be known of what a server offers: its extensions, what of it is deprecated, icons, and how long the answer to
-// server/discover, which frames hold, may be kept.
-func notes(st session.Status, frames [][]byte) (out [][2]string) {
-	label := "extensions"
-	for _, e := range offer.Extensions(st.Capabilities) {
-		name := e.Name
-		if e.Experimental {
-			name += " (experimental)"
-		}
-		out = append(out, [2]string{label, name + ": " + e.Support})
-		label = ""
+	var p page.Page
+	p.Field("server", output.Identity(st.ServerInfo))
+	pages.Connection(&p, st)
+	p.Field("url", i.URL).Field("latency", fmt.Sprintf("%.2f ms", i.LatencyMs))
+	p.Field("icons", strings.Join(offer.Icons(jsonrpc.Get(st.ServerInfo, "icons")), "\n"))
+	if len(frames) == 1 { // the answer to server/discover may be kept for some time
+		p.Field("cache", offer.ReadHints(jsonrpc.Get(frames[0], "result")).String())
 	}
-	for _, feature := range []string{"logging", "sse"} {
-		if feature == "sse" && st.Transport != feature || feature != "sse" && jsonrpc.Get(st.Capabilities, feature) == nil {
-			continue
-		}
-		out = append(out, [2]string{"note", feature + " is " + offer.Deprecated(feature)})
+	pages.Offered(&p, st)
+	if p.Append(docs); st.Instructions != "" {
+		p.Heading("Instructions").Line(page.Plain, st.Instructions)
 	}
-	label = "icons"
-	for _, icon := range offer.Icons(jsonrpc.Get(st.ServerInfo, "icons")) {
-		out = append(out, [2]string{label, icon})
-		label = ""
-	}
-	if len(frames) == 1 {
-		if hints := offer.ReadHints(jsonrpc.Get(frames[0], "result")).String(); hints != "" {
-			out = append(out, [2]string{"cache", hints})
-		}
-	}
-	return out
-}
-
-// capabilities lists the advertised ones with their switched-on options: "prompts, tools (listChanged)".
-func capabilities(raw json.RawMessage) string {
-	var out []string
-	_ = jsonrpc.Members(raw, func(name string, value []byte) bool {
-		var on []string
-		_ = jsonrpc.Members(value, func(k string, v []byte) bool {
-			if string(v) != "false" {
-				on = append(on, k)
-			}
-			return true
-		})
-		out = append(out, strings.TrimSpace(name+" "+output.Bracketed(on...)))
-		return true
-	})
-	sort.Strings(out)
-	if len(out) == 0 {
-		return "none"
-	}
-	return strings.Join(out, ", ")
+	p.Value = i
+	l.Side.Finish()
+	return l.Out.Page(p, frames...)
 }

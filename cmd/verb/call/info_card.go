@@ -6,7 +6,9 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/catalog/card"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // PublishedDoc is one place where something can be published about a server.
@@ -30,11 +32,11 @@ type publishedDiff struct {
 	Server   string `json:"server"`
 }
 
-// published reads what is published about the server, and compares it with what that says itself; as rows too.
-func published(ctx context.Context, l *cli.Link) ([]PublishedDoc, [][2]string, error) {
+// published reads what is published about the server, and compares it with what that says itself; on a page too.
+func published(ctx context.Context, l *cli.Link, is *page.Page) (*[]PublishedDoc, error) {
 	docs, unread, err := card.Check(ctx, l.Session)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if unread != nil {
 		l.Side.Warn("a list is not compared: " + safe.Line(unread.Error(), 300))
@@ -53,15 +55,6 @@ func published(ctx context.Context, l *cli.Link) ([]PublishedDoc, [][2]string, e
 		}
 		out = append(out, p)
 	}
-	return out, publishedRows(docs), nil
-}
-
-// publishedRows are the documents as text.
-func publishedRows(docs []card.Comparison) (rows [][2]string) {
-	label := "published"
-	for _, line := range card.Lines(docs) {
-		rows = append(rows, [2]string{label, safe.Line(line, 0)})
-		label = ""
-	}
-	return rows
+	pages.Published(is, docs)
+	return &out, nil
 }
