@@ -47,7 +47,7 @@ func TestLinearListsWhatCannotStart(t *testing.T) {
 	cmd.Stdin = strings.NewReader("a\n2\n.\nq\n")
 	o := finish(t, cmd)
 	for _, want := range []string{
-		"broken  cannot start  x  from ~/.cursor/mcp.json:1", "environment variable NOT_SET_ANYWHERE is not set", "1) broken  cannot start",
+		"broken  cannot start  x", "from ~/.cursor/mcp.json:1", "environment variable NOT_SET_ANYWHERE is not set", "1) broken  cannot start",
 		"2) Or begin with: a template", "template (filesystem, github, github-container, postgres, slack, memory, ",
 	} {
 		assert.Contains(t, o.out, want)

@@ -29,8 +29,8 @@ func TestInfoNotes(t *testing.T) {
 	t.Cleanup(srv.Close)
 	o := mcphud(t, "info", "--url", srv.URL, "--format", "text").ok(t)
 	for _, want := range []string{
-		"extensions    io.modelcontextprotocol/ui: pages", "\n              com.example/odd: not known", "beta (experimental)", "note          logging is deprecated since 2026-07-28",
-		"icons         https://x.example/i.svg", "cache         ttl 1m0s, public",
+		"\nExtensions:\nio.modelcontextprotocol/ui ", "\n  pages of apps", "\ncom.example/odd\n  not known", "\nbeta (experimental)\n", "✓ logging\n  ! deprecated since 2026-07-28",
+		"icons     https://x.example/i.svg", "cache     ttl 1m0s, public", "\n· resources not offered\n",
 	} {
 		assert.Contains(t, o, want)
 	}
@@ -87,7 +87,7 @@ func TestInfoCard(t *testing.T) {
 		t.Errorf("a card about another server: %+v", d)
 	}
 	if o := mcphud(t, "info", url, "--card", "--format", "text"); strings.Contains(o.ok(t), "\x1b") || !strings.Contains(o.out, "server-card.json: nothing") ||
-		!strings.Contains(o.out, `≠ version: the document says "9.9.9", the server "`) || !strings.Contains(o.out, "a catalog, server cards: 1") {
+		!strings.Contains(o.out, `differs  version: the document says "9.9.9", the server "`) || !strings.Contains(o.out, "a catalog, server cards: 1") {
 		t.Errorf("%q", o.out)
 	}
 	if o := mcphud(t, "info", url); strings.Contains(o.ok(t), "published") {

@@ -30,7 +30,11 @@ func (p *Page) Print(width int) string {
 		case heading:
 			out = append(out, "", x.S+":")
 		case item:
-			out = append(out, strings.TrimRight(x.S+" "+x.label+"  "+x.about, " "))
+			head := strings.TrimLeft(x.S+" "+strings.TrimRight(x.label, " "), " ")
+			if x.S != "" && x.label == "" { // what is said of the item above
+				head = x.S
+			}
+			out = append(out, strings.TrimRight(head+" "+x.about, " "))
 		case bullet:
 			out = append(out, "- "+x.S)
 		case rawJSON:

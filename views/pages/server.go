@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // offers are the capabilities a server can advertise, in the order of the screens.
@@ -73,7 +74,7 @@ func Offered(p *page.Page, st session.Status) {
 func Published(p *page.Page, docs []card.Comparison) {
 	p.Heading("Published")
 	for _, l := range card.Lines(docs) {
-		switch l = strings.TrimSpace(l); {
+		switch l = strings.TrimSpace(safe.Line(l, 0)); {
 		case strings.HasPrefix(l, "≠"):
 			p.Field("  differs", strings.TrimSpace(strings.TrimPrefix(l, "≠")))
 		case strings.HasPrefix(l, "!"):
