@@ -152,7 +152,7 @@ func (k *KB) page(name string, offset int64) (piece string, total int64, err err
 	if !ok {
 		return "", 0, fmt.Errorf("%s cannot be read from its middle", name)
 	}
-	buf := make([]byte, min(PageSize, max(info.Size()-offset, 0)))
+	buf := make([]byte, min(PageSize+utf8.UTFMax, max(info.Size()-offset, 0)))
 	n, err := at.ReadAt(buf, offset)
 	buf = buf[:n]
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -161,17 +161,7 @@ func (k *KB) page(name string, offset int64) (piece string, total int64, err err
 	if len(buf) > 0 && !utf8.RuneStart(buf[0]) {
 		return "", 0, fmt.Errorf("byte %d of %s is inside a character", offset, name)
 	}
-	if offset+int64(len(buf)) < info.Size() {
-		for i := 1; i < utf8.UTFMax && i < len(buf); i++ { // the last character may be torn
-			if r := buf[len(buf)-i:]; utf8.RuneStart(r[0]) {
-				if !utf8.FullRune(r) {
-					buf = buf[:len(buf)-i]
-				}
-				break
-			}
-		}
-	}
-	return string(buf), info.Size(), nil
+	return text.Cut(string(buf), PageSize), info.Size(), nil
 }
 
 // mimeOf is the type of a file by its name; all that is indexed is text.
