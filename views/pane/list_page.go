@@ -64,7 +64,13 @@ func (s *ListPage) Listed(c *tui.Ctx) page.Page {
 func (s *ListPage) Changed(c *tui.Ctx) tea.Cmd {
 	is := s.Page(c)
 	if !s.own {
-		s.Freeze = func() (int, func(int) (string, string)) { return is.Table.Len, is.Table.Words }
+		words := make([][2]string, is.Table.Len)
+		for i := range words {
+			words[i][0], words[i][1] = is.Table.Words(i)
+		}
+		s.Freeze = func() (int, func(int) (string, string)) {
+			return len(words), func(i int) (name, about string) { return words[i][0], words[i][1] }
+		}
 	}
 	return s.SetRows(c, pageRows{&is.Table, c, s})
 }
@@ -117,6 +123,9 @@ func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // drawAbout draws the page about a row, from its beginning where it is another one.
 func (s *ListPage) drawAbout(c *tui.Ctx, p *tui.Pane, i int, more any) {
+	if p.Same(c, s.Rev, i, s.Detail.Top, c.Server, more) {
+		return
+	}
 	var is page.Page
 	if i >= 0 {
 		is = s.About(c, i)
@@ -127,9 +136,6 @@ func (s *ListPage) drawAbout(c *tui.Ctx, p *tui.Pane, i int, more any) {
 	}
 	if at != s.at {
 		s.at, s.Detail.Top = at, 0
-	}
-	if p.Same(c, s.Rev, at, s.Detail.Top, more) {
-		return
 	}
 	p.Title, p.Badge, p.Foot = cmp.Or(safe.Line(is.Title, 120), p.Title), "", ""
 	s.Detail.Draw(p, is.Lines(c.Theme, p.W))

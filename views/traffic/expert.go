@@ -55,6 +55,7 @@ const manyFindings = 20
 func NewExperts(broken *Broken, over func() bool) *tui.Screen {
 	v := &experts{list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
 	v.View, v.Page, v.About = "expert", v.page, func(c *tui.Ctx, _ int) page.Page { return v.about(c) }
+	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil } // its filter is one of frames
 	v.Inputs = func(c *tui.Ctx) any { return [4]any{len(c.Sessions.Servers()), v.busy, v.checked, v.report.Frames} }
 	return v.screen()
 }
