@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestEcho(t *testing.T) {
@@ -100,9 +103,7 @@ func TestNotificationsStayWithTheirRequest(t *testing.T) {
 	c := cs["legacy"]
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Mcp-Session-Id", c.session)
 	stream, err := c.hc.Do(req)
@@ -110,9 +111,7 @@ func TestNotificationsStayWithTheirRequest(t *testing.T) {
 		t.Fatal(err, stream.Status)
 	}
 	_, notes := c.roundTrip("tools/call", `{"name":"sleep","arguments":{"seconds":0,"steps":300},"_meta":{"progressToken":1}}`)
-	if len(notes) != 300 {
-		t.Errorf("%d of 300 came on the request's own stream", len(notes))
-	}
+	assert.Equalf(t, len(notes), 300, "of 300 came on the request's own stream")
 	cancel()
 	if rest, _ := io.ReadAll(stream.Body); bytes.Contains(rest, []byte("progress")) {
 		t.Errorf("the other stream got %.100s", rest)
@@ -158,13 +157,9 @@ func TestGalleryReturnsWhatItReceived(t *testing.T) {
 	const args = `{"version":2.0,"big":9007199254740993,"name":"Ada","kind":"person","anything":{"b":[],"a":null,"t":"<&>\u2028"},"always":1e2}`
 	bothEras(t, func(t *testing.T, c *client) {
 		r := c.call("form_gallery", args)
-		if r.Content[0].Text != args {
-			t.Errorf("text is  %s\nwant     %s", r.Content[0].Text, args)
-		}
+		assert.Equalf(t, r.Content[0].Text, args, "text")
 		want := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(args)
-		if string(r.StructuredContent) != want {
-			t.Errorf("structured is %s\nwant          %s", r.StructuredContent, want)
-		}
+		assert.Equalf(t, string(r.StructuredContent), want, "structured")
 		for _, wrong := range []string{`{"name":"Ada"}`, `{"name":"Ada","kind":"robot"}`, `{"name":"Ada","kind":"person","age":"42"}`} {
 			if r := c.call("form_gallery", wrong); !r.IsError {
 				t.Errorf("%s is accepted, which the schema forbids: %s", wrong, r.Content[0].Text)
@@ -176,12 +171,8 @@ func TestGalleryReturnsWhatItReceived(t *testing.T) {
 func TestGallerySchemaIsSentWhole(t *testing.T) {
 	var want bytes.Buffer
 	schema, err := os.ReadFile("tools/basics/gallery.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Compact(&want, schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Compact(&want, schema))
 	expect := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(want.String())
 	bothEras(t, func(t *testing.T, c *client) {
 		var l struct {
@@ -190,9 +181,7 @@ func TestGallerySchemaIsSentWhole(t *testing.T) {
 				InputSchema json.RawMessage
 			}
 		}
-		if err := json.Unmarshal(c.result("tools/list", ""), &l); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(c.result("tools/list", ""), &l))
 		i := slices.IndexFunc(l.Tools, func(t struct {
 			Name        string
 			InputSchema json.RawMessage
@@ -214,9 +203,7 @@ func TestToolsSayWhatTheyDo(t *testing.T) {
 				Annotations              struct{ ReadOnlyHint, DestructiveHint *bool }
 			}
 		}
-		if err := json.Unmarshal(c.result("tools/list", ""), &l); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(c.result("tools/list", ""), &l))
 		var names []string
 		for _, x := range l.Tools {
 			names = append(names, x.Name)
@@ -247,9 +234,7 @@ func TestContents(t *testing.T) {
 			t.Fatalf("%v, want %v", types, want)
 		}
 		img, err := base64.StdEncoding.DecodeString(r.Content[3].Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p, err := png.Decode(bytes.NewReader(img)); err != nil || p.Bounds().Dx() != 32 {
 			t.Errorf("image: %v", err)
 		}
@@ -278,9 +263,7 @@ func TestResources(t *testing.T) {
 			var r struct {
 				Contents []struct{ URI, Text, Blob string }
 			}
-			if err := json.Unmarshal(c.result("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)), &r); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(c.result("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)), &r))
 			if len(r.Contents) != 1 || r.Contents[0].URI != uri {
 				t.Fatalf("%s: %+v", uri, r)
 			}
@@ -291,9 +274,7 @@ func TestResources(t *testing.T) {
 		}
 		_, blob := readOne("demo://logo")
 		raw, err := base64.StdEncoding.DecodeString(blob)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := png.Decode(bytes.NewReader(raw)); err != nil {
 			t.Errorf("logo: %v", err)
 		}
@@ -307,17 +288,13 @@ func TestResources(t *testing.T) {
 		if m, _ := c.roundTrip("resources/read", `{"uri":"demo://nowhere"}`); m.Error == nil || m.Error.Code != want {
 			t.Errorf("unknown resource: %+v", m)
 		}
-		if l := string(c.result("resources/templates/list", "")); !strings.Contains(l, `"uriTemplate":"demo://note/{id}"`) {
-			t.Error(l)
-		}
+		assert.Contains(t, string(c.result("resources/templates/list", "")), `"uriTemplate":"demo://note/{id}"`)
 	})
 }
 
 func TestPromptsAndCompletion(t *testing.T) {
 	bothEras(t, func(t *testing.T, c *client) {
-		if r := string(c.result("prompts/get", `{"name":"greet","arguments":{"name":"Ada","language":"go"}}`)); !strings.Contains(r, "greet Ada warmly") || !strings.Contains(r, "in go.") {
-			t.Error(r)
-		}
+		assert.Contains(t, string(c.result("prompts/get", `{"name":"greet","arguments":{"name":"Ada","language":"go"}}`)), "greet Ada warmly", "in go.")
 		if r := string(c.result("prompts/get", `{"name":"review","arguments":{"language":"go","code":"x"}}`)); strings.Count(r, `"role"`) != 3 || !strings.Contains(r, `"type":"resource"`) {
 			t.Error(r)
 		}
@@ -387,9 +364,7 @@ func TestPages(t *testing.T) {
 				Tools      []struct{ Name string }
 				NextCursor string
 			}
-			if err := json.Unmarshal(c.result("tools/list", params), &l); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(c.result("tools/list", params), &l))
 			for _, x := range l.Tools {
 				names = append(names, x.Name)
 			}
@@ -411,9 +386,7 @@ func TestSessionsEnd(t *testing.T) {
 	req, _ := http.NewRequest(http.MethodDelete, c.url, nil)
 	req.Header.Set("Mcp-Session-Id", c.session)
 	res, err := c.hc.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	res = c.do(context.Background(), "ping", "")
 	_ = res.Body.Close()
@@ -427,9 +400,7 @@ func TestStdio(t *testing.T) {
 	fromAgent, out := io.Pipe()
 	done := make(chan error, 1)
 	a, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer a.Close(context.Background())
 	go func() {
 		done <- a.ServeStdio(context.Background(), in, out)
@@ -440,9 +411,7 @@ func TestStdio(t *testing.T) {
 		if _, err := io.WriteString(toAgent, frame+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		if err := dec.Decode(&m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, dec.Decode(&m))
 		return m
 	}
 	if m := ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`); m.Error != nil {
@@ -452,7 +421,5 @@ func TestStdio(t *testing.T) {
 		t.Errorf("%s", m.Result)
 	}
 	_ = toAgent.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-done)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // shared is a log that several goroutines write and read.
@@ -49,7 +50,5 @@ func TestO6_EachReplicaLogsWhatItRuns(t *testing.T) {
 		ran := there.count(`"MCP tool called for another replica","tool":"sleep"`)
 		return ran >= 1 && here.count("for another replica") == 0
 	})
-	if there.count(`"MCP tool called"`) != 0 {
-		t.Error("a replica logs calls as its own that did not arrive there")
-	}
+	assert.Equalf(t, there.count(`"MCP tool called"`), 0, "a replica logs calls as its own that did not arrive there")
 }

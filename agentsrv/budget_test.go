@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // bareEcho is an mcp-go server with nothing but the tool echo, on mcp-go's own transport.
@@ -36,9 +37,7 @@ func bareEcho(t *testing.T) string {
 func sessionAt(t *testing.T, url, token string) http.Header {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	header := http.Header{}
 	if token != "" {
@@ -46,9 +45,7 @@ func sessionAt(t *testing.T, url, token string) http.Header {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
 	return header
@@ -70,20 +67,14 @@ func TestBudgetPushAgentEcho(t *testing.T) {
 func compareEcho(t *testing.T, atOnce ...int) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer null.Close()
 	a, err := New(Options{
 		Token: "sesame", Concurrency: 4, RateLimit: 1_000_000_000, TenantConcurrency: 10_000,
 		Logger: slog.New(slog.NewJSONHandler(null, nil)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	defer a.Close(context.Background())
 	bare := bareEcho(t)
 	const n = 6400
@@ -93,9 +84,7 @@ func compareEcho(t *testing.T, atOnce ...int) {
 		if err == nil {
 			err = res.Err()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res.Took
 	}
 	ours, theirs := sessionAt(t, a.URL(), "sesame"), sessionAt(t, bare, "")
@@ -114,12 +103,8 @@ func compareEcho(t *testing.T, atOnce ...int) {
 func TestBudgetExecuteCode(t *testing.T) {
 	budget.Skip(t)
 	a, err := New(Options{Concurrency: 16, RateLimit: 1_000_000_000, TenantConcurrency: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	defer a.Close(context.Background())
 	const n = 600
 	session := sessionAt(t, a.URL(), "")
@@ -129,9 +114,7 @@ func TestBudgetExecuteCode(t *testing.T) {
 		if err == nil {
 			err = res.Err()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Logf("%d callers: %.0f calls/s, p99 %v", clients, res.PerSecond(), res.Percentile(99).Round(time.Millisecond))
 		return res.Took
 	}

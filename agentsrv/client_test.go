@@ -12,6 +12,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // client speaks to a served agent with nothing but net/http, so that mcp-go is not tested with itself.
@@ -43,17 +46,11 @@ type message struct {
 func serve(t *testing.T, o Options) (*Agent, map[string]*client) {
 	t.Helper()
 	a, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	hc := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() {
-		if err := a.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, a.Close(context.Background()))
 		hc.CloseIdleConnections()
 	})
 	modern := &client{t: t, url: a.URL(), modern: true, hc: hc}
@@ -98,14 +95,10 @@ func (c *client) do(ctx context.Context, method, params string) *http.Response {
 	name := ""
 	if c.modern {
 		var p map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(params), &p); err != nil {
-			c.t.Fatal(err)
-		}
+		require.NoError(c.t, json.Unmarshal([]byte(params), &p))
 		meta := map[string]json.RawMessage{}
 		if m := p["_meta"]; m != nil {
-			if err := json.Unmarshal(m, &meta); err != nil {
-				c.t.Fatal(err)
-			}
+			require.NoError(c.t, json.Unmarshal(m, &meta))
 		}
 		meta["io.modelcontextprotocol/protocolVersion"] = []byte(`"2026-07-28"`)
 		meta["io.modelcontextprotocol/clientCapabilities"] = []byte(cmp.Or(c.capabilities, `{}`))
@@ -130,9 +123,7 @@ func (c *client) do(ctx context.Context, method, params string) *http.Response {
 func (c *client) post(ctx context.Context, body, name string) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	if c.modern {
@@ -148,9 +139,7 @@ func (c *client) post(ctx context.Context, body, name string) *http.Response {
 		req.Header.Set("MCP-Protocol-Version", "2025-11-25")
 	}
 	res, err := c.hc.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, err)
 	return res
 }
 
@@ -190,9 +179,7 @@ func read(t *testing.T, res *http.Response) []message {
 		}
 	} else {
 		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		frames = append(frames, b)
 	}
 	var out []message
@@ -220,9 +207,7 @@ type toolResult struct {
 func (c *client) call(name, args string) toolResult {
 	c.t.Helper()
 	var r toolResult
-	if err := json.Unmarshal(c.result("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)), &r); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, json.Unmarshal(c.result("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)), &r))
 	return r
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Replicas whose clocks are off share a queue all the same: nothing that one says to another, or puts into the stream, has a time of day,
@@ -20,9 +21,7 @@ import (
 func TestReplicasTellEachOtherNoTimes(t *testing.T) {
 	url := natstest.Run(t).URL
 	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	var mu sync.Mutex
 	kinds := map[string]int{}
@@ -46,9 +45,7 @@ func TestReplicasTellEachOtherNoTimes(t *testing.T) {
 	_, second := serve(t, Options{Queue: natsconn.Options{URL: url}})
 	a, b := first["legacy"], second["legacy"]
 	var task struct{ Task struct{ TaskID string } }
-	if err := json.Unmarshal(a.result("tools/call", `{"name":"sleep","arguments":{"seconds":50},"task":{"ttl":60000}}`), &task); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(a.result("tools/call", `{"name":"sleep","arguments":{"seconds":50},"task":{"ttl":60000}}`), &task))
 	var all sync.WaitGroup // one of both agents is busy, and the other one runs these
 	for i := range 6 {
 		c := []*client{a, b}[i%2]

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // seen is one call of a handler: what it was given, and what it returned.
@@ -130,9 +131,7 @@ func paramsFor(t *testing.T, tool *mcp.Tool) []string {
 	if raw == nil {
 		raw, _ = json.Marshal(tool.InputSchema)
 	}
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &schema))
 	fill := map[string]any{"string": "a <b>&\u2028 \U0001f642", "number": 1.5, "integer": 1, "boolean": true, "array": []any{}, "object": map[string]any{}}
 	required, all := map[string]any{}, map[string]any{}
 	for name, p := range schema.Properties {
@@ -146,9 +145,7 @@ func paramsFor(t *testing.T, tool *mcp.Tool) []string {
 	out := []string{fmt.Sprintf(`{"name":%q}`, tool.Name), fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool.Name)}
 	for _, args := range []map[string]any{required, all} {
 		raw, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool.Name, raw), fmt.Sprintf(`{"arguments":%s,"name":%q,"_meta":{"progressToken":7,"x":1}}`, raw, tool.Name))
 	}
 	return out

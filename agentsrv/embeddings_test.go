@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/chat"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // embeddings is an API whose vectors point one way for texts about flying, and another for those about diving.
@@ -128,9 +129,7 @@ func TestT3b_SearchSaysWhatFoundIt(t *testing.T) {
 			}
 		}
 	}
-	if kb := string(jsonrpc.Get(page(t, cs["modern"], "/status"), "kb")); !strings.Contains(kb, `"embeddings":{"model":"mcphud-words-`) {
-		t.Errorf("%s", kb)
-	}
+	assert.Contains(t, string(jsonrpc.Get(page(t, cs["modern"], "/status"), "kb")), `"embeddings":{"model":"mcphud-words-`)
 }
 
 // Where meanings are not to be compared the tool says what it does: full-text search.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,14 +11,14 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/tools/kb"
 	"github.com/mcphud/mcphud/agentsrv/tools/sandbox"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The defaults are figures that users know, written out: whoever changes one changes what it does here, too.
 func TestC1_Q1_Q4_X3_F2_DefaultFigures(t *testing.T) {
 	o, err := Options{}.Completed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for what, pair := range map[string][2]any{
 		"concurrency":                     {o.Concurrency, 1},
 		"calls that may wait":             {o.QueueCapacity, 100},
@@ -63,9 +62,7 @@ func TestQ4_X3_DefaultLimitsHoldFromOutside(t *testing.T) {
 	}
 	for i := range 101 {
 		calls.Go(func() {
-			if res := c.until(ctx, "sleep", sleep(i/10)); res != "" {
-				t.Errorf("call %d was answered: %s", i, res)
-			}
+			assert.Equalf(t, c.until(ctx, "sleep", sleep(i/10)), "", "call %d was answered", i)
 		})
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -107,7 +104,5 @@ func TestQ4_X3_DefaultLimitsHoldFromOutside(t *testing.T) {
 	if kind, _ := refused("calm", "queue_status"); kind != "" {
 		t.Errorf("another tenant: %s", kind)
 	}
-	if got := string(page(t, c, "/queue")); !strings.Contains(got, `"queued":100,"running":1,"concurrency":1`) {
-		t.Errorf("/queue: %s", got)
-	}
+	assert.Contains(t, string(page(t, c, "/queue")), `"queued":100,"running":1,"concurrency":1`)
 }

@@ -16,20 +16,18 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // signer makes a key file, and signs tokens of an hour with its key.
 func signer(t *testing.T) (file string, sign func(claims map[string]any) string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file = filepath.Join(t.TempDir(), "jwks.json")
 	keys := fmt.Sprintf(`{"keys":[{"kty":"OKP","kid":"d","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public))
-	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(keys), 0o600))
 	return file, func(claims map[string]any) string {
 		t.Helper()
 		c := jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}
@@ -37,9 +35,7 @@ func signer(t *testing.T) (file string, sign func(claims map[string]any) string)
 		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
 		token.Header["kid"] = "d"
 		signed, err := token.SignedString(private)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return signed
 	}
 }
@@ -50,9 +46,7 @@ func TestA9_JWTsOfAnotherAudienceOrIssuerAreRefused(t *testing.T) {
 	status := func(o Options, audience, issuer string) int {
 		o.JWKS = file
 		agent, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer func() { _ = agent.Close(context.Background()) }()
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + sign(map[string]any{"aud": audience, "iss": issuer, "sub": "u"})}}

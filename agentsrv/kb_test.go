@@ -12,15 +12,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // folder is a directory with one file.
 func folder(t *testing.T, name, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	return dir
 }
 
@@ -104,13 +103,9 @@ func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
 // A PDF document is found by what its pages say, with the page, and can be read.
 func TestT3_PagesOfPDFDocuments(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("tools", "kb", "testdata", "two-pages.pdf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := folder(t, "plans.pdf", string(raw))
-	if err := os.WriteFile(filepath.Join(dir, "broken.pdf"), raw[:len(raw)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "broken.pdf"), raw[:len(raw)/2], 0o600))
 	a, cs := serve(t, Options{KB: []string{dir}, RateLimit: -1})
 	ready(t, a)
 	if s := a.kb.Status(); s.Files != 1 || s.Skipped != 1 {
@@ -147,9 +142,7 @@ func TestT3_PagesOfPDFDocuments(t *testing.T) {
 
 func TestKnowledgeBaseArguments(t *testing.T) {
 	one, two := t.TempDir(), filepath.Join(t.TempDir(), "a=b")
-	if err := os.Mkdir(two, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(two, 0o700))
 	o, err := Options{KB: []string{two, "acme=" + one}}.Completed()
 	if dirs, _ := o.bases(); err != nil || dirs[""] != two || dirs["acme"] != one {
 		t.Errorf("%v %v", dirs, err)
@@ -178,9 +171,7 @@ func TestO8_StatusShowsTheKnowledgeBase(t *testing.T) {
 			ready(t, a)
 		}
 		raw = page(t, cs["modern"], "/status")
-		if err := json.Unmarshal(raw, &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &s))
 		return s, raw
 	}
 	if s, raw := status(Options{}); !s.KB.Ready || s.KB.Files < 10 || s.KB.Chunks < s.KB.Files {
@@ -198,13 +189,9 @@ func TestO8_StatusShowsTheKnowledgeBase(t *testing.T) {
 func page(t *testing.T, c *client, path string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(c.url, "/mcp")+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := c.hc.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // eras runs a test against an agent of each profile that people look at, in each era.
@@ -54,23 +56,15 @@ func (c caller) send(t *testing.T, method string, params map[string]any) []byte 
 		}
 	}
 	frame, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, bytes.NewReader(frame))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Header = header
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return body
 }
 
@@ -134,9 +128,7 @@ func TestP5_P6_P7_ListsArePagedAndInOrder(t *testing.T) {
 			}
 			pages := 0
 			whole[key(t, method)] = c.items(t, method, func([]json.RawMessage) { pages++ })
-			if pages != 1 {
-				t.Errorf("%s: %d pages", method, pages)
-			}
+			assert.Equalf(t, pages, 1, "%s: pages", method)
 		}
 	})
 	eras(t, agentsrv.Options{PageSize: 2}, func(t *testing.T, c caller) {
@@ -205,9 +197,7 @@ func TestP7_PromptsWithAndWithoutArguments(t *testing.T) {
 					Required bool
 				}
 			}
-			if err := json.Unmarshal(raw, &p); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(raw, &p))
 			arguments, required := map[string]any{}, false
 			for _, a := range p.Arguments {
 				arguments[a.Name] = "value"

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A client that knows nothing but the address logs in: the agent says where, its issuer signs for it, and what a token may not do
@@ -25,16 +27,12 @@ func TestA9_ClientsLogInAtTheAgent(t *testing.T) {
 	web := httptest.NewUnstartedServer(nil)
 	url := "http://" + web.Listener.Addr().String() + "/mcp"
 	agent, err := New(Options{JWKS: file, JWTIssuer: issuer.URL, JWTAudience: url, JWTScopes: []string{"mcp:tools", "mcp:read"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	web.Config.Handler = agent.Handler()
 	web.Start()
 	t.Cleanup(func() {
 		web.Close()
-		if err := agent.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, agent.Close(context.Background()))
 	})
 	granted := "mcp:tools"
 	issuer.Set(func(k *authtest.Knobs) {
@@ -49,9 +47,7 @@ func TestA9_ClientsLogInAtTheAgent(t *testing.T) {
 	m := session.NewManager(session.Options{Auth: &auth.Options{}, HealthInterval: -1, Retry: session.Retry{Max: -1}})
 	t.Cleanup(func() { _ = m.Close() })
 	s, err := m.Register(config.Server{Name: "agent", Transport: config.HTTP, URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	person := &authtest.Person{}
 	login := func(why string) {
 		t.Helper()
@@ -60,24 +56,18 @@ func TestA9_ClientsLogInAtTheAgent(t *testing.T) {
 		if !errors.As(err, &e) || e.Kind != failure.OAuth || e.Remedy != failure.LogIn || !strings.Contains(e.Message, why) || s.Status().State != session.NeedsLogin {
 			t.Fatalf("before a login: %v, %s; want %q", err, s.Status().State, why)
 		}
-		if err := s.Authorizer().Login(t.Context(), person, auth.LoginOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Authorizer().Login(t.Context(), person, auth.LoginOptions{}))
 	}
 	login("the server wants a login")
 	granted = ""
 	login("mcp:tools mcp:read")
-	if err := m.Connect(t.Context(), "agent"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Connect(t.Context(), "agent"))
 	reply, err := s.CallTool(t.Context(), "echo", json.RawMessage(`{"message":"hi"}`), session.CallOptions{})
 	if err != nil || !strings.Contains(string(reply.Result), "hi") {
 		t.Fatalf("after the login: %v %s", err, reply.Result)
 	}
 	for _, shown := range person.Shown() {
-		if !strings.Contains(shown, "scope=mcp%3Atools+mcp%3Aread") {
-			t.Errorf("the scopes of the challenge are not asked for: %s", shown)
-		}
+		assert.Contains(t, shown, "scope=mcp%3Atools+mcp%3Aread")
 	}
 	if scopes := s.Authorizer().Status().Scopes; !slices.Equal(scopes, []string{"mcp:tools", "mcp:read"}) {
 		t.Errorf("scopes %q", scopes)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // elsewhere serves two agents that share their calls, and returns clients of the first one, whose only slot is taken: what they call
@@ -106,9 +107,7 @@ func TestPagesOfASharedQueue(t *testing.T) {
 	get := func(path string) (int, string) {
 		t.Helper()
 		res, err := cs["modern"].hc.Get(at + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		var b strings.Builder
 		lines := bufio.NewScanner(res.Body)

@@ -15,6 +15,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestBackendAgentsOnOneDatabaseShareTheirTasks(t *testing.T) {
@@ -34,9 +36,7 @@ func shareTasks(t *testing.T, o Options) {
 		t.Helper()
 		var task struct{ Status string }
 		raw := c.result("tasks/get", fmt.Sprintf(`{"taskId":%q}`, id))
-		if err := json.Unmarshal(raw, &task); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &task))
 		return task.Status
 	}
 	page := func(c *client, id string) (p struct {
@@ -47,9 +47,7 @@ func shareTasks(t *testing.T, o Options) {
 	) {
 		t.Helper()
 		res, err := c.hc.Get(strings.TrimSuffix(c.url, "/mcp") + "/tasks/" + id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		raw, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != http.StatusOK || json.Unmarshal(raw, &p) != nil {
@@ -64,9 +62,7 @@ func shareTasks(t *testing.T, o Options) {
 			Task              struct{ TaskID string }
 			StructuredContent struct{ TaskID string }
 		}
-		if err := json.Unmarshal(c.result("tools/call", params), &res); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(c.result("tools/call", params), &res))
 		return res.TaskID + res.Task.TaskID + res.StructuredContent.TaskID
 	}
 	tasking := func(cs map[string]*client) *client {
@@ -77,9 +73,7 @@ func shareTasks(t *testing.T, o Options) {
 
 	id := begin(a, `{"name":"sleep","arguments":{"seconds":50},"task":{"ttl":60000}}`)
 	until(t, "the other agent says that it runs", func() bool { return page(b, id).Status == "running" })
-	if got := status(b, id); got != "working" {
-		t.Errorf("tasks/get: %s", got)
-	}
+	assert.Equalf(t, status(b, id), "working", "tasks/get")
 	b.result("tasks/cancel", fmt.Sprintf(`{"taskId":%q}`, id))
 	for _, c := range []*client{a, b} {
 		until(t, "both say that it is cancelled", func() bool { return status(c, id) == "cancelled" && page(c, id).Status == "cancelled" })
@@ -103,9 +97,7 @@ func shareTasks(t *testing.T, o Options) {
 	}
 	until(t, "nothing runs any more", func() bool {
 		res, err := a.hc.Get(strings.TrimSuffix(a.url, "/mcp") + "/queue")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		var q struct{ Running, Queued int }
 		return json.NewDecoder(res.Body).Decode(&q) == nil && q.Running+q.Queued == 0
@@ -150,9 +142,7 @@ func shareStates(t *testing.T, o Options) {
 			}
 		}
 		got.RequestState = ""
-		if err := json.Unmarshal(clients[i%2].result("tools/call", fmt.Sprintf(`{"name":%q%s}`, tool, more)), &got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(clients[i%2].result("tools/call", fmt.Sprintf(`{"name":%q%s}`, tool, more)), &got))
 	}
 	if len(got.Content) == 0 || got.Content[0].Text != "name=Ada, color=blue" {
 		t.Errorf("%+v", got)
@@ -163,9 +153,7 @@ func shareStates(t *testing.T, o Options) {
 				Tools      []struct{ Name string }
 				NextCursor string
 			}
-			if err := json.Unmarshal(clients[i%len(clients)].result("tools/list", cursor), &page); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(clients[i%len(clients)].result("tools/list", cursor), &page))
 			for _, tool := range page.Tools {
 				names = append(names, tool.Name)
 			}
@@ -186,12 +174,8 @@ func TestAgentThatStopsLeavesItsTasksToOthers(t *testing.T) {
 	url := natstest.Run(t).URL
 	o := Options{Queue: natsconn.Options{URL: url}, RateLimit: -1}
 	first, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, first.Start(t.Context()))
 	_, bs := serve(t, o)
 	b := bs["legacy"]
 	a := &client{t: t, url: first.URL(), hc: b.hc}
@@ -199,23 +183,17 @@ func TestAgentThatStopsLeavesItsTasksToOthers(t *testing.T) {
 	var ids []string
 	for i := range 6 {
 		var res struct{ Task struct{ TaskID string } }
-		if err := json.Unmarshal(a.result("tools/call", fmt.Sprintf(`{"name":"sleep","arguments":{"seconds":0.%d},"task":{"ttl":60000}}`, i+1)), &res); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(a.result("tools/call", fmt.Sprintf(`{"name":"sleep","arguments":{"seconds":0.%d},"task":{"ttl":60000}}`, i+1)), &res))
 		ids = append(ids, res.Task.TaskID)
 	}
 	until(t, "the metrics count both agents", func() bool {
 		res, err := b.hc.Get(strings.TrimSuffix(b.url, "/mcp") + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		page, err := io.ReadAll(res.Body)
 		return err == nil && strings.Contains(string(page), "\nmcp_queue_shared_replicas 2\n") && strings.Contains(string(page), "\nmcp_queue_shared_queued ")
 	})
-	if err := first.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, first.Close(t.Context()))
 	for _, id := range ids {
 		var got toolResult
 		if err := json.Unmarshal(b.result("tasks/result", fmt.Sprintf(`{"taskId":%q}`, id)), &got); err != nil || got.IsError {

@@ -6,15 +6,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // Over the wire: who may read the metadata, and what a refused caller is told.
 func TestA9_TheAgentIsAProtectedResource(t *testing.T) {
 	file, sign := signer(t)
 	agent, err := New(Options{JWKS: file, JWTIssuer: "https://id.example", JWTAudience: "https://agent.example/mcp", JWTScopes: []string{"mcp:tools"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = agent.Close(context.Background()) }()
 	ask := func(method, path, host, token string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -34,13 +35,9 @@ func TestA9_TheAgentIsAProtectedResource(t *testing.T) {
 		if w := ask(http.MethodGet, path, "evil.example", ""); w.Code != http.StatusForbidden {
 			t.Errorf("%s for a foreign Host: %d %s", path, w.Code, w.Body)
 		}
-		if w := ask(http.MethodPost, path, "127.0.0.1", ""); w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("POST %s: %d", path, w.Code)
-		}
+		assert.Equalf(t, ask(http.MethodPost, path, "127.0.0.1", "").Code, http.StatusMethodNotAllowed, "POST %s", path)
 	}
-	if w := ask(http.MethodGet, at+"/other", "127.0.0.1", ""); w.Code != http.StatusNotFound {
-		t.Errorf("metadata of what is not there: %d", w.Code)
-	}
+	assert.Equalf(t, ask(http.MethodGet, at+"/other", "127.0.0.1", "").Code, http.StatusNotFound, "metadata of what is not there")
 	const metadata = `resource_metadata="https://agent.example/.well-known/oauth-protected-resource/mcp"`
 	ours := map[string]any{"iss": "https://id.example", "aud": "https://agent.example/mcp"}
 	for _, c := range []struct {

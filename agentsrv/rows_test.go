@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestP4_InitializedIsAcceptedOnce(t *testing.T) {
@@ -37,17 +38,13 @@ func TestP9_NoStreamForThoseWhoTakeNone(t *testing.T) {
 		} {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"progressToken":1}}}`, tool, args)
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL(), strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r.Header.Set("Content-Type", "application/json")
 			if accept != "" {
 				r.Header.Set("Accept", accept)
 			}
 			res, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ms := read(t, res)
 			_ = res.Body.Close()
 			if len(ms) != 1 || ms[0].Error != nil || ms[0].Result == nil || res.Header.Get("Content-Type") != "application/json" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A streamed answer stays a stream for clients that know tasks, however long it takes: as a task it would lose its pieces.
@@ -32,9 +33,7 @@ func TestB6b_AStreamedAnswerIsNoTask(t *testing.T) {
 	var came strings.Builder
 	for _, n := range notes {
 		var p struct{ Message string }
-		if err := json.Unmarshal(n.Params, &p); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(n.Params, &p))
 		came.WriteString(p.Message)
 	}
 	if came.String() != "One, two, three." || !strings.Contains(string(answer.Result), `"answer":"One, two, three."`) {

@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A6: 30 s by default, a call of execute_code may ask for more, and 60 s are the end for all.
 func TestA6_CallsMayAskForMore(t *testing.T) {
 	with := func(o Options) *Agent {
 		a, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = a.Close(context.Background()) })
 		return a
 	}
@@ -33,9 +34,7 @@ func TestA6_CallsMayAskForMore(t *testing.T) {
 		{usual, "sleep", `{"arguments":{"timeout":45000}}`, 0},
 		{short, "execute_code", `{"arguments":{"code":"1","timeout":45000}}`, 0},
 	} {
-		if got := c.a.toolTimeout(c.tool, []byte(c.params)); got != c.want {
-			t.Errorf("%s %s: %v, want %v", c.tool, c.params, got, c.want)
-		}
+		assert.Equalf(t, c.a.toolTimeout(c.tool, []byte(c.params)), c.want, "%s %s", c.tool, c.params)
 	}
 	if _, err := New(Options{Timeout: 90 * time.Second}); err == nil || !strings.Contains(err.Error(), "1m0s") {
 		t.Errorf("beyond the end: %v", err)

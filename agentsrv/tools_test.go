@@ -13,6 +13,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // shout is a tool of somebody else's, which tells its tenant, too.
@@ -58,9 +60,7 @@ func TestA4_ToolsOfOnesOwn(t *testing.T) {
 	if m, _ := c.roundTrip("tools/call", `{"name":"shout","arguments":{"message":"x","tenant_id":"limited"}}`); m.Error == nil || m.Error.Code != -31002 {
 		t.Errorf("the sixth call of the minute: %s %+v", m.Result, m.Error)
 	}
-	if err := a.RegisterTools(shout("later", nil)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.RegisterTools(shout("later", nil)))
 	if r := c.call("later", `{"message":"hi"}`); r.Content[0].Text != "HI default" {
 		t.Errorf("%+v", r)
 	}
@@ -77,9 +77,7 @@ func TestA4_ToolsOfOnesOwn(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if !strings.Contains(log.String(), `"msg":"MCP tool called","tool":"shout"`) {
-		t.Errorf("no line of log: %s", log.String())
-	}
+	assert.Contains(t, log.String(), `"msg":"MCP tool called","tool":"shout"`)
 }
 
 type writer func([]byte)

@@ -35,9 +35,7 @@ func TestRoundsEndWithTheirSession(t *testing.T) {
 				if q.Len() == 0 {
 					t.Fatal("nothing is asked")
 				}
-				if err := end(m, s); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, end(m, s))
 				synctest.Wait()
 				if q.Len() != 0 {
 					t.Errorf("%s: %d still wait after the session is %s", tool, q.Len(), name)
@@ -190,9 +188,7 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 		})}, config.Server{})
 		<-start(t.Context(), s, "x")
 		x := waits(t, q, 1)[0]
-		if err := q.Answer(x.ID, pending.ActionResult("accept")); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, q.Answer(x.ID, pending.ActionResult("accept")))
 		assert.Equal(t, <-got, `{"action":"accept"}`)
 	})
 }

@@ -120,9 +120,7 @@ func TestCallWaits90MinutesForAPerson(t *testing.T) {
 				if x.Kind == pending.Sampling {
 					answer = pending.Message{Model: "m", Content: []json.RawMessage{pending.Text("hi")}}.Result()
 				}
-				if err := q.Answer(x.ID, answer); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, q.Answer(x.ID, answer))
 			}
 			if got := <-done; got.err != nil || got.result != want {
 				t.Errorf("%+v, want %s", got, want)
@@ -155,9 +153,7 @@ func TestPatienceGoesOn(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		x := waits(t, q, 1)[0]
 		time.Sleep(time.Hour)
-		if err := q.Answer(x.ID, pending.ActionResult(pending.Decline)); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, q.Answer(x.ID, pending.ActionResult(pending.Decline)))
 		if got, took := <-done, time.Since(began); failure.KindOf(got.err) != failure.Timeout || took != time.Hour+31*time.Second {
 			t.Errorf("%v after %v", got.err, took)
 		}
@@ -200,9 +196,7 @@ func TestQuestionsEnd(t *testing.T) {
 
 		done = start(t.Context(), s, "ask")
 		waits(t, q, 1)
-		if err := s.Disconnect(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Disconnect())
 		if got := <-done; got.err == nil {
 			t.Error(got)
 		}

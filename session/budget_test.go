@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
@@ -26,11 +27,7 @@ const (
 func connect(t *testing.T, s config.Server) *session.Session {
 	t.Helper()
 	m := session.NewManager(session.Options{})
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	sess, err := m.Register(s)
 	require.NoError(t, err)
 	require.NoError(t, sess.Connect(context.Background()))

@@ -117,9 +117,7 @@ func TestEraDetection(t *testing.T) {
 				if (st.State == session.Connected) != (c.kind == "") || (st.State == session.Failed) != (c.kind != "") {
 					t.Error(st.State)
 				}
-				if err := s.Disconnect(); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, s.Disconnect())
 				if got := strings.Join(methods, " "); got != c.methods {
 					t.Errorf("the server saw %q, want %q", got, c.methods)
 				}

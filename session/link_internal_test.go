@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // linked is a link whose planned attempts are given to plans instead of being made.
@@ -124,9 +125,7 @@ func TestLinkMakesOneAttemptAtOnce(t *testing.T) {
 			} else {
 				waits[over]++
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 		})
 	}
 	wg.Wait()

@@ -62,9 +62,7 @@ func TestD1_ToolsVerbatim(t *testing.T) {
 			if err != nil || string(l.JSON()) != expand(c.want) || len(l.Pages) != len(pages) {
 				t.Errorf("%v\n got %s\nwant %s", err, l.JSON(), expand(c.want))
 			}
-			if err := jsonrpc.Valid(l.JSON()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, jsonrpc.Valid(l.JSON()))
 			for _, it := range l.Items {
 				if it.Flaw != nil || string(it.InputSchema) != `{"$schema":"s","type":["object","null"],"oneOf":[{}]}` {
 					t.Errorf("%+v", it)
@@ -218,9 +216,7 @@ func TestListCache(t *testing.T) {
 			list()
 			time.Sleep(6 * time.Second)
 			for range 3 {
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, <-done)
 			}
 			list()
 			synctest.Wait()

@@ -96,9 +96,7 @@ func TestBarredTool(t *testing.T) {
 		}
 		_, err := s.CallTool(t.Context(), it.Name, json.RawMessage(`{"a":"x"}`), session.CallOptions{})
 		if i == 0 {
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 		} else if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "x-mcp-header") {
 			t.Errorf("%s: %v", it.Name, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // person answers every question that waits, as somebody at the inbox would.
@@ -33,9 +34,7 @@ func person(t *testing.T, q *pending.Queue, stop <-chan struct{}) {
 			case pending.Form:
 				content, _ := pending.Defaults(x.Schema())
 				content, err := jsonrpc.Update(content, jsonrpc.Default([]byte(`"Ann"`), "name"), jsonrpc.Default([]byte(`"Ann"`), "random"))
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				answer = pending.AcceptResult(content)
 			case pending.Sampling:
 				answer = pending.Message{Model: "a person", StopReason: "endTurn", Content: []json.RawMessage{pending.Text("said by a person")}}.Result()
@@ -90,9 +89,7 @@ func TestPeerQuestionsAreAnswered(t *testing.T) {
 			stop := make(chan struct{})
 			t.Cleanup(func() {
 				close(stop)
-				if err := m.Close(); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, m.Close())
 			})
 			go person(t, q, stop)
 			s, err := m.Register(cfg)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A call is left while its question waits, by each way there is, at servers that others wrote: the question goes, and the server
@@ -40,11 +41,7 @@ func TestPeerQuestionsCanBeLeft(t *testing.T) {
 			cfg.Protocol, cfg.Roots = c.protocol, []string{"file:///a/root"}
 			q := pending.New(pending.Options{Attended: true})
 			m := session.NewManager(session.Options{Pending: q})
-			t.Cleanup(func() {
-				if err := m.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { assert.NoError(t, m.Close()) })
 			s, err := m.Register(cfg)
 			require.NoError(t, err)
 			require.NoError(t, s.Connect(t.Context()))

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -98,9 +99,7 @@ func TestPeerMCPGosClientAgrees(t *testing.T) {
 			if compared == 0 {
 				t.Error("nothing was compared")
 			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, c.Close())
 		})
 	}
 }
@@ -113,9 +112,7 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 			cfg.Protocol = ours.Status().Version // mcp-go's errors hide the HTTP status that detection goes by
 			m := session.NewManager(session.Options{Dial: func(cfg config.Server) (transport.Transport, bool) {
 				tr, err := mcpgoTransport(cfg)
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				return mcpgo.From(tr), err == nil
 			}})
 			t.Cleanup(func() { _, _ = m.Close(), ours.Disconnect() }) // mcp-go reports that a server ended by a signal

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -20,11 +21,7 @@ import (
 func open(t *testing.T, s config.Server) (*session.Session, *journal.Journal) {
 	t.Helper()
 	m := session.NewManager(session.Options{})
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	sess, err := m.Register(s)
 	require.NoError(t, err)
 	if err := sess.Connect(t.Context()); err != nil {

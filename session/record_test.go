@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -47,9 +48,7 @@ func TestCallsAreRecorded(t *testing.T) {
 			second(s.ReadResource(ctx, "file:///x", session.CallOptions{})),
 			second(s.Call(ctx, "ping", nil, session.CallOptions{})),
 		} {
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 		}
 		_, _ = s.CallTool(canceled, "slow", nil, session.CallOptions{})
 		_, _ = s.CallTool(canceled, "never", nil, session.CallOptions{})                   // not sent

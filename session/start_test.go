@@ -53,9 +53,7 @@ func TestPatience(t *testing.T) {
 					if c.want != 0 || s.Status().State != session.Connecting {
 						t.Errorf("after an hour it is %s", s.Status().State)
 					}
-					if err := s.Disconnect(); err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, s.Disconnect())
 					if err := <-over; failure.KindOf(err) != failure.Interrupted {
 						t.Error(err)
 					}
@@ -114,9 +112,7 @@ func TestStartingShowsWhatTheChildSays(t *testing.T) {
 	if st := s.Status(); st.State != session.Connecting || st.PID == 0 {
 		t.Errorf("%s, process %d", st.State, st.PID)
 	}
-	if err := s.Disconnect(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Disconnect())
 	<-over
 	if st := s.Status(); st.Stderr != "" || st.PID != 0 {
 		t.Errorf("afterwards: %+v", st)

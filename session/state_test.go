@@ -166,9 +166,7 @@ func TestS9_GivesUp(t *testing.T) {
 		if err := s.Connect(t.Context()); err == nil {
 			t.Error("it was still down")
 		}
-		if err := s.Connect(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Connect(t.Context()))
 	})
 }
 
@@ -270,11 +268,7 @@ func TestS15_OneBrokenServer(t *testing.T) {
 				p.Serve(func(env jsonrpc.Envelope) { p.Answer(env, `1`) })
 			})(cfg)
 		}})
-		defer func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
+		defer func() { assert.NoError(t, m.Close()) }()
 		for _, name := range []string{"a", "broken", "b"} {
 			if _, err := m.Register(config.Server{Name: name}); err != nil {
 				t.Fatal(err)

@@ -145,9 +145,7 @@ func TestS4_NoChildOutlives(t *testing.T) {
 				}
 			}
 			start := time.Now()
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, m.Close())
 			if took := time.Since(start); took > 4*most+20*time.Second { // the machine may be busy
 				t.Errorf("closing took %v", took)
 			}
@@ -372,9 +370,7 @@ func TestS16_Calls(t *testing.T) {
 					t.Error(kind, err)
 				}
 				for _, it := range l.Items {
-					if it.Flaw != nil {
-						t.Error(it.Flaw)
-					}
+					assert.NoError(t, it.Flaw)
 				}
 			}
 			if r, err := s.ReadResource(t.Context(), "fake://text", session.CallOptions{}); err != nil || len(r.Result) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
@@ -17,11 +18,7 @@ func inMemory(t *testing.T, o Options) *Session {
 		return transport.NewMemory(server.NewStdioServer(server.NewMCPServer("memory", "1.0", server.WithResourceCapabilities(true, true))).Listen), true
 	}
 	m := NewManager(o)
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	s, err := m.Register(config.Server{Name: "one"})
 	require.NoError(t, err)
 	return s

@@ -66,9 +66,7 @@ func TestCheckViews(t *testing.T) {
 
 // The shell's own actions are sound, and each has a line in the key table.
 func TestShellActions(t *testing.T) {
-	if err := tui.CheckViews(nil); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tui.CheckViews(nil))
 	table := tui.KeyTable([]*tui.Screen{newFruits(1).screen()})
 	scopes := map[string]int{}
 	for _, k := range table {

@@ -67,9 +67,7 @@ func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...*tui.
 		}()
 		f(t, c, v)
 		w.Close()
-		if err := <-c.done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-c.done)
 		time.Sleep(time.Minute)
 	})
 }

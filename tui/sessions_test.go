@@ -120,9 +120,7 @@ func TestRealTime(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, func() { close(v.block) })
 	app.Pane("detail").Has("eat fruit 1: eaten")
 	app.Press("q")
-	if err := app.Ended(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, app.Ended())
 }
 
 func TestContextEndsTheUI(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -16,21 +18,15 @@ import (
 func put(t *testing.T, folder, name, text string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -58,14 +54,10 @@ func TestAddToAFile(t *testing.T) {
 	app.View("addserver").Pane("add").Has("✓ ", "for this run only", "~/.cursor/mcp.json", "Cursor", "a new file")
 	pickRow(app, "~/.cursor/mcp.json").Press("enter").Prompt("name").Answer("mine")
 	app.Overlay("Add mine to Cursor?").Has("~/.cursor/mcp.json", "+", "mine")
-	if got := read(t, file); got != before {
-		t.Errorf("the file was written before anybody agreed:\n%s", got)
-	}
+	assert.Equalf(t, read(t, file), before, "the file was written before anybody agreed")
 	app.Press("y").View("tools").Pane("list").Has("echo")
 	app.Whole().Has("saved to ~/.cursor/mcp.json")
-	if got := read(t, file); !strings.Contains(got, "// mine") || !strings.Contains(got, `"old": {"command": "x"}`) || !strings.Contains(got, `"mine"`) || !strings.Contains(got, `"theme": "dark"`) {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, read(t, file), "// mine", `"old": {"command": "x"}`, `"mine"`, `"theme": "dark"`)
 	app.Press("1").View("servers").Pane("list").Has("mine", "old")
 	app.Press("a").View("addserver").Pane("add").Has("a template") // what was added is not there any more
 }
@@ -80,9 +72,7 @@ func TestAddToTheFolder(t *testing.T) {
 	pickRow(app, "> mcphud.yaml").Press("enter").Prompt("name").Answer("here")
 	app.Overlay("Add here to").Has("a new file", "here:")
 	app.Press("y").View("tools").Pane("list").Has("echo")
-	if got := read(t, filepath.Join(c.Where.Cwd, "mcphud.yaml")); !strings.Contains(got, "here:") {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, read(t, filepath.Join(c.Where.Cwd, "mcphud.yaml")), "here:")
 	app.Press("1").View("servers").Press("a").Paste(good)
 	pickRow(app, "> mcphud.yaml").Press("enter").Prompt("name").Answer("here")
 	app.Toast("there is a server here already").View("addserver").Pane("add").Has("✓ ")
@@ -98,9 +88,7 @@ func TestAddManyToAFile(t *testing.T) {
 	pickRow(app, "~/.cursor/mcp.json").Press("enter").Overlay("Add 2 servers to Cursor?").Has("one").HasNot("s3cret")
 	app.Press("pgdown").Overlay("Add 2").Has("two").HasNot("s3cret")
 	app.Press("y").View("servers").Pane("list").Has("one", "two", "cannot start") // UNSET is not set
-	if got := read(t, file); !strings.Contains(got, "s3cret") || !strings.Contains(got, "UNSET") {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, read(t, file), "s3cret", "UNSET")
 }
 
 // TestC9_AddFromATemplate asks for what the server needs to be told. What is then written is the test of the command line's business.
@@ -115,9 +103,7 @@ func TestC9_AddFromATemplate(t *testing.T) {
 	app.Overlay("Add gh to Cursor?").Has("api.githubcopilot.com").HasNot("s3cret")
 	app.Press("n").View("addserver").Pane("add").Has("From the template github")
 	app.ClickOn("~/.cursor/mcp.json").Prompt("name").Cancel()
-	if got := read(t, file); got != "{}\n" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, file), "{}\n")
 	app.Press("esc").View("servers").Press("a").Pane("add").Has("From the template github")
 	app.Press("ctrl+x").Pane("add").Has("a template")
 	if all := app.Manager().Servers(); len(all) != 0 {

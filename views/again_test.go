@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/compare"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/transport"
@@ -127,11 +128,7 @@ func others(t *testing.T, tool, answer string, srv *server.MCPServer, opts ...tu
 	targets := session.NewManager(session.Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
 		return mcpgo.From(mcptransport.NewInProcessTransport(srv)), true
 	}})
-	t.Cleanup(func() {
-		if err := targets.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, targets.Close()) })
 	for _, cfg := range []config.Server{{Name: "north", Command: "north"}, {Name: "off", Command: "off", Disabled: true}} {
 		if _, err := targets.Register(cfg); err != nil {
 			t.Fatal(err)
@@ -152,9 +149,7 @@ func TestSendWhatOthersSaid(t *testing.T) {
 		app.Press("r").View("again").Overlay("Send to").Has("north", "off", "it is disabled", "a command, a URL or JSON…")
 		app.Press("enter").View("again").Pane("before").Has("Before: other", "~ /structuredContent/place", `"east"`)
 		app.Pane("after").Has("After: north", `"north"`)
-		if j.Len() != before {
-			t.Error("the journal of others was written to")
-		}
+		assert.Equalf(t, j.Len(), before, "the journal of others was written to")
 		app.Press("s").Overlay("Send to").Has("north (as before)")
 		app.Press("esc").NoOverlay().Press("q").View("traffic")
 		app.Press("r").View("again").Pane("after").Has("After: north") // it was chosen already

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -18,12 +19,10 @@ import (
 // A definition on the screen of all tools can be saved, and the screen says where it went.
 func TestSaveFromAllTools(t *testing.T) {
 	tools := toolset.NewRegistry()
-	if err := tools.Register(toolset.RegisteredTool{
+	require.NoError(t, tools.Register(toolset.RegisteredTool{
 		Name: "local_tool", Source: toolset.Local, Item: offer.Item{Name: "local_tool", Raw: []byte(`{"name":"local_tool"}`)},
 		Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	file := filepath.Join(t.TempDir(), "saved.json")
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...))
@@ -40,12 +39,10 @@ func TestSaveFromAllTools(t *testing.T) {
 func TestAllToolsReadOnly(t *testing.T) {
 	tools := toolset.NewRegistry()
 	for name, annotations := range map[string]string{"looks": `{"readOnlyHint":true}`, "changes": `{}`} {
-		if err := tools.Register(toolset.RegisteredTool{
+		require.NoError(t, tools.Register(toolset.RegisteredTool{
 			Name: name, Source: toolset.Local, Item: offer.Item{Name: name, Annotations: []byte(annotations)},
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.ReadOnly())
@@ -58,12 +55,10 @@ func TestAllToolsReadOnly(t *testing.T) {
 func TestAllToolsOpenAtTheFirst(t *testing.T) {
 	tools := toolset.NewRegistry()
 	register := func(server string) {
-		if err := tools.Register(toolset.RegisteredTool{
+		require.NoError(t, tools.Register(toolset.RegisteredTool{
 			Name: server + "_tool", Tool: "tool", Server: server, Source: toolset.MCP, Item: offer.Item{Name: "tool", Description: "that " + server + " has"},
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		register("zeta")

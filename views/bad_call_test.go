@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -176,9 +177,7 @@ func TestBadArguments(t *testing.T) {
 	form(app, "sleep")
 	app.Press("ctrl+x").Type("soon").Press("ctrl+g")
 	ask := app.Confirm("1 argument is invalid. Send anyway?").Says("✗ ms must be", "send anyway")
-	if n := len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })); n != 0 {
-		t.Errorf("%d frames of tools/call", n)
-	}
+	assert.Equalf(t, len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })), 0, "frames of tools/call")
 	ask.Yes()
 	app.Eventually(func() string {
 		if len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })) == 0 {
@@ -186,9 +185,7 @@ func TestBadArguments(t *testing.T) {
 		}
 		return ""
 	})
-	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"ms":"soon"}`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "tools/call"), `"arguments":{"ms":"soon"}`)
 }
 
 // TestBadCancel tells the server of a cancelled call, which then has the

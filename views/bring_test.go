@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +21,8 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 	"github.com/mcphud/mcphud/views/servers"
@@ -45,13 +46,9 @@ func bundleOf(t *testing.T) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(text))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	return out.Bytes()
 }
 
@@ -116,9 +113,7 @@ func TestAddKeepsABundle(t *testing.T) {
 	app.Press("pgdown").Overlay("Add mine to Cursor?").Has(`"NOTES_KEY": "***"`, "what the diff hides is in the file").HasNot("hunter2")
 	app.Press("y").View("tools")
 	shows(app, "list", "echo")
-	if got := read(t, file); !strings.Contains(got, "hunter2") || !strings.Contains(got, "server/run") {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, read(t, file), "hunter2", "server/run")
 }
 
 // A server.json is opened as the registry's description of it is; a text that would read variables of this machine is not saved.
@@ -133,9 +128,7 @@ func TestAddOpensADescription(t *testing.T) {
 	app.Press("ctrl+x").Type("~/steal.json").Press("enter").View("addserver").Pane("add").Has("steal", "for this run only")
 	pickRow(app, "~/.cursor/mcp.json").Press("enter").Prompt("name").Answer("steal")
 	app.Toast("not saved, because of what its publisher wrote")
-	if got := read(t, file); got != "{}\n" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, file), "{}\n")
 	app.Press("ctrl+x").Type(filepath.Join(home, "server.json")).Press("enter").View("setup").Type("hunter2").Press("ctrl+g")
 	app.Confirm("Keep secrets in the keychain?").No()
 	app.View("addserver").Pane("add").Has("✓ fake", url)

@@ -2,11 +2,11 @@ package views_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -64,7 +64,5 @@ func TestBudgetTimeline(t *testing.T) {
 	close(stop)
 	<-done
 	shown(t, app, time.Now(), fmt.Sprintf("%d calls", n))
-	if strings.Contains(app.Screen(), "counting") {
-		t.Errorf("it still counts:\n%s", app.Screen())
-	}
+	assert.NotContains(t, app.Screen(), "counting")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -33,11 +34,7 @@ func TestF6_CachedResultIsMarked(t *testing.T) {
 			m := session.NewManager(session.Options{ResultTTL: ttl, Dial: func(config.Server) (transport.Transport, bool) {
 				return mcpgo.From(mcptransport.NewInProcessTransport(srv)), true
 			}})
-			t.Cleanup(func() {
-				if err := m.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { assert.NoError(t, m.Close()) })
 			if _, err := m.Register(config.Server{Name: "counter"}); err != nil {
 				t.Fatal(err)
 			}
@@ -54,9 +51,7 @@ func TestF6_CachedResultIsMarked(t *testing.T) {
 				return
 			}
 			app.Pane("result").Has("call number 1", "cached 12", "nothing was sent")
-			if calls != 1 {
-				t.Errorf("%d calls arrived", calls)
-			}
+			assert.Equalf(t, calls, 1, "calls arrived")
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -99,9 +100,7 @@ func TestCheck(t *testing.T) {
 	app.Pane("list").Selected("lint/wrong")
 	shows(app, "detail", "✗ error: is wrong", "tool echo /inputSchema", "clients Cursor", "why somebody stumbles", "fix mend it", "Shown by mcphud tools call echo --args '{}'", "https://example.com/rules", "read on 2026-11-23")
 	app.Press("y", "c").Toast("copied mcphud command")
-	if c := app.Copied(1); c != "mcphud tools call echo --args '{}'" {
-		t.Error(c)
-	}
+	assert.Equal(t, app.Copied(1), "mcphud tools call echo --args '{}'")
 	app.Press("down")
 	shows(app, "detail", "! warning: is odd · likely", "seen ^[[31mhere")
 	app.Press("y", "c").Toast("copied mcphud command")
@@ -175,9 +174,7 @@ func TestCheckCallsTools(t *testing.T) {
 	app.Press("o").Type("tries calls").Press("enter")
 	app.Confirm("Let calls call tools of").Yes()
 	shows(app, "list", "✗ server 1 error", "died", "✓ quiet no findings", "✓ calls no findings")
-	if st := only(app).Status(); st.State != session.Connected {
-		t.Errorf("the screens' own connection is %s", st.State)
-	}
+	assert.Equalf(t, only(app).Status().State, session.Connected, "the screens' own connection")
 }
 
 // What a section measures is drawn while it does.
@@ -272,9 +269,7 @@ func TestCheckLinear(t *testing.T) {
 			c.enter("")
 			out := c.enter(":check")
 			for _, want := range []string{"lint: 1 error · 1 warning · 1 info", "error lint/wrong: tool add: oneOf at the root", "fix: mend it", "run again"} {
-				if !strings.Contains(out, want) {
-					t.Errorf("%q is not in\n%s", want, out)
-				}
+				assert.Contains(t, out, want)
 			}
 		}, views.Deps{Checks: checks(trial{"lint", picky})})
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -36,8 +37,6 @@ func TestC4b_ACommandLogsInFromTheScreen(t *testing.T) {
 		t.Errorf("started with %q", tokens)
 	}
 	for _, secret := range c.Secrets() {
-		if strings.Contains(string(app.Output()), secret) {
-			t.Errorf("%q was on the screen", secret)
-		}
+		assert.NotContains(t, string(app.Output()), secret)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -60,8 +61,6 @@ func TestE2ECompletion(t *testing.T) {
 	app.Type("Eng").Pane("form").Has("Engineering")
 	app.Press("tab", "tab").Pane("form").Has("Alice", "Bob", "Charlie")
 	sent := sentTo(t, app, "completion/complete")
-	if !strings.Contains(sent, `"context":{"arguments":{"department":"Engineering"}}`) {
-		t.Errorf("sent %s", sent)
-	}
+	assert.Contains(t, sent, `"context":{"arguments":{"department":"Engineering"}}`)
 	intact(t, app)
 }

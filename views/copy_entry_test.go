@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // TestCopyTheEntryInAShape: the entry is copied as its file has it, in the shape that is chosen, with variables as that has them and
@@ -15,13 +16,9 @@ func TestCopyTheEntryInAShape(t *testing.T) {
 	t.Parallel()
 	app, c := first(t, nil)
 	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
-	if err := os.WriteFile(path, []byte("servers:\n  files:\n    command: run\n    cwd: /srv\n    env: {LEVEL: \"${LEVEL}\", API_KEY: geheim-1234}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("servers:\n  files:\n    command: run\n    cwd: /srv\n    env: {LEVEL: \"${LEVEL}\", API_KEY: geheim-1234}\n"), 0o600))
 	set, err := config.Load(c.Where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := app.Manager().Register(set.Servers[0]); err != nil {
 		t.Fatal(err)
 	}

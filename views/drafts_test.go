@@ -15,6 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session/config/inputs"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -44,9 +46,7 @@ func TestLeavingAFormLosesNothing(t *testing.T) {
 					app.Press("tab", "q").View("tools")
 				} else {
 					app.Press("ctrl+c", "ctrl+c")
-					if err := app.Ended(); err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, app.Ended())
 				}
 			})
 			synctest.Test(t, func(t *testing.T) {
@@ -116,15 +116,11 @@ func TestValuesOfAnEarlierRunAreReplaced(t *testing.T) {
 		return out
 	}
 	sent(t, nil, "first")
-	if got := sent(t, nil, ""); !strings.Contains(got, "first") {
-		t.Errorf("untouched, this was sent:\n%s", got)
-	}
+	assert.Contains(t, sent(t, nil, ""), "first")
 	if got := sent(t, nil, "second"); !strings.Contains(got, "second") || strings.Contains(got, "first") {
 		t.Errorf("typing sent\n%s", got)
 	}
-	if got := sent(t, []string{"right"}, " third"); !strings.Contains(got, "second third") {
-		t.Errorf("moving and typing sent\n%s", got)
-	}
+	assert.Contains(t, sent(t, []string{"right"}, " third"), "second third")
 	synctest.Test(t, func(t *testing.T) {
 		app := openEcho(t, dir)
 		app.Whole().Has("last used ", "ctrl+y clears")
@@ -147,9 +143,7 @@ func TestBrokenValuesAreIgnored(t *testing.T) {
 			t.Fatal(files)
 		}
 		for _, f := range []string{files[0], strings.TrimSuffix(files[0], ".json") + ".draft"} {
-			if err := os.WriteFile(f, []byte(broken), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(f, []byte(broken), 0o600))
 		}
 		synctest.Test(t, func(t *testing.T) {
 			app := openEcho(t, dir)

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 	checkview "github.com/mcphud/mcphud/views/check"
@@ -49,9 +51,7 @@ func TestDriftSinceTheLastConnection(t *testing.T) {
 		s.mu.Lock()
 		s.tools = strict("alpha", `"limit"`) + "," + strict("beta", "")
 		s.mu.Unlock()
-		if err := only(a).Reconnect(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, only(a).Reconnect(context.Background()))
 		time.Sleep(2 * time.Second)
 		a.Status().Has("! 1 breaking (D)")
 	})
@@ -64,9 +64,7 @@ func locked(t *testing.T, server, tools string) (file string, p *contract.Projec
 	p = contract.NewProject(func() string { return file })
 	if tools != "" {
 		page, err := (*offer.Pages)(nil).Read([]byte(`{"tools":[`+tools+`]}`), offer.Tools)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := p.Accept(&check.Offer{Server: server, Tools: page.Items}); err != nil {
 			t.Fatal(err)
 		}
@@ -103,9 +101,7 @@ func TestDriftOfAServerThatWasLeft(t *testing.T) {
 		return file
 	})
 	page, err := (*offer.Pages)(nil).Read([]byte(`{"tools":[`+strict("north", "")+`]}`), offer.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := lock.Accept(&check.Offer{Server: "north", Tools: page.Items}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -37,9 +39,7 @@ func TestE2EProgress(t *testing.T) {
 	app.Status().Has("%")
 	shows(app, "result", "✓ ", "Long running operation completed. Duration: 1.5 seconds, Steps: 30.")
 	n := len(wire(app, func(e journal.Entry) bool { return e.Method == "notifications/progress" }))
-	if n != 30 {
-		t.Errorf("%d progress notifications", n)
-	}
+	assert.Equalf(t, n, 30, "progress notifications")
 	intact(t, app)
 }
 
@@ -97,12 +97,8 @@ func eager(o *session.Options) {
 func killChild(t *testing.T, app *tuitest.App) {
 	t.Helper()
 	p, err := os.FindProcess(only(app).Status().PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, p.Kill())
 }
 
 // TestE2EKilledMidCall survives a server that dies during a call: what happened

@@ -1,10 +1,10 @@
 package views_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -17,9 +17,7 @@ func TestE2ELogs(t *testing.T) {
 	app.Type("debug\r").Toast("logs at debug and above")
 	app.Press("L").Overlay("Log level").Selected("debug").Has("current")
 	app.Press("esc")
-	if got := sentTo(t, app, "logging/setLevel"); !strings.Contains(got, `"level":"debug"`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "logging/setLevel"), `"level":"debug"`)
 	form(app, "toggle-simulated-logging")
 	app.Press("ctrl+g").Pane("result").Has("✓ ", "Started simulated")
 	leave(app).Press("7").View("logs").Pane("list").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
@@ -63,9 +61,7 @@ func TestE2ESubscription(t *testing.T) {
 	leave(app).Press("3").View("resources").Press("S").View("subscriptions").Pane("list").Has("● live", "1×")
 	app.Pane("detail").Has("update since", "the content is the same")
 	app.Press("d").Toast("unsubscribed from demo://").Pane("list").Has("Nothing is subscribed")
-	if got := sentTo(t, app, "resources/unsubscribe"); !strings.Contains(got, "demo://") {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "resources/unsubscribe"), "demo://")
 	intact(t, app)
 }
 

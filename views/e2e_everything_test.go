@@ -1,12 +1,12 @@
 package views_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -60,17 +60,13 @@ func fillForm(t *testing.T, app *tuitest.App) {
 	app.Press("esc").NoOverlay()
 	app.Press("backspace").Type("40").Press("enter").Type("2.5").Press("ctrl+g")
 	app.Pane("result").Has("✓ ", "The sum of 40 and 2.5 is 42.5.")
-	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"a":40,"b":2.5}`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "tools/call"), `"arguments":{"a":40,"b":2.5}`)
 
 	form(app, "get-annotated-message").Has("unset", "one of: error, success, debug")
 	app.Press("enter").Type("succ").Press("enter").Pane("form").Has("success")
 	app.Press("down", "space", "ctrl+g")
 	app.Pane("result").Has("✓ ", "1/2 text", "Operation completed successfully")
-	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"messageType":"success","includeImage":true}`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "tools/call"), `"arguments":{"messageType":"success","includeImage":true}`)
 	app.Press("]").Pane("result").Has("image/png", "20 × 20 pixels")
 	if n := halves(app.Pane("result").Text()); n != 20*10 {
 		t.Errorf("the picture has %d half blocks", n)
@@ -122,12 +118,8 @@ func expandTemplate(t *testing.T, app *tuitest.App) {
 	}
 	app.Press("ctrl+g")
 	app.Pane("result").Has("✓ ", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
-	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/17"`) {
-		t.Errorf("sent %s", got)
-	}
-	if got := sentTo(t, app, "completion/complete"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/{resourceId}"`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "resources/read"), `"uri":"demo://resource/dynamic/text/17"`)
+	assert.Contains(t, sentTo(t, app, "completion/complete"), `"uri":"demo://resource/dynamic/text/{resourceId}"`)
 }
 
 // getPrompt gets a prompt whose arguments the server completes, the second
@@ -139,9 +131,7 @@ func getPrompt(t *testing.T, app *tuitest.App) {
 	app.Press("down").Type("G").Pane("form").Has("› Grace")
 	app.Press("enter", "ctrl+g")
 	app.Pane("result").Has("✓ ", "Please promote Grace to the head of the Marketing team.", "user")
-	if got := sentTo(t, app, "completion/complete"); !strings.Contains(got, `"context":{"arguments":{"department":"Marketing"}}`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "completion/complete"), `"context":{"arguments":{"department":"Marketing"}}`)
 	pick(app, "4", "prompts", "resource-prompt").Press("enter").View("prompt")
 	app.Type("Te").Pane("form").Has("› Text")
 	app.Press("enter", "down").Type("5").Press("ctrl+g")

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	forms "github.com/mcphud/mcphud/tui/form"
@@ -26,12 +27,8 @@ func TestE2EForms(t *testing.T) {
 			m := session.NewManager(session.Options{})
 			defer func() { _ = m.Close() }()
 			sess, err := m.Register(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sess.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, sess.Connect(t.Context()))
 			l, err := sess.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) == 0 {
 				t.Fatalf("%d tools, %v", len(l.Items), err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -33,9 +34,7 @@ func TestE2EFilesystem(t *testing.T) {
 	app.Type(note).Press("enter", "ctrl+n") // an edit
 	app.Press("down").Type("second").Press("enter").Type("2nd").Press("ctrl+g")
 	app.Confirm("Call edit_file?").Yes().Pane("result").Has("✓ ", "-second line", "+2nd line")
-	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"edits":[{"oldText":"second","newText":"2nd"}]`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "tools/call"), `"edits":[{"oldText":"second","newText":"2nd"}]`)
 
 	form(app, "read_text_file")
 	app.Type(note).Press("enter", "enter").Type("1").Press("ctrl+g") // head
@@ -131,9 +130,7 @@ func TestE2EGoSDKEverything(t *testing.T) {
 	app.Press("enter").View("template").Pane("form").Has("resource_name")
 	app.Type("a b").Press("ctrl+g")
 	shows(app, "result", "✗", `wrong scheme: "http"`)
-	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"http://example.com/~a%20b/"`) {
-		t.Errorf("sent %s", got)
-	}
+	assert.Contains(t, sentTo(t, app, "resources/read"), `"uri":"http://example.com/~a%20b/"`)
 	app.Pane("form").Has("a b")
 
 	pick(app, "4", "prompts", "greet").Press("enter").View("prompt")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -81,9 +82,7 @@ func wire(app *tuitest.App, f func(journal.Entry) bool) (out []journal.Entry) {
 func body(t *testing.T, app *tuitest.App, e journal.Entry) string {
 	t.Helper()
 	b, err := app.Manager().Journal().Body(e.Seq)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -29,9 +31,7 @@ func configured(t *testing.T, text string, opts ...tuitest.Option) (app *tuitest
 		return "", false
 	}}}
 	set, err := config.Load(c.Where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.Looked = set.Looked
 	trust := config.OpenTrust(t.TempDir())
 	app = tuitest.Start(t, append([]tuitest.Option{
@@ -89,9 +89,7 @@ func TestRemoveAnEntry(t *testing.T) {
 	app, file := configured(t, twoEntries)
 	app.Press("X").Overlay("Remove one?").Has("-    \"one\"").HasNot("s3cret")
 	app.Press("n").NoOverlay()
-	if got := read(t, file); got != twoEntries {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, file), twoEntries)
 	app.Press("X").Overlay("Remove one?").Has("-    \"one\"")
 	app.Press("y").Pane("list").Has("two").HasNot("one ")
 	if got := read(t, file); strings.Contains(got, "no-such-program") || !strings.Contains(got, "// of the whole team") || !strings.Contains(got, `"two"`) {
@@ -104,9 +102,7 @@ func TestDisableAnEntry(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
 	app.Press("space").Toast("Cursor has no way to disable a server in its file").Press("esc").NoOverlay()
-	if got := read(t, file); got != twoEntries {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, file), twoEntries)
 	own := put(t, filepath.Dir(filepath.Dir(file)), ".config/mcphud/mcphud.yaml", "servers:\n  mine: # of my own\n    command: no-such-program\n")
 	app.Press("X").Overlay("Remove one?").Press("y") // reads all files again
 	app.Pane("list").Has("mine", "two")
@@ -114,9 +110,7 @@ func TestDisableAnEntry(t *testing.T) {
 	app.Press("space").Overlay("Disable mine?").Has("+    enabled: false")
 	app.Press("y").Pane("list").Has("disabled")
 	app.Pane("list").Selected("mine")
-	if got := read(t, own); got != "servers:\n  mine: # of my own\n    command: no-such-program\n    enabled: false\n" {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, own), "servers:\n  mine: # of my own\n    command: no-such-program\n    enabled: false\n")
 	app.Press("space").Overlay("Enable mine?").Press("y")
 	app.Pane("list").HasNot("disabled")
 }
@@ -132,9 +126,7 @@ func TestDuplicateAnEntry(t *testing.T) {
 	if got := read(t, file); strings.Count(got, "${env:TOKEN}") != 2 || strings.Count(got, "s3cret-s3cret") != 2 {
 		t.Errorf("%s", got)
 	}
-	if n := len(app.Manager().Servers()); n != 3 {
-		t.Errorf("%d servers", n)
-	}
+	assert.Equalf(t, len(app.Manager().Servers()), 3, "servers")
 }
 
 // TestEditAServerOfThisRun puts the changed one in its place.
@@ -164,9 +156,7 @@ func TestEditAConnectedEntry(t *testing.T) {
 	app.Type("better").Press("ctrl+g").Overlay("Change good?").Press("y")
 	app.View("tools").Pane("list").Has("echo")
 	app.Press("1").View("servers").Pane("list").Has("better", "Connected").HasNot("good")
-	if got := read(t, file); !strings.Contains(got, `"better"`) {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, read(t, file), `"better"`)
 }
 
 // TestEntryOfAChangedFile: what another program wrote meanwhile stays, and an entry that it changed is left alone.
@@ -175,19 +165,13 @@ func TestEntryOfAChangedFile(t *testing.T) {
 	app, file := configured(t, twoEntries)
 	app.Press("X").Overlay("Remove one?")
 	other := strings.Replace(twoEntries, "no-such-program", "another-program", 1)
-	if err := os.WriteFile(file, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(other), 0o600))
 	app.Press("y").Toast("changed while it was edited").Press("esc")
-	if got := read(t, file); got != other {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, read(t, file), other)
 
 	app, file = configured(t, twoEntries)
 	app.Press("X").Overlay("Remove one?")
-	if err := os.WriteFile(file, []byte(strings.Replace(twoEntries, "two", "zwei", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(twoEntries, "two", "zwei", 1)), 0o600))
 	app.Press("y").Pane("list").Has("zwei").HasNot("one")
 	if got := read(t, file); strings.Contains(got, `"one"`) || !strings.Contains(got, `"zwei"`) {
 		t.Errorf("%s", got)

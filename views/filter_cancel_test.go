@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/session/client/toolset"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -31,9 +32,7 @@ func newByHand(t *testing.T, cfg tui.Config) *byHand {
 	t.Helper()
 	cfg.Environ = []string{"TERM=xterm-256color"}
 	app, err := tui.NewApp(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := &byHand{t, app, make(chan tea.Msg, 1000)}
 	t.Cleanup(func() { time.Sleep(time.Minute) }) // for what waits on a timer, such as the end of a toast
 	h.run(app.Init())
@@ -81,16 +80,12 @@ func (h *byHand) screen() string { return ansi.Strip(h.app.View().Content) }
 
 func (h *byHand) has(want string) {
 	h.t.Helper()
-	if s := h.screen(); !strings.Contains(s, want) {
-		h.t.Errorf("the screen does not show %q:\n%s", want, s)
-	}
+	assert.Contains(h.t, h.screen(), want)
 }
 
 func (h *byHand) hasNot(want string) {
 	h.t.Helper()
-	if s := h.screen(); strings.Contains(s, want) {
-		h.t.Errorf("the screen shows %q:\n%s", want, s)
-	}
+	assert.NotContains(h.t, h.screen(), want)
 }
 
 // Traffic goes on after a filter over many entries was cancelled, under the filter before it.
@@ -128,12 +123,10 @@ func TestCancelledFilterOfManyRows(t *testing.T) {
 func cancelFilter(t *testing.T) {
 	tools := toolset.NewRegistry()
 	for i := range 3000 {
-		if err := tools.Register(toolset.RegisteredTool{
+		require.NoError(t, tools.Register(toolset.RegisteredTool{
 			Name: fmt.Sprintf("tool_%04d", i), Source: toolset.Local,
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	_, m := filled(t)
 	h := newByHand(t, tui.Config{Views: views.All(views.Deps{Registry: tools}), Sessions: m, Start: "toolset"})

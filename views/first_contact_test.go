@@ -11,6 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -22,9 +24,7 @@ func first(t *testing.T, trust *config.Trust, opts ...tuitest.Option) (*tuitest.
 	t.Helper()
 	c := &servers.Configs{Where: config.Options{Home: t.TempDir(), Cwd: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }}}
 	set, err := config.Load(c.Where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.Looked = set.Looked
 	demo := false
 	c.Demo = func() { demo = true }
@@ -34,9 +34,7 @@ func first(t *testing.T, trust *config.Trust, opts ...tuitest.Option) (*tuitest.
 		tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }),
 	}, opts...)...)
 	t.Cleanup(func() {
-		if demo != strings.HasSuffix(t.Name(), "Demo") {
-			t.Errorf("the demo was asked for: %v", demo)
-		}
+		assert.Equalf(t, demo, strings.HasSuffix(t.Name(), "Demo"), "the demo was asked for")
 	})
 	return app, c
 }
@@ -127,9 +125,7 @@ func TestEditTheFolderFile(t *testing.T) {
 	good := faketest.Stdio(t, behave.Good)
 	yaml := "servers:\n  mine:\n    command: " + good.Command + "\n    args: [" + strings.Join(good.Args, ", ") + "]\n"
 	editor := script(t, `grep -q '^#  everything:' "$1" || exit 9; cp "$0.yaml" "$1"; sleep 0.1`)
-	if err := os.WriteFile(editor+".yaml", []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(editor+".yaml", []byte(yaml), 0o600))
 	app, c := first(t, config.OpenTrust(t.TempDir()), tuitest.Env("EDITOR", editor))
 	app.Press("e").AfterExec().Pane("list").Has("mine", "Disconnected")
 	app.Hints().Has("r connect").HasNot("reconnect", "remove") // the file has it
@@ -152,9 +148,7 @@ func TestTheFolderFileChangedWhileItWasEdited(t *testing.T) {
 	editor := script(t, `echo 'servers: {}' > "$(cat "$0.path")"; echo 'servers: {mine: {command: x}}' > "$1"; sleep 0.1`)
 	app, c := first(t, nil, tuitest.Env("EDITOR", editor))
 	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
-	if err := os.WriteFile(editor+".path", []byte(path), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(editor+".path", []byte(path), 0o600))
 	app.Press("e").AfterExec().Toast("changed while it was edited")
 	if b, err := os.ReadFile(path); err != nil || string(b) != "servers: {}\n" {
 		t.Errorf("%q, %v", b, err)
@@ -179,17 +173,13 @@ func TestFirstContactDemo(t *testing.T) {
 	t.Parallel()
 	app, _ := first(t, nil)
 	app.Press("D")
-	if err := app.Ended(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, app.Ended())
 }
 
 // script is a program of the shell.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return path
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/config/setup"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 	"github.com/mcphud/mcphud/views/servers"
@@ -58,9 +59,7 @@ func (k *keptSecrets) Forget(_ context.Context, scope string) (names []string, e
 func following(t *testing.T, o config.Options, secrets servers.Secrets) (*tuitest.App, *session.Manager) {
 	t.Helper()
 	read, err := config.Load(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	trust := config.OpenTrust(t.TempDir())
 	c := &servers.Configs{Where: o, Looked: read.Looked}
 	opts := []tuitest.Option{
@@ -88,12 +87,8 @@ func following(t *testing.T, o config.Options, secrets servers.Secrets) (*tuites
 
 func putFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func entryOf(name, command string, args ...string) string {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -19,13 +20,9 @@ import (
 // write on the terminal are shown, not obeyed.
 func TestPickAFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "inner"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "inner"), 0o700))
 	for name, text := range map[string]string{"inner/a.txt": "hi", "inner/b\x1b]0;owned\x07.txt": "x", "top.txt": "y"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 	srv := server.NewMCPServer("s", "1")
@@ -39,9 +36,7 @@ func TestPickAFile(t *testing.T) {
 		app.Press("enter").View("call").Whole().Has("ctrl+f pick a file")
 		app.Press("ctrl+f").Overlay("Pick a file").Has("inner", "top.txt")
 		app.Press("enter").Overlay("Pick a file").Has("a.txt").HasNot("top.txt")
-		if strings.Contains(string(app.Output()), "\x1b]0;owned") {
-			t.Error("the name of a file reached the terminal as it is")
-		}
+		assert.NotContains(t, string(app.Output()), "\x1b]0;owned")
 		app.Press("enter").NoOverlay().Pane("form").Has("aGk=")
 		app.Press("tab", "ctrl+f").Overlay("Pick a file").Has("top.txt")
 		app.Press("down", "enter").NoOverlay()

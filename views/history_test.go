@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 	"github.com/mcphud/mcphud/tui"
@@ -26,11 +27,7 @@ import (
 func past(t *testing.T, file string, made ...session.CallRecord) *calls.History {
 	t.Helper()
 	h := calls.OpenHistory(file, calls.UsualLimits)
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, h.Close()) })
 	for i, m := range made {
 		m.Started, m.Took, m.Title = time.Now().Add(time.Duration(i-10)*time.Minute), 12*time.Millisecond, m.Server.Name
 		h.Record(m)
@@ -122,9 +119,7 @@ func TestHistoryCopiesTheWholeCall(t *testing.T) {
 		made.Meta, made.Timeout = []byte(`{"tenant":"blue","level":2}`), 90*time.Second
 		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), made), basics.NewServer(""))
 		app.Press("y", "c")
-		if got := app.Copied(1); !strings.Contains(got, `--meta tenant=blue --meta level:=2 --timeout 1m30s`) {
-			t.Errorf("copied %s", got)
-		}
+		assert.Contains(t, app.Copied(1), `--meta tenant=blue --meta level:=2 --timeout 1m30s`)
 	})
 }
 

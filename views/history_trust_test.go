@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -24,9 +25,7 @@ func TestSavedCallIsTrusted(t *testing.T) {
 		app.Overlay("Expected answer")
 		app.Press("enter").Toast("saved as")
 		f, _, err := calls.Read(filepath.Join(".mcphud", "calls", "sum.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		srv, ok := f.Calls[0].Config()
 		if !ok || !trust.Trusted(srv) {
 			t.Errorf("%+v is not trusted", srv)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -20,9 +22,7 @@ func TestHostileHTTP(t *testing.T) {
 	t.Parallel()
 	groups := groups()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
 		for n := 0; ; n++ {
@@ -66,9 +66,7 @@ func TestHostileHTTP(t *testing.T) {
 	app.Press("tab", "down", "m", "G", "m")
 	w.check(t, app, "traffic")
 	quiet(app)
-	if why := outside(app.Output(), 0); why != "" {
-		t.Error(why)
-	}
+	assert.Equal(t, outside(app.Output(), 0), "")
 	if len(app.Manager().Journal().Snapshot(0, nil)) < 100 {
 		t.Error("little was said")
 	}

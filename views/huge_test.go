@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/testdata/hostile"
 	"github.com/mcphud/mcphud/tui"
@@ -126,9 +127,7 @@ func TestFloodOfStderr(t *testing.T) {
 		<-done
 		close(stop)
 		app.Press("7").View("logs").Pane("list").Has("^G^[[2Jlog log")
-		if why := outside(app.Output(), 0); why != "" {
-			t.Error(why)
-		}
+		assert.Equal(t, outside(app.Output(), 0), "")
 	})
 }
 
@@ -173,8 +172,6 @@ func TestHostileServerNames(t *testing.T) {
 		}
 		w.check(t, app, "servers")
 		quiet(app)
-		if why := outside(app.Output(), 0); why != "" {
-			t.Error(why)
-		}
+		assert.Equal(t, outside(app.Output(), 0), "")
 	})
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi/kitty"
 
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -38,9 +40,7 @@ func painted(w, h int) *image.NRGBA {
 func pictured(t *testing.T, img image.Image, setting string, env ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, png.Encode(&b, img))
 	result := func() any {
 		return m{"content": []any{m{"type": "image", "mimeType": "image/png", "data": base64.StdEncoding.EncodeToString(b.Bytes())}}}
 	}
@@ -86,13 +86,9 @@ func kittyImages(t *testing.T, out string) map[int]image.Image {
 			continue
 		}
 		raw, err := base64.StdEncoding.DecodeString(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		img, err := png.Decode(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		have[at] = img
 	}
 	return have
@@ -180,9 +176,7 @@ func overlaid(t *testing.T, out string) *image.NRGBA {
 		return screen
 	}
 	last := groups[len(groups)-1]
-	if strings.Contains(out[last[1]:], "38;2;1;") {
-		t.Error("cells of a picture were written after it was drawn")
-	}
+	assert.NotContains(t, out[last[1]:], "38;2;1;")
 	for _, s := range drawnSpot.FindAllStringSubmatch(out[last[2]:last[3]], -1) {
 		y, _ := strconv.Atoi(s[1])
 		x, _ := strconv.Atoi(s[2])
@@ -191,9 +185,7 @@ func overlaid(t *testing.T, out string) *image.NRGBA {
 			img = unsixel(t, s[6])
 		} else {
 			raw, err := base64.StdEncoding.DecodeString(s[5])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if img, err = png.Decode(bytes.NewReader(raw)); err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -130,9 +131,7 @@ func TestInboxGrace(t *testing.T) {
 		}()
 		app.Pane("list").Has("Who are you?")
 		app.Press("d", "d", "d").Settle()
-		if q.Len() != 1 {
-			t.Error("a key that was on its way answered")
-		}
+		assert.Equalf(t, q.Len(), 1, "a key that was on its way answered")
 		app.Sleep(time.Second).Press("d").Pane("list").Has("✗ declined")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -80,12 +81,8 @@ func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*cons
 	}()
 	f(c)
 	w.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-done)
+	assert.NoError(t, m.Close())
 	time.Sleep(time.Minute)
 }
 
@@ -96,14 +93,10 @@ func TestInboxLinear(t *testing.T) {
 		c.enter("")
 		out := c.enter("1")
 		out = c.enter(number(t, out, "call ask"))
-		if !strings.Contains(out, "asker asks: elicitation, i opens it") {
-			t.Errorf("the question was not announced:\n%s", out)
-		}
+		assert.Contains(t, out, "asker asks: elicitation, i opens it")
 		out = c.enter("i")
 		for _, want := range []string{"✎ elicitation from asker", "because of tools/call ask", "▌ Who are you?", "name (required) = unset", "age = 42", "accept", "decline", "cancel", "answer later"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("no %q in\n%s", want, out)
-			}
+			assert.Contains(t, out, want)
 		}
 		accept := number(t, out, "accept")
 		c.enter(number(t, out, "name (required)"))
@@ -113,9 +106,7 @@ func TestInboxLinear(t *testing.T) {
 			t.Errorf("answered %s:\n%s", got.last(), out)
 		}
 		out = c.enter("inbox")
-		if !strings.Contains(out, "✓ accepted") {
-			t.Errorf("the inbox does not know of it:\n%s", out)
-		}
+		assert.Contains(t, out, "✓ accepted")
 	})
 }
 

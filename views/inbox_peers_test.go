@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -46,12 +47,8 @@ func TestE2EInboxLegacy(t *testing.T) {
 // TestInboxModern answers the rounds of the bundled agent: the second has the first beside it.
 func TestInboxModern(t *testing.T) {
 	a, err := agentsrv.New(agentsrv.Options{Profile: agentsrv.Everything})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()

@@ -22,6 +22,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer/pending"
 	chatapi "github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -139,9 +141,7 @@ func TestInboxElicitation(t *testing.T) {
 			Action  string
 			Content map[string]any
 		}
-		if err := json.Unmarshal([]byte(got.last()), &a); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(got.last()), &a))
 		if s := fmt.Sprint(a.Content); a.Action != "accept" || s != "map[age:42 color:g name:Ada tags:[b]]" {
 			t.Errorf("answered %s with %s", a.Action, s)
 		}
@@ -243,9 +243,7 @@ func TestInboxSamplingToolUse(t *testing.T) {
 		app, got := asked(t, "sampling/createMessage", chat, tuitest.Size(120, 40))
 		app.Press("i").View("answer").Press("tab", "ctrl+n").Pane("form").Has("weather", "input", "at*", "Rome")
 		app.Press("down", "down", "down", "right", "ctrl+g").View("call")
-		if s := got.last(); !strings.Contains(s, `"type":"tool_use"`) || !strings.Contains(s, `"input":{"at":"Rome"}`) || !strings.Contains(s, `"stopReason":"toolUse"`) {
-			t.Errorf("answered %s", s)
-		}
+		assert.Contains(t, got.last(), `"type":"tool_use"`, `"input":{"at":"Rome"}`, `"stopReason":"toolUse"`)
 	})
 }
 
@@ -266,17 +264,13 @@ func TestInboxSamplingByModel(t *testing.T) {
 	}))
 	defer api.Close()
 	model, err := chatapi.New(chatapi.Model{URL: api.URL + "/v1", Name: "tiny"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer model.Close()
 	app, got := ask(t, views.Deps{Model: model}, "sampling/createMessage", chat, tuitest.Size(120, 40))
 	app.Press("i").View("answer").Pane("form").Has("text")
 	app.Press("f4").Toast("the model answered")
 	app.Pane("form").Has("30 degrees", "tiny-1")
-	if got.last() != "" {
-		t.Errorf("answered unread: %s", got.last())
-	}
+	assert.Equalf(t, got.last(), "", "answered unread")
 	if sent.Model != "tiny" || sent.MaxTokens != 100 || len(sent.Tools) != 1 || fmt.Sprint(sent.Messages) != "[{system You are terse.} {user How warm is it?} {assistant } {user [hologram]\nand \x1b[2J now?}]" {
 		t.Errorf("asked %+v", sent)
 	}
@@ -322,9 +316,7 @@ func TestRootsOfTwoServersAreKeptApart(t *testing.T) {
 // A model whose certificate nobody checks is marked where it is asked.
 func TestInboxMarksAnInsecureModel(t *testing.T) {
 	model, err := chatapi.New(chatapi.Model{URL: "https://models.example/v1", Name: "tiny", Via: config.Server{Insecure: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer model.Close()
 	app, _ := ask(t, views.Deps{Model: model}, "sampling/createMessage", chat, tuitest.Size(120, 40))
 	if app.Press("i").View("answer").Press("?"); !strings.Contains(app.Screen(), "ask the model (insecure)") {

@@ -16,6 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -79,20 +81,14 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 		bridge := toolset.NewBridge(m, config.Settings{})
 		t.Cleanup(func() {
 			bridge.Close()
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, m.Close())
 		})
-		if err := bridge.Registry().Register(toolset.RegisteredTool{
+		require.NoError(t, bridge.Registry().Register(toolset.RegisteredTool{
 			Name: "clock", Source: toolset.Local, Item: offer.Item{Name: "clock", Raw: []byte(`{"name":"clock"}`)},
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for _, name := range []string{"alpha", "beta"} {
-			if err := bridge.RegisterServer(config.Server{Name: name}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, bridge.RegisterServer(config.Server{Name: name}))
 		}
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: bridge.Registry()})...), tuitest.Sessions(m), tuitest.At("toolset", nil))
 		app.View("toolset").Pane("list").Has("clock", "local")
@@ -127,9 +123,7 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 		}
 		app.Press("/", "ctrl+u").Type("server:beta").Press("enter", "enter").View("call")
 		app.Press("ctrl+g").Pane("result").Has("find of beta")
-		if err := bridge.Disconnect("beta"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, bridge.Disconnect("beta"))
 		app.Press(":").Type("all").Press("enter")
 		app.View("toolset").Pane("list").Has("Nothing matches")
 		app.Press("/", "ctrl+u", "enter")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -21,9 +22,7 @@ func TestLoginPictures(t *testing.T) {
 	}
 	back := func(t *testing.T, a *tuitest.App, s *authtest.Server) {
 		to, err := authtest.Visit(t.Context(), s.HTTP, waits(t, a, s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		a.Press("p").Paste(to.String()).Press("enter")
 	}
 	for _, sc := range []struct {

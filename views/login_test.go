@@ -19,6 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -59,9 +61,7 @@ func protected(t *testing.T, s *authtest.Server, deps views.Deps, opts ...tuites
 	state(app, session.NeedsLogin)
 	t.Cleanup(func() {
 		for _, secret := range s.Issuer.Secrets() {
-			if strings.Contains(string(app.Output()), secret) {
-				t.Errorf("%q was on the screen", secret)
-			}
+			assert.NotContains(t, string(app.Output()), secret)
 		}
 	})
 	return app
@@ -183,12 +183,8 @@ func TestBackToAList(t *testing.T) {
 		s := authtest.Memory(t, authtest.Knobs{})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(s.Config()), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
 		app.Press(":").Type("login").Press("enter").View("login")
-		if err := only(app).Authorizer().Login(t.Context(), &authtest.Person{HTTP: s.HTTP}, auth.LoginOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := only(app).Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, only(app).Authorizer().Login(t.Context(), &authtest.Person{HTTP: s.HTTP}, auth.LoginOptions{}))
+		require.NoError(t, only(app).Connect(t.Context()))
 		app.Sleep(time.Minute).Pane("list").Has("● logged in")
 		app.Press("q").View("tools").Pane("list").Has("echo")
 	})
@@ -214,9 +210,7 @@ func TestLogInAtTheWrongIssuer(t *testing.T) {
 	app.Press("L").View("login").Pane("list").Selected("✗ authorize")
 	shows(app, "detail", "✗ the authorization server broke a rule: iss is \"https://evil.example.com\"", "The rule: RFC 9207 section 2.4")
 	state(app, session.NeedsLogin)
-	if n := len(s.Issuer.Calls("/token")); n != 0 {
-		t.Errorf("%d token requests", n)
-	}
+	assert.Equalf(t, len(s.Issuer.Calls("/token")), 0, "token requests")
 }
 
 // TestLogInCancelled: x ends the waiting, and nothing listens any more.
@@ -229,9 +223,7 @@ func TestLogInCancelled(t *testing.T) {
 	app.Hints().Has("c copy URL", "p paste callback", "x cancel").HasNot("o open")
 	app.Press("x").Toast("login cancelled").View("login").Pane("list").Selected("⊘ authorize")
 	back, err := url.Parse(u.Query().Get("redirect_uri"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	app.Eventually(func() string {
 		if c, err := net.Dial("tcp", back.Host); err == nil {
 			_ = c.Close()
@@ -264,9 +256,7 @@ func TestLogInPasted(t *testing.T) {
 		app.Press("esc", "p").Prompt("URL that the browser ended at: ").Answer(u.String())
 		shows(app, "detail", "! this is not where the login ends")
 		back, err := authtest.Visit(t.Context(), s.HTTP, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		app.Press("p").Paste(back.String()).Press("enter").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
 	})
 }
@@ -308,9 +298,7 @@ func TestLogInLinear(t *testing.T) {
 		var o session.Options
 		withLogin(s)(&o)
 		inLinearOn(t, o, remote(s), func(c *console) {
-			if out := c.enter(""); !strings.Contains(out, "protected wants a login") {
-				t.Errorf("%s", out)
-			}
+			assert.Contains(t, c.enter(""), "protected wants a login")
 			out := c.enter("L")
 			var to *url.URL
 			for line := range strings.Lines(out) {
@@ -322,15 +310,9 @@ func TestLogInLinear(t *testing.T) {
 				t.Fatalf("there is no URL in\n%s", out)
 			}
 			back, err := authtest.Visit(t.Context(), s.HTTP, to)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out := c.enter(number(t, out, "paste callback")); !strings.Contains(out, "URL that the browser ended at") {
-				t.Errorf("%s", out)
-			}
-			if out := c.enter(back.String()); !strings.Contains(out, "logged in at protected") || !strings.Contains(out, "echo") {
-				t.Errorf("%s", out)
-			}
+			require.NoError(t, err)
+			assert.Contains(t, c.enter(number(t, out, "paste callback")), "URL that the browser ended at")
+			assert.Contains(t, c.enter(back.String()), "logged in at protected", "echo")
 		})
 	})
 }

@@ -2,13 +2,13 @@ package views_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -55,8 +55,6 @@ func TestT6_CopiedCommandHasTheMeta(t *testing.T) {
 		app.Pane("form").Has("hello")
 		app.Press("ctrl+g").Pane("result").Has("x")
 		app.Press("y", "c").Toast("copied mcphud command")
-		if text := app.Copied(1); !strings.Contains(text, "--meta tenant_id=acme --meta n:=1") {
-			t.Errorf("copied %s", text)
-		}
+		assert.Contains(t, app.Copied(1), "--meta tenant_id=acme --meta n:=1")
 	})
 }

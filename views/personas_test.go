@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -75,9 +76,7 @@ func TestPersonaIsPresentedToTheServer(t *testing.T) {
 	app.Pane("list").Has("● cursor", "○ mcphud")
 	app.Status().Has("as cursor-vscode")
 	app.Press("q").View("servers").Press("y", "c").Toast("copied mcphud command")
-	if text := app.Copied(1); !strings.Contains(text, "--as cursor") {
-		t.Errorf("copied %s", text)
-	}
+	assert.Contains(t, app.Copied(1), "--as cursor")
 	app.Pane("detail").Has("client", "cursor-vscode 1.0.0", "advertises", "elicitation")
 	if got := hellos(app); len(got) != 2 || !strings.Contains(got[1], `"elicitation":{}`) {
 		t.Errorf("initialize said %q", got)

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/client/mcpgo"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -39,14 +41,10 @@ func pooled(t *testing.T, limit config.Pool, names ...string) (*tuitest.App, *se
 	bridge := toolset.NewBridge(m, config.Settings{Pool: limit})
 	t.Cleanup(func() {
 		bridge.Close()
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, m.Close())
 	})
 	for _, name := range names {
-		if err := bridge.RegisterServer(config.Server{Name: name, Protocol: "2025-11-25"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, bridge.RegisterServer(config.Server{Name: name, Protocol: "2025-11-25"}))
 	}
 	deps := views.Deps{Registry: bridge.Registry(), Pool: bridge.Pool()}
 	return tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Sessions(m), tuitest.At("servers", nil)), m
@@ -76,19 +74,13 @@ func TestS10_O4_IdleConnectionsOfTheUIClose(t *testing.T) {
 		app.Press("1").View("servers").Pane("list").Has("closed        idle 5s, enter connects again")
 		app.Whole().Has("0 active · 1 idle")
 		app.Sleep(10 * time.Second)
-		if b := stateOf(t, m, "beta"); b != session.Disconnected {
-			t.Errorf("on the list of servers beta is %s", b)
-		}
+		assert.Equalf(t, stateOf(t, m, "beta"), session.Disconnected, "on the list of servers beta")
 		app.View("servers").Pane("detail").Has("The connection was closed: idle 5s.")
 		app.Press("2").View("tools").Pane("list").Has("slow") // what is looked at again connects again
 		app.Sleep(time.Second)
-		if b := stateOf(t, m, "beta"); b != session.Connected {
-			t.Errorf("looked at again, beta is %s", b)
-		}
+		assert.Equalf(t, stateOf(t, m, "beta"), session.Connected, "looked at again, beta")
 		app.Sleep(time.Minute)
-		if b := stateOf(t, m, "beta"); b != session.Connected {
-			t.Errorf("connected again, and on the screen, beta is %s", b)
-		}
+		assert.Equalf(t, stateOf(t, m, "beta"), session.Connected, "connected again, and on the screen, beta")
 	})
 }
 
@@ -101,30 +93,18 @@ func TestS10_UIClosesNoConnectionInUse(t *testing.T) {
 		app.Press("ctrl+g")
 		app.Press("tab", "1").View("servers")
 		app.Sleep(10 * time.Second)
-		if s := stateOf(t, m, "alpha"); s != session.Connected {
-			t.Errorf("while its call runs, alpha is %s", s)
-		}
+		assert.Equalf(t, stateOf(t, m, "alpha"), session.Connected, "while its call runs, alpha")
 		app.Sleep(20 * time.Second)
-		if s := stateOf(t, m, "alpha"); s != session.Disconnected {
-			t.Errorf("after the call alpha is %s", s)
-		}
+		assert.Equalf(t, stateOf(t, m, "alpha"), session.Disconnected, "after the call alpha")
 		app.Press("enter").View("tools")
 		s, _ := m.Server("alpha")
-		if err := s.Subscribe(t.Context(), "file:///log"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Subscribe(t.Context(), "file:///log"))
 		app.Press("1").View("servers")
 		app.Sleep(20 * time.Second)
-		if s := stateOf(t, m, "alpha"); s != session.Connected {
-			t.Errorf("while it is subscribed to, alpha is %s", s)
-		}
-		if err := s.Unsubscribe(t.Context(), "file:///log"); err != nil {
-			t.Fatal(err)
-		}
+		assert.Equalf(t, stateOf(t, m, "alpha"), session.Connected, "while it is subscribed to, alpha")
+		require.NoError(t, s.Unsubscribe(t.Context(), "file:///log"))
 		app.Sleep(20 * time.Second)
-		if s := stateOf(t, m, "alpha"); s != session.Disconnected {
-			t.Errorf("after the subscription alpha is %s", s)
-		}
+		assert.Equalf(t, stateOf(t, m, "alpha"), session.Disconnected, "after the subscription alpha")
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
 	"github.com/mcphud/mcphud/session/test/registrytest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 	"github.com/mcphud/mcphud/views/servers"
@@ -61,9 +62,7 @@ func registryUI(t *testing.T, r *registrytest.Registry, dir string, keys *keycha
 func putPublished(t *testing.T, r *registrytest.Registry, file string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "session", "catalog", "registry", "testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Put(t, string(b))
 }
 
@@ -95,9 +94,7 @@ func TestRegistryToAnOpenServer(t *testing.T) {
 	app.Press("enter")
 	app.Confirm("Start a server that somebody published?").Says("com.example", "https://git.example.com/fake", url).Yes()
 	shows(app, "list", "echo")
-	if strings.Contains(app.Title(), "owned") {
-		t.Error("a description set the window's title")
-	}
+	assert.NotContains(t, app.Title(), "owned")
 }
 
 // The list is there without the registry, which is said, and asked again on request.

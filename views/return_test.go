@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -15,9 +16,7 @@ func TestAListIsLoadedWhenItsScreenIsBack(t *testing.T) {
 			app := demo(t, tuitest.NoConnect(), tuitest.At(view, nil))
 			app.Press(":").Type("roots").Press("enter").View("roots")
 			s, _ := app.Manager().Server("demo")
-			if err := s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Connect(t.Context()))
 			state(app, session.Connected)
 			app.Press("esc").View(view).Pane("list").Has(shows)
 		})

@@ -13,6 +13,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
@@ -35,28 +37,20 @@ func newRig(t *testing.T, s config.Server, view string, deps ...views.Deps) *rig
 	if _, err := m.Register(s); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Connect(t.Context(), s.Name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Connect(t.Context(), s.Name))
 	return newRigOn(t, m, view, deps...)
 }
 
 // newRigOn opens a screen on sessions, which it closes at the end.
 func newRigOn(t *testing.T, m *session.Manager, view string, deps ...views.Deps) *rig {
 	t.Helper()
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop) // before the sessions are closed
 	app, err := tui.NewApp(ctx, tui.Config{
 		Views: views.All(oneOf(deps)), Sessions: m, Start: view, Environ: []string{"TERM=xterm-256color"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &rig{t: t, app: app, msgs: make(chan tea.Msg), done: ctx.Done(), cost: budget.Time}
 	go r.pump(m)
 	r.spawn(app.Init())

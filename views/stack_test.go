@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -241,9 +242,7 @@ func TestStackOrders(t *testing.T) {
 }
 
 func TestStackIsSound(t *testing.T) {
-	if err := tui.CheckViews(views.All(views.Deps{Stack: &processes{}})); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tui.CheckViews(views.All(views.Deps{Stack: &processes{}})))
 }
 
 func TestStackReadOnly(t *testing.T) {

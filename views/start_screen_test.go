@@ -16,6 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -58,15 +60,11 @@ func TestAStartThatTakesLong(t *testing.T) {
 	if l := app.State().Layout; l.Panes[0].W != 80 || !l.Panes[1].Empty() {
 		t.Errorf("the panes are %+v", l.Panes)
 	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	state(app, session.Connected)
 	shows(app, "list", "echo")
 	app.Status().Has("Fake server, mode good")
-	if got := app.Title(); !strings.Contains(got, "Fake server, mode good") {
-		t.Errorf("the window is called %q", got)
-	}
+	assert.Contains(t, app.Title(), "Fake server, mode good")
 	app.Press("6").View("traffic").Press("/").Type("mode-good").Press("enter").Pane("list").Has("Nothing matches")
 	app.Press("/", "ctrl+u").Type("mode good").Press("enter").Pane("list").Has("tools/list") // by the title, as by the name
 }
@@ -85,9 +83,7 @@ func TestAStartIsGivenUp(t *testing.T) {
 	app.Press("r")
 	state(app, session.Connecting)
 	app.Press("q")
-	if err := app.Ended(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, app.Ended())
 }
 
 // TestAStartForWantOfAVariable: the screen shows the command, what stderr says, and E asks for the value and starts again.
@@ -107,16 +103,12 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 				"In the shell: mcphud -e MY_TOKEN=…")
 			app.Status().Has("✗ the variable MY_TOKEN is missing")
 			app.Press("E")
-			if got := app.State().Prompt; got != "MY_TOKEN: " {
-				t.Errorf("the prompt is %q", got)
-			}
+			assert.Equalf(t, app.State().Prompt, "MY_TOKEN: ", "the prompt")
 			app.Press("enter").Type("wrong").Press("enter")
 			state(app, session.Failed)
 			app.Whole().Has("In the shell: mcphud -e MY_TOKEN=…").HasNot("-e 'MY_TOKEN=***'")
 			app.Press("E").Type("sesame")
-			if screen := app.Screen(); strings.Contains(screen, "sesame") {
-				t.Errorf("the secret is on the screen:\n%s", screen)
-			}
+			assert.NotContains(t, app.Screen(), "sesame")
 			app.Press("enter")
 			state(app, session.Connected)
 			app.View("tools")

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -219,15 +220,11 @@ func TestCallBecomesATask(t *testing.T) {
 		app.Sleep(5 * time.Second).Pane("result").Has("the work is done")
 
 		fillIn(app, tool).Press("ctrl+g").Sleep(1500 * time.Millisecond).Press("b").View("tasks").Pane("list").Some(tuitest.Contains("… working   " + tool).Selected())
-		if n := k.asked("tasks/cancel"); n != 0 {
-			t.Errorf("%d tasks were cancelled", n)
-		}
+		assert.Equalf(t, k.asked("tasks/cancel"), 0, "tasks were cancelled")
 		app.Sleep(5 * time.Second).Press("enter").Pane("detail").Has("the work is done")
 
 		fillIn(app, tool).Press("ctrl+g").Sleep(1500 * time.Millisecond).Press("x").Sleep(time.Second).Pane("result").Has("⊘ cancelled")
-		if n := k.asked("tasks/cancel"); n != 1 {
-			t.Errorf("%d tasks were cancelled", n)
-		}
+		assert.Equalf(t, k.asked("tasks/cancel"), 1, "tasks were cancelled")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -41,13 +42,9 @@ func TestTokenBudget(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := tuitest.Start(t, append(agent(), option, tuitest.Views(views.All(views.Deps{TokenBudget: budget})...), tuitest.Size(80, 24), tuitest.At("tools", nil))...)
 			o, err := check.Take(t.Context(), only(a))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rep, err := check.Run(t.Context(), &check.Subject{Offer: o}, []check.Section{&cost.Section{Budget: 1}}, check.Tool{}, check.Watch{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			at := slices.IndexFunc(rep.Findings, func(f check.Finding) bool { return f.ID == "cost/over-budget" })
 			var tools, all int
 			if _, err := fmt.Sscanf(rep.Findings[at].Message, "%d tools take %d tokens", &tools, &all); err != nil {

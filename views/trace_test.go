@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 	"github.com/mcphud/mcphud/tui"
@@ -99,9 +100,7 @@ func TestHopsPicture(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					j, err := journal.Open("../testdata/hops.jsonl", journal.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					m := session.NewManager(session.Options{Journal: j})
 					defer func() { _ = m.Close(); _ = j.Close() }()
 					opts := []tuitest.Option{tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(size[0], size[1]), tuitest.Sessions(m)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -69,9 +70,7 @@ func TestMarksAndNotes(t *testing.T) {
 		app.Press("F")
 	})
 	j, err := journal.Open(file, journal.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := session.NewManager(session.Options{Journal: j})
 	t.Cleanup(func() {
 		_ = m.Close()

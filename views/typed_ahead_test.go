@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -102,9 +103,7 @@ func TestKeysWaitForTheListTheyAreAbout(t *testing.T) {
 			app := starting(t, shellServer(t, `until [ -e '`+gate+`' ]; do sleep 0.05; done; exec "$0" "$@"`))
 			shows(app, "list", "Starting slow…")
 			f(app, func() {
-				if err := os.WriteFile(gate, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(gate, nil, 0o600))
 				state(app, session.Connected)
 			})
 		})

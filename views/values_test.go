@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session/config/inputs"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -51,9 +52,7 @@ func TestValuesAreKeptAfterTheCall(t *testing.T) {
 	during := -1
 	count := func() int {
 		files, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		return len(files)
 	}
 	srv := server.NewMCPServer("s", "1")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/basics"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -24,9 +25,7 @@ func demo(t *testing.T, opts ...tuitest.Option) *tuitest.App {
 }
 
 func TestViewsAreSound(t *testing.T) {
-	if err := tui.CheckViews(views.All(views.Deps{})); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tui.CheckViews(views.All(views.Deps{})))
 }
 
 func TestCallAToolFromItsForm(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -41,9 +42,7 @@ func TestWhatIsNew(t *testing.T) {
 		a.Press(":").Type("whatsnew").Press("enter").View("whatsnew").Pane("text").Has("servers start").HasNot("it exists")
 	})
 	upgraded(t, file, "v0.2.0", quiet) // an older one again
-	if err := os.WriteFile(file, []byte(`{"version":"\u001b[31m"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"version":"\u001b[31m"}`), 0o600))
 	upgraded(t, file, "v0.3.0", func(a *tuitest.App) {
 		quiet(a)
 		a.Press(":").Type("changes").Press("enter").View("whatsnew").Pane("text").Has("later", "it exists")

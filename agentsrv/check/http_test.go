@@ -16,6 +16,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -30,9 +32,7 @@ func TestD7_A5_E6_OverHTTP(t *testing.T) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := f.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, f.Close(ctx))
 		web.Close()
 		http.DefaultClient.CloseIdleConnections()
 	}()
@@ -51,18 +51,14 @@ func TestD7_A5_E6_OverHTTP(t *testing.T) {
 		{`{"name":"ask","arguments":{"tenant_id":"a"}` + meta + `}`, modern, []string{`"text":"ran"`}},
 	} {
 		r, err := http.NewRequest(http.MethodPost, web.URL+front.Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+c.params+`}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		for k, v := range c.header {
 			r.Header.Set(k, v)
 		}
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raw, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || !json.Valid(raw) {

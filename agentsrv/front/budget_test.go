@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // burst makes n calls of echo on clients connections.
@@ -18,9 +19,7 @@ func burst(t testing.TB, url string, header http.Header, clients, n int) {
 	if err == nil {
 		err = res.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 func heapNow() int64 {

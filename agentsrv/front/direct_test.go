@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 var callParams = []string{
@@ -72,9 +74,7 @@ func TestPlainCalls(t *testing.T) {
 			plain++
 		}
 	}
-	if plain != 6 {
-		t.Errorf("%d are plain", plain)
-	}
+	assert.Equalf(t, plain, 6, "are plain")
 }
 
 // odd are outcomes that no tool of the fixture has.

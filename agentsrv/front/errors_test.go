@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // rpcError is what an error response says.
@@ -152,9 +155,7 @@ func TestE5_InternalError(t *testing.T) {
 	for _, name := range []string{"panic", "broken"} {
 		g := f.post(t, call("1", name, "{}"))
 		expect(t, g, 200, -32603, "internal", "internal error")
-		if strings.Contains(g.body, "secret") || strings.Contains(g.body, "goroutine") {
-			t.Errorf("it tells too much: %s", g.body)
-		}
+		assert.NotContains(t, g.body, "secret", "goroutine")
 	}
 	if g := f.post(t, call("2", "echo", "{}")); g.status != 200 {
 		t.Errorf("afterwards: %+v", g)
@@ -197,19 +198,13 @@ func TestA7_BodyLimit(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	r, err := http.NewRequest(http.MethodPost, f.url, struct{ *strings.Reader }{strings.NewReader(frame(limit + 1))}) // of unknown length
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.ContentLength = -1
 	r.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
-	if res.StatusCode != 413 {
-		t.Errorf("chunked: %d", res.StatusCode)
-	}
+	assert.Equalf(t, res.StatusCode, 413, "chunked")
 	for _, enc := range []string{"gzip", "br", "identity, gzip"} {
 		expect(t, f.post(t, call("1", "echo", "{}"), "Content-Encoding", enc), 415, -32600, "invalid_request", "Content-Encoding")
 	}
@@ -229,13 +224,9 @@ func TestA7_AnswerAfterTheWholeBody(t *testing.T) {
 	body := strings.Repeat("x", 25<<20)
 	for _, framing := range []string{"Content-Length: 26214400\r\n\r\n" + body, "Transfer-Encoding: chunked\r\n\r\n1900000\r\n" + body + "\r\n0\r\n\r\n"} {
 		c, err := net.Dial("tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
-		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 		if _, err := io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\n"+framing); err != nil {
 			t.Errorf("%.20s: the connection broke: %v", framing, err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // calm waits until the server answers a normal call within 100 ms and goroutines are back to what they were.
@@ -242,9 +243,7 @@ func TestThreatsSameIDs(t *testing.T) {
 		}()
 	}
 	for range 64 {
-		if e := <-errs; e != "" {
-			t.Error(e)
-		}
+		assert.Equal(t, <-errs, "")
 	}
 }
 
@@ -258,9 +257,7 @@ func TestCloseRefusesAndEnds(t *testing.T) {
 	<-f.started
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if err := f.Close(ctx); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, f.Close(ctx))
 	expect(t, <-res, 200, -32000, "interrupted", "stopping")
 	expect(t, f.post(t, call("2", "echo", "{}")), 503, -32000, "interrupted", "stopping")
 	if _, more := eventsOf(get).next(); more {

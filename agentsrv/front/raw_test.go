@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/url"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func (f *fixture) host() string {
@@ -18,9 +20,7 @@ func (f *fixture) host() string {
 func (f *fixture) raw(t testing.TB) net.Conn {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", f.host())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

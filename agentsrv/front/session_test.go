@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestC15_UnknownSession(t *testing.T) {
@@ -50,9 +52,7 @@ func TestSessionDeleteEndsWhatRuns(t *testing.T) {
 	go func() { res <- f.post(t, call("1", "block", "{}"), s...) }()
 	<-f.started
 	f.do(t, http.MethodDelete, "", s...)
-	if err := <-f.ended; !errors.Is(err, errSessionEnded) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-f.ended, errSessionEnded)
 	if g := <-res; strings.Contains(g.body, "jsonrpc") {
 		t.Errorf("%+v", g)
 	}
@@ -91,9 +91,7 @@ func TestR15_Sessionless(t *testing.T) {
 	if g := f.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); g.status != 200 || !strings.Contains(g.body, `"name":"echo"`) || g.header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("%+v", g)
 	}
-	if n := f.ActiveSessions(); n != 0 {
-		t.Errorf("%d sessions", n)
-	}
+	assert.Equalf(t, f.ActiveSessions(), 0, "sessions")
 }
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -199,9 +197,7 @@ func TestAbandonedSessions(t *testing.T) {
 		h := f.Handler()
 		for range n {
 			r, err := http.NewRequest(http.MethodPost, f.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r.Header.Set("Content-Type", "application/json")
 			w := &discard{header: http.Header{}}
 			h.ServeHTTP(w, r)
@@ -214,9 +210,7 @@ func TestAbandonedSessions(t *testing.T) {
 	fill(limit)
 	first, routines := heap(), runtime.NumGoroutine()
 	fill(n - limit)
-	if f.ActiveSessions() != limit {
-		t.Error(f.ActiveSessions())
-	}
+	assert.Equal(t, f.ActiveSessions(), limit)
 	wait(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= routines+2 })
 	// Sessions without a stream keep some broadcasts; both fills end with all of them kept.
 	if last := heap(); last > first+first/2+(32<<20) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // pipe is a client over stdio.
@@ -24,13 +26,9 @@ type pipe struct {
 func (f *fixture) stdio(t *testing.T) *pipe {
 	t.Helper()
 	r, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &pipe{in: in, lines: bufio.NewScanner(outR), done: make(chan error, 1), stop: cancel}
 	p.lines.Buffer(nil, 4<<20)
@@ -117,9 +115,7 @@ func TestA10_StdioStopsByContext(t *testing.T) {
 	p.write(call("1", "echo", "{}"))
 	p.line(t)
 	p.stop()
-	if err := <-p.done; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-p.done)
 }
 
 func TestQ9_StdioDrainsWhenItIsStopped(t *testing.T) {
@@ -145,9 +141,7 @@ func TestA7_StdioLineLimit(t *testing.T) {
 		return fmt.Sprintf(head, strings.Repeat("x", n-len(head)+2))
 	}
 	p.write(frame(1000))
-	if l := p.line(t); !strings.Contains(l, `"id":1,"result"`) {
-		t.Error("at the limit:", l)
-	}
+	assert.Contains(t, p.line(t), `"id":1,"result"`)
 	for _, n := range []int{1001, 500_000} {
 		p.write(frame(n))
 		if l := p.line(t); !strings.HasPrefix(l, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600`) || !strings.Contains(l, `"kind":"too_large"`) || !strings.Contains(l, "1000 bytes") {
@@ -171,12 +165,8 @@ func TestA7_StdioLineLimit(t *testing.T) {
 		}
 	}
 	p.write(call("2", "echo", "{}"))
-	if l := p.line(t); !strings.Contains(l, `"id":2,"result"`) {
-		t.Error("after it:", l)
-	}
-	if New(Options{Engine: f.engine}).o.MaxLine != 1<<20 {
-		t.Error("the default is 1 MiB")
-	}
+	assert.Contains(t, p.line(t), `"id":2,"result"`)
+	assert.Equalf(t, New(Options{Engine: f.engine}).o.MaxLine, 1<<20, "the default is 1 MiB")
 }
 
 // Both eras: over stdio a cancellation is a notification, and the cancelled request gets no answer.
@@ -194,9 +184,7 @@ func TestQ7_StdioCancel(t *testing.T) {
 	<-f.ended
 	<-f.ended
 	p.write(call("8", "echo", "{}"))
-	if l := p.line(t); !strings.Contains(l, `"id":8,`) {
-		t.Error("a cancelled request was answered:", l)
-	}
+	assert.Contains(t, p.line(t), `"id":8,`)
 }
 
 func TestP9_StdioNotificationsInOrder(t *testing.T) {
@@ -208,9 +196,7 @@ func TestP9_StdioNotificationsInOrder(t *testing.T) {
 			t.Fatal(i, l)
 		}
 	}
-	if l := p.line(t); !strings.Contains(l, `"id":1,"result"`) {
-		t.Error(l)
-	}
+	assert.Contains(t, p.line(t), `"id":1,"result"`)
 }
 
 func TestStdioSampling(t *testing.T) {
@@ -223,9 +209,7 @@ func TestStdioSampling(t *testing.T) {
 		t.Fatal(l)
 	}
 	p.write(`{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","model":"me","content":{"type":"text","text":"I"}}}`)
-	if l := p.line(t); !strings.Contains(l, "I by me") {
-		t.Error(l)
-	}
+	assert.Contains(t, p.line(t), "I by me")
 }
 
 // A client that is gone listens no more: its open subscriptions must not hold up the end, or whoever started the process
@@ -239,9 +223,7 @@ func TestEndOfInputEndsListening(t *testing.T) {
 		p.write(body)
 		p.line(t) // it listens
 		_ = p.in.Close()
-		if err := <-p.done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-p.done)
 	})
 	if took > limit {
 		t.Errorf("%v from the end of the input", took)

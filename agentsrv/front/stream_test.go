@@ -2,12 +2,13 @@ package front
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestP9_JSONUnlessSomethingComesFirst(t *testing.T) {
@@ -163,9 +164,7 @@ func TestQ7_LegacyCancel(t *testing.T) {
 	default:
 	}
 	f.post(t, cancel, s...)
-	if err := <-f.ended; !errors.Is(err, errCancelled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-f.ended, errCancelled)
 	if g := <-res; g.status != 200 || g.body != "" {
 		t.Errorf("a cancelled request was answered: %+v", g)
 	}
@@ -263,9 +262,7 @@ func TestQ7_ModernDisconnectCancels(t *testing.T) {
 	}()
 	<-f.started
 	leave()
-	if err := <-f.ended; !errors.Is(err, errClientGone) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-f.ended, errClientGone)
 }
 
 // Each session has one general stream; the newest connection has it.
@@ -297,9 +294,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if string(b) != ":\n\n:\n\n:\n\n" {
-		t.Errorf("%q", b)
-	}
+	assert.Equal(t, string(b), ":\n\n:\n\n:\n\n")
 }
 
 // A client that does not read holds nobody for longer than the deadline.

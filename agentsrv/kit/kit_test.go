@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 type record []string
@@ -21,9 +24,7 @@ func TestD4_TextAndStructuredAreTheSame(t *testing.T) {
 	res, err := JSON(struct {
 		A string `json:"a"`
 	}{"<&>"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := res.Content[0].(mcp.TextContent).Text
 	if text != `{"a":"<&>"}` || string(res.RawStructuredContent) != text || res.IsError {
 		t.Errorf("%+v", res)
@@ -40,16 +41,10 @@ func TestProgressOnlyWhereAskedFor(t *testing.T) {
 	var got record
 	ctx := WithNotifier(context.Background(), &got)
 	var r mcp.CallToolRequest
-	if err := Progress(ctx, r, 1, 2, "no"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Progress(ctx, r, 1, 2, "no"))
 	r.Params.Meta = &mcp.Meta{ProgressToken: "p"}
-	if err := Progress(ctx, r, 1, 0, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := Progress(ctx, r, 2, 4, "half"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Progress(ctx, r, 1, 0, ""))
+	require.NoError(t, Progress(ctx, r, 2, 4, "half"))
 	want := []string{
 		`notifications/progress {"progress":1,"progressToken":"p"}`,
 		`notifications/progress {"message":"half","progress":2,"progressToken":"p","total":4}`,
@@ -69,9 +64,7 @@ func TestProgressOnlyWhereAskedFor(t *testing.T) {
 
 func TestTenantOf(t *testing.T) {
 	ctx := context.Background()
-	if TenantOf(ctx) != DefaultTenant {
-		t.Error(TenantOf(ctx))
-	}
+	assert.Equal(t, TenantOf(ctx), DefaultTenant)
 	ctx = WithCaller(ctx, Identity{Tenant: "a"})
 	if TenantOf(ctx) != "a" || Caller(ctx).Tenant != "a" {
 		t.Error(TenantOf(ctx))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestBudgetQueue(t *testing.T) {
@@ -15,9 +16,7 @@ func TestBudgetQueue(t *testing.T) {
 	d := budget.Best(func() time.Duration {
 		return budget.Time(func() {
 			for range calls {
-				if err := do(t.Context(), q, Job{Tenant: "t", Tool: "echo"}, func(context.Context) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, do(t.Context(), q, Job{Tenant: "t", Tool: "echo"}, func(context.Context) error { return nil }))
 			}
 		})
 	})
@@ -32,9 +31,7 @@ func BenchmarkDo(b *testing.B) {
 	f := func(context.Context) error { return nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := do(ctx, q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, do(ctx, q, Job{Tenant: "t", Tool: "echo"}, f))
 	}
 }
 
@@ -46,9 +43,7 @@ func BenchmarkDoContended(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if err := do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f))
 		}
 	})
 }
@@ -68,8 +63,6 @@ func BenchmarkDoDeep(b *testing.B) {
 	f := func(context.Context) error { deep(40); return nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestFairness_TenantsTakeTurns(t *testing.T) {
@@ -118,18 +119,14 @@ func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
 		}
 		running.end()
 		queued.end()
-		if err := <-drained; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-drained)
 
 		q = New(Options{Grace: time.Second, Logger: quiet})
 		running, deaf := start(t, q, Job{}, false), start(t, q, Job{}, true)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		at := time.Now()
-		if err := q.Drain(ctx); err == nil || !strings.Contains(err.Error(), "2 calls") {
-			t.Errorf("drained with %v", err)
-		}
+		assert.ErrorContains(t, q.Drain(ctx), "2 calls")
 		if d := time.Since(at); d != 5*time.Second {
 			t.Errorf("took %v", d)
 		}
@@ -162,8 +159,6 @@ func TestChangedIsToldOnceForMany(t *testing.T) {
 		if len(told) != 2 || told[0].Queued != 1 || told[0].Running != 1 || told[1].Running != 0 {
 			t.Errorf("told %+v", told)
 		}
-		if err := q.Drain(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, q.Drain(t.Context()))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestQ1_OneAfterAnotherInTheOrderTheyCame(t *testing.T) {
@@ -26,9 +27,7 @@ func TestQ1_OneAfterAnotherInTheOrderTheyCame(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 			})
 			synctest.Wait()
 		}
@@ -57,9 +56,7 @@ func TestQ1_NeverMoreThanConcurrency(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if most.Load() != 3 {
-			t.Errorf("%d ran at a time, want 3", most.Load())
-		}
+		assert.Equalf(t, most.Load(), 3, "ran at a time")
 		status(t, q, 0, 0, 0)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // asking starts a job that waits for answer, outside the queue, and then ends as the job that it returns says.
@@ -104,9 +105,7 @@ func TestWaitHasItsOwnLimits(t *testing.T) {
 
 		x = asking(t, q, answer)
 		answer <- errBoom
-		if err := <-x.result; !errors.Is(err, errBoom) {
-			t.Error(err)
-		}
+		assert.ErrorIs(t, <-x.result, errBoom)
 		status(t, q, 0, 0, 0)
 	})
 }
@@ -144,20 +143,14 @@ func TestJobsInJobsAndSeveralWaits(t *testing.T) {
 			synctest.Wait()
 			status(t, q, 2, 1, 1)
 			for range 3 {
-				if err := <-done; !errors.Is(err, errBoom) {
-					t.Error(err)
-				}
+				assert.ErrorIs(t, <-done, errBoom)
 			}
 			synctest.Wait()
 			status(t, q, 0, 1, 0)
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		if err := Wait(t.Context(), func() error { return errBoom }); !errors.Is(err, errBoom) {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
+		assert.ErrorIs(t, Wait(t.Context(), func() error { return errBoom }), errBoom)
 	})
 }
 
@@ -208,9 +201,7 @@ func TestPauseStopsTheClock(t *testing.T) {
 			t.Error("the slot of the job that pauses is not lent")
 		}
 		other.end()
-		if err := <-result; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-result)
 	})
 	if err := Pause(t.Context(), func() error { return errors.New("f's own") }); err == nil || err.Error() != "f's own" {
 		t.Errorf("outside jobs: %v", err)

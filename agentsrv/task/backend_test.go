@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestBackendTableInPostgres(t *testing.T) { testTable(t, "postgres") }
@@ -31,9 +32,7 @@ func installed(t *testing.T) (url string) {
 	}
 	port := strconv.Itoa(nettest.FreePort(t))
 	cmd := exec.Command(program, "-a", "127.0.0.1", "-p", port, "-js", "-sd", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed

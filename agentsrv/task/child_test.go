@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/childtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // child is a process that serves tasks from a store in dir until it is killed.
@@ -79,9 +80,7 @@ func TestQ8_KilledMidTask(t *testing.T) {
 	work, queued := async("work"), async("quick")
 	r.until("one runs, and has said so in the store", func() bool {
 		db, err := store.Open(filepath.Join(dir, "tasks.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer db.Close()
 		var n int
 		err = db.QueryRow(`SELECT coalesce(length(log), 0) FROM task_records WHERE id = ?`, work).Scan(&n)

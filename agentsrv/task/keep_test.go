@@ -11,6 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func (r *rig) kept() (count, live int, bytes int64) {
@@ -36,9 +38,7 @@ func (h heldTable) settle(ctx context.Context, r *record) (*record, bool, error)
 // What a client was told about the end is what the next process says as well, so nothing is told before the store has it.
 func TestAnEndIsOneOnceItIsKept(t *testing.T) {
 	db, err := store.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	h := heldTable{SQL(db), make(chan struct{}, 1), make(chan struct{})}
 	r := newRig(t, options{table: h})
@@ -73,9 +73,7 @@ func TestTasksExpire(t *testing.T) {
 		}
 	}
 	r.until("the call that ran ended", func() bool { return r.queue.Status().Running == 0 })
-	if r.status(s, stays) != "completed" {
-		t.Error("one that had time left is gone")
-	}
+	assert.Equalf(t, r.status(s, stays), "completed", "one that had time left is gone")
 	var rows int
 	if err := r.db.QueryRow(`SELECT count(*) FROM task_records`).Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v", rows, err)
@@ -132,9 +130,7 @@ func TestStoreThatFailsMidwayLosesNoAnswer(t *testing.T) {
 	s := r.login()
 	midway := r.task(s, "gate", map[string]any{"name": "midway"})
 	<-r.started
-	if err := r.db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.db.Close())
 	r.gate("midway") <- "done"
 	if a := r.call(s, "tasks/result", map[string]any{"taskId": midway}); resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
@@ -144,9 +140,7 @@ func TestStoreThatFailsMidwayLosesNoAnswer(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	for _, id := range []string{midway, fresh} {
-		if r.status(s, id) != "completed" {
-			t.Error(r.status(s, id))
-		}
+		assert.Equal(t, r.status(s, id), "completed")
 	}
 	a := r.call(s, "tasks/get", map[string]any{"taskId": "NOPE"})
 	if a.Error == nil || a.Error.Code != -32603 || strings.Contains(a.Error.Message, "sql") {
@@ -177,9 +171,7 @@ func TestCloseInterruptsAndRefuses(t *testing.T) {
 	<-r.started
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // no time is left for running calls, but what interrupts them is written down
-	if err := r.tasks.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.tasks.Close(ctx))
 	for _, id := range []string{parked, running} {
 		rec, err := r.tasks.table.get(t.Context(), id)
 		if err != nil || rec.State != failed || !strings.Contains(string(rec.Error.Data), "interrupted") {
@@ -251,9 +243,7 @@ func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
 			for range 8 {
 				greedy = append(greedy, r.asyncTask("greedy", "echo", nil))
 			}
-			if r.asyncTask("greedy", "echo", nil) != "" {
-				t.Error("one too many of its own was taken")
-			}
+			assert.Equalf(t, r.asyncTask("greedy", "echo", nil), "", "one too many of its own was taken")
 			for i := range 4 {
 				if r.asyncTask("other", "echo", nil) == "" {
 					t.Fatalf("task %d of another tenant was refused", i)
@@ -269,16 +259,12 @@ func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
 			}
 			if !o.memory {
 				again := New(Options{Table: SQL(r.db)})
-				if err := again.Open(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, again.Open(t.Context()))
 				had, _ := r.tasks.usage()
 				if has, _ := again.usage(); !maps.Equal(has, had) {
 					t.Errorf("%v is used, after a restart %v", had, has)
 				}
-				if err := again.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, again.Close(t.Context()))
 			}
 		})
 	}
@@ -303,9 +289,7 @@ func TestX2_OldTasksGiveWayToThoseOfTheSameTenant(t *testing.T) {
 				ids = append(ids, id)
 			}
 			for i, id := range ids {
-				if there(id) != (i >= 4) {
-					t.Errorf("task %d of 24 is there: %v; the oldest 4 give way", i, there(id))
-				}
+				assert.Equalf(t, there(id), (i >= 4), "task %d of 24 is there: the oldest 4 give way", i)
 			}
 			for i := range minShare {
 				if a := r.tool(tasking.with("X-Tenant", "only"), "input", nil); a.Error != nil || a.Result["taskId"] == nil {
@@ -325,9 +309,7 @@ func TestX2_OneTenantsResultsDoNotShutOutOthers(t *testing.T) {
 	for range 2 {
 		r.asyncTask("greedy", "big", map[string]any{"n": 500})
 	}
-	if r.asyncTask("greedy", "echo", nil) != "" {
-		t.Error("with all bytes taken the same tenant gets another task")
-	}
+	assert.Equalf(t, r.asyncTask("greedy", "echo", nil), "", "with all bytes taken the same tenant gets another task")
 	if r.asyncTask("other", "big", map[string]any{"n": 10}) == "" {
 		t.Error("another tenant gets none")
 	}

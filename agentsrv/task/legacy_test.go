@@ -10,28 +10,25 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // reply answers a question of the server.
 func (r *rig) reply(c caller, id any, result string) {
 	r.t.Helper()
 	raw, err := json.Marshal(id)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/mcp", bytes.NewReader(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, raw, result)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Accept", "application/json, text/event-stream")
 	for k, v := range c.header {
 		q.Header.Set(k, v)
 	}
 	res, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	_ = res.Body.Close()
 }
 
@@ -129,12 +126,8 @@ func TestQ6_Q7_LegacyCancel(t *testing.T) {
 		}
 	}
 	r.until("the queue is empty", func() bool { s := r.queue.Status(); return s.Running == 0 && s.Queued == 0 })
-	if r.status(s, running) != "cancelled" {
-		t.Error("its end changed the state of a cancelled task")
-	}
-	if len(r.started) != 0 {
-		t.Error("the cancelled task ran")
-	}
+	assert.Equalf(t, r.status(s, running), "cancelled", "its end changed the state of a cancelled task")
+	assert.Equalf(t, len(r.started), 0, "the cancelled task ran")
 }
 
 func TestLegacyTaskAsksItsClientOnTheStreamOfItsResult(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // detail polls a modern task until it has one of these states.
@@ -122,9 +124,7 @@ func TestModernTaskAsksForInputAgainAndAgain(t *testing.T) {
 	if asks, _ := got["inputRequests"].(map[string]any); len(asks) != 1 || asks["b"] == nil {
 		t.Errorf("after one of two answers: %v", got)
 	}
-	if r.queue.Status().Running != 0 {
-		t.Error("a task that waits for input has a slot")
-	}
+	assert.Equalf(t, r.queue.Status().Running, 0, "a task that waits for input has a slot")
 	give("b")
 	r.until("a third question, under a key that was not used", func() bool {
 		got = r.call(tasking, "tasks/get", map[string]any{"taskId": id}).Result

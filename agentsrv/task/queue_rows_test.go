@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // later calls a tool in the background.
@@ -142,9 +143,7 @@ func TestQ5_A6_TimeoutsOfTheQueueAndOfTheRun(t *testing.T) {
 	r.mu.Lock()
 	seen := r.ended["head"]
 	r.mu.Unlock()
-	if seen == nil || !strings.Contains(seen.Error(), "timeout") {
-		t.Errorf("the handler saw %v", seen)
-	}
+	assert.ErrorContains(t, seen, "timeout")
 }
 
 func TestQ7_CancelAndDisconnect(t *testing.T) {
@@ -236,9 +235,7 @@ func TestQ9_DrainLetsTheRunningCallAnswer(t *testing.T) {
 	if a := <-running; resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
 	}
-	if err := <-drained; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-drained)
 }
 
 func TestAskingTheClientLendsTheSlot(t *testing.T) {

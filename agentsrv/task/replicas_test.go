@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // replicas are two agents with one table, each with its own queue.
@@ -57,9 +60,7 @@ func replicasAnswerInBothEras(t *testing.T, open func() Table) {
 		p, _ := m["params"].(map[string]any)
 		heard = m["method"] == "notifications/tasks/status" && p["taskId"] == id && p["status"] == "cancelled"
 	}
-	if got := a.status(here, id); got != "cancelled" {
-		t.Errorf("where it ran: %s", got)
-	}
+	assert.Equalf(t, a.status(here, id), "cancelled", "where it ran")
 	if got := b.call(there, "tasks/cancel", map[string]any{"taskId": id}); got.Error == nil || !strings.Contains(got.Error.Message, "cancelled") {
 		t.Errorf("once more: %+v", got)
 	}
@@ -116,9 +117,7 @@ func unplug(t *testing.T, r *rig) {
 	case *kvTable:
 		table.conn.Close()
 	case *sqlTable:
-		if err := table.db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, table.db.Close())
 	}
 }
 
@@ -166,9 +165,7 @@ func replicasShareTheirLimits(t *testing.T, open func() Table) {
 		t.Helper()
 		for _, r := range both {
 			r.until("each counts what all have", func() bool {
-				if err := r.tasks.recount(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, r.tasks.recount())
 				count, _, _ := r.kept()
 				return count == n
 			})
@@ -181,9 +178,7 @@ func replicasShareTheirLimits(t *testing.T, open func() Table) {
 		total(i + 1)
 	}
 	for _, r := range both {
-		if r.asyncTask("greedy", "echo", nil) != "" {
-			t.Error("one too many was taken")
-		}
+		assert.Equalf(t, r.asyncTask("greedy", "echo", nil), "", "one too many was taken")
 	}
 	if b.asyncTask("other", "echo", nil) == "" {
 		t.Error("another tenant was refused")

@@ -24,6 +24,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -63,9 +65,7 @@ func (full) insert(context.Context, *record) error { return errors.New("full") }
 func newRig(t *testing.T, o options) *rig {
 	t.Helper()
 	db, err := store.Open(o.store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &rig{t: t, db: db, started: make(chan string, 20000), gates: map[string]chan string{}, ended: map[string]error{}, client: &http.Client{Transport: &http.Transport{}}}
 	o.queue.Changed = func(queue.Status) { r.front.ResourceUpdated(queue.URI) }
 	o.queue.Logger, o.tasks.Logger, o.tasks.Table = quiet, cmp.Or(o.tasks.Logger, quiet), SQL(db)
@@ -79,9 +79,7 @@ func newRig(t *testing.T, o options) *rig {
 		o.tasks.Default = Policy{Support: mcp.TaskSupportOptional}
 	}
 	r.queue, r.tasks = queue.New(o.queue), New(o.tasks)
-	if err := r.tasks.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.tasks.Open(t.Context()))
 	opts := front.Options{
 		Engine: r.engine(), Use: []front.Middleware{r.tasks.Middleware(), r.queue.Middleware()},
 		Routes: r.tasks.Routes(), Logger: quiet,
@@ -102,9 +100,7 @@ func newRig(t *testing.T, o options) *rig {
 		gone, stop := context.WithCancel(ctx)
 		stop()
 		_ = r.queue.Drain(gone)
-		if err := r.tasks.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.tasks.Close(ctx))
 		_ = r.front.Close(gone)
 		r.client.CloseIdleConnections()
 		web.CloseClientConnections()
@@ -300,13 +296,9 @@ func (r *rig) request(ctx context.Context, c caller, id any, method string, para
 		frame["id"] = id
 	}
 	body, err := json.Marshal(frame)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/mcp", bytes.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Accept", "application/json, text/event-stream")
 	if c.meta != nil {
@@ -330,9 +322,7 @@ func (r *rig) request(ctx context.Context, c caller, id any, method string, para
 func (r *rig) notify(c caller, method string, params map[string]any) {
 	r.t.Helper()
 	res, err := r.client.Do(r.request(r.t.Context(), c, nil, method, params))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusAccepted {
 		r.t.Fatalf("%s: %s", method, res.Status)
@@ -413,16 +403,12 @@ func toolParams(name string, args map[string]any, more ...any) map[string]any {
 func (r *rig) get(path string, header ...string) (int, map[string]any) {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+path, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	for i := 0; i < len(header); i += 2 {
 		q.Header.Set(header[i], header[i+1])
 	}
 	res, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	defer res.Body.Close()
 	var m map[string]any
 	if err := json.NewDecoder(res.Body).Decode(&m); err != nil && res.StatusCode == 200 {
@@ -457,17 +443,13 @@ func resultText(result map[string]any) string {
 func (r *rig) listen(c caller) <-chan map[string]any {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	q.Header.Set("Accept", "text/event-stream")
 	for k, v := range c.header {
 		q.Header.Set(k, v)
 	}
 	res, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, err)
 	events := make(chan map[string]any, 1000)
 	go func() {
 		defer res.Body.Close()

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What tasks use adds up to what is there, also when they give way to each other while they are being saved.
@@ -25,16 +28,12 @@ func TestX2_RoomAddsUp(t *testing.T) {
 		return len(r.tasks.runs) == 0
 	})
 	again := New(Options{Table: SQL(r.db)})
-	if err := again.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, again.Open(t.Context()))
 	r.tasks.mu.Lock()
 	had, _ := r.tasks.usage()
 	if has, _ := again.usage(); !maps.Equal(has, had) || len(r.tasks.live) > 0 {
 		t.Errorf("%v is used, in the store %v; %d only in memory", had, has, len(r.tasks.live))
 	}
 	r.tasks.mu.Unlock()
-	if err := again.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, again.Close(t.Context()))
 }

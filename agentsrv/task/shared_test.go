@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // eventually waits for what another replica has to hear of.
@@ -39,14 +41,10 @@ func sharedTableIsOneForAllReplicas(t *testing.T, open func() Table) {
 	waited := make(chan *record, 1)
 	go func() {
 		got, err := b.wait(t.Context(), r.ID)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		waited <- got
 	}()
-	if err := b.answer(t.Context(), r, map[string]json.RawMessage{"a": json.RawMessage(`{"x":1}`)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.answer(t.Context(), r, map[string]json.RawMessage{"a": json.RawMessage(`{"x":1}`)}))
 	var answers map[string]json.RawMessage
 	eventually(t, "the answer is there", func() bool {
 		if _, err := a.beat(t.Context(), time.Minute); err != nil {
@@ -70,9 +68,7 @@ func sharedTableIsOneForAllReplicas(t *testing.T, open func() Table) {
 		t.Errorf("%v %+v", won, end)
 	}
 	eventually(t, "the other one counts it too", func() bool {
-		if err := b.count(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.count(t.Context()))
 		return b.usageByTenant()["t"].tasks == 1 && b.usageByTenant()["t"].open == 0
 	})
 }
@@ -149,9 +145,7 @@ func TestClockThatIsOff(t *testing.T) {
 func TestLeftOverResultsAreRemoved(t *testing.T) {
 	table := NATS(connect(t, natstest.Run(t).URL), "rig", quiet).(*kvTable)
 	ready(t, table, "R1")
-	if err := table.tidy(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, table.tidy(t.Context(), 0))
 	r := insert(t, table, nil)
 	settle(t, table, over(r, completed, `"`+strings.Repeat("x", 300<<10)+`"`))
 	if _, err := table.objects.PutString(t.Context(), "v.GONE.X", "of a task that is gone"); err != nil {
@@ -160,9 +154,7 @@ func TestLeftOverResultsAreRemoved(t *testing.T) {
 	count := func() int {
 		t.Helper()
 		all, err := table.objects.List(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return len(all)
 	}
 	if err := table.tidy(t.Context(), time.Hour); err != nil || count() != 2 {
@@ -183,9 +175,7 @@ func sharedTableFindsWhatNobodyWorksOn(t *testing.T, open func() Table) {
 	beat := func(table Table) (open []string) {
 		t.Helper()
 		records, err := table.beat(t.Context(), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, r := range records {
 			open = append(open, r.ID)
 		}

@@ -15,15 +15,14 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // kinds are all tables: each function makes one, and returns a function that opens it once more, as another replica does.
 var kinds = map[string]func(t *testing.T) func() Table{
 	"sqlite": func(t *testing.T) func() Table {
 		db, err := store.Open("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = db.Close() })
 		return func() Table { return SQL(db) }
 	},
@@ -39,9 +38,7 @@ var kinds = map[string]func(t *testing.T) func() Table{
 		url := pgtest.Run(t)
 		return func() Table {
 			db, err := store.Open(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Cleanup(func() { _ = db.Close() })
 			return SQL(db)
 		}
@@ -59,9 +56,7 @@ var suite, sharedSuite = map[string]func(*testing.T, func() Table){
 func connect(t *testing.T, url string) *natsconn.Conn {
 	t.Helper()
 	conn, err := natsconn.Open(t.Context(), natsconn.Options{URL: url, Name: "test", Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	return conn
 }
@@ -98,9 +93,7 @@ func (h heard) handleAnswers(_ string, answers map[string]json.RawMessage) { h.a
 func ready(t *testing.T, table Table, replica string) heard {
 	t.Helper()
 	h := heard{make(chan string, 100), make(chan map[string]json.RawMessage, 100)}
-	if err := table.open(t.Context(), replica, h); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, table.open(t.Context(), replica, h))
 	t.Cleanup(table.close)
 	return h
 }
@@ -121,9 +114,7 @@ func entry(table Table, change func(*record)) *record {
 func must[T any](t *testing.T) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 }
@@ -150,9 +141,7 @@ func over(r *record, s state, result string) *record {
 func settle(t *testing.T, table Table, r *record) (*record, bool) {
 	t.Helper()
 	end, won, err := table.settle(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return end, won
 }
 
@@ -164,9 +153,7 @@ func tableKeepsOneEnd(t *testing.T, open func() Table) {
 		t.Errorf("%+v", got)
 	}
 	r.State, r.Message, r.Inputs, r.Log = asking, "how\x00far", map[string]json.RawMessage{"a": json.RawMessage(`{"m":"\u0000"}`)}, []byte("l\x00g\xff")
-	if err := a.update(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.update(t.Context(), r))
 	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != asking || !strings.HasPrefix(got.Message, "how") || !bytes.Equal(got.Log, r.Log) || a.isShared() && string(got.Inputs["a"]) != `{"m":"\u0000"}` {
 		t.Errorf("%+v", got)
 	}
@@ -237,9 +224,7 @@ func tableLists(t *testing.T, open func() Table) {
 	var before int64
 	for {
 		page, last, err := a.list(t.Context(), owner{"ann", "t", "elsewhere"}, before, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, r := range page {
 			got = append(got, r.ID)
 		}
@@ -263,9 +248,7 @@ func tableMakesRoom(t *testing.T, open func() Table) {
 	ready(t, a, "R1")
 	count := func(tenant string) usage {
 		t.Helper()
-		if err := a.count(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, a.count(t.Context()))
 		return a.usageByTenant()[tenant]
 	}
 	running := insert(t, a, nil)

@@ -17,6 +17,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // onNATS is a rig with its table at a server, and the connection of that.
@@ -80,9 +82,7 @@ func TestOutageOfTheServerLosesNoEnd(t *testing.T) {
 	}
 	a.gate("1") <- "done"
 	a.until("the handler ended", func() bool { return a.queue.Status().Running == 0 })
-	if got := a.status(s, id); got != "working" {
-		t.Errorf("before its end is stored: %q", got)
-	}
+	assert.Equalf(t, a.status(s, id), "working", "before its end is stored")
 	mu.Lock()
 	if !strings.Contains(log.String(), "the connection is lost: "+srv.URL) || strings.Contains(log.String(), "buffer") {
 		t.Errorf("the log: %s", log.String())
@@ -135,9 +135,7 @@ func TestBucketThatIsGoneIsMadeAnew(t *testing.T) {
 	s := a.login()
 	id := a.task(s, "gate", map[string]any{"name": "1"})
 	<-a.started
-	if err := conn.JetStream().DeleteKeyValue(t.Context(), "mcphud_tasks_rig"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, conn.JetStream().DeleteKeyValue(t.Context(), "mcphud_tasks_rig"))
 	if got := a.call(s, "tasks/result", map[string]any{"taskId": id}); got.Error == nil || got.Error.Data["kind"] != "interrupted" {
 		t.Errorf("a task without its record: %+v", got)
 	}
@@ -159,14 +157,10 @@ func TestRecordOfANewerVersionIsLeftAlone(t *testing.T) {
 	srv := natstest.Run(t)
 	a, conn := onNATS(t, srv, options{tasks: Options{Gone: 100 * time.Millisecond}})
 	kv, err := conn.JetStream().KeyValue(t.Context(), "mcphud_tasks_rig")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	later := fmt.Sprintf(`{"v":2,"id":"NEWER","tenant":"default","state":"running","origin":"X","expires":%d}`, time.Now().Add(time.Hour).UnixMilli())
 	rev, err := kv.Put(t.Context(), "s.NEWER", []byte(later))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := kv.Put(t.Context(), "s.BAD", []byte("}{")); err != nil {
 		t.Fatal(err)
 	}
@@ -214,9 +208,7 @@ func TestServerWithoutRoomOrRights(t *testing.T) {
 	mu.Lock()
 	said := log.String()
 	mu.Unlock()
-	if !strings.Contains(said, "no room") || !strings.Contains(said, "give JetStream more storage") {
-		t.Errorf("the log: %s", said)
-	}
+	assert.Contains(t, said, "no room", "give JetStream more storage")
 }
 
 // The rights that the queue's README names are enough, and what is missing of them is said at the start.
@@ -235,17 +227,13 @@ func TestRights(t *testing.T) {
 		"all": "", "keys": "the user may not use the bucket of tasks", "answers": "the user may not subscribe to mcphud.tasks.rig.",
 	} {
 		conn, err := natsconn.Open(t.Context(), natsconn.Options{URL: strings.Replace(s.URL, "://", "://"+user+":hunter2@", 1), Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tasks := New(Options{Table: NATS(conn, "rig", quiet), Logger: quiet})
 		err = tasks.Open(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%s: %v", user, err)
 		}
-		if err := tasks.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, tasks.Close(t.Context()))
 		conn.Close()
 	}
 }

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func BenchmarkCall(b *testing.B) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer null.Close()
 	for name, w := range map[string]io.Writer{"silent": nil, "logged": io.Discard, "written": null} {
 		b.Run(name, func(b *testing.B) {

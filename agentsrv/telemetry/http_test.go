@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // value reads one number off the page for Prometheus.
@@ -22,9 +25,7 @@ func value(t *testing.T, page, series string) float64 {
 		t.Fatalf("no %s in\n%s", series, page)
 	}
 	v, err := strconv.ParseFloat(m[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v
 }
 
@@ -72,9 +73,7 @@ func TestO3_O4_Prometheus(t *testing.T) {
 		}
 	}
 	for _, part := range []string{`mcp_tool_duration_ms_bucket{mcp_tool_name="echo",outcome="ok",le="+Inf"} 6`, `mcp_tool_duration_ms_sum{`, "go_goroutines ", "process_open_fds "} {
-		if !strings.Contains(page, part) {
-			t.Errorf("no %s", part)
-		}
+		assert.Contains(t, page, part)
 	}
 	for range 8 {
 		a.call("fail", `{}`)
@@ -108,21 +107,13 @@ func TestO3_TheRateSlides(t *testing.T) {
 	r.add(0, true)
 	r.add(5*time.Second, false)
 	for at, want := range map[time.Duration]float64{6 * time.Second: 0.5} {
-		if got := r.value(at); got != want {
-			t.Errorf("%v: %v", at, got)
-		}
+		assert.Equalf(t, r.value(at), want, "%v", at)
 	}
 	r.add(200*time.Second, false)
 	r.add(200*time.Second, false)
-	if got := r.value(200 * time.Second); got != 0.25 {
-		t.Error(got)
-	}
-	if got := r.value(320 * time.Second); got != 0 {
-		t.Error(got)
-	}
-	if got := r.value(9000 * time.Second); got != 0 {
-		t.Error(got)
-	}
+	assert.Equal(t, r.value(200*time.Second), 0.25)
+	assert.Equal(t, r.value(320*time.Second), 0)
+	assert.Equal(t, r.value(9000*time.Second), 0)
 	if marked, all := r.totals(); marked != 1 || all != 4 {
 		t.Error(marked, all)
 	}
@@ -151,9 +142,7 @@ func TestA13_HealthAndReady(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	res, err := http.Post(a.url+"/health", "text/plain", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST /health: %d", res.StatusCode)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func short(id string) string {
@@ -105,9 +107,7 @@ func TestO7_SecretsAreHiddenAtEveryLevel(t *testing.T) {
 	var b bytes.Buffer
 	base := slog.New(Redact(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	link, err := url.Parse("https://user:s3cret@h/x?access_token=s3cret&q=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, log := range []*slog.Logger{base, base.With("authorization", "Bearer s3cret-1234567"), base.WithGroup("g").With("api_key", "s3cret")} {
 		for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 			log.Log(context.Background(), level, "sent Authorization: Bearer s3cret-1234567",

@@ -26,6 +26,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 	"github.com/mcphud/mcphud/session/test/faketest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // sentSpan is one as OTLP's JSON has it.
@@ -72,9 +74,7 @@ func newSink(t *testing.T) *sink {
 			body, _ = gzip.NewReader(r.Body)
 		}
 		raw, err := io.ReadAll(body)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		switch r.URL.Path {
@@ -108,9 +108,7 @@ func newSink(t *testing.T) *sink {
 			}
 		case "/v1/metrics":
 			var in metricspb.ExportMetricsServiceRequest
-			if err := proto.Unmarshal(raw, &in); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, proto.Unmarshal(raw, &in))
 			for _, rm := range in.ResourceMetrics {
 				for _, sm := range rm.ScopeMetrics {
 					for _, m := range sm.Metrics {
@@ -196,13 +194,9 @@ func newAgent(t *testing.T, o Options) *agent {
 	}
 	a.tel = New(o)
 	tenants, err := tenant.New(tenant.Options{AutoCreate: true, Seen: Tenant, Limits: tenant.Limits{PerMinute: 1000}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	auth, err := tenant.NewAuthenticator(tenant.Auth{Token: "s3cret-token"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f := front.New(front.Options{
 		Engine: e, Logger: o.Logger, Authenticate: auth.Identify, Public: a.tel.Public(), Routes: a.tel.Private(),
 		Use: []front.Middleware{a.tel.Middleware(), tenants.Middleware(), check.Middleware(find, nil), a.background, a.tel.Queued(), taken, a.tel.Started()},
@@ -212,9 +206,7 @@ func newAgent(t *testing.T, o Options) *agent {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := f.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, f.Close(ctx))
 		web.Close()
 		http.DefaultClient.CloseIdleConnections()
 		_ = a.tel.Close(ctx) // a collector that is away is what some tests are about
@@ -253,9 +245,7 @@ func (a *agent) background(next front.Next) front.Next {
 func (a *agent) post(body string, headers ...string) string {
 	a.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, a.url+"/mcp", strings.NewReader(body))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer s3cret-token")
 	for _, h := range headers {
@@ -263,14 +253,10 @@ func (a *agent) post(body string, headers ...string) string {
 		r.Header.Set(k, v)
 	}
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	return string(raw)
 }
 
@@ -283,28 +269,20 @@ func (a *agent) call(tool, args string, headers ...string) string {
 func (a *agent) get(path string, token bool) (int, string) {
 	a.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, a.url+path, nil)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	if token {
 		r.Header.Set("Authorization", "Bearer s3cret-token")
 	}
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	return res.StatusCode, string(raw)
 }
 
 // close stops telemetry, so that everything is at the collector.
 func (a *agent) close() {
 	a.t.Helper()
-	if err := a.tel.Close(context.Background()); err != nil {
-		a.t.Error(err)
-	}
+	assert.NoError(a.t, a.tel.Close(context.Background()))
 }

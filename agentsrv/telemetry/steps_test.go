@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
 
@@ -89,9 +90,7 @@ func TestRequestIsAStep(t *testing.T) {
 	if s := got["call_agent"]; s.Kind != span.KindClient || s.Attributes[span.AttrAgent] != "b" || s.Parent != got[span.Call].ID {
 		t.Errorf("%+v", s)
 	}
-	if err := tel.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tel.Close(context.Background()))
 }
 
 // A call that another process runs shows as much as one that runs here; of one that never ran nothing shows.
@@ -129,7 +128,5 @@ func TestStepsOfACallThatRunsElsewhere(t *testing.T) {
 	if told != 1 {
 		t.Errorf("whoever else waits for it was told %d times", told)
 	}
-	if err := tel.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tel.Close(context.Background()))
 }

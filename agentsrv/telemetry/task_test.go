@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/span"
 )
 
@@ -51,9 +52,7 @@ func TestSpanOfATask(t *testing.T) {
 	if run := got[span.Run]; run.Parent != first.ID || run.End.After(last.End) || !run.Failed {
 		t.Errorf("%+v is not inside of %+v", run, last)
 	}
-	if err := tel.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tel.Close(context.Background()))
 }
 
 // A call that another process took is a span inside of that one's, with what it asks of others.
@@ -76,7 +75,5 @@ func TestCallOfAnotherProcess(t *testing.T) {
 	if _, err := m(t.Context(), callOf("call_agent")); err != nil || len(to.taken()) != 0 {
 		t.Errorf("a call that nobody records is recorded: %v", err)
 	}
-	if err := tel.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tel.Close(context.Background()))
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/serve/telemetry"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const (
@@ -57,9 +59,7 @@ func TestO2_SessionIsHashedAndUserNamed(t *testing.T) {
 	m := tel.Middleware()(func(context.Context, *front.Exchange) (json.RawMessage, error) { return nil, errors.New("x") })
 	x := &front.Exchange{Method: "tools/call", Params: []byte(`{"name":"t"}`), Caller: kit.Identity{Session: "0a1b2c3d", User: "u1", Tenant: "acme"}}
 	_, _ = m(t.Context(), x)
-	if err := tel.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tel.Close(context.Background()))
 	got := s.named(t, "mcp.tool.call")
 	if got.attr("mcp.session_id") != "0a1b2c3d" || got.attr("mcp.user_id") != "u1" || got.attr("mcp.tenant_id") != "acme" || got.attr("error.type") != "internal" {
 		t.Errorf("%+v", got)
@@ -77,9 +77,7 @@ func TestO2_SessionOverHTTP(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer s3cret-token")
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = res.Body.Close()
 	id := res.Header.Get("Mcp-Session-Id")
 	a.call("echo", `{}`, "Mcp-Session-Id: "+id)
@@ -156,9 +154,7 @@ func TestA11_ThePipelineShowsInTheSpan(t *testing.T) {
 // A collector that is away, hangs or answers nonsense costs calls nothing, and Close little.
 func TestO1_CollectorIsAway(t *testing.T) {
 	stuck, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stuck.Close()
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	defer broken.Close()
@@ -214,9 +210,7 @@ func TestTraceOutsideOfARequest(t *testing.T) {
 
 func TestCloseWithoutUse(t *testing.T) {
 	tel := New(Options{OTLP: "http://127.0.0.1:1"})
-	if err := tel.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tel.Close(context.Background()))
 	tel.Cache(true)
 	m := tel.Middleware()(func(context.Context, *front.Exchange) (json.RawMessage, error) { return json.RawMessage("1"), nil })
 	if raw, err := m(t.Context(), &front.Exchange{Method: "tools/call"}); string(raw) != "1" || err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestBackendTenantsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }
@@ -16,9 +17,7 @@ func TestBackendReplicasShareTheLimit(t *testing.T) {
 	var all [2]*Registry
 	for i := range all {
 		db, err := store.Open(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer db.Close()
 		if all[i], err = NewRegistry(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // serve is the front with a tool that says whose tenant it sees, and one that waits.
@@ -43,9 +45,7 @@ func serve(t *testing.T, a Auth, o Options) (url string, begun <-chan struct{}, 
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := f.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, f.Close(ctx))
 		web.Close()
 		http.DefaultClient.CloseIdleConnections()
 	})
@@ -71,9 +71,7 @@ func post(t *testing.T, url, tool, args, token string, modern bool) (a answer) {
 		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	}
 	r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, tool, args, meta)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if token != "" {
@@ -85,14 +83,10 @@ func post(t *testing.T, url, tool, args, token string, modern bool) (a answer) {
 		r.Header.Set("Mcp-Name", tool)
 	}
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a.status, a.header, a.body = res.StatusCode, res.Header, string(raw)
 	if err := json.Unmarshal(raw, &a); err != nil {
 		t.Fatalf("%s: %v", raw, err)
@@ -126,9 +120,7 @@ func TestX3_E8_E19_101CallsOverHTTP(t *testing.T) {
 		if err != nil || ms < 1 || ms > 61_000 || seconds < 1 || float64(seconds)*1000 < ms {
 			t.Errorf("retryAfterMs %v, Retry-After %q", ms, a.header.Get("Retry-After"))
 		}
-		if a := post(t, url, "whose", `{"tenant_id":"other"}`, "", modern); !strings.Contains(a.body, "tenant other") {
-			t.Errorf("another tenant: %s", a.body)
-		}
+		assert.Contains(t, post(t, url, "whose", `{"tenant_id":"other"}`, "", modern).body, "tenant other")
 	}
 }
 
@@ -144,27 +136,21 @@ func TestX3_TheEleventhOverHTTP(t *testing.T) {
 	if a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	if a := post(t, url, "whose", `{"tenant_id":"other"}`, "", false); !strings.Contains(a.body, "tenant other") {
-		t.Errorf("another tenant: %s", a.body)
-	}
+	assert.Contains(t, post(t, url, "whose", `{"tenant_id":"other"}`, "", false).body, "tenant other")
 	release()
 	for range 10 {
 		if a := <-done; !strings.Contains(a.body, "waited") {
 			t.Error(a.body)
 		}
 	}
-	if a := post(t, url, "whose", `{}`, "", false); !strings.Contains(a.body, "tenant default") {
-		t.Error(a.body)
-	}
+	assert.Contains(t, post(t, url, "whose", `{}`, "", false).body, "tenant default")
 }
 
 func TestX2_E8_TenantNotFoundOverHTTP(t *testing.T) {
 	url, _, _ := serve(t, Auth{}, Options{Known: []string{"a"}})
 	post(t, url, "whose", `{"tenant_id":"ghost"}`, "", false).is(t, 200, -32000, "tenant_not_found", "Tenant not found")
 	post(t, url, "whose", `{"tenant_id":"ghost"}`, "", true).is(t, 200, -31000, "tenant_not_found", "Tenant not found")
-	if a := post(t, url, "whose", `{"tenant_id":"a"}`, "", false); !strings.Contains(a.body, "tenant a") {
-		t.Error(a.body)
-	}
+	assert.Contains(t, post(t, url, "whose", `{"tenant_id":"a"}`, "", false).body, "tenant a")
 }
 
 func TestA9_X10_TokensOverHTTP(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 type keys struct {
@@ -52,9 +53,7 @@ var b64 = base64.RawURLEncoding.EncodeToString
 func (k keys) set(t *testing.T) []map[string]string {
 	t.Helper()
 	point, err := k.ec.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return []map[string]string{
 		{"kty": "RSA", "kid": "r", "use": "sig", "alg": "RS256", "n": b64(k.rsa.N.Bytes()), "e": b64(big.NewInt(int64(k.rsa.E)).Bytes())},
 		{"kty": "EC", "kid": "e", "crv": "P-256", "x": b64(point[1:33]), "y": b64(point[33:])},
@@ -67,12 +66,8 @@ func (k keys) set(t *testing.T) []map[string]string {
 func write(t *testing.T, path string, set any) {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{"keys": set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
 }
 
 func good() jwt.MapClaims {
@@ -87,9 +82,7 @@ func sign(t *testing.T, m jwt.SigningMethod, kid string, key any, c jwt.MapClaim
 		tok.Header["kid"] = kid
 	}
 	s, err := tok.SignedString(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -116,9 +109,7 @@ func TestA9_X10_JWT(t *testing.T) {
 	}
 	now := time.Now()
 	der, err := x509.MarshalPKIXPublicKey(k.rsa.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	valid := sign(t, jwt.SigningMethodRS256, "r", k.rsa, good())
 	head, rest, _ := strings.Cut(valid, ".")
@@ -126,9 +117,7 @@ func TestA9_X10_JWT(t *testing.T) {
 	crit := jwt.NewWithClaims(jwt.SigningMethodEdDSA, good())
 	crit.Header["kid"], crit.Header["crit"] = "d", []string{"exp"}
 	critical, err := crit.SignedString(k.ed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other := newKeys(t)
 	for name, tok := range map[string]string{
 		"alg none":            sign(t, jwt.SigningMethodNone, "r", jwt.UnsafeAllowNoneSignatureType, good()),
@@ -206,9 +195,7 @@ func TestA9_KeysAreReadAgainWhenTheyChange(t *testing.T) {
 		func() { write(t, path, []map[string]string{}) },
 		func() { write(t, path, append(was.set(t)[:1], was.set(t)[:1]...)) },
 		func() {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Remove(path))
 		},
 	} {
 		log.Reset()
@@ -224,9 +211,7 @@ func TestA9_KeysAreReadAgainWhenTheyChange(t *testing.T) {
 
 func TestA9_UnusableKeyFiles(t *testing.T) {
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	for name, set := range map[string]any{
 		"weak":      []map[string]string{{"kty": "RSA", "n": b64(small.N.Bytes()), "e": "AQAB"}},

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -21,9 +23,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func tenants(t testing.TB, o Options) *Tenants {
 	t.Helper()
 	made, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return made
 }
 
@@ -42,9 +42,7 @@ func ask(t testing.TB, m front.Next, claim, method, params string) (string, erro
 	raw, err := m(front.WithExchange(context.Background(), x), x)
 	var id string
 	if err == nil {
-		if err := json.Unmarshal(raw, &id); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &id))
 	}
 	return id, err
 }
@@ -121,13 +119,9 @@ func TestX2_CreatedTenantsAreRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.db")
 	open := func() (*Registry, func()) {
 		db, err := store.Open(pgtest.Path(t, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := NewRegistry(t.Context(), db)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r, func() { _ = db.Close() }
 	}
 	r, closed := open()
@@ -219,9 +213,7 @@ func TestX3_OnlyToolCallsCount(t *testing.T) {
 	if _, err := ask(t, m, "", "tools/call", `{"name":"x","arguments":{"tenant_id":"other"}}`); err != nil {
 		t.Error(err)
 	}
-	if made.Active() != 2 {
-		t.Error(made.Active())
-	}
+	assert.Equal(t, made.Active(), 2)
 }
 
 // The eleventh call while ten run is refused, and its place is free again when one ends, also by a panic.
@@ -245,9 +237,7 @@ func TestX3_ConcurrentCalls(t *testing.T) {
 	failed(t, err, jsonrpc.KindRateLimited, -32002, "Rate limit exceeded")
 	close(end)
 	for range 10 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-done)
 	}
 	broken := made.whole(func(context.Context, *front.Exchange) (json.RawMessage, error) { panic("handler") })
 	for range 11 {

@@ -134,12 +134,8 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 	require.NoError(t, r.Start(t.Context()))
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		if err := agg.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, agg.Close())
+		assert.NoError(t, r.Close(context.Background()))
 	})
 	s.URL, s.agg, s.r = r.URL()+"/mcp", agg, r
 	return s

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
@@ -43,7 +44,5 @@ func TestR9_AStreamEndsWhileMessagesWait(t *testing.T) {
 	if got := bytes.Count(w.Body.Bytes(), []byte("data: ")); got != 3 {
 		t.Errorf("%d messages:\n%s", got, w.Body)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close())
 }

@@ -42,9 +42,7 @@ func fakeModel(t *testing.T, turns ...turn) *model {
 		var in struct {
 			Messages []struct{ Role, Content string }
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&in))
 		var said []string
 		for _, m := range in.Messages[1:] {
 			said = append(said, m.Role+": "+m.Content)
@@ -55,9 +53,7 @@ func fakeModel(t *testing.T, turns ...turn) *model {
 		m.mu.Unlock()
 		turns[n](func(text string) {
 			raw, err := json.Marshal(text)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = fmt.Fprintf(w, "data: {\"model\":\"tiny\",\"choices\":[{\"delta\":{\"content\":%s}}]}\n\n", raw) // who is gone needs no more
 			w.(http.Flusher).Flush()

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mcphud/mcphud/session/test/peertest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // page is a tab of a headless Chromium.
@@ -190,9 +191,7 @@ func (p *page) shoot(file string) {
 	if err == nil {
 		err = os.WriteFile(file, picture, 0o600)
 	}
-	if err != nil {
-		p.t.Error(err)
-	}
+	assert.NoError(p.t, err)
 }
 
 // look is what can be measured of how the page looks: its width, its background, and the texts that are hard to read.

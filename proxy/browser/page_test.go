@@ -321,9 +321,7 @@ func TestB6_E2ELooks(t *testing.T) {
 				t.Errorf("picture %d wide: %v", c.Width, err)
 			}
 			if dir := os.Getenv("MCPHUD_SHOTS"); dir != "" {
-				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("page-%s-%d.png", scheme, width)), picture, 0o600); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("page-%s-%d.png", scheme, width)), picture, 0o600))
 			}
 		}
 	}

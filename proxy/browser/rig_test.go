@@ -28,6 +28,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/peertest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) {
@@ -49,9 +50,7 @@ func agent(t *testing.T, o agentsrv.Options) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := a.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, a.Close(ctx))
 	})
 	return strings.TrimSuffix(a.URL(), "/mcp")
 }
@@ -82,9 +81,7 @@ func serve(t *testing.T, agents map[string]string) string {
 		http.DefaultClient.CloseIdleConnections() // of get
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := r.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.Close(ctx))
 	})
 	require.NoError(t, r.Start(t.Context()))
 	u, err := url.Parse(r.URL())

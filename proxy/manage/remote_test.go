@@ -102,9 +102,7 @@ func TestG1_ManagementAddressesThatCannotBe(t *testing.T) {
 		r, err := proxy.New(proxy.Options{Routes: g.file, Manage: true, Remote: at})
 		if err == nil {
 			err = r.Start(t.Context())
-			if bad := r.Close(context.Background()); bad != nil {
-				t.Error(bad)
-			}
+			assert.NoError(t, r.Close(context.Background()))
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want %s", at, err, want)
@@ -125,11 +123,7 @@ func TestG1_ManagersAreLogged(t *testing.T) {
 		err = r.Start(t.Context())
 	}
 	require.NoError(t, err)
-	defer func() {
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { assert.NoError(t, r.Close(context.Background())) }()
 	g := &rig{t: t, Router: r, ca: ca}
 	if status, answer, err := g.remote(g.manager(t), "ListMcpServers", ""); err != nil || status != http.StatusOK {
 		t.Errorf("%d %s %v", status, answer, err)

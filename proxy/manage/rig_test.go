@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -58,9 +59,7 @@ func start(t *testing.T, routes string) *rig {
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
 		http.DefaultClient.CloseIdleConnections()
-		if err := g.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, g.Close(context.Background()))
 	})
 	return g
 }

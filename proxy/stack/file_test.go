@@ -124,9 +124,7 @@ func TestStackFile(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	if err := p.Listening("other", "http://127.0.0.1:45678/mcp"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Listening("other", "http://127.0.0.1:45678/mcp"))
 	if table, err = routes.Load(path); err != nil || table.Routes["other"].HostPort != 45678 {
 		t.Errorf("after it came back on another port: %v %v", table, err)
 	}
@@ -136,9 +134,7 @@ func TestStackFile(t *testing.T) {
 		assert.ErrorContains(t, p.Listening("other", "http://127.0.0.1:45679/mcp"), "cannot route to other at its new port 45679")
 	}
 	require.NoError(t, os.Rename(dir+".away", dir))
-	if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Listening("other", "http://127.0.0.1:45679/mcp"))
 	if table, err = routes.Load(path); err != nil || table.Routes["other"].HostPort != 45679 {
 		t.Errorf("after the folder came back: %v %v", table, err)
 	}

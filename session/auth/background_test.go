@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -43,12 +44,8 @@ func TestStreamRefusesEveryToken(t *testing.T) {
 		if err := s.Connect(t.Context()); err == nil {
 			t.Fatal("connected without a login")
 		}
-		if err := s.Authorizer().Login(t.Context(), &authtest.Person{HTTP: srv.HTTP}, auth.LoginOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Authorizer().Login(t.Context(), &authtest.Person{HTTP: srv.HTTP}, auth.LoginOptions{}))
+		require.NoError(t, s.Connect(t.Context()))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if n := via.refused.Load(); n == 0 || n > 10 {

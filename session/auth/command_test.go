@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // slack is the command of the published example, in a session of its own.
@@ -79,19 +81,13 @@ func TestC4b_TheExampleCommandLogsInAndStarts(t *testing.T) {
 	if _, args := s.c.Started(); first != s.c.Secrets()[len(s.c.Secrets())-2] || slices.ContainsFunc(args, func(a string) bool { return a != "-y @modelcontextprotocol/server-slack" }) {
 		t.Errorf("started with %q and %q", first, args)
 	}
-	if err := s.call("echo"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.call("echo"))
 	again := func() string {
 		t.Helper()
-		if err := s.s.Reconnect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.s.Reconnect(t.Context()))
 		return s.token()
 	}
-	if got := again(); got != first {
-		t.Error("a token with most of its time left was renewed")
-	}
+	assert.Equalf(t, again(), first, "a token with most of its time left was renewed")
 	s.off.Store(int64(40 * time.Minute)) // of an hour
 	second := again()
 	s.off.Store(int64(3 * time.Hour))
@@ -103,17 +99,11 @@ func TestC4b_TheExampleCommandLogsInAndStarts(t *testing.T) {
 	if err := atCommand(t, s.c.Issuer, s.s.Config(), s.store).s.Connect(t.Context()); err != nil || s.token() != third {
 		t.Error(err)
 	}
-	if err := auth.New(s.s.Config(), auth.Options{Store: s.store}).Forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, auth.New(s.s.Config(), auth.Options{Store: s.store}).Forget(t.Context()))
 	n := s.starts()
-	if err := s.s.Disconnect(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.s.Disconnect())
 	s.connect()
-	if s.starts() != n {
-		t.Error("started after the logout")
-	}
+	assert.Equalf(t, s.starts(), n, "started after the logout")
 }
 
 // Where the entry names variables, these have the token, and no other.
@@ -123,9 +113,7 @@ func TestC4b_TheTokenIsWhereTheEntryPutsIt(t *testing.T) {
 	if _, args := s.c.Started(); !strings.Contains(strings.Join(args, "\n"), "zqaccesszq") || s.token() != "with" {
 		t.Error("not in SLACK_TOKEN")
 	}
-	if got := fmt.Sprintf("%+v %+v", s.s.Config(), s.s.Config().Masked()); strings.Contains(got, "zqaccesszq") {
-		t.Error("it stays in the configuration")
-	}
+	assert.NotContains(t, fmt.Sprintf("%+v %+v", s.s.Config(), s.s.Config().Masked()), "zqaccesszq")
 }
 
 // An authorization server that is away, refuses, or has ended the login; a command that refuses its token.
@@ -143,9 +131,7 @@ func TestC4b_CommandsWhoseLoginsFail(t *testing.T) {
 			k.Refuse = map[string]string{"/api/oauth.v2.access": "temporarily_unavailable"}
 		})
 		s.off.Store(int64(40 * time.Minute))
-		if err := s.s.Reconnect(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.s.Reconnect(t.Context()))
 		s.off.Store(int64(2 * time.Hour))
 		err := s.s.Reconnect(t.Context())
 		s.keep(err)
@@ -163,12 +149,8 @@ func TestC4b_CommandsWhoseLoginsFail(t *testing.T) {
 		if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Remedy != failure.LogIn || e.Message != "the login has ended" || !strings.Contains(e.Detail, "invalid_grant") || s.s.Status().State != session.NeedsLogin {
 			t.Errorf("%v", err)
 		}
-		if err := s.again(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.s.Connect(t.Context()); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, s.again(t.Context()))
+		assert.NoError(t, s.s.Connect(t.Context()))
 	})
 	t.Run("no refresh token", func(t *testing.T) {
 		s := startSlack(t, authtest.Knobs{Token: func(doc map[string]any) {
@@ -206,17 +188,13 @@ func TestC4b_CommandsWhoseLoginsFail(t *testing.T) {
 			t.Errorf("it is %s", s.s.Status().State)
 		}
 		s.c.Set(func(k *authtest.Knobs) { k.Refuse = nil })
-		if err := s.again(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.again(t.Context()))
 		if err := s.s.Connect(t.Context()); err != nil || s.last().State != auth.Done {
 			t.Errorf("%v %+v", err, s.last())
 		}
 		// A token that is new is refused: another one would be as well.
 		s.c.Refuse("*")
-		if err := s.again(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.again(t.Context()))
 		n := len(s.c.Calls("/api/oauth.v2.access"))
 		err = s.s.Reconnect(t.Context())
 		s.keep(err)
@@ -229,9 +207,7 @@ func TestC4b_CommandsWhoseLoginsFail(t *testing.T) {
 		m := session.NewManager(session.Options{})
 		t.Cleanup(func() { _ = m.Close() })
 		one, err := m.Register(config.Server{Name: "slack", Transport: config.Stdio, Command: "npx", OAuth: &config.OAuth{AuthURL: c.URL, TokenURL: c.URL, ClientID: "x"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := one.Connect(t.Context()); failure.KindOf(err) != failure.OAuth {
 			t.Error(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What the configuration says of a login is what is done: one endpoint takes the place of the discovered one, metadata is read where it says, and
@@ -33,9 +35,7 @@ func TestConfiguredLogin(t *testing.T) {
 				cfg.OAuth = &config.OAuth{Params: map[string]string{"login_hint": "me@h", "state": "mine", "scope": "all", "client_id": "mine", "code_challenge": "mine"}}
 				c.block(srv, cfg.OAuth)
 			}).open()
-			if got := strings.Join(r.step(auth.StepServer).Notes, "\n"); !strings.Contains(got, c.note) {
-				t.Errorf("the notes are %q", got)
-			}
+			assert.Contains(t, strings.Join(r.step(auth.StepServer).Notes, "\n"), c.note)
 			if got := len(srv.Calls("/.well-known/oauth-protected-resource/mcp")); got > 0 != c.reads {
 				t.Errorf("the server's metadata was read %d times", got)
 			}
@@ -45,9 +45,7 @@ func TestConfiguredLogin(t *testing.T) {
 				}
 			}
 			u, err := url.Parse(r.p.Shown()[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			q := u.Query()
 			if q.Get("login_hint") != "me@h" || strings.Contains(q.Get("state")+q.Get("client_id")+q.Get("code_challenge"), "mine") || q.Get("scope") == "all" || len(q["state"]) != 1 {
 				t.Errorf("asked with %v", q)
@@ -62,9 +60,7 @@ func TestConfiguredMetadataIsAbsent(t *testing.T) {
 	r := at(t, srv, auth.Options{}, func(cfg *config.Server) {
 		cfg.OAuth = &config.OAuth{MetadataURL: srv.Issuer.URL + "/none"}
 	})
-	if err := r.login(); err == nil || !strings.Contains(err.Error(), "there is no authorization-server metadata at") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, r.login(), "there is no authorization-server metadata at")
 	if s := r.last(); s.Name != auth.StepServer || s.Broken == nil || s.Broken.By != auth.ByUser {
 		t.Errorf("%+v", s)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The fake servers check every proof: signature, key, jti, htm, htu, iat, ath and nonce.
@@ -34,9 +36,7 @@ func TestDPoP(t *testing.T) {
 				if !strings.HasPrefix(c.Header.Get("Authorization"), "DPoP ") {
 					t.Errorf("sent with %.10s", c.Header.Get("Authorization"))
 				}
-				if strings.Contains(r.journal(), c.Header.Get("DPoP")) {
-					t.Error("a proof is in the journal")
-				}
+				assert.NotContains(t, r.journal(), c.Header.Get("DPoP"))
 			}
 			if jkt := r.Issuer.Calls("/authorize")[0].Query.Get("dpop_jkt"); len(jkt) != 43 {
 				t.Errorf("the code is bound to %q", jkt)
@@ -55,9 +55,7 @@ func TestDPoP(t *testing.T) {
 			r.goesOn()
 			// Another program has the key as well.
 			other := at(t, srv, auth.Options{Store: store}, nil)
-			if err := other.s.Connect(t.Context()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, other.s.Connect(t.Context()))
 		})
 	}
 }
@@ -88,12 +86,8 @@ func TestDPoPWhereItIsWanted(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, r.s.Connect(t.Context()))
 			want := map[bool]string{true: "DPoP", false: "Bearer"}[c.k.DPoP]
 			if got := r.s.Authorizer().Status().Type; got != want || r.Issuer.Calls("/token")[0].Header.Get("DPoP") != "" != c.k.DPoP {
 				t.Errorf("the token is of type %q", got)

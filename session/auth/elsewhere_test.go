@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A server that redirects to another one does not take the token along, and what the other one asks for is not answered: no
@@ -30,9 +32,7 @@ func redirected(t *testing.T, k authtest.Knobs) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}}})
 	r.open()
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.call("echo"))
 	r.Set(func(k *authtest.Knobs) {
 		k.Serve = map[string]http.HandlerFunc{"/mcp": func(w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, evil.URL+"/mcp", http.StatusTemporaryRedirect)
@@ -51,9 +51,7 @@ func redirected(t *testing.T, k authtest.Knobs) {
 			t.Errorf("the other server got %s", name)
 		}
 	}
-	if n := len(r.Issuer.Calls("/token")); n != 1 {
-		t.Errorf("%d token requests: another server's refusal is about another token", n)
-	}
+	assert.Equalf(t, len(r.Issuer.Calls("/token")), 1, "token requests: another server's refusal is about another token")
 	if st := r.s.Authorizer().Status(); st.Challenge != nil || !st.LoggedIn {
 		t.Errorf("status is %+v", st)
 	}
@@ -130,16 +128,12 @@ func TestPrivateAddressIsAskedAbout(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s := r.step(auth.StepServer); !strings.Contains(strings.Join(s.Notes, "\n"), "allowed") {
 			t.Errorf("the notes are %q", s.Notes)
 		}
 		// What was allowed for the login is for its refreshes as well, where nobody can be asked.
-		if err := r.s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.s.Connect(t.Context()))
 		private.Expire()
 		if err := r.call("echo"); err != nil || len(private.Calls("/token")) != 2 {
 			t.Errorf("%d token requests, %v", len(private.Calls("/token")), err)

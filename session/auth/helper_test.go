@@ -19,6 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/faketest/behave"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 )
 
@@ -74,9 +76,7 @@ func script(t *testing.T, body string) (path string, runs func() int) {
 	dir := t.TempDir()
 	path = filepath.Join(dir, "print headers")
 	log := filepath.Join(dir, "runs")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho >> '"+log+"'\n"+body+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho >> '"+log+"'\n"+body+"\n"), 0o700))
 	return path, func() int {
 		b, err := os.ReadFile(log)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -102,13 +102,9 @@ func TestHelper(t *testing.T) {
 	path, runs := script(t, `printf '{"X-Ticket":"`+ticket+`","x-who":"%s %s $1"}' "$CLAUDE_CODE_MCP_SERVER_NAME" "$CLAUDE_CODE_MCP_SERVER_URL"`)
 	r := helped(t, srv.URL, path, "$(touch here); a b")
 	for range 2 {
-		if err := r.s.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.s.Connect(t.Context()))
 		for range 3 {
-			if err := r.call("echo"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.call("echo"))
 		}
 		r.s.Disconnect()
 	}
@@ -116,9 +112,7 @@ func TestHelper(t *testing.T) {
 		t.Errorf("it ran %d times for two connections", n)
 	}
 	for _, h := range srv.requests() {
-		if got := h.Get("X-Who"); got != "s "+srv.URL+" $1" {
-			t.Errorf("it got %q", got)
-		}
+		assert.Equalf(t, h.Get("X-Who"), "s "+srv.URL+" $1", "it")
 	}
 	if j := r.journal(); strings.Contains(j, ticket) || strings.Contains(j, "s "+srv.URL) || !strings.Contains(j, "X-Ticket: ***") || !strings.Contains(j, "X-Who: ***") {
 		t.Errorf("the journal has\n%s", j)
@@ -130,9 +124,7 @@ func TestHelperAgain(t *testing.T) {
 	srv := newTicketed(t, "Authorization", "Bearer 1")
 	path, runs := script(t, `printf '{"Authorization":"Bearer %s"}' $(wc -l < "$(dirname "$0")/runs")`)
 	r := helped(t, srv.URL, path)
-	if err := r.s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.s.Connect(t.Context()))
 	srv.wants("Authorization", "Bearer 2")
 	var all sync.WaitGroup
 	failed := make([]error, 8)
@@ -156,9 +148,7 @@ func TestHelperBesideLogin(t *testing.T) {
 	path, _ := script(t, `echo '{"X-Ticket":"mine"}'`)
 	r := at(t, authtest.Start(t, authtest.Knobs{}), auth.Options{}, func(cfg *config.Server) { cfg.HeadersHelper = []string{path} })
 	r.open()
-	if err := r.call("echo"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.call("echo"))
 	for _, c := range r.Calls("/mcp") {
 		if c.Header.Get("X-Ticket") != "mine" {
 			t.Errorf("a request had %v", c.Header)
@@ -195,12 +185,8 @@ func TestHelperFails(t *testing.T) {
 			t.Errorf("its stderr is missing: %+v", e)
 		}
 	}
-	if len(srv.requests()) != 0 {
-		t.Errorf("%d requests were made without headers", len(srv.requests()))
-	}
-	if err := helped(t, srv.URL, "/nowhere/helper").s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "command not found") {
-		t.Error(err)
-	}
+	assert.Equalf(t, len(srv.requests()), 0, "requests were made without headers")
+	assert.ErrorContains(t, helped(t, srv.URL, "/nowhere/helper").s.Connect(t.Context()), "command not found")
 }
 
 // Those who wait for a helper share its failure, which is the reason that a connection is not made.
@@ -208,9 +194,7 @@ func TestHelperFailsForAll(t *testing.T) {
 	path, runs := script(t, "sleep 600")
 	cfg := config.Server{Name: "s", Transport: config.HTTP, URL: newTicketed(t, "X-Ticket", "no").URL, HeadersHelper: []string{path}, ConnectTimeout: time.Minute}
 	opts := &auth.Options{}
-	if usual := auth.LimitHelper(opts, 2*time.Second); usual != 10*time.Second {
-		t.Errorf("a helper has %v", usual)
-	}
+	assert.Equalf(t, auth.LimitHelper(opts, 2*time.Second), 10*time.Second, "a helper")
 	_, s := sessiontest.Register(t, session.Options{Auth: opts}, cfg)
 	if err := s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "it did not end within 2s") || runs() != 1 {
 		t.Errorf("%d runs: %v", runs(), err)
@@ -222,16 +206,12 @@ func TestHelperForks(t *testing.T) {
 	srv := newTicketed(t, "X-Ticket", "mine")
 	path, _ := script(t, `sleep 600 & echo $! > "$(dirname "$0")/pid"; echo '{"X-Ticket":"mine"}'`)
 	start := time.Now()
-	if err := helped(t, srv.URL, path).s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, helped(t, srv.URL, path).s.Connect(t.Context()))
 	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(path), "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	proc := filepath.Join("/proc", strings.TrimSpace(string(b)), "stat")
 	for deadline := time.Now().Add(30 * time.Second); runtime.GOOS == "linux"; time.Sleep(5 * time.Millisecond) {
 		b, err := os.ReadFile(proc)

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // employee is a rig whose server takes the word of an identity provider on loopback, at which a person logs in.
@@ -35,9 +37,7 @@ func employee(t *testing.T, store auth.Store, k authtest.Knobs) (*rig, *authtest
 	})
 	t.Cleanup(func() { // before rig looks
 		for _, secret := range append(idp.Secrets(), "zqidpsecretzq") {
-			if strings.Contains(r.journal(), secret) {
-				t.Errorf("%s is in the journal", secret)
-			}
+			assert.NotContains(t, r.journal(), secret)
 		}
 	})
 	return r, idp
@@ -52,13 +52,9 @@ func TestLoginAtAnIdentityProvider(t *testing.T) {
 	store := auth.NewMemory()
 	r, idp := employee(t, store, authtest.Knobs{Metadata: offersOffline})
 	r.open()
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.call("echo"))
 	u, err := url.Parse(r.p.Shown()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if q := u.Query(); !strings.HasPrefix(u.String(), idp.URL+"/authorize?") || q.Get("scope") != "openid offline_access" || q.Get("nonce") == "" || q.Get("nonce") == q.Get("state") || q.Get("client_id") != "at-idp" || q.Has("resource") {
 		t.Errorf("shown %s", u)
 	}
@@ -73,9 +69,7 @@ func TestLoginAtAnIdentityProvider(t *testing.T) {
 	m := session.NewManager(session.Options{Auth: &auth.Options{Store: store}})
 	t.Cleanup(func() { _ = m.Close() })
 	again, err := m.Register(r.s.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := again.Connect(t.Context()); err != nil || len(idp.Calls("/authorize")) != 1 {
 		t.Errorf("another program asked again: %v", err)
 	}
@@ -125,9 +119,7 @@ func TestAWrongIDToken(t *testing.T) {
 
 func TestNoIDToken(t *testing.T) {
 	r, _ := employee(t, nil, authtest.Knobs{Token: func(doc map[string]any) { delete(doc, "id_token") }})
-	if err := r.login(); err == nil || !strings.Contains(err.Error(), "no id_token") {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorContains(t, r.login(), "no id_token")
 }
 
 // A login that a person refuses, or that comes back from another issuer, leaves nothing.
@@ -169,9 +161,7 @@ func TestIDTokensEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, idp := employee(t, auth.NewMemory(), c.knobs)
 			r.open()
-			if err := r.s.Disconnect(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.s.Disconnect())
 			r.Issuer.Expire()
 			c.before(r, idp)
 			if c.alone {
@@ -186,9 +176,7 @@ func TestIDTokensEnd(t *testing.T) {
 			if name == "ended at provider" && len(idp.Calls("/token")) != asked {
 				t.Error("what was refused is sent again")
 			}
-			if err := r.again(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.again(t.Context()))
 			if err := r.s.Connect(t.Context()); err != nil || len(idp.Calls("/authorize")) != 2 {
 				t.Errorf("after %d logins: %v", len(idp.Calls("/authorize")), err)
 			}
@@ -200,9 +188,7 @@ func TestIDTokensEnd(t *testing.T) {
 func TestARefreshedIDTokenOfAnother(t *testing.T) {
 	r, idp := employee(t, auth.NewMemory(), authtest.Knobs{})
 	r.open()
-	if err := r.s.Disconnect(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.s.Disconnect())
 	r.Issuer.Expire()
 	r.off.Store(int64(59*time.Minute + 45*time.Second))
 	idp.Set(func(k *authtest.Knobs) { k.Identity = func(c map[string]any) { c["sub"] = "eve" } })
@@ -224,12 +210,8 @@ func TestAnotherLoginAtAnIdentityProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	found[0].Client.ID = "another"
-	if err := store.Put(t.Context(), found[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, store.Put(t.Context(), found[0]))
+	require.NoError(t, r.call("echo"))
 	r.Issuer.Expire()
 	if err := r.call("echo"); failure.RemedyOf(err) != failure.LogIn {
 		t.Errorf("got %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A login is kept for the next program, and for no other server: not another path, not another scheme or host.
@@ -61,9 +62,7 @@ func TestRedirectThatIsTaken(t *testing.T) {
 		t.Fatalf("%d registrations, %v", len(r.Issuer.Calls("/register")), err)
 	}
 	r.p.Taken, r.p.Redirect = "http://127.0.0.1:7777/callback", "http://127.0.0.1:7778/callback"
-	if err := r.again(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.again(t.Context()))
 	if n := len(r.Issuer.Calls("/register")); n != 2 || !strings.Contains(r.p.Shown()[2], "7778") {
 		t.Errorf("%d registrations, then %s", n, r.p.Shown()[2])
 	}

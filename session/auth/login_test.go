@@ -15,14 +15,14 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
 func TestLoginStepByStep(t *testing.T) {
 	r := local(t, authtest.Knobs{JWT: true}).open()
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.call("echo"))
 	want := []struct {
 		name      string
 		paths     []string // of the exchanges in the journal
@@ -66,9 +66,7 @@ func TestLoginStepByStep(t *testing.T) {
 	if c := st.Claims; c == nil || c.Subject != "ada" || c.Issuer != r.Issuer.URL || !slices.Equal(c.Audience, []string{r.URL}) {
 		t.Errorf("claims are %+v", c)
 	}
-	if r.p.Open() != 0 {
-		t.Error("the browser is still expected")
-	}
+	assert.Equalf(t, r.p.Open(), 0, "the browser is still expected")
 }
 
 func TestLoginRequests(t *testing.T) {
@@ -78,9 +76,7 @@ func TestLoginRequests(t *testing.T) {
 		t.Errorf("registration is %v", reg)
 	}
 	u, err := url.Parse(r.p.Shown()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q, form := u.Query(), r.Issuer.Calls("/token")[0].Form
 	for name, want := range map[string]string{"resource": r.URL, "code_challenge_method": "S256", "response_type": "code", "scope": "mcp:read offline_access", "prompt": "consent"} {
 		if q.Get(name) != want {
@@ -168,12 +164,8 @@ func TestTwoLoginsAtOnce(t *testing.T) {
 		t.Errorf("the second login: %v", err)
 	}
 	close(on)
-	if err := <-first; err != nil {
-		t.Error(err)
-	}
-	if err := r.s.Connect(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-first)
+	assert.NoError(t, r.s.Connect(t.Context()))
 }
 
 // A browser that never comes back, or comes back with another login's answer, is waited for as long as its person wants.
@@ -216,9 +208,7 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 			// It can be tried again.
 			r.Issuer.Set(func(k *authtest.Knobs) { k.Back = nil })
 			r.p.Browse = nil
-			if err := r.again(t.Context()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, r.again(t.Context()))
 		})
 	}
 }
@@ -232,9 +222,7 @@ func TestLoginOfStaticHeader(t *testing.T) {
 	if err := r.again(t.Context()); failure.KindOf(err) != failure.Usage {
 		t.Errorf("login: %v", err)
 	}
-	if got := r.Calls("/mcp")[0].Header.Get("Authorization"); got != "Bearer of-the-config" {
-		t.Errorf("the header is %q", got)
-	}
+	assert.Equalf(t, r.Calls("/mcp")[0].Header.Get("Authorization"), "Bearer of-the-config", "the header")
 }
 
 // A WebSocket begins with a request by HTTP: that is what its login is for.
@@ -243,9 +231,7 @@ func TestLoginOfAWebSocket(t *testing.T) {
 	cfg := srv.Config()
 	cfg.URL, cfg.Transport = "ws"+strings.TrimPrefix(srv.URL, "http"), config.WS
 	a := auth.New(cfg, auth.Options{})
-	if err := a.Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}))
 	if calls := srv.Issuer.Calls("/authorize"); len(calls) != 1 || calls[0].Query.Get("resource") != srv.URL || !a.Status().LoggedIn {
 		t.Errorf("asked for %+v", calls)
 	}

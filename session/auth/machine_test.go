@@ -26,6 +26,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const (
@@ -44,9 +46,7 @@ func (r *rig) works() {
 	if err := r.s.Connect(r.t.Context()); err != nil {
 		r.t.Fatalf("%v\n%s", err, r.trace())
 	}
-	if err := r.call("echo"); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, r.call("echo"))
 	if len(r.p.Shown()) != 0 || len(r.Issuer.Calls("/authorize")) != 0 {
 		r.t.Error("a browser was sent")
 	}
@@ -65,28 +65,20 @@ func keys(t *testing.T) map[string]crypto.Signer {
 	all := map[string]crypto.Signer{}
 	for alg, curve := range map[string]elliptic.Curve{"ES256": elliptic.P256(), "ES384": elliptic.P384(), "ES512": elliptic.P521()} {
 		k, err := ecdsa.GenerateKey(curve, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		all[alg] = k
 	}
 	r, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, e, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all["RS256"], all["PS256"], all["EdDSA"] = r, r, e
 	return all
 }
 
 func pemOf(t *testing.T, kind string, der []byte, err error) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
@@ -101,9 +93,7 @@ func writings(t *testing.T, key crypto.Signer) map[string]string {
 		der, err := x509.MarshalECPrivateKey(k)
 		all["SEC1"] = pemOf(t, "EC PRIVATE KEY", der, err)
 		d, err := k.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		jwk["kty"], jwk["crv"], jwk["d"] = "EC", k.Params().Name, b64(d)
 	case *rsa.PrivateKey:
 		all["PKCS1"] = pemOf(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(k), nil)
@@ -112,9 +102,7 @@ func writings(t *testing.T, key crypto.Signer) map[string]string {
 		jwk["kty"], jwk["crv"], jwk["d"] = "OKP", "Ed25519", b64(k.Seed())
 	}
 	b, err := json.Marshal(jwk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all["JWK"] = string(b)
 	return all
 }
@@ -149,9 +137,7 @@ func TestPrivateKeyJWT(t *testing.T) {
 				if form == "PKCS8" {
 					o.PrivateKey, o.PrivateKeyFile, o.KeyID = "", filepath.Join(t.TempDir(), "key.pem"), "k7"
 					kid = "k7"
-					if err := os.WriteFile(o.PrivateKeyFile, []byte("\n"+written), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, os.WriteFile(o.PrivateKeyFile, []byte("\n"+written), 0o600))
 				}
 				r := program(t, authtest.Knobs{
 					Other: signedBy("https://login.example.com", alg, kid, key),
@@ -204,9 +190,7 @@ func TestPrivateKeysThatDoNotFit(t *testing.T) {
 			if !errors.As(err, &v) || v.By != auth.ByUser || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v", err)
 			}
-			if n := len(r.Issuer.Calls("/token")); n != 0 {
-				t.Errorf("%d token requests", n)
-			}
+			assert.Equalf(t, len(r.Issuer.Calls("/token")), 0, "token requests")
 		})
 	}
 }
@@ -259,17 +243,11 @@ func TestGrantAgain(t *testing.T) {
 	r := program(t, authtest.Knobs{Other: func(*http.Request) string { return "" }}, config.OAuth{Grant: config.GrantClient, ClientID: "a", ClientSecret: "zqsecretzq"})
 	r.works()
 	r.Issuer.Expire()
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(r.Issuer.Calls("/token")); n != 2 {
-		t.Errorf("%d token requests", n)
-	}
+	require.NoError(t, r.call("echo"))
+	assert.Equalf(t, len(r.Issuer.Calls("/token")), 2, "token requests")
 	r.off.Store(int64(time.Hour - 10*time.Second))
 	before, refused := len(r.Issuer.Calls("/token")), r.Refused()
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.call("echo"))
 	if n := len(r.Issuer.Calls("/token")) - before; n != 1 || r.Refused() != refused {
 		t.Errorf("%d token requests ahead of time, %d refusals", n, r.Refused()-refused)
 	}
@@ -301,9 +279,7 @@ func jwtOf(t *testing.T, typ string, claims map[string]any) string {
 	tok := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims(claims))
 	tok.Header["typ"] = typ
 	s, err := tok.SignedString([]byte("k"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -342,9 +318,7 @@ func TestWorkloadIdentity(t *testing.T) {
 			if v := (*auth.Violation)(nil); !errors.As(err, &v) || v.By != auth.ByUser || !strings.Contains(err.Error(), c.says) || len(r.Issuer.Calls("/token")) != 0 {
 				t.Errorf("after %d token requests: %v", len(r.Issuer.Calls("/token")), err)
 			}
-			if strings.Contains(err.Error()+r.journal(), c.assertion) {
-				t.Error("the assertion is shown")
-			}
+			assert.NotContains(t, err.Error()+r.journal(), c.assertion)
 		})
 	}
 }
@@ -354,9 +328,7 @@ func TestARefusedWorkloadGivesUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(serial int) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(jwtOf(t, "JWT", map[string]any{"aud": "https://login.example.com", "jti": serial})+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(jwtOf(t, "JWT", map[string]any{"aud": "https://login.example.com", "jti": serial})+"\n"), 0o600))
 	}
 	for _, code := range []string{"invalid_grant", "invalid_scope", "unauthorized_client"} {
 		t.Run(code, func(t *testing.T) {
@@ -369,9 +341,7 @@ func TestARefusedWorkloadGivesUp(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 			}
-			if n := len(r.Issuer.Calls("/token")); n != 1 {
-				t.Errorf("%d token requests", n)
-			}
+			assert.Equalf(t, len(r.Issuer.Calls("/token")), 1, "token requests")
 			if err := r.s.Authorizer().Refresh(t.Context()); err == nil || len(r.Issuer.Calls("/token")) != 2 {
 				t.Errorf("asked by a person: %v after %d requests", err, len(r.Issuer.Calls("/token")))
 			}
@@ -446,17 +416,13 @@ func TestEnterpriseManaged(t *testing.T) {
 				"grant_type": exchangeGrant, "requested_token_type": "urn:ietf:params:oauth:token-type:id-jag", "subject_token": idToken,
 				"subject_token_type": "urn:ietf:params:oauth:token-type:id_token", "audience": "https://login.example.com", "resource": srv.URL, "scope": "mcp:read",
 			} {
-				if got := calls[0].Form.Get(name); got != want {
-					t.Errorf("%s is %q", name, got)
-				}
+				assert.Equalf(t, calls[0].Form.Get(name), want, "%s", name)
 			}
 			if u, _ := calls[0].Form.Get("client_id"), calls[0].Header.Get("Authorization"); u != "at-idp" && o.IDPClientSecret == "" {
 				t.Errorf("the client is %q", u)
 			}
 			for _, secret := range []string{idToken, jag, "zqsecretzq", "zqidpsecretzq"} {
-				if strings.Contains(r.journal()+r.trace(), secret) {
-					t.Errorf("%s is in the journal", secret)
-				}
+				assert.NotContains(t, r.journal()+r.trace(), secret)
 			}
 			if s := r.step(auth.StepExchange); s.State != auth.Done || len(s.Exchanges) == 0 {
 				t.Errorf("step %+v", s)
@@ -515,16 +481,10 @@ func TestForgetWithoutTheKey(t *testing.T) {
 		Client: auth.Client{ID: "ours", Method: "private_key_jwt", Origin: auth.Configured}, Token: auth.Token{Access: "zqaccesszq", Refresh: "zqrefreshzq", Type: "Bearer"},
 		TokenURL: srv.Issuer.URL + "/token", RevokeURL: srv.Issuer.URL + "/revoke",
 	}
-	if err := store.Put(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, store.Put(t.Context(), c))
 	a := auth.New(srv.Config(), auth.Options{Store: store, HTTP: srv.HTTP})
-	if err := a.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "private key") {
-		t.Errorf("refreshed: %v", err)
-	}
-	if err := a.Forget(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, a.Refresh(t.Context()), "private key")
+	assert.NoError(t, a.Forget(t.Context()))
 	steps := a.Status().Flow.Steps()
 	if len(steps) != 1 || steps[0].State != auth.Failed || !strings.Contains(steps[0].Err.Error(), "private key") {
 		t.Errorf("steps %+v", steps)

@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // many is how many calls meet a token that is not good any more.
@@ -53,9 +55,7 @@ func TestManyCallsRefreshOnce(t *testing.T) {
 			var off atomic.Int64
 			start := time.Now() // the clock stands still, however long the calls take
 			r := at(t, authtest.Memory(t, authtest.Knobs{}), auth.Options{Now: func() time.Time { return start.Add(time.Duration(off.Load())) }}, nil).open()
-			if err := r.call("echo"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.call("echo"))
 			before, refused := len(r.Issuer.Calls("/token")), r.Refused()
 			if c.ahead {
 				off.Store(int64(time.Hour - 10*time.Second))
@@ -94,11 +94,7 @@ func TestManyCallsRefreshOnce(t *testing.T) {
 func TestShortTokensAreUsed(t *testing.T) {
 	r := public(t, authtest.Knobs{Life: 20 * time.Second}).open()
 	for range 10 {
-		if err := r.call("echo"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.call("echo"))
 	}
-	if n := len(r.Issuer.Calls("/token")); n != 1 {
-		t.Errorf("%d token requests for a login and ten calls", n)
-	}
+	assert.Equalf(t, len(r.Issuer.Calls("/token")), 1, "token requests for a login and ten calls")
 }

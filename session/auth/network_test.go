@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/nettest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 	"golang.org/x/net/dns/dnsmessage"
@@ -40,9 +41,7 @@ func networked(t *testing.T, k authtest.Knobs) *session.Session {
 // listener counts who connects.
 func listener(t *testing.T, serve func(net.Conn)) (port int, connected *atomic.Int64) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	connected, done := &atomic.Int64{}, make(chan struct{})
 	go func() {
 		defer close(done)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestRegistrationRequest(t *testing.T) {
@@ -67,9 +69,7 @@ func TestRegistrationAnswer(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			call := r.Issuer.Calls("/token")[0]
 			method := "none"
 			if call.Header.Get("Authorization") != "" {
@@ -98,9 +98,7 @@ func TestRegistrationAgain(t *testing.T) {
 	r.Issuer.Set(func(k *authtest.Knobs) {
 		k.Registration = func(doc map[string]any) { doc["client_secret_expires_at"] = time.Now().Add(-time.Minute).Unix() }
 	})
-	if err := r.s.Authorizer().Forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.s.Authorizer().Forget(t.Context()))
 	login(2)
 	login(3)
 	other := r.Beside("other.example.com", authtest.Knobs{})
@@ -120,9 +118,7 @@ const documentURL = "https://hud.example.com/client-metadata.json"
 func TestClientMetadata(t *testing.T) {
 	r := at(t, authtest.Memory(t, authtest.Knobs{Metadata: func(doc map[string]any) { doc["client_id_metadata_document_supported"] = true }}), auth.Options{Document: documentURL}, nil).open()
 	b, err := auth.ClientMetadata(documentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var doc struct {
 		ID        string   `json:"client_id"`
 		Name      string   `json:"client_name"`
@@ -132,9 +128,7 @@ func TestClientMetadata(t *testing.T) {
 		Method    string   `json:"token_endpoint_auth_method"`
 		Kind      string   `json:"application_type"`
 	}
-	if err := json.Unmarshal(b, &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &doc))
 	asked, token := r.Issuer.Calls("/authorize")[0].Query, r.Issuer.Calls("/token")[0]
 	if asked.Get("client_id") != doc.ID || doc.ID != documentURL || doc.Name == "" || doc.Kind != "native" || strings.Contains(string(b), "client_secret") {
 		t.Errorf("%s, and asked as %s", b, asked.Get("client_id"))
@@ -148,9 +142,7 @@ func TestClientMetadata(t *testing.T) {
 	if to := asked.Get("redirect_uri"); to != "http://127.0.0.1:7777/callback" || !slices.Contains(doc.Redirects, strings.Replace(to, ":7777", "", 1)) {
 		t.Errorf("redirect %s, and the document has %v", to, doc.Redirects)
 	}
-	if len(r.Issuer.Calls("/register")) != 0 {
-		t.Error("registered besides")
-	}
+	assert.Equalf(t, len(r.Issuer.Calls("/register")), 0, "registered besides")
 }
 
 // A redirect that the document does not have needs a registration.
@@ -183,9 +175,7 @@ func TestRegisteredWithoutScopes(t *testing.T) {
 			_, _ = io.WriteString(w, `{"client_id":"plain","token_endpoint_auth_method":"none"}`)
 		}}
 	})
-	if err := r.open().call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.open().call("echo"))
 	if n := len(r.Issuer.Calls("/register")); n != 2 {
 		t.Errorf("asked %d times for a registration", n)
 	}

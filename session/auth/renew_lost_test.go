@@ -12,6 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A program that is killed while its refresh token is exchanged never gets the new one. The old one is kept until then, and the next program tries
@@ -33,9 +35,7 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 			srv.Issuer.Expire() // not before: something that asks meanwhile would get new ones
 			file := filepath.Join(dir, "credentials.json")
 			kept, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := killed.call("echo"); err == nil {
 				t.Fatal("it has an answer")
 			}
@@ -45,9 +45,7 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 			srv.Issuer.Set(func(k *authtest.Knobs) { k.Token, k.Serve = nil, nil })
 			next, before := program(), killed.refreshes()
 			err = next.s.Connect(t.Context())
-			if n := killed.refreshes() - before; n != 1 {
-				t.Errorf("%d exchanges were tried", n)
-			}
+			assert.Equalf(t, killed.refreshes()-before, 1, "exchanges were tried")
 			if !exchanged {
 				if err != nil || len(next.p.Shown()) != 0 {
 					t.Errorf("after %d logins: %v", len(next.p.Shown()), err)
@@ -59,15 +57,9 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 				t.Errorf("it says %v", err)
 			}
 			next.keep(err)
-			if err := next.again(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := next.s.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := next.call("echo"); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, next.again(t.Context()))
+			require.NoError(t, next.s.Connect(t.Context()))
+			assert.NoError(t, next.call("echo"))
 		})
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // refreshes is how many refreshes there were.
@@ -91,15 +93,9 @@ func TestRefreshRefused(t *testing.T) {
 			t.Errorf("got %+v", e)
 		}
 	}
-	if r.refreshes() != 1 {
-		t.Errorf("%d refreshes", r.refreshes())
-	}
-	if err := r.again(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.call("echo"); err != nil {
-		t.Error(err)
-	}
+	assert.Equalf(t, r.refreshes(), 1, "refreshes")
+	require.NoError(t, r.again(t.Context()))
+	assert.NoError(t, r.call("echo"))
 }
 
 // Those who wait for one refresh share its failure as well.
@@ -129,9 +125,7 @@ func TestOneFailedRefreshForAll(t *testing.T) {
 				t.Errorf("a call ended with %v", err)
 			}
 		}
-		if n := r.refreshes(); n != 1 {
-			t.Errorf("%d refreshes", n)
-		}
+		assert.Equalf(t, r.refreshes(), 1, "refreshes")
 	})
 }
 
@@ -149,9 +143,7 @@ func TestRefreshAhead(t *testing.T) {
 			k.Serve = map[string]http.HandlerFunc{"/token": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
 		})
 		for range 10 {
-			if err := r.call("echo"); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, r.call("echo"))
 		}
 		if r.refreshes() != 2 || r.Refused() != refused {
 			t.Errorf("%d refreshes, %d refusals", r.refreshes(), r.Refused()-refused)
@@ -192,9 +184,7 @@ func twins(t *testing.T) (a, b *rig) {
 // A login in one program is found by another one that was refused before.
 func TestLoginOfAnotherProgram(t *testing.T) {
 	a, b := twins(t)
-	if err := b.s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.s.Connect(t.Context()))
 	b.goesOn()
 	if len(b.p.Shown()) != 0 || a.refreshes() != 0 {
 		t.Errorf("%d pages, %d refreshes", len(b.p.Shown()), a.refreshes())
@@ -204,9 +194,7 @@ func TestLoginOfAnotherProgram(t *testing.T) {
 // Two programs do not use one refresh token twice: the second one takes what the first one got.
 func TestTwoProgramsRefreshOnce(t *testing.T) {
 	a, b := twins(t)
-	if err := b.s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.s.Connect(t.Context()))
 	for range 3 {
 		a.Issuer.Expire()
 		before, ends := a.refreshes(), make(chan error, 2)
@@ -217,13 +205,9 @@ func TestTwoProgramsRefreshOnce(t *testing.T) {
 			}()
 		}
 		for range 2 {
-			if err := <-ends; err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, <-ends)
 		}
-		if n := a.refreshes() - before; n != 1 {
-			t.Errorf("%d refreshes", n)
-		}
+		assert.Equalf(t, a.refreshes()-before, 1, "refreshes")
 	}
 }
 
@@ -235,9 +219,7 @@ func TestRefreshByAPerson(t *testing.T) {
 	}
 	r.open()
 	old := r.s.Authorizer().Status().Obtained
-	if err := r.s.Authorizer().Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.s.Authorizer().Refresh(t.Context()))
 	if s := r.last(); s.Name != auth.StepRefresh || s.State != auth.Done || len(s.Exchanges) != 1 || s.Section == "" || !r.s.Authorizer().Status().Obtained.After(old) {
 		t.Errorf("step %+v", s)
 	}
@@ -250,17 +232,13 @@ func TestRefreshByAPerson(t *testing.T) {
 	}
 	r.goesOn() // the token itself is still good
 	err = r.s.Authorizer().Refresh(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "no refresh token") {
-		t.Errorf("without a refresh token: %v", err)
-	}
+	assert.ErrorContains(t, err, "no refresh token")
 }
 
 // goesOn calls a tool after a login.
 func (r *rig) goesOn() {
 	r.t.Helper()
-	if err := r.call("echo"); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, r.call("echo"))
 }
 
 func TestForgetRevokes(t *testing.T) {
@@ -276,9 +254,7 @@ func TestForgetRevokes(t *testing.T) {
 			var k authtest.Knobs
 			turn(&k)
 			r := at(t, authtest.Memory(t, k), auth.Options{Store: store}, nil).open()
-			if err := r.s.Authorizer().Forget(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.s.Authorizer().Forget(t.Context()))
 			if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 || r.s.Authorizer().Status().LoggedIn {
 				t.Errorf("still there: %+v, %v", found, err)
 			}
@@ -319,9 +295,7 @@ func TestForgottenElsewhere(t *testing.T) {
 			r := at(t, authtest.Memory(t, authtest.Knobs{}), auth.Options{Store: store}, nil).open()
 			r.goesOn()
 			before := len(r.Issuer.Calls("/token"))
-			if err := auth.New(r.Config(), auth.Options{Store: store, HTTP: r.HTTP}).Forget(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, auth.New(r.Config(), auth.Options{Store: store, HTTP: r.HTTP}).Forget(t.Context()))
 			end(r)
 			err := r.call("echo")
 			e := (*failure.Error)(nil)
@@ -331,9 +305,7 @@ func TestForgottenElsewhere(t *testing.T) {
 			if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 || len(r.Issuer.Calls("/token")) != before || r.s.Authorizer().Status().LoggedIn {
 				t.Errorf("kept %+v after %d token requests: %v", found, len(r.Issuer.Calls("/token")), err)
 			}
-			if err := r.again(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, r.again(t.Context()))
 			r.off.Store(0)
 			r.goesOn()
 		})
@@ -389,9 +361,7 @@ func TestForgottenRegistration(t *testing.T) {
 	r.goesOn()
 	r.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = map[string]string{"/token": "invalid_client"} })
 	r.Issuer.Expire()
-	if err := r.call("echo"); err == nil || !strings.Contains(err.Error(), "invalid_client") {
-		t.Errorf("got %v", err)
-	}
+	assert.ErrorContains(t, r.call("echo"), "invalid_client")
 	r.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
 	if err := r.again(t.Context()); err != nil || len(r.Issuer.Calls("/register")) != 3 {
 		t.Errorf("registered %d times: %v", len(r.Issuer.Calls("/register")), err)
@@ -422,15 +392,11 @@ func TestAProgramDoesNotUseAPersonsLogin(t *testing.T) {
 	srv := authtest.Memory(t, authtest.Knobs{Other: func(*http.Request) string { return "" }})
 	at(t, srv, auth.Options{Store: store}, nil).open()
 	before, err := store.Find(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := at(t, srv, auth.Options{Store: store}, func(s *config.Server) {
 		s.OAuth = &config.OAuth{Grant: config.GrantClient, ClientID: "a", ClientSecret: "zqsecretzq"}
 	})
-	if err := r.s.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.s.Connect(t.Context()))
 	after, err := store.Find(t.Context(), "")
 	if err != nil || len(after) != 1 || after[0].Token.Access != before[0].Token.Access || r.s.Authorizer().Status().ClientID != "a" {
 		t.Errorf("kept %d logins: %v", len(after), err)
@@ -442,18 +408,12 @@ func TestRefreshOfATokenThatBroughtNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := public(t, authtest.Knobs{Life: 24 * time.Hour})
 		a := r.s.Authorizer()
-		if err := a.Login(t.Context(), r.p, auth.LoginOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, a.Login(t.Context(), r.p, auth.LoginOptions{}))
 		answered := func(status int) (again bool, err error) {
 			t.Helper()
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.Authorize(req); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, a.Authorize(req))
 			return a.Answered(req, &http.Response{StatusCode: status, Header: http.Header{}})
 		}
 		if again, err := answered(http.StatusNotFound); again || err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestResource(t *testing.T) {
@@ -16,11 +18,7 @@ func TestResource(t *testing.T) {
 		"wss://host.example:443/mcp?a=b":   "https://host.example/mcp?a=b",
 	} {
 		u, err := url.Parse(given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := auth.Resource(u); got != want {
-			t.Errorf("%s is %s, want %s", given, got, want)
-		}
+		require.NoError(t, err)
+		assert.Equalf(t, auth.Resource(u), want, "%s", given)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/test/sessiontest"
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
@@ -91,12 +93,8 @@ func (r *rig) again(ctx context.Context) error {
 // open logs in and connects.
 func (r *rig) open() *rig {
 	r.t.Helper()
-	if err := r.login(); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := r.s.Connect(r.t.Context()); err != nil {
-		r.t.Fatal(err)
-	}
+	require.NoError(r.t, r.login())
+	require.NoError(r.t, r.s.Connect(r.t.Context()))
 	return r
 }
 
@@ -149,9 +147,7 @@ func (r *rig) journal() string {
 			continue
 		}
 		body, err := r.m.Journal().Body(e.Seq)
-		if err != nil {
-			r.t.Error(err)
-		}
+		assert.NoError(r.t, err)
 		b.Write(body)
 		b.WriteByte('\n')
 	}

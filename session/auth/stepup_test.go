@@ -12,15 +12,15 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // asked are the scopes of an authorization request.
 func asked(t *testing.T, shown string) []string {
 	t.Helper()
 	u, err := url.Parse(shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.Fields(u.Query().Get("scope"))
 }
 
@@ -36,23 +36,15 @@ func wants(t *testing.T, err error, scope string) {
 func TestStepUpKeepsWhatWasGranted(t *testing.T) {
 	r := public(t, authtest.Knobs{Scopes: map[string]string{"echo": "mcp:write", "add": "mcp:admin mcp:read"}}).open()
 	wants(t, r.call("echo"), "mcp:write")
-	if err := r.again(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.call("echo"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.again(t.Context()))
+	require.NoError(t, r.call("echo"))
 	if s := r.last(); s.Name != auth.StepRetry || s.State != auth.Done {
 		t.Errorf("the last step is %+v", s)
 	}
 	wants(t, r.call("add"), "mcp:admin")
-	if err := r.again(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.again(t.Context()))
 	for _, tool := range []string{"add", "echo"} {
-		if err := r.call(tool); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.call(tool))
 	}
 	for i, want := range [][]string{{"mcp:read"}, {"mcp:read", "mcp:write"}, {"mcp:read", "mcp:write", "mcp:admin"}} {
 		if got := asked(t, r.p.Shown()[i]); !slices.Equal(got, want) {
@@ -73,20 +65,14 @@ func TestStepUpWithoutEnd(t *testing.T) {
 		t.Errorf("before the step-up: %v", err)
 	}
 	for range 2 {
-		if err := r.again(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.again(t.Context()))
 		wants(t, r.call("echo"), "mcp:write, which the login has")
 		if s := r.last(); s.Name != auth.StepRetry || s.State != auth.Failed || s.Err == nil {
 			t.Errorf("the last step is %+v", s)
 		}
 	}
-	if n := r.Refused() - refused; n != 3 {
-		t.Errorf("%d refused requests for 3 calls", n)
-	}
-	if n := len(r.Issuer.Calls("/token")); n != 3 {
-		t.Errorf("%d token requests for 3 logins: a refresh has no more scopes", n)
-	}
+	assert.Equalf(t, r.Refused()-refused, 3, "refused requests for 3 calls")
+	assert.Equalf(t, len(r.Issuer.Calls("/token")), 3, "token requests for 3 logins: a refresh has no more scopes")
 }
 
 // A server that changes its authorization server shows the new one nothing of the old one: no client_id, secret or token.
@@ -99,12 +85,8 @@ func TestMigrationStartsAnew(t *testing.T) {
 		t.Fatalf("the call ended with %v", err)
 	}
 	before, old := len(r.first.Calls("")), r.s.Authorizer().Status().ClientID
-	if err := r.again(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.call("echo"); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, r.again(t.Context()))
+	assert.NoError(t, r.call("echo"))
 	if n := len(r.first.Calls("")); n != before {
 		t.Errorf("the old issuer got %v", r.first.Calls("")[before:])
 	}
@@ -119,9 +101,7 @@ func TestMigrationStartsAnew(t *testing.T) {
 			}
 		}
 	}
-	if st := r.s.Authorizer().Status(); st.Issuer != second.URL {
-		t.Errorf("the issuer is %s", st.Issuer)
-	}
+	assert.Equalf(t, r.s.Authorizer().Status().Issuer, second.URL, "the issuer")
 	second.Expire()
 	if err := r.call("echo"); err != nil || len(second.Calls("/token")) != 2 {
 		t.Errorf("refreshed with %v", err)
@@ -138,23 +118,15 @@ func TestMigrationKeepsConfiguredClient(t *testing.T) {
 	second := r.Beside("login.example.org", authtest.Knobs{})
 	r.Move(second)
 	wants(t, r.call("echo"), "")
-	if err := r.again(t.Context()); err == nil || !strings.Contains(err.Error(), "belongs to https://login.example.com") {
-		t.Errorf("the login ended with %v", err)
-	}
+	assert.ErrorContains(t, r.again(t.Context()), "belongs to https://login.example.com")
 	if len(r.p.Shown()) != 1 || len(second.Calls("/token")) != 0 || r.last().Broken == nil {
 		t.Errorf("%d pages shown, last step %+v", len(r.p.Shown()), r.last())
 	}
 	// Who means it forgets the login.
 	second.Client("ours", "zqconfiguredzq", "client_secret_basic")
-	if err := r.s.Authorizer().Forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.again(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if strings.Contains(r.journal(), "zqconfiguredzq") {
-		t.Error("the secret of the configuration is in the journal")
-	}
+	require.NoError(t, r.s.Authorizer().Forget(t.Context()))
+	assert.NoError(t, r.again(t.Context()))
+	assert.NotContains(t, r.journal(), "zqconfiguredzq")
 }
 
 // A wrong clock is said where a login fails, and does no harm where it works.
@@ -171,24 +143,16 @@ func TestWrongClock(t *testing.T) {
 			t.Errorf("off by %s: %v", off, err)
 		}
 		r.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
-		if err := r.again(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.s.Connect(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if n := len(r.Issuer.Calls("/token")); n != 2 {
-			t.Errorf("off by %s: %d token requests", off, n)
-		}
+		require.NoError(t, r.again(t.Context()))
+		assert.NoError(t, r.s.Connect(t.Context()))
+		assert.Equalf(t, len(r.Issuer.Calls("/token")), 2, "off by %s: token requests", off)
 	}
 }
 
 // A token that the server never takes is not one that it does not take any more.
 func TestNewTokenIsRefused(t *testing.T) {
 	r := public(t, authtest.Knobs{Unauthorized: true})
-	if err := r.login(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.login())
 	err := r.s.Connect(t.Context())
 	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Message != "the server does not take the new token" || !strings.Contains(e.Next, "report it") || strings.Contains(e.Detail, "clock") {
 		t.Errorf("connected with %v", err)
@@ -197,15 +161,11 @@ func TestNewTokenIsRefused(t *testing.T) {
 		t.Errorf("%d token requests, the last step is %+v", len(r.Issuer.Calls("/token")), s)
 	}
 	r.off.Store(int64(time.Hour)) // which a proof of DPoP does not survive
-	if err := r.s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock here is off by 1h") {
-		t.Errorf("with a wrong clock: %v", err)
-	}
+	assert.ErrorContains(t, r.s.Connect(t.Context()), "the clock here is off by 1h")
 }
 
 // The clock here may be the wrong one.
 func TestWrongClockHere(t *testing.T) {
 	r := at(t, authtest.Memory(t, authtest.Knobs{Refuse: map[string]string{"/token": "invalid_grant"}}), auth.Options{Now: func() time.Time { return time.Now().Add(-time.Hour) }}, nil)
-	if err := r.login(); err == nil || !strings.Contains(err.Error(), "the clock here is off by 1h") {
-		t.Errorf("the login ended with %v", err)
-	}
+	assert.ErrorContains(t, r.login(), "the clock here is off by 1h")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/authtest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // brittle is a store that cannot be read.
@@ -38,9 +39,7 @@ func TestUnreadableStore(t *testing.T) {
 	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Remedy != failure.LogIn || !strings.Contains(e.Detail, "the credentials cannot be read: the file is damaged") {
 		t.Errorf("%+v", err)
 	}
-	if err := r.again(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.again(t.Context()))
 	if err := r.s.Connect(t.Context()); err != nil {
 		t.Errorf("after the login: %v", err)
 	}
@@ -60,9 +59,7 @@ func TestLockedLogin(t *testing.T) {
 	if n := len(srv.Calls("/mcp")); n > 0 {
 		t.Errorf("%d requests went without the login", n)
 	}
-	if err := r.again(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.again(t.Context()))
 	if err := r.s.Connect(t.Context()); err != nil {
 		t.Errorf("after the login: %v", err)
 	}

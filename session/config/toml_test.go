@@ -3,6 +3,9 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // TOML is read through the same nodes as the other formats, with positions.
@@ -22,13 +25,9 @@ n = 0x1f
 [[list]]
 n = 2026-11-23
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const want = `{"model":"o","mcp_servers":{"a":{"command":"npx","args":["-y","two\nlines","raw\\"],"env":{"A":"1","B":{"c":2,"d":[[],[3,4]]}},"tools":{"x":{"y":true}}}},"list":[{"n":"0x1f"},{"n":"2026-11-23"}]}`
-	if got := string(tree.Root.JSON()); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, string(tree.Root.JSON()), want)
 	servers, _ := tree.Root.Get("mcp_servers")
 	a, _ := servers.Get("a")
 	command, _ := a.Get("command")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -17,13 +18,7 @@ func TestDriftThatIsOutOfDate(t *testing.T) {
 		v.done(&tui.Ctx{}, tui.OpDone{Value: out})
 		return len(v.servers["scribe"].changes)
 	}
-	if n := take("scribe", "before"); n != 0 {
-		t.Errorf("%d changes of a comparison that is out of date are shown", n)
-	}
-	if n := take("other", "now"); n != 0 {
-		t.Errorf("%d changes of another server are shown", n)
-	}
-	if n := take("scribe", "now"); n != 1 {
-		t.Errorf("%d changes of the comparison that was waited for, want 1", n)
-	}
+	assert.Equalf(t, take("scribe", "before"), 0, "changes of a comparison that is out of date are shown")
+	assert.Equalf(t, take("other", "now"), 0, "changes of another server are shown")
+	assert.Equalf(t, take("scribe", "now"), 1, "changes of the comparison that was waited for")
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -19,9 +21,7 @@ import (
 // was sent, and secrets are masked.
 func TestCurlSendsTheSameAgain(t *testing.T) {
 	agent, err := agentsrv.New(agentsrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer agent.Close(context.Background())
 	web := httptest.NewServer(agent.Handler())
 	defer web.Close()
@@ -32,20 +32,12 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 			Name: "web", URL: web.URL + "/mcp?key=sesame", Transport: config.HTTP, Protocol: version,
 			Headers: map[string]string{"Authorization": "Bearer sesame", "X-Team": "it's us"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Connect(t.Context(), "web"); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, m.Connect(t.Context(), "web"))
 		r, err := s.CallTool(t.Context(), "echo", []byte(`{"message":"it's $HOME\n\\"}`), session.CallOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sent, err := m.Journal().Body(r.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		carrier, ok := m.Journal().Get(r.Request)
 		if ok {
 			carrier, ok = alongside(m.Journal(), carrier, 1, func(e journal.Entry) bool { return e.Kind == journal.HTTP })
@@ -59,12 +51,9 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 				t.Fatalf("entry %d has no curl command", seq)
 			}
 			cmd, err := text()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(cmd, "sesame") || !strings.Contains(cmd, `-H 'Authorization: Bearer '"$TOKEN"`) {
-				t.Errorf("the secret is no variable:\n%s", cmd)
-			}
+			require.NoError(t, err)
+			assert.Contains(t, cmd, `-H 'Authorization: Bearer '"$TOKEN"`)
+			assert.NotContains(t, cmd, "sesame")
 			url, h, body := readCurl(t, "TOKEN='open it'; "+cmd)
 			if got := h.Get("Authorization"); got != "Bearer open it" {
 				t.Errorf("with a token it sends %q", got)
@@ -73,9 +62,7 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 				t.Errorf("another request: %v %s\nwant the body %s", h, body, sent)
 			}
 			req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if id := s.Status().SessionID; id != "" { // masked like every secret: whoever runs the command fills it in
 				if got := h.Get("Mcp-Session-Id"); got == "" || got == id {
 					t.Errorf("Mcp-Session-Id %q; want it there and masked", got)
@@ -84,9 +71,7 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 			}
 			req.Header = h
 			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if !strings.Contains(string(got), `it's $HOME\n\\`) {

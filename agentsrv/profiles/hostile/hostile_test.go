@@ -11,6 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/fault"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	corpus "github.com/mcphud/mcphud/testdata/hostile"
 )
 
@@ -37,13 +39,11 @@ func TestPayloadsAreTheCorpus(t *testing.T) {
 // names are the tools of a list, by what can be read of it.
 func names(t *testing.T, list []byte) (out []string, next string) {
 	t.Helper()
-	if err := jsonrpc.Elements(jsonrpc.Get(list, "tools"), func(tool []byte) bool {
+	require.NoError(t, jsonrpc.Elements(jsonrpc.Get(list, "tools"), func(tool []byte) bool {
 		name := jsonrpc.GetString(tool, "name")
 		out = append(out, name)
 		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	next = jsonrpc.GetString(list, "nextCursor")
 	return out, next
 }
@@ -164,9 +164,7 @@ func TestListModes(t *testing.T) {
 				t.Errorf("%s: %.300q", m.name, all)
 			}
 		case "long_names":
-			if len(all[0]) != 1<<20 {
-				t.Errorf("%s: %d bytes", m.name, len(all[0]))
-			}
+			assert.Equalf(t, len(all[0]), 1<<20, "%s: bytes", m.name)
 		case "schemas":
 			if !slices.Contains(all, "ref_loop") || !slices.Contains(all, "deep") {
 				t.Errorf("%s: %q", m.name, all)

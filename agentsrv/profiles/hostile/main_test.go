@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -57,9 +58,7 @@ func newAgent(t *testing.T, o Options) *agent {
 func (a *agent) post(accept, method, params string) (*http.Response, string, error) {
 	a.t.Helper()
 	req, err := http.NewRequest(http.MethodPost, a.url, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"`+method+`","params":`+params+`}`))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
 	res, err := a.hc.Do(req)

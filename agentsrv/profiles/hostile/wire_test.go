@@ -7,27 +7,23 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // modern calls a tool as a client of 2026-07-28 does.
 func (a *agent) modern(tool, params string) string {
 	a.t.Helper()
 	req, err := http.NewRequest(http.MethodPost, a.url, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":`+params+`}`))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	for k, v := range map[string]string{"Content-Type": plain, "Accept": streamed, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool} {
 		req.Header.Set(k, v)
 	}
 	res, err := a.hc.Do(req)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	require.NoError(a.t, err)
 	return string(raw)
 }
 
@@ -71,9 +67,7 @@ func TestBrokenToolsOverHTTP(t *testing.T) {
 		}
 		a.works(m.name)
 	}
-	if exits != 1 {
-		t.Errorf("%d exits", exits)
-	}
+	assert.Equalf(t, exits, 1, "exits")
 }
 
 func TestBrokenToolsOfHTTP(t *testing.T) {
@@ -113,9 +107,7 @@ func TestSilenceEndsWithTheClient(t *testing.T) {
 	for _, name := range []string{"never", "http_silent_stream", "http_never_flushed"} {
 		a := newAgent(t, Options{})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+name+`"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", plain)
 		req.Header.Set("Accept", streamed)
 		done := make(chan struct{})
@@ -143,9 +135,7 @@ func TestBrokenToolsOverStdio(t *testing.T) {
 		ask(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"` + tool + `","arguments":{"ms":1,"bytes":2000000,"code":9}}}`)
 	}
 	call("answer_other_id")
-	if l := next(); !strings.Contains(l, `"somebody else's"`) {
-		t.Error(l)
-	}
+	assert.Contains(t, next(), `"somebody else's"`)
 	call("answer_twice")
 	if a, b := next(), next(); !strings.Contains(a, "once") || !strings.Contains(b, "twice") {
 		t.Error(a, b)
@@ -162,19 +152,13 @@ func TestBrokenToolsOverStdio(t *testing.T) {
 		t.Errorf("%d bytes", len(l))
 	}
 	call("http_redirect")
-	if l := next(); !strings.Contains(l, "over HTTP only") {
-		t.Error(l)
-	}
+	assert.Contains(t, next(), "over HTTP only")
 	call("never")
 	// Every other call reaches the agent, also a line that is longer than what is looked at.
 	ask(`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"cursor_position_query"}}`)
-	if l := next(); !strings.Contains(l, `"id":"b"`) || !strings.Contains(l, `\u001b[6n`) {
-		t.Error(l)
-	}
+	assert.Contains(t, next(), `"id":"b"`, `\u001b[6n`)
 	ask(strings.Repeat("x", maxLine*2+5))
-	if l := next(); !strings.Contains(l, `"too_large"`) {
-		t.Error(l)
-	}
+	assert.Contains(t, next(), `"too_large"`)
 	call("exit")
 	if code := <-exited; code != 9 {
 		t.Errorf("exit code %d", code)

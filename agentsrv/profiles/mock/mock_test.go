@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -48,9 +49,8 @@ func TestAnswersAsRecorded(t *testing.T) {
 	eras(t, func(t *testing.T, _ string, dial func(Options, string, string) *client, same bool) {
 		c := dial(fast, calls, "{}")
 		list := c.result("tools/list", "")
-		if !strings.Contains(list, `"tools":[{"name":"echo","inputSchema":{"type":"object"},"x":1.0},{"name":"sum",`) || strings.Contains(list, "nextCursor") {
-			t.Errorf("%s", list)
-		}
+		assert.Contains(t, list, `"tools":[{"name":"echo","inputSchema":{"type":"object"},"x":1.0},{"name":"sum",`)
+		assert.NotContains(t, list, "nextCursor")
 		if strings.Contains(list, `"resultType":"complete"`) != (c.modern && !same) {
 			t.Errorf("%s", list)
 		}
@@ -59,9 +59,7 @@ func TestAnswersAsRecorded(t *testing.T) {
 				t.Errorf("call %d: %s, want %s", i, got, want)
 			}
 		}
-		if got := c.result("tools/call", `"arguments":{ "deep":{"a":[1,2]}, "message":"bye" },"name":"echo"`); !strings.Contains(got, `"isError":true`) {
-			t.Errorf("%s", got)
-		}
+		assert.Contains(t, c.result("tools/call", `"arguments":{ "deep":{"a":[1,2]}, "message":"bye" },"name":"echo"`), `"isError":true`)
 		if e := c.fails("tools/call", `"name":"echo","arguments":{"message":"bad"}`); e.Code != -32042 || e.Message != "no <b>" || string(e.Data) != `{"why":[1]}` {
 			t.Errorf("%+v", e)
 		}
@@ -76,18 +74,12 @@ func TestHello(t *testing.T) {
 			got = c.result("server/discover", "")
 		} else {
 			got = c.result("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}`)
-			if !strings.Contains(got, `"protocolVersion":"2025-11-25"`) {
-				t.Errorf("%s", got)
-			}
+			assert.Contains(t, got, `"protocolVersion":"2025-11-25"`)
 		}
 		for _, want := range []string{`"name":"real","version":"7"`, `"instructions":"Be kind."`, `"tools":{`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("no %s in %s", want, got)
-			}
+			assert.Contains(t, got, want)
 		}
-		if strings.Contains(got, `"prompts"`) {
-			t.Errorf("it offers prompts, of which none is recorded: %s", got)
-		}
+		assert.NotContains(t, got, `"prompts"`)
 	})
 }
 
@@ -98,12 +90,8 @@ func TestNotRecorded(t *testing.T) {
 			!strings.Contains(got, `"keep":1e2,"mcphud/mock":{"nearest":{"arguments":{"message":"hi","n":1},"name":"echo"}}`) {
 			t.Errorf("%s", got)
 		}
-		if got := c.result("tools/call", `"name":"echo","arguments":{"message":"x","deep":{"a":[1,3]}}`); !strings.Contains(got, `"text":"bye"`) {
-			t.Errorf("%s", got)
-		}
-		if got := c.result("tools/call", `"name":"sum","arguments":{}`); !strings.Contains(got, `"structuredContent":{"n":`) || !strings.Contains(got, `"mcphud/mock":{"example":true}`) {
-			t.Errorf("%s", got)
-		}
+		assert.Contains(t, c.result("tools/call", `"name":"echo","arguments":{"message":"x","deep":{"a":[1,3]}}`), `"text":"bye"`)
+		assert.Contains(t, c.result("tools/call", `"name":"sum","arguments":{}`), `"structuredContent":{"n":`, `"mcphud/mock":{"example":true}`)
 		if e := c.fails("tools/call", `"name":"nope"`); !strings.Contains(e.Message, "not in the recording: tools/call nope; recorded: echo") {
 			t.Errorf("%+v", e)
 		}
@@ -128,15 +116,11 @@ func TestEachSessionBeginsAnew(t *testing.T) {
 	m := serve(t, tape(t, legacyHello+calls), fast)
 	for range 2 {
 		c := m.dial(t, false, "{}")
-		if got := c.result("tools/call", `"name":"echo","arguments":{"message":"hi","n":1}`); !strings.Contains(got, `"text":"hi"}`) {
-			t.Errorf("%s", got)
-		}
+		assert.Contains(t, c.result("tools/call", `"name":"echo","arguments":{"message":"hi","n":1}`), `"text":"hi"}`)
 	}
 	c := m.dial(t, true, "{}")
 	for range 2 {
 		c.result("server/discover", "")
-		if got := c.result("tools/call", `"name":"echo","arguments":{"message":"hi","n":1}`); !strings.Contains(got, `"text":"hi"}`) {
-			t.Errorf("%s", got)
-		}
+		assert.Contains(t, c.result("tools/call", `"name":"echo","arguments":{"message":"hi","n":1}`), `"text":"hi"}`)
 	}
 }

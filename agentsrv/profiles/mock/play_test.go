@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -36,9 +38,7 @@ func TestLegacyCallIsPlayed(t *testing.T) {
 			if took, want := time.Since(start), time.Duration(3003/speed)*time.Millisecond; took < want-5*time.Millisecond || took > want+5*time.Millisecond {
 				t.Errorf("at speed %v it took %v, want %v", speed, took, want)
 			}
-			if got != `{"content":[{"type":"text","text":"done"}]}` {
-				t.Errorf("%s", got)
-			}
+			assert.Equal(t, got, `{"content":[{"type":"text","text":"done"}]}`)
 			want := []string{
 				`notifications/progress {"progressToken":"mine","progress":1,"total":2}`, `notifications/message {"level":"warning","data":"careful"}`,
 				`notifications/progress {"progressToken":"mine","progress":2,"total":2}`,
@@ -63,9 +63,7 @@ func TestLegacyCallForAModernClient(t *testing.T) {
 	}
 	_, state, _ := strings.Cut(first, `"requestState":`)
 	rest := `"name":"work","inputResponses":{"question":{"action":"decline"}},"requestState":`
-	if got := c.result("tools/call", rest+strings.TrimSuffix(state, "}")); got != `{"content":[{"type":"text","text":"done"}],"resultType":"complete"}` {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, c.result("tools/call", rest+strings.TrimSuffix(state, "}")), `{"content":[{"type":"text","text":"done"}],"resultType":"complete"}`)
 	if len(c.notes) != 3 {
 		t.Errorf("%q", c.notes)
 	}
@@ -87,9 +85,7 @@ const rounds = `>2 tools/call {"name":"ask",` + meta + `}
 func TestRounds(t *testing.T) {
 	m := serve(t, tape(t, modernHello+rounds), fast)
 	c := m.dial(t, true, `{"elicitation":{}}`)
-	if got := c.result("tools/call", `"name":"ask"`); !strings.Contains(got, `"requestState":"s1"`) {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, c.result("tools/call", `"name":"ask"`), `"requestState":"s1"`)
 	for answer, want := range map[string]string{`{"action":"accept","content":{"n":1}}`: "one", `{"action":"decline"}`: "none"} {
 		if got := c.result("tools/call", `"name":"ask","inputResponses":{"who":`+answer+`},"requestState":"s1"`); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", answer, got)
@@ -211,26 +207,16 @@ const tasks = `>2 tools/call {"name":"long","task":{"ttl":60000}}
 func TestTasks(t *testing.T) {
 	m := serve(t, tape(t, legacyHello+tasks), fast)
 	c := m.dial(t, false, `{}`)
-	if got := c.result("tools/call", `"name":"long","task":{"ttl":5}`); !strings.Contains(got, `"taskId":"t1"`) {
-		t.Errorf("%s", got)
-	}
+	assert.Contains(t, c.result("tools/call", `"name":"long","task":{"ttl":5}`), `"taskId":"t1"`)
 	for _, want := range []string{"working", "completed", "completed"} {
-		if got := c.result("tasks/get", `"taskId":"t1"`); !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
+		assert.Contains(t, c.result("tasks/get", `"taskId":"t1"`), want)
 	}
-	if got := c.result("tasks/result", `"taskId":"t1"`); !strings.Contains(got, "at last") {
-		t.Errorf("%s", got)
-	}
-	if got := c.result("tools/call", `"name":"long"`); !strings.Contains(got, "at last") {
-		t.Errorf("without a task: %s", got)
-	}
+	assert.Contains(t, c.result("tasks/result", `"taskId":"t1"`), "at last")
+	assert.Contains(t, c.result("tools/call", `"name":"long"`), "at last")
 	if e := c.fails("tasks/get", `"taskId":"t2"`); e.Code != -32602 {
 		t.Errorf("%+v", e)
 	}
-	if got := m.dial(t, true, `{}`).result("tools/call", `"name":"long"`); !strings.Contains(got, "at last") || !strings.Contains(got, `"resultType":"complete"`) {
-		t.Errorf("in the other era: %s", got)
-	}
+	assert.Contains(t, m.dial(t, true, `{}`).result("tools/call", `"name":"long"`), "at last", `"resultType":"complete"`)
 }
 
 // What a journal can hold does no harm: garbage, halves of exchanges, answers to nothing.
@@ -252,12 +238,8 @@ func TestHostileJournal(t *testing.T) {
 	if got := c.result("tools/list", ""); !strings.Contains(got, `"first"`) || strings.Contains(got, "nextCursor") {
 		t.Errorf("%s", got)
 	}
-	if got := c.result("tools/call", `"name":"deep","arguments":`+deep); !strings.Contains(got, `"content":[]`) {
-		t.Errorf("%s", got)
-	}
-	if got := c.result("tools/call", `"name":"deep","arguments":{"a":{"b":2}}`); !strings.Contains(got, `"content":[]`) {
-		t.Errorf("%.200s", got)
-	}
+	assert.Contains(t, c.result("tools/call", `"name":"deep","arguments":`+deep), `"content":[]`)
+	assert.Contains(t, c.result("tools/call", `"name":"deep","arguments":{"a":{"b":2}}`), `"content":[]`)
 	if e := c.fails("tools/call", `"name":"bad"`); e.Message == "" {
 		t.Errorf("%+v", e)
 	}
@@ -269,14 +251,10 @@ func TestHostileJournal(t *testing.T) {
 // A mock that is closed has nothing left, even while answers are due.
 func TestCloseWithAnswersDue(t *testing.T) {
 	m, err := New(Options{Journal: tape(t, legacyHello+asking3), Server: "srv"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := m.dial(t, false, `{}`)
 	c.request("tools/call", `"name":"work"`)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	if err := m.Close(ctx); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, m.Close(ctx))
 }

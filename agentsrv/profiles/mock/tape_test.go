@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -106,15 +108,11 @@ func serve(t testing.TB, j *journal.Journal, o Options) *Mock {
 	t.Helper()
 	o.Journal, o.Server = j, "srv"
 	m, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := m.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, m.Close(ctx))
 	})
 	return m
 }
@@ -233,8 +231,6 @@ func (c *client) fails(method, params string) *jsonrpc.Error {
 		c.t.Fatalf("%s %s: %s", method, params, env.Result)
 	}
 	var e jsonrpc.Error
-	if err := json.Unmarshal(env.Error, &e); err != nil {
-		c.t.Fatal(err)
-	}
+	require.NoError(c.t, json.Unmarshal(env.Error, &e))
 	return &e
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/faketest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 const (
@@ -273,9 +274,7 @@ func (w *world) emptied() {
 // judge compares what callers were told with what ran.
 func (w *world) judge(d time.Duration) {
 	text, err := os.ReadFile(w.runs)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	runs := map[string]int{}
 	for line := range strings.Lines(string(text)) {
 		_, rest, _ := strings.Cut(line, `"call":"`)
@@ -351,9 +350,7 @@ func newWorld(t *testing.T) (w *world, home string) {
 			}
 		}
 	})
-	if err := os.WriteFile(filepath.Join(home, "agent.yaml"), fmt.Appendf(nil, toolsYAML, toolScript, w.runs), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, "agent.yaml"), fmt.Appendf(nil, toolsYAML, toolScript, w.runs), 0o600))
 	return w, home
 }
 
@@ -401,9 +398,7 @@ func TestChaosOfOneMachine(t *testing.T) {
 		p := w.agent(home, "--store", filepath.Join(home, fmt.Sprintf("agent%d.db", i+1)))
 		table = append(table, fmt.Sprintf(`%q:{"hostPort":%d,"waitReady":"2s"}`, p.name, p.port))
 	}
-	if err := os.WriteFile(filepath.Join(home, "routing.json"), []byte(`{"routes":{`+strings.Join(table, ",")+`}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, "routing.json"), []byte(`{"routes":{`+strings.Join(table, ",")+`}}`), 0o600))
 	w.router(home)
 	for _, p := range slices.Concat(w.agents, w.routers) {
 		p.start()
@@ -461,9 +456,7 @@ func (w *world) replicas(home string, d time.Duration, ofAgents, ofRouters []str
 	for range 3 {
 		urls = append(urls, strconv.Quote(w.agent(home, ofAgents...).url("/mcp")))
 	}
-	if err := os.WriteFile(filepath.Join(home, "routing.json"), []byte(`{"routes":{"one":{"urls":[`+strings.Join(urls, ",")+`],"waitReady":"2s"}}}`), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, os.WriteFile(filepath.Join(home, "routing.json"), []byte(`{"routes":{"one":{"urls":[`+strings.Join(urls, ",")+`],"waitReady":"2s"}}}`), 0o600))
 	for range 2 {
 		w.router(home, ofRouters...)
 	}

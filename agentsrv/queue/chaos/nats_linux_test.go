@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // natsEnv makes the test binary a NATS server: the library's, in a process of its own that can be killed. It has its settings.
@@ -67,9 +68,7 @@ func nats(t testing.TB, home string, debian bool) *broker {
 	})
 	if !debian {
 		o, err := json.Marshal(settingsOfNATS{p.port, figures, dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p.env = append(p.env, natsEnv+"="+string(o))
 	}
 	b := &broker{p, fmt.Sprintf("nats://127.0.0.1:%d", p.port), fmt.Sprintf("http://127.0.0.1:%d", figures)}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A call that comes again after its origin had the result, since the server never heard that it left the stream, does not run again. Its task may not be over, if the result asked the client for something, which then goes on.
@@ -47,9 +48,7 @@ func TestCallThatComesAgain(t *testing.T) {
 		return p.to.jobs[call] == nil
 	})
 	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := line{p.to.card().Group, "t"}
 	if _, err := p.to.js.Publish(t.Context(), p.to.names.work+"."+l.String()+".task-1", raw); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A server without room refuses the call, which says that it may be made again; what fits goes on.
@@ -39,9 +41,7 @@ func TestServerWithoutRoom(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	close(release)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-ended)
 	queuetest.Until(t, "there is room again", func() bool {
 		raw, err := q.Do(t.Context(), queue.Job{Tenant: "t", Payload: []byte(`1`)}, here)
 		return err == nil && string(raw) == "1"
@@ -56,9 +56,7 @@ func TestRightsOfTheQueue(t *testing.T) {
 		}}}
 	})
 	conn, err := natsconn.Open(t.Context(), natsconn.Options{URL: strings.Replace(s.URL, "://", "://ada:hunter2@", 1), Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	_, err = New(t.Context(), Options{Conn: conn, Name: "demo", Options: queue.Options{Logger: quiet}})
 	if err == nil || !strings.Contains(err.Error(), "nats: the user may not use the stream mcphud_queue_demo: nats://***@127.0.0.1") || strings.Contains(err.Error(), "hunter2") {
@@ -82,9 +80,7 @@ func TestCallsOfReplicasThatAreGone(t *testing.T) {
 	for task, group := range map[string]string{"left": "1-0123456789ab", "forgotten": "1-0123456789ab", "newer": "9-0123456789ab"} {
 		f := func(context.Context) (json.RawMessage, error) { return json.RawMessage(`"done"`), nil }
 		raw, err := json.Marshal(message{ID: "id-" + task, Origin: "nobody", Task: task, Tenant: "t", Tool: "x", Payload: b.Pin(f)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := q.js.Publish(t.Context(), q.names.work+"."+group+".t."+task, raw); err != nil {
 			t.Fatal(err)
 		}
@@ -94,9 +90,7 @@ func TestCallsOfReplicasThatAreGone(t *testing.T) {
 		there, err := q.Queued(t.Context(), "forgotten")
 		return !there && err == nil
 	})
-	if end := ends.end("forgotten"); end != "" {
-		t.Errorf("what nobody knows ran: %s", end)
-	}
+	assert.Equalf(t, ends.end("forgotten"), "", "what nobody knows ran")
 	if there, err := q.Queued(t.Context(), "newer"); !there || err != nil || ends.end("newer") != "" {
 		t.Errorf("the call of a newer version: there %v, %v, %q", there, err, ends.end("newer"))
 	}

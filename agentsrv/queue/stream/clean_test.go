@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What is left in the stream of a call that is over, and that no consumer gives to anybody, goes; a task that is not over stays.
@@ -61,9 +63,7 @@ func TestCleaningThatTakesLong(t *testing.T) {
 	})
 	beats := make(chan *nats.Msg, 1000)
 	sub, err := q.nc.ChanSubscribe(q.names.alive, beats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer sub.Unsubscribe()
 	if _, err := q.js.Publish(t.Context(), q.names.work+".0-other.tenant.a", []byte(`{"id":"a","origin":"gone","task":"open"}`)); err != nil {
 		t.Fatal(err)
@@ -74,9 +74,7 @@ func TestCleaningThatTakesLong(t *testing.T) {
 	if len(ended) > 0 {
 		t.Fatal("no heartbeats while it went on")
 	}
-	if err := q.Drain(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, q.Drain(t.Context()))
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended as %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A task that must not run twice has an end when its origin is gone after it learnt that whoever ran the task is, and before it stored that:
@@ -30,9 +31,7 @@ func TestOriginIsLostBeforeItStoresTheEnd(t *testing.T) {
 	})
 	asked := make(chan *nats.Msg, 64)
 	sub, err := p.from.nc.ChanSubscribe(p.from.names.to+"."+p.from.me+".>", asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer sub.Unsubscribe()
 	var runs atomic.Int32
 	began := make(chan struct{}, 2)
@@ -108,9 +107,7 @@ func TestAnswerThatIsLost(t *testing.T) {
 			say := func(from string, what []byte) string {
 				t.Helper()
 				m, err := p.to.nc.Request(p.to.names.to+"."+p.from.me+"."+id+"."+from, what, 10*time.Second)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return string(m.Data)
 			}
 			if first, again := say("another", said(claim, nil)), say("another", said(claim, nil)); first != "y" || again != c.again {
@@ -168,9 +165,7 @@ func TestReplicaThatIsThoughtLost(t *testing.T) {
 		return false
 	})
 	close(asks)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, <-ended)
 	if len(waiting) != 2 || !<-waiting {
 		t.Error("its origin did not hear that it waited")
 	}
@@ -197,13 +192,9 @@ func TestBackendForgotten(t *testing.T) {
 		o.Over = func(context.Context, string) (over, known bool, err error) { return false, true, nil }
 	})
 	of := line{"0-other", "tenant"} // of a version that nobody takes calls of
-	if err := q.consumer(of); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, q.consumer(of))
 	consumer, err := q.js.Consumer(t.Context(), q.names.stream, of.consumer())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	messages := func() int {
 		all, err := q.look(t.Context(), "")
 		if err != nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // pair are two replicas; the slot of the first is taken until the test ends, so that the other one runs what arrives there.
@@ -282,9 +284,7 @@ func TestServerComesBack(t *testing.T) {
 	queuetest.Until(t, "noticed", func() bool { return !p.from.Status().Shared.Connected })
 	p.s.Restart()
 	for range 2 {
-		if err := <-results; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-results)
 	}
 }
 
@@ -383,9 +383,7 @@ func TestDrainLeavesLargeParams(t *testing.T) {
 	hold.End()
 	queuetest.Until(t, "it ended", func() bool { return ends.end("task-1") == "3145728" })
 	s, err := p.to.js.ObjectStore(t.Context(), p.to.names.objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	queuetest.Until(t, "nothing is left of it", func() bool {
 		_, err := s.List(t.Context())
 		return errors.Is(err, jetstream.ErrNoObjectsFound)
@@ -408,9 +406,7 @@ func TestCancelTask(t *testing.T) {
 	third := p.join()
 	_ = third
 	for id, x := range map[string]*queuetest.Job{"one": running, "two": waiting} {
-		if err := p.to.Cancel(t.Context(), id, jsonrpc.Errorf(jsonrpc.KindCancelled, "by request")); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, p.to.Cancel(t.Context(), id, jsonrpc.Errorf(jsonrpc.KindCancelled, "by request")))
 		if f := queuetest.Failure(t, x.Ended(), jsonrpc.KindCancelled); f.Message != "by request" {
 			t.Errorf("%s: %v", id, f)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // lines is a log.
@@ -112,9 +113,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 		raw, err := q.Do(ctx, queue.Job{Tenant: "t"}, here)
 		return err == nil && string(raw) == "1"
 	})
-	if ran.Load() != 1 {
-		t.Errorf("%d calls ran", ran.Load())
-	}
+	assert.Equalf(t, ran.Load(), 1, "calls ran")
 }
 
 // Rights that are taken away from a running agent refuse its calls at once, the log says which, and everything works again with them.

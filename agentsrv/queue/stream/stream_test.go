@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // An object store of nats.go leaves a goroutine behind for ever whose put ends before that began.
@@ -37,9 +38,7 @@ func join(t testing.TB, url string, b *queuetest.Board, change func(*Options)) *
 func joinAt(t testing.TB, at natsconn.Options, b *queuetest.Board, change func(*Options)) *Queue {
 	t.Helper()
 	conn, err := natsconn.Open(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := Options{Conn: conn, Name: t.Name(), Perform: func(ctx context.Context, j queue.Job, _ *Line) (json.RawMessage, error) {
 		return b.Run(ctx, j.Payload)
 	}}
@@ -48,9 +47,7 @@ func joinAt(t testing.TB, at natsconn.Options, b *queuetest.Board, change func(*
 		change(&o)
 	}
 	q, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

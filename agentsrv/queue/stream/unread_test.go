@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
 	"github.com/mcphud/mcphud/session/test/natstest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var errUnread = fmt.Errorf("written by a newer version: %w", kit.ErrUnreadable)
@@ -41,9 +42,7 @@ func TestTaskThatCannotBeLookedUp(t *testing.T) {
 	f := func(context.Context) (json.RawMessage, error) { runs.Add(1); return json.RawMessage(`"done"`), nil }
 	for _, task := range []string{"newer", "cancelled"} {
 		raw, err := json.Marshal(message{ID: "id-" + task, Origin: "nobody", Task: task, Tenant: "t", Tool: "x", Payload: b.Pin(f)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := q.js.Publish(t.Context(), q.names.work+"."+q.card().Group+".t."+task, raw); err != nil {
 			t.Fatal(err)
 		}
@@ -67,21 +66,15 @@ func TestRefusedTaskThatCannotBeLookedUp(t *testing.T) {
 		}
 	})
 	of := line{"0-other", "tenant"} // of a version that nobody takes calls of
-	if err := q.consumer(of); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, q.consumer(of))
 	c, err := q.js.Consumer(t.Context(), q.names.stream, of.consumer())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, task := range []string{"open", "newer"} {
 		if _, err := q.js.Publish(t.Context(), q.names.work+"."+of.String()+"."+task, nil); err != nil {
 			t.Fatal(err)
 		}
 		m, err := c.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		q.refuseTaken(&taken{message: message{Task: task}, line: of, ack: m.Reply()})
 	}
 	gone(t, q, "newer")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func asking(agent, prompt string) map[string]any {
@@ -146,9 +147,7 @@ func TestT10_AnAgentHasItsOwnToolsOnly(t *testing.T) {
 	r.make(t, "default", "ada", "idler")
 	again := fakeModel(t, calls("count", `{"what":"x"}`), replyText(`{"answer":"none"}`))
 	c, err := chat.New(again.model())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	*r.chat = *c
 	if got := r.call(t, "", "ask_agent", asking("user/ada/idler", "x")); got.answer() != "none" || len(called) != 1 || !strings.Contains(again.requests()[1].last(), "its tools are: none") {
 		t.Errorf("an agent without tools: %s, %q", got.raw, called)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestBackendAgentsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }
@@ -18,17 +20,13 @@ func TestBackendAgentsOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner)
 func replica(t *testing.T, url string) (r *Registry, told chan string) {
 	t.Helper()
 	db, err := store.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	told = make(chan string, 100)
 	r, _ = New(Options{DB: db, Updated: func(tenant, uri string) { told <- tenant + " " + uri }, ListChanged: func(tenant string) { told <- tenant + " list" }}) // its error is a model's
 	r.Start()
 	t.Cleanup(func() {
 		r.Close()
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, db.Close())
 	})
 	return r, told
 }
@@ -45,9 +43,7 @@ func TestBackendAgentsOfOtherReplicasAppear(t *testing.T) {
 	// Until b has looked for the first time, it tells of nothing, since nobody could have seen that there was less.
 	var got []string
 	for i := 0; len(got) < 2; i++ {
-		if err := a.insert(ctx, "acme", someone(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, a.insert(ctx, "acme", someone(i)))
 		for more := true; more; {
 			select {
 			case s := <-atB:
@@ -74,9 +70,7 @@ func TestBackendAgentsOfOtherReplicasAppear(t *testing.T) {
 	if err := b.insert(ctx, "acme", someone(0)); err != errTaken {
 		t.Error(err)
 	}
-	if err := b.insert(ctx, "b", someone(0)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.insert(ctx, "b", someone(0)))
 	for s := range atA {
 		if strings.HasPrefix(s, "acme") {
 			t.Errorf("who made an agent is told of it again: %s", s)
@@ -92,9 +86,7 @@ func TestBackendReplicasShareTheLimit(t *testing.T) {
 	a, _ := replica(t, url)
 	b, _ := replica(t, url)
 	ctx := t.Context()
-	if err := a.open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.open(ctx))
 	if _, err := a.o.DB.Exec(`INSERT INTO agents (tenant, "user", name, description, output_schema, tools, created) SELECT 't', 'x', i::text, '', '{}', '[]', '' FROM generate_series(1, ?) i`, maxAgents-3); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func passages(_ context.Context, tenant, query string, limit int) ([]Hit, error) {
@@ -79,9 +81,7 @@ func TestT2_SystemAgentsQuoteWithoutAModel(t *testing.T) {
 
 func TestSystemAgentsAreSound(t *testing.T) {
 	files, err := systemFiles.ReadDir("system")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, _ := New(Options{}) // its error is a model's
 	all := r.systemAgents()
 	if len(all) != len(files) {

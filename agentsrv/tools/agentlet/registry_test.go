@@ -17,6 +17,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestT4_CreateReadRestartRead(t *testing.T) {
@@ -203,9 +205,7 @@ func TestX1_AgentsKeepTenantsApart(t *testing.T) {
 	if got := r.call(t, "b", "ask_agent", map[string]any{"agent_uri": "user/ada/secret", "tenant_id": "a", "prompt": "x"}); got.Error == nil || got.Error.Data["kind"] != "tenant_not_found" {
 		t.Errorf("a token for b asks for a: %s", got.raw)
 	}
-	if got := r.post(t, "a", "", "resources/list", nil); !strings.Contains(got.raw, "agentlet://user/ada/secret") {
-		t.Errorf("the owner's list: %s", got.raw)
-	}
+	assert.Contains(t, r.post(t, "a", "", "resources/list", nil).raw, "agentlet://user/ada/secret")
 }
 
 func TestF2_CacheKeepsAHundredAgents(t *testing.T) {
@@ -232,9 +232,7 @@ func TestF2_CacheKeepsAHundredAgents(t *testing.T) {
 			t.Errorf("a%d was in the cache before it was read", i)
 		}
 	}
-	if r.cache.Len() != 100 {
-		t.Errorf("%d agents in the cache", r.cache.Len())
-	}
+	assert.Equalf(t, r.cache.Len(), 100, "agents in the cache")
 	if !read(100) || read(0) {
 		t.Error("not the agent used longest ago was dropped")
 	}
@@ -247,9 +245,7 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	r := serve(t, "", Options{})
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	tr, err := transport.NewStreamableHTTP(r.url, transport.WithContinuousListening())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	c := client.NewClient(tr, client.WithLegacyProtocolOnly())
 	defer c.Close()
@@ -259,9 +255,7 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 		heard <- strings.TrimSpace(n.Method + " " + uri)
 	})
 	ctx := t.Context()
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(ctx))
 	init := mcp.InitializeRequest{}
 	init.Params.ProtocolVersion = "2025-11-25"
 	if _, err := c.Initialize(ctx, init); err != nil {
@@ -270,9 +264,7 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	var sub mcp.SubscribeRequest
 	sub.Params.URI = MyAgents
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
-	if err := c.Subscribe(ctx, sub); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Subscribe(ctx, sub))
 	wait := func(want map[string]bool) {
 		t.Helper()
 		late := time.After(30 * time.Second)
@@ -294,9 +286,7 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	var unsub mcp.UnsubscribeRequest
 	unsub.Params.URI = MyAgents
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
-	if err := c.Unsubscribe(ctx, unsub); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Unsubscribe(ctx, unsub))
 	r.make(t, "default", "ada", "two")
 	wait(map[string]bool{changed: true}) // which is sent after updated would be
 }
@@ -306,18 +296,14 @@ func TestX1_OthersAreNotTold(t *testing.T) {
 	r := serve(t, "", Options{})
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	tr, err := transport.NewStreamableHTTP(r.url, transport.WithContinuousListening(), transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer b/bob"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	c := client.NewClient(tr, client.WithLegacyProtocolOnly())
 	defer c.Close()
 	heard := make(chan string, 16)
 	c.OnNotification(func(n mcp.JSONRPCNotification) { heard <- n.Method })
 	ctx := t.Context()
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(ctx))
 	init := mcp.InitializeRequest{}
 	init.Params.ProtocolVersion = "2025-11-25"
 	if _, err := c.Initialize(ctx, init); err != nil {
@@ -326,9 +312,7 @@ func TestX1_OthersAreNotTold(t *testing.T) {
 	var sub mcp.SubscribeRequest
 	sub.Params.URI = MyAgents
 	//lint:ignore SA1019 the legacy era still has it, and clients of it
-	if err := c.Subscribe(ctx, sub); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Subscribe(ctx, sub))
 	for i, tenant := range []string{"a", "a", "b"} {
 		r.make(t, tenant, "bob", fmt.Sprint("n", i))
 	}
@@ -352,9 +336,7 @@ func TestX1_OthersAreNotTold(t *testing.T) {
 func TestA4_CreateAgentTellsListeners(t *testing.T) {
 	r := serve(t, "", Options{})
 	tr, err := transport.NewStreamableHTTP(r.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := client.NewClient(tr, client.WithProtocolVersion(modern))
 	defer c.Close()
 	heard := make(chan string, 16)
@@ -363,9 +345,7 @@ func TestA4_CreateAgentTellsListeners(t *testing.T) {
 			heard <- n.Method + " " + uri
 		}
 	})
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(t.Context()))
 	if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -410,18 +390,14 @@ func TestTwoUsersOneName(t *testing.T) {
 	if got := ask("", ""); got.Error == nil || got.Error.Data["field"] != "agent_uri" || !strings.Contains(got.Error.Message, "several users") {
 		t.Error(got.raw)
 	}
-	if got := ask("", "bob"); !strings.Contains(got.raw, "user/bob/counter") {
-		t.Error(got.raw)
-	}
+	assert.Contains(t, ask("", "bob").raw, "user/bob/counter")
 }
 
 func TestOneTenantCannotFillTheDatabase(t *testing.T) {
 	r := serve(t, "", Options{})
 	for i := range maxAgents {
 		a := &Agent{User: "u", Name: fmt.Sprint("n", i), Description: "d", OutputSchema: json.RawMessage(`{}`)}
-		if err := r.insert(context.Background(), "t", a.setNames()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.insert(context.Background(), "t", a.setNames()))
 	}
 	got := r.call(t, "", "create_agent", map[string]any{"tenant_id": "t", "user_id": "v", "agent_name": "x", "description": "d", "output_schema": anySchema})
 	if got.Error == nil || got.Error.Data["field"] != "agent_name" || !strings.Contains(got.Error.Message, "may have no more") {
@@ -438,9 +414,7 @@ func TestT6_SystemAgentsHaveOtherNames(t *testing.T) {
 		t.Fatal(got.raw)
 	}
 	var all []*Agent
-	if err := json.Unmarshal([]byte(got.Result.Contents[0].Text), &all); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(got.Result.Contents[0].Text), &all))
 	for _, a := range all {
 		if a.FullName != "system/"+a.Name || !slices.Contains(a.Aliases, "percolate-"+a.Name) {
 			t.Errorf("%s is also called %q", a.FullName, a.Aliases)
@@ -459,21 +433,13 @@ func TestT4_ABusyStoreIsWorthAnotherTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, err := store.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer other.Close()
 	tx, err := other.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	args := map[string]any{"tenant_id": "t", "user_id": "u", "agent_name": "second", "description": "x", "output_schema": anySchema}
 	got := r.call(t, "", "create_agent", args)
-	if !strings.Contains(got.raw, "another process is writing to the store") || !strings.Contains(got.raw, `"retryAfterMs":1000`) {
-		t.Errorf("%s", got.raw)
-	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Contains(t, got.raw, "another process is writing to the store", `"retryAfterMs":1000`)
+	require.NoError(t, tx.Rollback())
 	r.make(t, "t", "u", "second")
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -34,9 +36,7 @@ type rig struct {
 func serve(t *testing.T, path string, o Options) *rig {
 	t.Helper()
 	db, err := store.Open(pgtest.Path(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o.DB = db
 	r := &rig{}
 	o.Updated = func(tenant, uri string) { r.front.ResourceUpdatedOf(tenant, uri) }
@@ -59,15 +59,11 @@ func serve(t *testing.T, path string, o Options) *rig {
 	s := httptest.NewServer(r.front.Handler())
 	r.url = s.URL + front.Path
 	t.Cleanup(func() {
-		if err := r.front.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, r.front.Close(context.Background()))
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
 		r.Close()
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, db.Close())
 	})
 	return r
 }
@@ -141,18 +137,12 @@ func (r *rig) post(t *testing.T, who, version, method string, params map[string]
 		}
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url, strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header = head
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	var out reply
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
@@ -194,9 +184,7 @@ func (r *rig) post(t *testing.T, who, version, method string, params map[string]
 			}
 		}
 		if n.Method == "" {
-			if err := json.Unmarshal([]byte(data), &out); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(data), &out))
 			out.raw = data
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // human answers sampling requests with the given texts, one after the other; "" declines.
@@ -35,9 +37,7 @@ func asks(t *testing.T, r *rig, h *human, legacy bool, agent string) (result str
 ) {
 	t.Helper()
 	tr, err := transport.NewStreamableHTTP(r.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	options := []client.ClientOption{client.WithSamplingHandler(h)}
 	if legacy {
 		//lint:ignore SA1019 the legacy era still has it, and clients of it
@@ -47,9 +47,7 @@ func asks(t *testing.T, r *rig, h *human, legacy bool, agent string) (result str
 	}
 	c := client.NewClient(tr, options...)
 	defer c.Close()
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(t.Context()))
 	var init mcp.InitializeRequest
 	if legacy {
 		init.Params.ProtocolVersion = "2025-11-25"
@@ -60,12 +58,8 @@ func asks(t *testing.T, r *rig, h *human, legacy bool, agent string) (result str
 	var q mcp.CallToolRequest
 	q.Params.Name, q.Params.Arguments = "ask_agent", asking(agent, "How many?")
 	res, err := c.CallTool(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(res.Content[0].(mcp.TextContent).Text), &result.envelope); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(res.Content[0].(mcp.TextContent).Text), &result.envelope))
 	result.isError = res.IsError
 	return result
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func streaming(t *testing.T, r *rig, version string, args map[string]any) reply {
@@ -109,9 +111,7 @@ func TestAnswerTextAtAnyCut(t *testing.T) {
 		a := answerText{emit: func(s string) error { got.WriteString(s); return nil }}
 		for rest := string(in); rest != ""; {
 			n := 1 + rng.IntN(min(7, len(rest)))
-			if err := a.write(rest[:n]); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, a.write(rest[:n]))
 			rest = rest[n:]
 		}
 		if got.String() != want {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // keywords are those of JSON Schema 2020-12's vocabularies (core, applicator, unevaluated, validation, meta-data, format,
@@ -36,9 +38,7 @@ func TestGalleryHasEveryKeyword(t *testing.T) {
 		}
 	}
 	var v any
-	if err := json.Unmarshal(gallerySchema, &v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(gallerySchema, &v))
 	walk(v)
 	for k := range strings.FieldsSeq(keywords) {
 		if !seen[k] {
@@ -49,17 +49,11 @@ func TestGalleryHasEveryKeyword(t *testing.T) {
 
 func TestGalleryIsAValidSchema(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(gallerySchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("gallery.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.AddResource("gallery.json", doc))
 	s, err := c.Compile("gallery.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for in, valid := range map[string]bool{
 		`{"name":"Ada","kind":"person"}`:                                 true,
 		`{"name":"Ada","kind":"company"}`:                                false,
@@ -80,9 +74,7 @@ func TestGalleryIsAValidSchema(t *testing.T) {
 		`{"name":"Ada","kind":"person","headers":{"Accept-Nothing":""}}`: true,
 	} {
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(in))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := s.Validate(v); (err == nil) != valid {
 			t.Errorf("%s: valid is %v, want %v: %v", in, err == nil, valid, err)
 		}

@@ -6,6 +6,8 @@ import (
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestSumsBeyondFloats(t *testing.T) {
@@ -18,14 +20,10 @@ func TestSumsBeyondFloats(t *testing.T) {
 
 func TestInProcess(t *testing.T) {
 	c, err := mcpclient.NewInProcessClient(NewServer(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	ctx := t.Context()
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(ctx))
 	if _, err := c.Initialize(ctx, mcp.InitializeRequest{}); err != nil {
 		t.Fatal(err)
 	}

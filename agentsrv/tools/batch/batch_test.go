@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -89,9 +90,7 @@ func TestP12_BatchKeepsOrderAndFailsItemByItem(t *testing.T) {
 				t.Errorf("item %d: %+v", i, r)
 			}
 		}
-		if got := string(a.Results[0].Result); got != `{"name":"late","arguments":{"big":9007199254740993}}` {
-			t.Errorf("%s", got)
-		}
+		assert.Equal(t, string(a.Results[0].Result), `{"name":"late","arguments":{"big":9007199254740993}}`)
 	}
 }
 

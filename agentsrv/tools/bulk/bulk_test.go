@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func call(t *testing.T, args string) (*mcp.CallToolResult, error) {
@@ -24,13 +25,9 @@ func call(t *testing.T, args string) (*mcp.CallToolResult, error) {
 func fetch(t *testing.T, uri string) (mcp.BlobResourceContents, []byte) {
 	t.Helper()
 	c, err := read(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	raw, err := base64.StdEncoding.DecodeString(c.Blob)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c, raw
 }
 
@@ -54,9 +51,7 @@ func TestSmallResultsAreInline(t *testing.T) {
 // The pages of a link, whatever their length, are the same bytes, and no call and no page holds many of them.
 func TestLargeResultsAreALink(t *testing.T) {
 	res, err := call(t, `{"n":52428800,"seed":9007199254740991}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	link := res.Content[1].(mcp.ResourceLink)
 	if *link.Size != MaxBytes || link.URI != "bytes://9007199254740991/52428800" {
 		t.Fatalf("%+v", link)

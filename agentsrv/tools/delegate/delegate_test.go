@@ -3,7 +3,6 @@ package delegate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/serve/agentclient"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -35,9 +36,7 @@ func serve(t *testing.T, o Options, status int, frame string) (*Delegate, <-chan
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		e, err := jsonrpc.Scan(raw)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		got <- seen{r.RequestURI, r.Header.Get("Mcphud-Hops"), string(e.Params)}
 		if frame == "" {
 			<-r.Context().Done()
@@ -47,18 +46,12 @@ func serve(t *testing.T, o Options, status int, frame string) (*Delegate, <-chan
 		_, _ = io.WriteString(w, strings.Replace(frame, "$", string(e.ID), 1))
 	}))
 	u, err := url.Parse(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o.Router.RouterPort, _ = strconv.Atoi(u.Port())
 	d, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, d.Close())
 		srv.CloseClientConnections()
 		srv.Close()
 	})
@@ -69,9 +62,7 @@ func (d *Delegate) try(ctx context.Context, t *testing.T, args string) (*mcp.Cal
 	t.Helper()
 	r := mcp.CallToolRequest{}
 	r.Params.Name, r.Params.RawArguments = Tool, json.RawMessage(args)
-	if err := json.Unmarshal([]byte(args), &r.Params.Arguments); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(args), &r.Params.Arguments))
 	return d.Tools()[0].Handler(ctx, r)
 }
 
@@ -83,9 +74,7 @@ func TestR15_TheResultIsPassedOn(t *testing.T) {
 	}, 200, `{"jsonrpc":"2.0","id":$,"result":{"structuredContent":{"n":9007199254740993,"a":[1]},"isError":true,`+
 		`"content":[{"type":"text","text":"x","annotations":{"priority":1},"more":1},{"type":"hologram","size":12345678901234567890}],"_meta":{"k":{"n":9007199254740993}}}}`)
 	res, err := d.try(t.Context(), t, `{"agent":"b","tool":"add","args":{"a":9007199254740993}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	raw, err := json.Marshal(res)
 	const want = `{"_meta":{"k":{"n":9007199254740993}},"content":[{"type":"text","text":"x","annotations":{"priority":1},"more":1},{"type":"hologram","size":12345678901234567890}],` +
 		`"isError":true,"structuredContent":{"n":9007199254740993,"a":[1]}}`
@@ -140,9 +129,7 @@ func TestWhatGoesWrongIsToldByTheTool(t *testing.T) {
 			}
 			text := res.Content[0].(mcp.TextContent).Text
 			for _, says := range c.says {
-				if !strings.Contains(text, says) {
-					t.Errorf("%s does not say %q", text, says)
-				}
+				assert.Contains(t, text, says)
 			}
 			if data := string(res.RawStructuredContent); !strings.Contains(data, c.data) || strings.Contains(text+data, token) {
 				t.Errorf("%s, %s", text, data)
@@ -161,9 +148,7 @@ func TestCancelEndsTheInnerCall(t *testing.T) {
 	}()
 	<-got
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-done, context.Canceled)
 }
 
 // An agent that never answers is given up.

@@ -9,27 +9,21 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func graph(t *testing.T, path string) *Graph {
 	t.Helper()
 	db, err := store.Open(pgtest.Path(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return New(db)
 }
 
 func TestDemoGraphIsWhole(t *testing.T) {
 	lines, err := parse(strings.NewReader(string(demo)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	touched, types, edges := map[string]bool{}, map[string]int{}, 0
 	for _, l := range lines {
 		types[l.Type]++
@@ -88,9 +82,7 @@ func TestImportReplacesAndHides(t *testing.T) {
 	put := func(s string) Summary {
 		t.Helper()
 		sum, err := g.Import(ctx, "acme", strings.NewReader(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return sum
 	}
 	sum := put(`{"id":"a","type":"gadget","name":"Alpha","aliases":["First One"],"related":[{"relation":"near","id":"b"},{"relation":"in","id":"place-calden"}]}
@@ -168,9 +160,7 @@ func TestGraphsOutliveTheProcess(t *testing.T) {
 	if _, err := first.Import(ctx, "acme", strings.NewReader(`{"id":"a","type":"x","name":"A"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.db.Close())
 	again := graph(t, path)
 	if m, _, err := again.Find(ctx, "acme", "x", "a"); err != nil || m == nil {
 		t.Errorf("%+v %v", m, err)

@@ -13,6 +13,8 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // dial is a client of a server that has the graph's tool.
@@ -21,13 +23,9 @@ func dial(t *testing.T, g *Graph) *client.Client {
 	s := server.NewMCPServer("test", "1", server.WithToolCapabilities(true))
 	s.AddTools(g.Tools()...)
 	c, err := client.NewInProcessClient(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Start(context.Background()))
 	if _, err := c.Initialize(context.Background(), mcp.InitializeRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +37,10 @@ func call(t *testing.T, c *client.Client, args map[string]any) (text string, isE
 	var r mcp.CallToolRequest
 	r.Params.Name, r.Params.Arguments = "lookup_entity", args
 	res, err := c.CallTool(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text = res.Content[0].(mcp.TextContent).Text
 	structured, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var a, b any
 	if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal(structured, &b) != nil || !equal(a, b) {
 		t.Errorf("text and structuredContent differ: %s, %s", text, structured)
@@ -121,9 +115,7 @@ func TestX1_LookupEntityKeepsTenantsApart(t *testing.T) {
 		text, _ := call(t, c, map[string]any{"entity_type": typ, "query": query, "tenant_id": tenant, "include_related": true})
 		return text
 	}
-	if got := ask("a", "secret", "crown jewels"); !strings.Contains(got, `"s1"`) {
-		t.Errorf("the owner does not find it: %s", got)
-	}
+	assert.Contains(t, ask("a", "secret", "crown jewels"), `"s1"`)
 	for _, x := range []struct{ typ, there, nowhere string }{
 		{"secret", "Crown Jewels", "Blown Gewels"},
 		{"secret", "s1", "s9"},
@@ -137,9 +129,7 @@ func TestX1_LookupEntityKeepsTenantsApart(t *testing.T) {
 			}
 		}
 	}
-	if got := ask("b", "system", "system-beacon"); strings.Contains(got, "zz") || strings.Contains(got, "Zyzzyva") {
-		t.Errorf("an edge of another tenant: %s", got)
-	}
+	assert.NotContains(t, ask("b", "system", "system-beacon"), "zz", "Zyzzyva")
 }
 
 func TestLookupEntityRefusesBadArguments(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
@@ -23,9 +24,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func call(t *testing.T, ctx context.Context, script, args string) (*mcp.CallToolResult, error) {
 	t.Helper()
 	tool, err := Spec{Name: "x", Command: "sh", Args: []string{"-c", script}, Env: map[string]string{"OWN": "set here"}}.Tool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var r mcp.CallToolRequest
 	r.Params.Name = "x"
 	if args != "" {

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestT9_NothingBlocks(t *testing.T) {
 	f, root := tree(t)
-	if err := unix.Mkfifo(filepath.Join(root, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.Mkfifo(filepath.Join(root, "fifo"), 0o600))
 	l, err := net.Listen("unix", filepath.Join(root, "socket"))
 	if err != nil {
 		t.Skip(err) // the path is too long for a socket here
@@ -39,9 +39,7 @@ func TestT9_NothingBlocks(t *testing.T) {
 		t.Fatal("it waits for a writer")
 	}
 	listing, err := f.List(".", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	others := 0
 	for _, e := range listing.Entries {
 		if e.Type == "other" {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 const secret = "the secret outside"
@@ -28,12 +30,8 @@ func tree(t *testing.T) (f *Files, root string) {
 	write := func(name, content string) {
 		t.Helper()
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	write("../secret.txt", secret)
 	write("code/main.js", "console.log('grüß')\n")
@@ -42,9 +40,7 @@ func tree(t *testing.T) (f *Files, root string) {
 	write("a b.txt", "spaces")
 	write("..dots", "dots")
 	f, err := Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f, root
 }
@@ -52,9 +48,7 @@ func tree(t *testing.T) (f *Files, root string) {
 func (f *Files) call(t *testing.T, tool string, args any) *mcp.CallToolResult {
 	t.Helper()
 	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range f.Tools() {
 		if s.Tool.Name != tool {
 			continue
@@ -63,9 +57,7 @@ func (f *Files) call(t *testing.T, tool string, args any) *mcp.CallToolResult {
 		if f, ok := jsonrpc.AsRequestError(err); ok && f.Kind == jsonrpc.KindInvalidParams {
 			return mcp.NewToolResultError(f.Message)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res
 	}
 	t.Fatalf("no tool %s", tool)
@@ -77,9 +69,7 @@ func said(r *mcp.CallToolResult) string { return r.Content[0].(mcp.TextContent).
 func TestReadFile(t *testing.T) {
 	f, _ := tree(t)
 	var p Part
-	if err := json.Unmarshal(f.call(t, "read_file", map[string]any{"path": "code/main.js"}).RawStructuredContent, &p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(f.call(t, "read_file", map[string]any{"path": "code/main.js"}).RawStructuredContent, &p))
 	if want := (Part{"code/main.js", 22, 0, 22, UTF8, "console.log('grüß')\n", 0}); p != want {
 		t.Errorf("%+v, want %+v", p, want)
 	}
@@ -122,9 +112,7 @@ func TestReadFile(t *testing.T) {
 func TestPiecesMakeTheFile(t *testing.T) {
 	f, root := tree(t)
 	whole := strings.Repeat("aü€🙂\n", 300)
-	if err := os.WriteFile(filepath.Join(root, "big"), []byte(whole), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "big"), []byte(whole), 0o600))
 	for _, limit := range []int64{4, 5, 7, 64, 1000} {
 		var got bytes.Buffer
 		for at := int64(0); ; {
@@ -175,13 +163,9 @@ func TestT9_NothingOutsideTheRootIsRead(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(root, other); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(root, other))
 	linked, err := Open(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer linked.Close()
 	for _, p := range []string{filepath.Join(root, "code/main.js"), filepath.Join(other, "code/main.js")} {
 		if r := linked.call(t, "read_file", map[string]string{"path": p}); r.IsError {
@@ -274,9 +258,7 @@ func TestResourceKinds(t *testing.T) {
 	if b, ok := c[0].(mcp.BlobResourceContents); err != nil || !ok || b.Blob != "AAH/" {
 		t.Errorf("%+v %v", c, err)
 	}
-	if err := os.Truncate(filepath.Join(root, "empty"), MaxResource+1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Truncate(filepath.Join(root, "empty"), MaxResource+1))
 	_, err = read("file:///empty")
 	if e, ok := jsonrpc.AsRequestError(err); !ok || e.Kind != jsonrpc.KindInvalidParams {
 		t.Errorf("%v", err)
@@ -287,9 +269,7 @@ func TestListDir(t *testing.T) {
 	f, root := tree(t)
 	list := func(args map[string]string) (l Listing) {
 		t.Helper()
-		if err := json.Unmarshal(f.call(t, "list_dir", args).RawStructuredContent, &l); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(f.call(t, "list_dir", args).RawStructuredContent, &l))
 		return l
 	}
 	names := func(l Listing) (out string) {
@@ -301,13 +281,9 @@ func TestListDir(t *testing.T) {
 	if got, want := names(list(nil)), "..dots:file:4 a b.txt:file:6 binary.dat:file:3 code:dir:0 empty:file:0 "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := names(list(map[string]string{"path": "code"})); got != "main.js:file:22 " {
-		t.Error(got)
-	}
+	assert.Equal(t, names(list(map[string]string{"path": "code"})), "main.js:file:22 ")
 	for i := range 2500 {
-		if err := os.WriteFile(filepath.Join(root, "code", fmt.Sprintf("f%04d", i)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(root, "code", fmt.Sprintf("f%04d", i)), nil, 0o600))
 	}
 	var all []string
 	after := ""
@@ -323,15 +299,11 @@ func TestListDir(t *testing.T) {
 			all = append(all, e.Name)
 		}
 		if after = l.Next; after == "" {
-			if pages != 3 {
-				t.Errorf("%d pages", pages)
-			}
+			assert.Equalf(t, pages, 3, "pages")
 			break
 		}
 	}
-	if len(all) != 2501 {
-		t.Errorf("%d names", len(all))
-	}
+	assert.Equalf(t, len(all), 2501, "names")
 }
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {

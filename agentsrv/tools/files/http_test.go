@@ -15,6 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestT9_PathsOverHTTP(t *testing.T) {
@@ -36,19 +38,13 @@ func TestT9_PathsOverHTTP(t *testing.T) {
 	ask := func(method string, params any) string {
 		t.Helper()
 		raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := http.Post(srv.URL+"/mcp", "application/json", strings.NewReader(string(raw)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer res.Body.Close()
 		defer http.DefaultClient.CloseIdleConnections()
 		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(body)
 	}
 	read := func(path string) string {
@@ -62,9 +58,7 @@ func TestT9_PathsOverHTTP(t *testing.T) {
 			t.Errorf("%.40q: %s", path, body)
 		}
 	}
-	if body := ask("resources/read", map[string]any{"uri": "file:///code/main.js"}); !strings.Contains(body, "grüß") {
-		t.Error(body)
-	}
+	assert.Contains(t, ask("resources/read", map[string]any{"uri": "file:///code/main.js"}), "grüß")
 	for _, uri := range []string{"file:///../secret.txt", "file:///%2e%2e/secret.txt", "file:///link", "file:////etc/passwd", "file:///none", "file:///a%2fb"} {
 		if body := ask("resources/read", map[string]any{"uri": uri}); !strings.Contains(body, `"code":-32001`) || !strings.Contains(body, `"resource_not_found"`) || strings.Contains(body, secret) {
 			t.Errorf("%s: %s", uri, body)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestBackendKnowledgeBaseOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest.Owner) }
@@ -19,9 +21,7 @@ func TestBackendKnowledgeBaseOnPostgreSQL(t *testing.T) { pgtest.Again(t, pgtest
 func replica(t *testing.T, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -38,9 +38,7 @@ func TestBackendReplicasShareEmbeddings(t *testing.T) {
 	start := func(dir string) *KB {
 		t.Helper()
 		k := open(t, Options{DB: replica(t, url), Key: "a/", Dir: dir, Embed: m.client(t, "m")})
-		if err := k.Reindex(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, k.Reindex(t.Context()))
 		return k
 	}
 	dirs := []string{folder(t, files), folder(t, files), folder(t, files)}
@@ -48,9 +46,7 @@ func TestBackendReplicasShareEmbeddings(t *testing.T) {
 	var done sync.WaitGroup
 	for _, k := range all {
 		done.Go(func() {
-			if err := k.Embed(t.Context()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, k.Embed(t.Context()))
 		})
 	}
 	done.Wait()
@@ -58,9 +54,7 @@ func TestBackendReplicasShareEmbeddings(t *testing.T) {
 		t.Errorf("%d embeddings were asked for, of 205 passages", n)
 	}
 	all = append(all, meant(t, Options{DB: replica(t, url), Key: "a/", Dir: dirs[2], Embed: m.client(t, "m")}))
-	if n := m.embedded(); n != 0 {
-		t.Errorf("%d embeddings were asked for again", n)
-	}
+	assert.Equalf(t, m.embedded(), 0, "embeddings were asked for again")
 	for i, k := range all {
 		if r := results(t, k, "canine", SearchOptions{Limit: 1}); paths(r) != "dogs.md:semantic" || r.Note != "" {
 			t.Errorf("%d: %+v", i, r)
@@ -69,16 +63,12 @@ func TestBackendReplicasShareEmbeddings(t *testing.T) {
 	m.embedded()
 	for i, k := range all[:2] {
 		write(t, filepath.Join(dirs[i], "sea.md"), "A boat on the water.\n")
-		if err := errors.Join(k.Reindex(t.Context()), k.Embed(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(k.Reindex(t.Context()), k.Embed(t.Context())))
 		if r := results(t, k, "vessel", SearchOptions{Limit: 1}); paths(r) != "sea.md:semantic" {
 			t.Errorf("%+v", r)
 		}
 	}
-	if n := m.embedded(); n != 1+2 {
-		t.Errorf("%d texts, of one passage and two queries", n)
-	}
+	assert.Equalf(t, m.embedded(), 1+2, "texts, of one passage and two queries")
 }
 
 // Bases in one database have nothing to do with each other: no word, no correction, no embedding and no source of one is another's.
@@ -126,22 +116,16 @@ func TestBackendServerIsAway(t *testing.T) {
 	m := &meanings{}
 	dir := folder(t, garage)
 	k := meant(t, Options{DB: replica(t, server.URL("postgres")), Key: "a/", Dir: dir, Embed: m.client(t, "m")})
-	if err := server.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, server.Stop())
 	write(t, filepath.Join(dir, "sea.md"), "A boat.\n")
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	if r := results(t, k, "canine boat", SearchOptions{Limit: 2}); paths(r) != "sea.md:lexical dogs.md:semantic" {
 		t.Errorf("%+v", r)
 	}
 	if err := k.Embed(t.Context()); err == nil {
 		t.Error("embeddings were kept by a server that is away")
 	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, server.Start())
 	m.embedded()
 	until(t, func() bool { return k.Embed(t.Context()) == nil })
 	if r := results(t, k, "vessel", SearchOptions{Limit: 1}); paths(r) != "sea.md:semantic" || m.embedded() != 1+1 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // library is n files of ten passages each, with the words of the corpus, in a vocabulary that also has thousands of words found in few
@@ -60,20 +61,14 @@ func TestBudgetSearch(t *testing.T) {
 	budget.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	ix, err := openIndex(t.Context(), nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words := corpusWords(t)
 	k := open(t, Options{})
 	k.ix = ix // Close closes it
 	files, chunks := library(r, words, 500)
 	start := time.Now()
-	if err := ix.put(t.Context(), 1, files, chunks); err != nil {
-		t.Fatal(err)
-	}
-	if err := ix.vocabulary(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ix.put(t.Context(), 1, files, chunks))
+	require.NoError(t, ix.vocabulary(t.Context()))
 	t.Logf("5,000 passages indexed in %v", time.Since(start))
 	k.update(func(s *State) { s.Chunks = 5000 })
 	queries := questions(r, words, 1000)
@@ -101,9 +96,7 @@ func TestBudgetHybridSearch(t *testing.T) {
 	m := &meanings{dims: 1536}
 	k := open(t, Options{DB: db, Dir: t.TempDir(), Key: "x/", Embed: m.client(t, "m")})
 	ix, err := k.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files, chunks := library(r, words, 1000)
 	t.Logf("indexed in %v", budget.Time(func() {
 		for i := range files {
@@ -111,14 +104,10 @@ func TestBudgetHybridSearch(t *testing.T) {
 		}
 	}))
 	t.Logf("vocabulary in %v", budget.Time(func() { err = errors.Join(err, ix.vocabulary(t.Context())) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	k.update(func(s *State) { s.Chunks = 10_000 })
 	c, err := openCache(t.Context(), db, "x/", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	texts, err := ix.hashes(t.Context())
 	if err != nil || len(texts) != 10_000 {
 		t.Fatal(len(texts), err)
@@ -133,9 +122,7 @@ func TestBudgetHybridSearch(t *testing.T) {
 			}
 			hashes, vectors = append(hashes, one.hash), append(vectors, v)
 		}
-		if err := c.put(t.Context(), hashes, vectors); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.put(t.Context(), hashes, vectors))
 	}
 	t.Logf("10,000 embeddings loaded in %v", budget.Time(func() { err = k.Embed(t.Context()) }))
 	if err != nil || k.State().Embeddings.Vectors != 10_000 {
@@ -164,16 +151,12 @@ func TestBudgetHybridSearch(t *testing.T) {
 func TestBudgetWordVectors(t *testing.T) {
 	budget.Skip(t)
 	whole, err := os.ReadFile(filepath.Join("wordvec", "words.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	known, err := wordvec.Read(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	t.Logf("the word vectors take %d kB beside their file of %d kB", (after.HeapAlloc-before.HeapAlloc)/1000, len(whole)/1000)
@@ -184,13 +167,9 @@ func TestBudgetWordVectors(t *testing.T) {
 	words := corpusWords(t)
 	k := open(t, Options{DB: database(t), Dir: t.TempDir(), Key: "x/", Embed: WordVectors()})
 	ix, err := k.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	files, chunks := library(r, words, 100)
-	if err := errors.Join(ix.put(t.Context(), 1, files, chunks), ix.vocabulary(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(ix.put(t.Context(), 1, files, chunks), ix.vocabulary(t.Context())))
 	k.update(func(s *State) { s.Chunks = 1000 })
 	t.Logf("1,000 passages embedded in %v", budget.Time(func() { err = k.Embed(t.Context()) }))
 	if err != nil || k.State().Embeddings.Vectors != 1000 {
@@ -217,20 +196,14 @@ func corpusWords(t *testing.T) []string {
 	k := open(t, Options{})
 	find(t, k, "warm", SearchOptions{})
 	rows, err := k.ix.db.QueryContext(t.Context(), `SELECT term FROM kb_vocab WHERE length(term) > 1 ORDER BY doc DESC, term`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var w string
-		if err := rows.Scan(&w); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, rows.Scan(&w))
 		out = append(out, w)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rows.Err())
 	return out
 }

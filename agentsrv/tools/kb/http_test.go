@@ -17,15 +17,15 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/tools/bulk"
 	"github.com/mcphud/mcphud/agentsrv/tools/kb"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // agent serves the knowledge base and bulk over HTTP.
 func agent(t *testing.T, o kb.Options) string {
 	t.Helper()
 	k, err := kb.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e := server.NewMCPServer("kb", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))...)
 	l := kb.NewLibrary(k, nil)
 	e.AddTools(append(l.Tools(), bulk.Source{}.Tools()...)...)
@@ -33,14 +33,10 @@ func agent(t *testing.T, o kb.Options) string {
 	f := front.New(front.Options{Engine: e})
 	s := httptest.NewServer(f.Handler())
 	t.Cleanup(func() {
-		if err := f.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, f.Close(context.Background()))
 		s.Close()
 		http.DefaultClient.CloseIdleConnections()
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, k.Close())
 	})
 	return s.URL + front.Path
 }
@@ -77,28 +73,20 @@ func post(t *testing.T, url, method, params string, modern bool) (r reply) {
 		params = strings.TrimSuffix(params, "}") + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
 		head = map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
 		var p struct{ Name, URI string }
-		if err := json.Unmarshal([]byte(params), &p); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(params), &p))
 		head["Mcp-Name"] = p.Name + p.URI
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	for k, v := range head {
 		req.Header.Set(k, v)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := json.Unmarshal(body, &r); err != nil {
 		t.Fatalf("%s: %.300s: %v", res.Status, body, err)
 	}
@@ -162,9 +150,7 @@ func TestLargeResultOverHTTP(t *testing.T) {
 			}
 			uri = page.Result.Contents[0].Meta.Next
 		}
-		if pages != 4 {
-			t.Errorf("%d pages", pages)
-		}
+		assert.Equalf(t, pages, 4, "pages")
 	})
 }
 
@@ -177,9 +163,7 @@ func TestO1_SearchIsTraced(t *testing.T) {
 		span = name + " " + attrs["search.engine"] + " " + attrs["mcp.tenant_id"]
 		return context.WithValue(ctx, key{}, true), func(err error) { ended = err == nil }
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer k.Close()
 	if _, err := k.Search(t.Context(), "acme", "tools", kb.SearchOptions{}); err != nil || span != "search.vector fts5 acme" || !ended {
 		t.Errorf("%q, ended %v, %v", span, ended, err)
@@ -188,9 +172,7 @@ func TestO1_SearchIsTraced(t *testing.T) {
 
 func TestSearchesAtOnce(t *testing.T) {
 	k, err := kb.New(kb.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer k.Close()
 	done := make(chan error)
 	for i := range 16 {
@@ -203,8 +185,6 @@ func TestSearchesAtOnce(t *testing.T) {
 		}()
 	}
 	for range 16 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-done)
 	}
 }

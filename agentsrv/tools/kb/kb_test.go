@@ -7,6 +7,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -14,14 +16,8 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func open(t *testing.T, o Options) *KB {
 	t.Helper()
 	k, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, k.Close()) })
 	return k
 }
 
@@ -43,9 +39,7 @@ func results(t *testing.T, k *KB, query string, o SearchOptions) Results {
 func database(t *testing.T) *store.DB {
 	t.Helper()
 	db, err := store.Open(pgtest.Path(t, filepath.Join(t.TempDir(), "agent.db")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // The queries are what people type, in other words than the headings of the passages that answer them.
 func TestT3_RecallOfTheCorpus(t *testing.T) {
 	k := open(t, Options{})
 	raw, err := os.ReadFile("testdata/queries.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var n, first, five int
 	for l := range strings.Lines(string(raw)) {
 		query, want, ok := strings.Cut(strings.TrimSpace(l), "\t")
@@ -56,9 +55,7 @@ func TestCorpusIsWorthSearching(t *testing.T) {
 		t.Errorf("%+v, want 200 passages", s)
 	}
 	rows, err := k.ix.db.QueryContext(t.Context(), `SELECT d.path, c.line, c.heading, c.content FROM kb_chunk c JOIN kb_file d ON d.id = c.file`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer rows.Close()
 	paragraphs, headings, sentences := map[string]string{}, map[string]string{}, map[string]string{}
 	seen := func(m map[string]string, what, where string) {
@@ -70,9 +67,7 @@ func TestCorpusIsWorthSearching(t *testing.T) {
 	for rows.Next() {
 		var path, heading, content string
 		var line int
-		if err := rows.Scan(&path, &line, &heading, &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, rows.Scan(&path, &line, &heading, &content))
 		where := sourceURI(path, line, 0)
 		if len(content) < 400 {
 			t.Errorf("%s has %d bytes only", where, len(content))
@@ -93,9 +88,7 @@ func TestCorpusIsWorthSearching(t *testing.T) {
 			t.Errorf("%s speaks of vectors", where)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rows.Err())
 }
 
 func TestBudgetCorpus(t *testing.T) {

@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestReadUnknownURIs(t *testing.T) {
 	k := open(t, Options{Dir: folder(t, map[string]string{"a.md": "# A\n\ntext\n"})})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	for _, uri := range []string{
 		"resource://kb/none.md", "resource://kb/", "resource://kb", "resource://other/a.md", "resource://kb/../a.md", "resource://kb/%2e%2e/a.md",
 		"resource://kb/a.md?line=2", "resource://kb/a.md?line=x", "resource://kb/a.md?line=1&part=1", "resource://kb/a.md?line=1&part=x", "resource://kb/a.md?offset=-1", "resource://kb/a.md?offset=999", "resource://kb/a.md?offset=9999999999999999999",
@@ -47,9 +46,7 @@ func TestReadInPages(t *testing.T) {
 		fmt.Fprintf(&b, "line %d grüßt 🙂 und noch mehr\n", i)
 	}
 	k := open(t, Options{Dir: folder(t, map[string]string{"a b/ü#.txt": b.String()})})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	var got strings.Builder
 	uri := sourceURI("a b/ü#.txt", 0, 0)
 	for pages := 0; uri != ""; pages++ {
@@ -68,9 +65,7 @@ func TestReadInPages(t *testing.T) {
 // Each passage of an endless line has a source of its own.
 func TestSourcesOfOneLine(t *testing.T) {
 	k := open(t, Options{Dir: folder(t, map[string]string{"min.js": strings.Repeat("filler words ", 300) + "albatross " + strings.Repeat("more of them ", 300)})})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	h := find(t, k, "albatross", SearchOptions{})[0]
 	if c, err := k.Read(t.Context(), h.Source); err != nil || c.Text != h.Content || !strings.HasSuffix(h.Source, "?line=1&part=2") {
 		t.Errorf("%s: %v, %d bytes", h.Source, err, len(c.Text))
@@ -88,10 +83,6 @@ func folder(t *testing.T, files map[string]string) string {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/serve/chat"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // meanings is an embeddings API that knows which words mean the same.
@@ -104,9 +106,7 @@ func (m *meanings) client(t *testing.T, model string) Embedder {
 	s := httptest.NewServer(m)
 	t.Cleanup(s.Close)
 	c, err := chat.New(chat.Model{URL: s.URL + "/v1", Name: model})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return Endpoint(c)
 }
@@ -116,12 +116,8 @@ func meant(t *testing.T, o Options) *KB {
 	t.Helper()
 	k := open(t, o)
 	k.firstRetry = time.Millisecond
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Embed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
+	require.NoError(t, k.Embed(t.Context()))
 	return k
 }
 
@@ -184,9 +180,7 @@ func TestEmbeddingsAreKept(t *testing.T) {
 	write(t, filepath.Join(dir, "same.md"), garage["motors.md"])
 	o := Options{DB: db, Key: "x/", Dir: dir, Embed: c}
 	meant(t, o)
-	if n := m.embedded(); n != 5 {
-		t.Errorf("%d texts for 6 passages, two of them alike", n)
-	}
+	assert.Equalf(t, m.embedded(), 5, "texts for 6 passages, two of them alike")
 	k := meant(t, o)
 	if n := m.embedded(); n != 0 || k.State().Embeddings.Vectors != 6 {
 		t.Errorf("after a restart %d texts were embedded again: %+v", n, k.State())
@@ -195,9 +189,7 @@ func TestEmbeddingsAreKept(t *testing.T) {
 	if k = meant(t, o); m.embedded() != 1 || k.State().Embeddings.Vectors != 6 {
 		t.Errorf("after a change: %+v", k.State())
 	}
-	if n := rowsOf(t, db); n != 5 {
-		t.Errorf("%d embeddings are kept of 5 texts", n)
-	}
+	assert.Equalf(t, rowsOf(t, db), 5, "embeddings are kept of 5 texts")
 	// Another model.
 	o.Embed = m.client(t, "other")
 	if k = meant(t, o); m.embedded() != 5 || k.State().Embeddings.Vectors != 6 || rowsOf(t, db) != 5 {
@@ -212,9 +204,7 @@ func TestEmbeddingsAreKept(t *testing.T) {
 
 func rowsOf(t *testing.T, db *store.DB) (n int) {
 	t.Helper()
-	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM kb_vector`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM kb_vector`).Scan(&n))
 	return n
 }
 
@@ -231,9 +221,7 @@ func TestEmbeddingsOfAnotherLength(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	m.embedded()
-	if err := k.Embed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Embed(t.Context()))
 	if r := results(t, k, "canine", SearchOptions{Limit: 1}); r.Mode != Hybrid || paths(r) != "dogs.md:semantic" {
 		t.Errorf("%+v", r)
 	}
@@ -257,9 +245,7 @@ func TestSearchWithoutTheEndpoint(t *testing.T) {
 	m := &meanings{before: status(503, `{"error":"loading"}`)}
 	k := open(t, Options{Dir: folder(t, garage), Embed: m.client(t, "m")})
 	k.firstRetry = time.Millisecond
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	r := results(t, k, "car", SearchOptions{})
 	if r.Mode != FullText || r.Note != "full-text only: 0 of 5 passages have embeddings so far" || len(r.Hits) != 2 || r.Hits[0].Found != "lexical" {
 		t.Errorf("%+v", r)
@@ -272,9 +258,7 @@ func TestSearchWithoutTheEndpoint(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	m.set(func() { m.before = nil })
-	if err := k.Embed(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Embed(t.Context()))
 	for body, want := range map[string]string{
 		`{"data":[{"embedding":[NaN]}]}`: "did not answer with embeddings", `{"data":[]}`: "0 embeddings", `{"data":[{"embedding":[0,0]}]}`: "no direction",
 		`{"data":[{"embedding":[1,2]}]}`: "with 2 numbers", strings.Repeat(" ", 17<<20): "more than",
@@ -329,9 +313,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 	}
 	m = &meanings{before: func(w http.ResponseWriter, _ []string) bool { w.WriteHeader(http.StatusBadRequest); return true }}
 	k = open(t, Options{Dir: folder(t, files), Embed: m.client(t, "m")})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	if err := k.Embed(t.Context()); err == nil || m.calls > 20 {
 		t.Errorf("%v after %d requests", err, m.calls)
 	}
@@ -340,9 +322,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 // The built-in texts have embeddings as well, which a store keeps though their index is in memory.
 func TestEmbeddingsOfTheCorpus(t *testing.T) {
 	db, err := store.Open(filepath.Join(t.TempDir(), "agent.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer db.Close()
 	m := &meanings{}
 	o := Options{DB: db, Key: "x/", Embed: m.client(t, "m")}
@@ -367,9 +347,7 @@ func TestPassagesThatAreGone(t *testing.T) {
 	for name := range garage {
 		write(t, filepath.Join(dir, name), "Something else is in "+name)
 	}
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	if r := results(t, k, "canine", SearchOptions{}); len(r.Hits) != 0 {
 		t.Errorf("%+v", r)
 	}

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestWords(t *testing.T) {
@@ -35,9 +38,7 @@ func TestSearchFindsFormsOfWords(t *testing.T) {
 	k := open(t, Options{Dir: folder(t, map[string]string{
 		"a.md": "Validating a résumé with readFile and write_file.\n", "b.md": "工具列表在这里\n", "c.md": "Nothing of that.\n",
 	})})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	for q, want := range map[string]string{
 		"validates": "a.md", "validation": "a.md", "resume": "a.md", "re\u0301sume\u0301": "a.md", "file": "a.md", "FILE": "a.md", "readfile": "a.md", "readFile": "a.md",
 		"write": "a.md", "write_file": "a.md", "列": "b.md", "工具": "b.md", "nothing": "c.md", "absent": "",
@@ -63,9 +64,7 @@ func TestSplit(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d-%d", c.Heading, c.Line, c.Last))
 	}
 	want := "Title › One 1-34|Title › One 36-65|Title › Two 67-102|Title › Two › Deep 104-135"
-	if strings.Join(got, "|") != want {
-		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
-	}
+	assert.Equal(t, strings.Join(got, "|"), want)
 }
 
 func FuzzSplit(f *testing.F) {
@@ -105,12 +104,8 @@ func TestSnippetShowsTheHit(t *testing.T) {
 	} {
 		k := open(t, Options{})
 		ix, err := k.open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ix.put(t.Context(), 1, []file{{Path: "x.txt", Hash: []byte{}}}, [][]chunk{{{Content: text}}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, ix.put(t.Context(), 1, []file{{Path: "x.txt", Hash: []byte{}}}, [][]chunk{{{Content: text}}}))
 		s := find(t, k, "aardvark zebra", SearchOptions{Limit: 1})[0].Snippet
 		if !strings.Contains(s, "zebra") || !strings.Contains(s, "aardvark") || len(s) > snippetSize+10 || !utf8.ValidString(s) {
 			t.Errorf("%d bytes: %q", len(s), s)

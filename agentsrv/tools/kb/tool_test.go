@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // call runs the tool as the server does, with arguments as they were sent.
@@ -29,9 +30,7 @@ func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.RequestError) {
 		t.Fatalf("%s: %v: %+v", args, err, res)
 	}
 	raw, err := json.Marshal(res)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var structured struct{ StructuredContent answer }
 	if err := json.Unmarshal(raw, &structured); err != nil || len(structured.StructuredContent.Results) != out.Count {
 		t.Fatalf("structuredContent differs from the text: %s", raw)
@@ -143,9 +142,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(q)
 	}
 	k, err := New(Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(func() { _ = k.Close() })
 	f.Fuzz(func(t *testing.T, q string) {
 		r, err := k.Search(t.Context(), "t", q, SearchOptions{Limit: 20})
@@ -172,9 +169,7 @@ func mistyped(n int) string {
 // Also in a base of one passage a hit with all words of the query has a score that says so, and one with half of them less.
 func TestT3_ScoresOfASmallBase(t *testing.T) {
 	k := open(t, Options{Dir: folder(t, map[string]string{"plans.md": "# Plans\n\nThe zeppelin launches in October.\n"})})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	score := func(query string) float64 {
 		hits := find(t, k, query, SearchOptions{})
 		if len(hits) != 1 {

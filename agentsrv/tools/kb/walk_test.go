@@ -3,7 +3,6 @@ package kb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/store"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestT3_IndexesAFolder(t *testing.T) {
@@ -29,9 +30,7 @@ func TestT3_IndexesAFolder(t *testing.T) {
 		}
 	}
 	k := open(t, Options{Dir: dir})
-	if err := k.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, k.Reindex(t.Context()))
 	got := map[string]string{}
 	for _, h := range find(t, k, "polish widgets", SearchOptions{Limit: 20}) {
 		got[h.Path] = h.Base
@@ -54,33 +53,25 @@ func TestIndexFollowsTheFolder(t *testing.T) {
 	db := database(t)
 	pass := func() *KB {
 		k := open(t, Options{Dir: dir, DB: db})
-		if err := k.Reindex(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, k.Reindex(t.Context()))
 		return k
 	}
 	pass()
 	ids := func() string {
 		rows, err := db.QueryContext(t.Context(), `SELECT d.path || ' ' || c.id FROM kb_chunk c JOIN kb_file d ON d.id = c.file ORDER BY 1`)
 		all, err := store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return strings.Join(all, "; ")
 	}
 	before := ids()
 	later := time.Now().Add(time.Minute)
-	if err := os.Chtimes(filepath.Join(dir, "a.md"), later, later); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "a.md"), later, later))
 	pass()
 	if after := ids(); after != before {
 		t.Errorf("a file that only got a new time was indexed again: %s, then %s", before, after)
 	}
 	write(t, filepath.Join(dir, "b.md"), "# B\n\nbuffalo herds\n")
-	if err := os.Remove(filepath.Join(dir, "c.md")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "c.md")))
 	k := pass()
 	for q, want := range map[string]int{"albatross": 1, "badger": 0, "buffalo": 1, "bufalo": 1, "cassowary": 0, "casowary": 0} {
 		if hits := find(t, k, q, SearchOptions{}); len(hits) != want {
@@ -137,9 +128,7 @@ func TestSearchWhileIndexing(t *testing.T) {
 	go func() { closed <- k.Close() }()
 	<-k.run.Done()
 	close(p.release)
-	if err := <-closed; err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, <-closed)
 	if s := k.State(); s.Indexing || s.Ready || s.Err == "" || s.Files != logEvery {
 		t.Errorf("after Close: %+v", s)
 	}
@@ -147,9 +136,7 @@ func TestSearchWhileIndexing(t *testing.T) {
 		t.Error("a closed knowledge base was searched")
 	}
 	next := open(t, Options{Dir: dir, DB: db})
-	if err := next.Reindex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, next.Reindex(t.Context()))
 	if s := next.State(); !s.Ready || s.Files != 2*logEvery || len(find(t, next, "zebra", SearchOptions{})) != 1 {
 		t.Errorf("after the next pass: %+v", s)
 	}
@@ -159,9 +146,7 @@ func TestReindexIsCancelled(t *testing.T) {
 	k := open(t, Options{Dir: folder(t, map[string]string{"a.md": "text"})})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := k.Reindex(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, k.Reindex(ctx), context.Canceled)
 	if err := k.Reindex(t.Context()); err != nil || !k.State().Ready {
 		t.Errorf("%v, %+v", err, k.State())
 	}
@@ -173,9 +158,7 @@ func TestIndexingIsTriedAgain(t *testing.T) {
 	k := open(t, Options{Dir: dir, DB: database(t), Key: "x/"})
 	k.firstPass = time.Millisecond
 	ix, err := k.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := ix.db.ExecContext(t.Context(), `ALTER TABLE kb_file RENAME TO away`); err != nil {
 		t.Fatal(err)
 	}

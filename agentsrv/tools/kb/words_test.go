@@ -11,15 +11,14 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
 	"github.com/mcphud/mcphud/session/test/pgtest"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // asked are the queries of a file of testdata, and the headings of the passages that answer each.
 func asked(t *testing.T, file string) (queries []string, want [][]string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for l := range strings.Lines(string(raw)) {
 		query, sections, ok := strings.Cut(strings.TrimSpace(l), "\t")
 		if !ok {
@@ -70,21 +69,15 @@ func TestT3b_Paraphrases(t *testing.T) {
 				continue
 			}
 			rows, err := k.ix.db.QueryContext(t.Context(), `SELECT heading FROM kb_chunk WHERE id IN (SELECT rowid FROM kb_fts WHERE kb_fts MATCH ?)`, `"`+w+`"`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			have, shared := 0, false
 			for rows.Next() {
 				var heading string
-				if err := rows.Scan(&heading); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, rows.Scan(&heading))
 				_, heading, _ = strings.Cut(heading, " › ")
 				have, shared = have+1, shared || slices.Contains(want[i], heading)
 			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, errors.Join(rows.Err(), rows.Close()))
 			if shared && have*10 < k.State().Chunks {
 				t.Errorf("%q shares %s, which %d passages have, with %q", q, w, have, want[i])
 			}
@@ -153,9 +146,7 @@ func TestT3b_TextsWithoutKnownWords(t *testing.T) {
 // Damaged vectors are said in each answer, and the words find what they find.
 func TestT3b_DamagedVectors(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("wordvec", "words.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(whole) > 2<<20 {
 		t.Errorf("the word vectors take %d bytes", len(whole))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // After each attack the next call must work, whatever became of the worker.
@@ -144,9 +145,7 @@ func TestCallsDoNotSeeEachOther(t *testing.T) {
 	if string(res.Result) != `["undefined",null,null,"1"]` || len(res.Console) != 1 {
 		t.Errorf("%s %v", res.Result, res.Console)
 	}
-	if s.idle[0].cmd.Process.Pid != before {
-		t.Error("the calls ran in different workers, which proves nothing")
-	}
+	assert.Equalf(t, s.idle[0].cmd.Process.Pid, before, "the calls ran in different workers, which proves nothing")
 }
 
 // What code does to its own engine must not reach what the prelude reports.

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // overHTTP serves execute_code; the function it returns calls it in the given era.
@@ -37,9 +38,7 @@ func overHTTP(t *testing.T, s *Sandbox) func(ctx context.Context, modern bool, a
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+"/mcp",
 			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":`+args+meta+`}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		if modern {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // document is a PDF of these objects, the first of which is the catalog.
@@ -67,9 +68,7 @@ func TestT3_PagesOfADocument(t *testing.T) {
 		t.Errorf("%q %v", pages, err)
 	}
 	sample, err := os.ReadFile(filepath.Join("..", "kb", "testdata", "two-pages.pdf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if pages, err = s.Pages(t.Context(), sample, 20*time.Second); err != nil || len(pages) != 2 || !strings.Contains(pages[1], "submarine") {
 		t.Errorf("%q %v", pages, err)
 	}

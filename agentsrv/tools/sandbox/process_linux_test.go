@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // eventually waits for a condition.
@@ -187,13 +188,9 @@ func TestNoWorkerOutlivesAKilledAgent(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestNoWorkerOutlivesAKilledAgent$")
 	cmd.Env = append(os.Environ(), "SANDBOX_TEST_AGENT=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	var pids []int
 	eventually(t, "a busy worker", func() bool {
 		pids = workers(cmd.Process.Pid)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/check/checktest"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // open is a sandbox that ends with the test.
@@ -261,7 +262,5 @@ func TestAWaitThatFailsGivesItsPlaceBack(t *testing.T) {
 	if _, err := s.Run(t.Context(), "1", time.Minute); !errors.Is(err, late) {
 		t.Fatal(err)
 	}
-	if len(s.slots) != 0 {
-		t.Error("the place is lost")
-	}
+	assert.Equalf(t, len(s.slots), 0, "the place is lost")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A reader that does not read must not hold up requests, and the log says what it lacks.
@@ -52,9 +53,7 @@ func TestR18_ASlowDiskDropsLines(t *testing.T) {
 		defer mu.Unlock()
 		return bytes.Contains(read.Bytes(), []byte(`"dropped":`))
 	})
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, l.Close())
 	_ = reader.Close()
 	<-done
 }

@@ -42,7 +42,5 @@ func TestO4_LabelsAreBounded(t *testing.T) {
 	if a := m.Agent("first"); a.Requests.Load() != 1 || a.Errors.Load() != 0 {
 		t.Errorf("%d %d", a.Requests.Load(), a.Errors.Load())
 	}
-	if err := m.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, m.Close(t.Context()))
 }

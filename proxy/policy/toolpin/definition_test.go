@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func list(tools ...string) []byte { return []byte(`{"tools":[` + strings.Join(tools, ",") + `]}`) }
@@ -120,7 +121,5 @@ func TestTargetsOfRoutes(t *testing.T) {
 			t.Errorf("%+v: %s", c.r, got)
 		}
 	}
-	if got := target(&routes.Route{Name: "a", Registered: true}); got != "" {
-		t.Error(got)
-	}
+	assert.Equal(t, target(&routes.Route{Name: "a", Registered: true}), "")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/leaktest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -79,9 +80,7 @@ func TestSection2_PinsAreShared(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(now), err)
 	}
 	require.NoError(t, os.WriteFile(file, good, 0o600))
-	if err := one.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, one.Close())
 	if s := router().Status("d"); s.Tools != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -108,9 +107,7 @@ func TestSection2_PinsAreBounded(t *testing.T) {
 	if s := p.Status("a"); s.Beyond != 1 {
 		t.Errorf("%+v", s)
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Close())
 }
 
 // What is written can be read again, however much there is to remember.
@@ -126,9 +123,7 @@ func TestSection2_TheFileStaysWithinWhatIsRead(t *testing.T) {
 		}
 		p.Check(fmt.Sprint("agent", agent), []byte(`{"tools":[`+b.String()[1:]+`]}`))
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Close())
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	if info.Size() < int64(p.max)/2 || info.Size() > int64(p.max) {
@@ -144,7 +139,5 @@ func TestSection2_TheFileStaysWithinWhatIsRead(t *testing.T) {
 	if s := p.Status("new"); s.Tools+s.Beyond != 1 {
 		t.Errorf("new: %+v", s)
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // What a tool says of tasks depends on the version of the protocol that a client speaks: an agent that is the same all along has one
@@ -38,8 +39,6 @@ func TestSection2_PinsAreTheSameInEachVersion(t *testing.T) {
 				t.Errorf("back again: %+v", s)
 			}
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, p.Close())
 	}
 }

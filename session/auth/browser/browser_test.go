@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -55,9 +57,7 @@ func away(t *testing.T, p *Person, redirect string) *trip {
 	}()
 	t.Cleanup(func() {
 		stop()
-		if err := x.visit.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, x.visit.Close())
 	})
 	return x
 }
@@ -76,23 +76,17 @@ func (x *trip) closed() {
 func get(t *testing.T, method, target, host string, header http.Header) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Host = host
 	for name, values := range header {
 		req.Header[name] = values
 	}
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := c.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resp.StatusCode, string(body), resp.Header
 }
 
@@ -140,13 +134,9 @@ func TestTheBrowserComesBackOnLoopback(t *testing.T) {
 func safeHeaders(t *testing.T, h http.Header) {
 	t.Helper()
 	for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
-		if h.Get(name) != want {
-			t.Errorf("%s is %q", name, h.Get(name))
-		}
+		assert.Equalf(t, h.Get(name), want, "%s", name)
 	}
-	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("Content-Security-Policy is %q", h.Get("Content-Security-Policy"))
-	}
+	assert.Contains(t, h.Get("Content-Security-Policy"), "default-src 'none'")
 }
 
 func TestARefusalIsShownHarmlessly(t *testing.T) {
@@ -187,9 +177,7 @@ func TestOnlyOneComesBack(t *testing.T) {
 
 func TestAConfiguredRedirect(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	redirect := "http://localhost:" + port + "/oauth/callback"
 	_, err = (&Person{}).Expect(t.Context(), redirect)
@@ -290,13 +278,9 @@ func TestOnlyWebPagesAreShown(t *testing.T) {
 	p := &Person{Show: func(page Page) { t.Errorf("%+v", page) }}
 	for _, bad := range []string{"javascript:alert(1)", "file:///etc/passwd", "--version", "https:///x"} {
 		u, err := url.Parse(bad)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		v, err := p.Expect(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := v.Go(t.Context(), u, mine); failure.KindOf(err) != failure.OAuth {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // program writes a program that notes its arguments, one a line.
@@ -18,9 +20,7 @@ func program(t *testing.T, then string) (path, noted string) {
 	dir := t.TempDir()
 	path, noted = filepath.Join(dir, "open"), filepath.Join(dir, "noted")
 	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + noted + ".part'\nmv '" + noted + ".part' '" + noted + "'\n" + then + "\n"
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
 	return path, noted
 }
 
@@ -78,9 +78,7 @@ func TestOpenLeavesABrowserThatLasts(t *testing.T) {
 	if _, err := os.Stat(noted); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(end, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // then goleak sees that it is reaped
 		if _, err := os.Stat(end); err != nil {
 			return
@@ -95,16 +93,10 @@ func TestWhereNothingCanBeOpened(t *testing.T) {
 	for _, name := range []string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY"} {
 		t.Setenv(name, "")
 	}
-	if why := Unavailable(); !strings.Contains(why, "display") {
-		t.Errorf("without a display: %q", why)
-	}
+	assert.Contains(t, Unavailable(), "display")
 	t.Setenv("BROWSER", "firefox")
-	if why := Unavailable(); why != "" {
-		t.Errorf("with BROWSER: %q", why)
-	}
+	assert.Equalf(t, Unavailable(), "", "with BROWSER")
 	t.Setenv("DISPLAY", ":0")
 	t.Setenv("SSH_CONNECTION", "1 2 3 4")
-	if why := Unavailable(); !strings.Contains(why, "SSH") {
-		t.Errorf("over SSH: %q", why)
-	}
+	assert.Contains(t, Unavailable(), "SSH")
 }

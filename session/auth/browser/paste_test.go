@@ -3,6 +3,8 @@ package browser
 import (
 	"net/url"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestPastedTexts(t *testing.T) {
@@ -34,8 +36,6 @@ func TestPastedTexts(t *testing.T) {
 		if u, err := parsePasted(text, redirect); err == nil {
 			got = u.String()
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, got, want, "%q", text)
 	}
 }

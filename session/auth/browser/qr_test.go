@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func TestQR(t *testing.T) {
 	lines, err := QR("https://login.example.com/authorize?" + strings.Repeat("x", 400))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	width := utf8.RuneCountInString(lines[0])
 	if len(lines) != (width+1)/2 || width > 80 {
 		t.Errorf("%d lines of %d cells", len(lines), width)

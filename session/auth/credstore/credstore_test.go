@@ -18,6 +18,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/test/leaktest"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // asWriter makes the test binary a process that puts credentials into the folder that it names.
@@ -57,27 +59,21 @@ func withKeychain(t *testing.T, mode, dir string) *store {
 func find(t *testing.T, s auth.Store, resource string) []auth.Credentials {
 	t.Helper()
 	found, err := s.Find(t.Context(), resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
 func put(t *testing.T, s auth.Store, all ...auth.Credentials) {
 	t.Helper()
 	for _, c := range all {
-		if err := s.Put(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Put(t.Context(), c))
 	}
 }
 
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -108,17 +104,13 @@ func TestStore(t *testing.T) {
 			if len(got) != 2 || got[0].Token.Access != "new" || got[1].Token.Access != long || got[0].Client.Secret != "s3cret-of-client" || !got[0].Token.Obtained.Equal(time.Unix(1_800_000_000, 0)) {
 				t.Errorf("found %+.200v", got)
 			}
-			if err := later.Delete(t.Context(), got[0].Key); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, later.Delete(t.Context(), got[0].Key))
 			if got := find(t, s, ""); len(got) != 2 || got[0].Resource != "https://b" {
 				t.Errorf("after a deletion: %+.200v", got)
 			}
 		})
 	}
-	if got := Open(Auto, "").Where(); !strings.Contains(got, "memory") {
-		t.Errorf("without a folder it is kept in %s", got)
-	}
+	assert.Contains(t, Open(Auto, "").Where(), "memory")
 }
 
 // The file is of its owner alone, and with a keychain it holds no secret; where says which.
@@ -166,13 +158,9 @@ func TestSealed(t *testing.T) {
 		}
 	}
 	broken("file only", withKeychain(t, File, dir), "not used by this setting", true)
-	if err := os.WriteFile(path, []byte(strings.Replace(whole, "https://a", "https://b", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(whole, "https://a", "https://b", 1)), 0o600))
 	broken("another resource", withKeychain(t, Auto, dir), "is damaged", false)
-	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(whole), 0o600))
 	keyring.MockInit() // all forgotten
 	s := withKeychain(t, Auto, dir)
 	broken("no key", s, "not in the keychain any more", false)
@@ -180,9 +168,7 @@ func TestSealed(t *testing.T) {
 	if got, err := s.Find(t.Context(), "https://b"); err != nil || len(got) != 1 || got[0].Token.Access != "a-token-of-b" {
 		t.Errorf("after a login with a new key: %v, %v", got, err)
 	}
-	if got := content(t, dir); !strings.Contains(got, "https://a") {
-		t.Errorf("what could not be read was dropped: %s", got)
-	}
+	assert.Contains(t, content(t, dir), "https://a")
 	if err := s.Delete(t.Context(), auth.Key{Resource: "https://a", Issuer: "https://one"}); err != nil || len(find(t, s, "")) != 1 {
 		t.Errorf("what cannot be read cannot be deleted: %v", err)
 	}
@@ -201,9 +187,7 @@ func TestNoKeychain(t *testing.T) {
 	}
 	s := withKeychain(t, Auto, dir)
 	put(t, s, login("https://a", "https://one", "t"))
-	if got := s.Where(); !strings.Contains(got, "not encrypted") || !strings.Contains(got, "collection is locked") {
-		t.Errorf("kept in %s", got)
-	}
+	assert.Contains(t, s.Where(), "not encrypted", "collection is locked")
 	if got := find(t, withKeychain(t, Keychain, dir), "https://a"); len(got) != 1 {
 		t.Errorf("what is in plain text needs no keychain: %v", got)
 	}
@@ -218,9 +202,7 @@ func TestAbsent(t *testing.T) {
 	t.Cleanup(keyring.MockInit)
 	s := Open(Auto, t.TempDir())
 	put(t, s, login("https://a", "https://one", "t"))
-	if got := s.Where(); !strings.Contains(got, "no D-Bus session runs here") {
-		t.Errorf("kept in %s", got)
-	}
+	assert.Contains(t, s.Where(), "no D-Bus session runs here")
 	asked := withKeychain(t, Auto, t.TempDir())
 	put(t, Open(File, filepath.Dir(asked.path)), login("https://a", "https://one", "t"))
 	if find(t, asked, "https://b"); asked.keychain.asking != nil {
@@ -246,9 +228,7 @@ func TestLateKeychain(t *testing.T) {
 		}
 	}
 	put(t, s, login("https://b", "https://one", "t"))
-	if got := s.Where(); !strings.Contains(got, "not encrypted: the keychain cannot be used") {
-		t.Errorf("kept in %s", got)
-	}
+	assert.Contains(t, s.Where(), "not encrypted: the keychain cannot be used")
 	close(answer)
 	<-q.done
 	if got := find(t, s, "https://a"); len(got) != 1 || got[0].Token.Access != "t" {
@@ -262,9 +242,7 @@ func TestSilentBus(t *testing.T) {
 		t.Skip("the keychain is behind a message bus on Linux")
 	}
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "bus"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	said := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
@@ -321,9 +299,7 @@ func TestBadFile(t *testing.T) {
 		}
 		dir := t.TempDir()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(c.text), c.mode))
 		s := Open(File, dir)
 		if _, err := s.Find(t.Context(), ""); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: Find: %v", what, err)
@@ -348,15 +324,11 @@ func TestProcesses(t *testing.T) {
 		cmd := exec.Command(os.Args[0], fmt.Sprint(i))
 		cmd.Env = append(os.Environ(), asWriter+"="+dir)
 		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		all = append(all, cmd)
 	}
 	for _, cmd := range all {
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, cmd.Wait())
 	}
 	if got := find(t, Open(File, dir), ""); len(got) != 80 {
 		t.Errorf("%d of 80 were kept", len(got))
@@ -369,9 +341,7 @@ func TestKilledWhileItWrites(t *testing.T) {
 	for i := range 30 {
 		cmd := exec.Command(os.Args[0], fmt.Sprint("p", i))
 		cmd.Env = append(os.Environ(), asWriter+"="+dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		late := time.AfterFunc(time.Duration(i)*2*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		if err := cmd.Wait(); err != nil {
 			kills++
@@ -393,16 +363,10 @@ func TestLockKeepsOthersOut(t *testing.T) {
 	dir, key := t.TempDir(), auth.Key{Resource: "https://mcp.example.com/mcp", Issuer: "https://login.example.com"}
 	a, b := Open(File, dir).(auth.Locker), Open(File, dir).(auth.Locker)
 	unlock, err := a.Lock(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.(auth.Store).Put(t.Context(), auth.Credentials{Key: key}); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
+	assert.NoError(t, b.(auth.Store).Put(t.Context(), auth.Credentials{Key: key}))
 	other, err := b.Lock(t.Context(), auth.Key{Resource: key.Resource, Issuer: "https://other.example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -411,8 +375,6 @@ func TestLockKeepsOthersOut(t *testing.T) {
 	}
 	unlock()
 	unlock, err = b.Lock(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	unlock()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config/setup"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // Secrets of inputs come back by scope, are encrypted, and are not listed among the logins.
@@ -19,13 +20,9 @@ func TestInputs(t *testing.T) {
 	dir := t.TempDir()
 	in := []setup.Input{{Name: "TOKEN", Secret: true}, {Name: "HOST"}, {Name: "PIN", Secret: true}}
 	kept := Inputs{withKeychain(t, Keychain, dir)}
-	if err := kept.Keep(t.Context(), "io.example/a", in, map[string]string{"TOKEN": "hunter2", "HOST": "h"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kept.Keep(t.Context(), "io.example/a", in, map[string]string{"TOKEN": "hunter2", "HOST": "h"}))
 	own := []setup.Input{{Name: "WORDS", Secret: true, Default: "--call=x"}}
-	if err := kept.Keep(t.Context(), "io.example/a", own, map[string]string{"WORDS": "--call=x"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, kept.Keep(t.Context(), "io.example/a", own, map[string]string{"WORDS": "--call=x"}))
 	again := Inputs{withKeychain(t, Keychain, dir)} // which has no words of a publisher: they would come back as somebody's secret
 	if got, err := again.Recall(t.Context(), "io.example/a"); err != nil || !maps.Equal(got, map[string]string{"TOKEN": "hunter2"}) {
 		t.Errorf("%v, %v", got, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestWrite(t *testing.T) {
@@ -27,9 +28,7 @@ func TestWrite(t *testing.T) {
 // What cannot be written leaves nothing behind, and what was there.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(filepath.Join(dir, "nowhere", "file"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, Write(filepath.Join(dir, "nowhere", "file"), nil), fs.ErrNotExist)
 	folder := filepath.Join(dir, "folder")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "full"), 0o700))
 	if err := Write(folder, []byte("x")); err == nil {
@@ -52,9 +51,7 @@ func TestWriteForced(t *testing.T) {
 		}
 		return broken
 	}
-	if err := WriteForced(path, []byte("new")); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, WriteForced(path, []byte("new")), broken)
 	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
 		t.Errorf("%q %v", b, err)
 	}

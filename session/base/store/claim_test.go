@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // A file belongs to one at a time, and nothing is left of who had it.
@@ -23,9 +24,7 @@ func TestClaim(t *testing.T) {
 	}
 	other, err := Claim(path+"2", "another")
 	require.NoError(t, err)
-	if err := errors.Join(release(), other()); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, errors.Join(release(), other()))
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
@@ -33,9 +32,7 @@ func TestClaim(t *testing.T) {
 	if release, err = Claim(path, "the next"); err != nil {
 		t.Fatalf("what a killed process left keeps it: %v", err)
 	}
-	if err := release(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, release())
 }
 
 // However many want it and give it back, no two have it at once.
@@ -54,9 +51,7 @@ func TestClaimsAtOnce(t *testing.T) {
 					t.Error("two have it")
 				}
 				has.Add(-1)
-				if err := release(); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, release())
 			}
 		})
 	}

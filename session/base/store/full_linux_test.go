@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // SQLite calls a full disk an I/O error where it cannot make its shared memory.
@@ -16,11 +17,7 @@ func TestFullDiskOnOpen(t *testing.T) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=128k"); err != nil {
 		t.Skip("no file system of a few pages here: ", err)
 	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 	fill, err := os.Create(filepath.Join(dir, "fill"))
 	require.NoError(t, err)
 	for err == nil {
@@ -33,7 +30,5 @@ func TestFullDiskOnOpen(t *testing.T) {
 		_, err = db.ExecContext(t.Context(), `CREATE TABLE a (b)`)
 		err = errors.Join(Explained(path, err), db.Close())
 	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorIs(t, err, syscall.ENOSPC)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // later opens a database whose file may come later, with a table.
@@ -17,11 +18,7 @@ func openLater(t *testing.T, path string) *DB {
 	t.Helper()
 	db, err := OpenLater(path)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	require.NoError(t, db.Migrate(t.Context(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}))
 	return db
 }

@@ -20,11 +20,7 @@ func postgres(t *testing.T, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(url)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return db
 }
 
@@ -79,12 +75,8 @@ func TestBackendMigrationsTakeTurns(t *testing.T) {
 		db := postgres(t, url)
 		all.Go(func() {
 			own := fmt.Sprint("own", i)
-			if err := db.Migrate(t.Context(), own, store.Steps{Postgres: []string{`CREATE TABLE ` + own + ` (x INTEGER)`}}); err != nil {
-				t.Error(err)
-			}
-			if err := db.Migrate(t.Context(), "t", steps); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, db.Migrate(t.Context(), own, store.Steps{Postgres: []string{`CREATE TABLE ` + own + ` (x INTEGER)`}}))
+			assert.NoError(t, db.Migrate(t.Context(), "t", steps))
 		})
 	}
 	all.Wait()
@@ -148,9 +140,7 @@ func TestBackendValuesComeBack(t *testing.T) {
 	if err := db.QueryRow(`SELECT i, r FROM v WHERE i IS NULL`).Scan(&none, &r); err != nil || none.Valid || r != nil {
 		t.Error(none, r, err)
 	}
-	if err := db.QueryRow(`SELECT i FROM v WHERE i = 99`).Scan(&i); !errors.Is(err, sql.ErrNoRows) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, db.QueryRow(`SELECT i FROM v WHERE i = 99`).Scan(&i), sql.ErrNoRows)
 	res, err := db.Exec(`UPDATE v SET s = ? WHERE i = ?`, "x", -7)
 	require.NoError(t, err)
 	if n, err := res.RowsAffected(); err != nil || n != 1 {

@@ -18,11 +18,7 @@ func open(t *testing.T, path string) *DB {
 	t.Helper()
 	db, err := Open(path)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return db
 }
 
@@ -82,9 +78,7 @@ func TestAFailedStepLeavesNothing(t *testing.T) {
 	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x); INSERT INTO nowhere VALUES (1)`}}); err == nil {
 		t.Fatal("no error")
 	}
-	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x)`}}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x)`}}))
 }
 
 func TestWritersWait(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // SQLite refuses to begin a write-ahead log at once where another process is about it, whatever wait it was told: two that make one file at
@@ -33,7 +34,5 @@ func TestOpenWaitsForWhoeverMakesTheFile(t *testing.T) {
 	time.AfterFunc(200*time.Millisecond, func() { _ = tx.Commit() })
 	db, err := OpenFor(path, time.Minute)
 	require.NoError(t, err)
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, db.Close())
 }

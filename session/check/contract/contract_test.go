@@ -18,6 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/budget"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // offered is what a server offers, from the members of its lists.
@@ -172,9 +174,7 @@ func TestServerRules(t *testing.T) {
 		return strings.Join(found(contract.Compare(contract.Of(&before), contract.Of(&after))), ";")
 	}
 	for _, c := range ofServers {
-		if got := changed(c.change); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		assert.Equal(t, changed(c.change), c.want)
 		if got, rule := changed(c.near), strings.Fields(c.want)[0]; strings.Contains(got, rule+" ") {
 			t.Errorf("%s trips on something like it: %q", rule, got)
 		}
@@ -195,18 +195,14 @@ func TestListsThatFailedAreNotCompared(t *testing.T) {
 		{part, all, "prompt-added was added"},
 		{part, part, ""},
 	} {
-		if got := strings.Join(found(contract.Compare(contract.Of(&c.before), contract.Of(&c.after))), ";"); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		assert.Equal(t, strings.Join(found(contract.Compare(contract.Of(&c.before), contract.Of(&c.after))), ";"), c.want)
 	}
 }
 
 func TestRenames(t *testing.T) {
 	const search = `{"name":%q,"description":"Searches.","inputSchema":{"type":"object","properties":{%q:{"type":"string"}},"required":[%[2]q]}}`
 	a, b, c := tools(t, fmt.Sprintf(search, "search", "q")), tools(t, fmt.Sprintf(search, "find", "q")), tools(t, fmt.Sprintf(search, "search", "query"))
-	if got := found(contract.Compare(contract.Of(&a), contract.Of(&b)))[0]; got != "tool-removed was removed; find has the same definition: was it renamed?" {
-		t.Error(got)
-	}
+	assert.Equal(t, found(contract.Compare(contract.Of(&a), contract.Of(&b)))[0], "tool-removed was removed; find has the same definition: was it renamed?")
 	if got := strings.Join(found(contract.Compare(contract.Of(&a), contract.Of(&c))), "; "); !strings.Contains(got, "`q` was removed; `query` has the same schema: was it renamed?") {
 		t.Error(got)
 	}
@@ -218,9 +214,7 @@ func TestLock(t *testing.T) {
 	b := offered(t, `{"inputSchema":{},"name":"a\u202e"},{"inputSchema":{"properties":{"x":{"default":"ghp_abcdefghijklmnop1234","type":"string"}},"type":"object"},"name":"b"}`, `{"name":"p"}`, `{"name":"x","uri":"file:///x"}`, "")
 	var locks [2]contract.Lock
 	for i, o := range []check.Offer{a, b} {
-		if err := locks[i].Accept("s", contract.Of(&o)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, locks[i].Accept("s", contract.Of(&o)))
 	}
 	text := locks[0].Bytes()
 	if !bytes.Equal(text, locks[1].Bytes()) {
@@ -232,9 +226,7 @@ func TestLock(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), contract.FileName)
-	if err := locks[0].Write(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, locks[0].Write(file))
 	if fi, err := os.Stat(file); err != nil || fi.Mode().Perm() != 0o644 {
 		t.Errorf("%v %v", fi.Mode(), err)
 	}
@@ -269,9 +261,7 @@ func TestBadLocks(t *testing.T) {
 		"{\"version\":1,\n<<<<<<< HEAD\n\"servers\":{}\n=======\n\"servers\":{\"a\":{}}\n>>>>>>> branch\n}": "2:1: a merge conflict is not resolved (<<<<<<<)",
 	} {
 		file := filepath.Join(t.TempDir(), "x.lock")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		_, err := contract.Read(file)
 		var bad *contract.Error
 		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), file+":"+want) {
@@ -283,9 +273,7 @@ func TestBadLocks(t *testing.T) {
 func run(t *testing.T, s *contract.Section, o check.Offer) *check.Report {
 	t.Helper()
 	rep, err := check.Run(context.Background(), &check.Subject{Offer: o}, []check.Section{s}, check.Tool{}, check.Watch{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rep
 }
 
@@ -293,9 +281,7 @@ func run(t *testing.T, s *contract.Section, o check.Offer) *check.Report {
 func TestNotLocked(t *testing.T) {
 	o := tools(t, `{"name":"a","inputSchema":{"type":"object"}}`)
 	lock := &contract.Lock{}
-	if err := lock.Accept("elsewhere", contract.Of(&o)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lock.Accept("elsewhere", contract.Of(&o)))
 	for name, want := range map[string]int{"own": 0, "other": 1} {
 		o.Name = name
 		rep := run(t, &contract.Section{File: "mcphud.lock", Lock: lock}, o)
@@ -326,9 +312,7 @@ func recorded(t *testing.T, n int) string {
 		fmt.Fprintf(&b, `{"seq":%d,"time":"2026-11-20T10:00:00Z","server":"s","conn":1,"dir":"out","kind":"request","method":"tools/call","id":"%d","frame":%s}`+"\n", i+1, i, body)
 	}
 	file := filepath.Join(t.TempDir(), "calls.jsonl")
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
 	return file
 }
 
@@ -336,9 +320,7 @@ func recorded(t *testing.T, n int) string {
 func TestEvidence(t *testing.T) {
 	before, after := tools(t, withQuery), tools(t, withLimit)
 	lock := &contract.Lock{}
-	if err := lock.Accept("s", contract.Of(&before)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lock.Accept("s", contract.Of(&before)))
 	rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{filepath.Dir(recorded(t, 412))}}}, after)
 	i := slices.IndexFunc(rep.Findings, func(f check.Finding) bool { return f.ID == "contract/recorded-calls-refused" })
 	if i < 0 || rep.Findings[i].Message != "5 of 412 recorded calls would now be refused: `limit` is required" || !strings.Contains(rep.Findings[i].Evidence, `{"query":"q0","api_key":"***"}`) {
@@ -347,9 +329,7 @@ func TestEvidence(t *testing.T) {
 	if i >= 0 && rep.Findings[i].Place.String() != "tool search /inputSchema" {
 		t.Errorf("at %s", rep.Findings[i].Place)
 	}
-	if got := string(rep.Sections[1].Figures); !strings.Contains(got, `"evidence":{"files":1,"calls":412,"refused":5,`) {
-		t.Error(got)
-	}
+	assert.Contains(t, string(rep.Sections[1].Figures), `"evidence":{"files":1,"calls":412,"refused":5,`)
 	if rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{recorded(t, 412)}}}, before); len(rep.Findings) != 0 {
 		t.Errorf("%+v", rep.Findings)
 	}
@@ -362,9 +342,7 @@ func TestBudgetEvidence(t *testing.T) {
 	budget.Skip(t)
 	file, before, after := recorded(t, 100_000), tools(t, withQuery), tools(t, withLimit)
 	lock := &contract.Lock{}
-	if err := lock.Accept("s", contract.Of(&before)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lock.Accept("s", contract.Of(&before)))
 	budget.Ceiling(t, "100,000 recorded calls checked against a contract", budget.Best(func() time.Duration {
 		start := time.Now()
 		if rep := run(t, &contract.Section{Lock: lock, Evidence: &contract.Recordings{Files: []string{file}}}, after); !strings.Contains(string(rep.Sections[1].Figures), `"calls":100000,"refused":1000,`) {

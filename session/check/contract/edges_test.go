@@ -8,14 +8,14 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/offer/schema"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // The evidence of a change is what was and what is, as far as there was and is something.
 func TestEvidenceOfAChange(t *testing.T) {
 	for _, c := range []struct{ before, after, want string }{{"a", "b", "- a\n+ b"}, {"a", "", "- a"}, {"", "b", "+ b"}, {"", "", ""}} {
-		if got := (Change{Before: c.before, After: c.after}).finding().Evidence; got != c.want {
-			t.Errorf("%q → %q: %q", c.before, c.after, got)
-		}
+		assert.Equalf(t, (Change{Before: c.before, After: c.after}).finding().Evidence, c.want, "%q → %q", c.before, c.after)
 	}
 }
 
@@ -46,9 +46,7 @@ func TestRenamedProperty(t *testing.T) {
 				if ch.Kind != schema.PropertyRemoved {
 					continue
 				}
-				if got := renamedProperty(pointed(va, ch.Pointer), vb, ch, all); got != c.want {
-					t.Errorf("%s → %s %s: %q, want %q", c.before, c.after, required, got, c.want)
-				}
+				assert.Equalf(t, renamedProperty(pointed(va, ch.Pointer), vb, ch, all), c.want, "%s → %s %s", c.before, c.after, required)
 			}
 		}
 	}
@@ -61,14 +59,10 @@ func TestRefused(t *testing.T) {
 		`{"q":"a"}`: "", `{}`: "`q` is required", `{"q":1}`: "`q` must be a string", `{"q":"a","l":[{"n":1},{}]}`: "`l[].n` is required", `{"q":"a","l":[{"n":""}]}`: "`l[].n` must be a whole number", `[]`: "must be an object",
 		`{"q":"***"}`: "", `{"q":"***","l":1}`: "`l` must be an array", `{"q":"a","7":1}`: "`[]` must be null",
 	} {
-		if got := refused(s, []byte(args)); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		assert.Equalf(t, refused(s, []byte(args)), want, "%s", args)
 	}
 	for kind, want := range map[offer.Kind]string{offer.Tools: "the tool was removed", offer.Prompts: "the prompt was removed"} {
-		if got := (&target{kind: kind}).refuses(nil); got != want {
-			t.Error(got)
-		}
+		assert.Equal(t, (&target{kind: kind}).refuses(nil), want)
 	}
 }
 
@@ -78,9 +72,7 @@ func TestEvidenceCounts(t *testing.T) {
 		o := &check.Offer{Server: "s", Lists: nil}
 		for k, list := range map[offer.Kind]string{offer.Tools: tools, offer.Prompts: prompts} {
 			page, err := (*offer.Pages)(nil).Read([]byte(fmt.Sprintf(`{%q:[%s]}`, k, list)), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if k == offer.Tools {
 				o.Tools = page.Items
 			} else {
@@ -108,9 +100,7 @@ func TestEvidenceCounts(t *testing.T) {
 		t.Errorf("%+v", total)
 	}
 	want := "checked 8 recorded calls: 5 would be refused, and 2 that the lock refuses too; 1 calls are of tools that the server never had, by the lock; no recorded call names this server: those of tools with the same names were checked"
-	if got := strings.Join(total.notes(), "; "); got != want {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(total.notes(), "; "), want)
 	if got := strings.Join((evidenceTotal{Calls: 1, named: true, Broken: 2}).notes(), "; "); got != "checked 1 recorded calls: 0 would be refused; 2 lines or files could not be read" {
 		t.Error(got)
 	}
@@ -136,9 +126,7 @@ func TestCompareList(t *testing.T) {
 		for _, ch := range CompareList(offer.Tools, list(c.before), list(c.after)) {
 			got = append(got, strings.TrimPrefix(ch.Rule, "contract/"))
 		}
-		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%s → %s: %s, want %s", c.before, c.after, s, c.want)
-		}
+		assert.Equalf(t, strings.Join(got, " "), c.want, "%s → %s", c.before, c.after)
 	}
 }
 
@@ -147,9 +135,7 @@ func TestQuoted(t *testing.T) {
 	for s, want := range map[string]string{
 		"a\"\\b": `"a\"\\b"`, "\n\t": `"\n\t"`, "\x01\x7f": `"\u0001\u007f"`, "é日 😀": `"é日 😀"`, "\u200b\u202e\u00a0": `"\u200b\u202e\u00a0"`, "\U000e0001": `"\udb40\udc01"`, "": `""`,
 	} {
-		if got := quoted(s); got != want {
-			t.Errorf("%+q: %s, want %s", s, got, want)
-		}
+		assert.Equalf(t, quoted(s), want, "%+q", s)
 		if v, err := schema.ParseValue([]byte(quoted(s))); err != nil || v.Text() != s {
 			t.Errorf("%+q: %v", s, err)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -40,9 +42,7 @@ func hops(t *testing.T, all []record) string {
 		}, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":%q}%s}}`, r.id, r.query, meta))
 	}
 	for _, j := range files {
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, j.Close())
 	}
 	return dir
 }
@@ -149,7 +149,5 @@ func TestRecordingsAreReadOnce(t *testing.T) {
 // Sections whose Run was never called read nothing.
 func TestEvidenceWithoutRun(t *testing.T) {
 	s := &contract.Section{Evidence: &contract.Recordings{Files: []string{"none"}}}
-	if err := s.After(context.Background(), &check.Subject{}, check.NewRecorder(s, check.Watch{})); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.After(context.Background(), &check.Subject{}, check.NewRecorder(s, check.Watch{})))
 }

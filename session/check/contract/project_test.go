@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 // A lock that another program makes, changes, breaks and removes is noticed, by whoever reads it and by whoever only asks for its state.
@@ -53,18 +54,14 @@ func TestProjectFollowsItsFile(t *testing.T) {
 			t.Errorf("%+v %v", l, err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("{\n  \"version\": 2,\n  \"servers\": {}\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("{\n  \"version\": 2,\n  \"servers\": {}\n}\n"), 0o600))
 	if _, err := p.Read(); err == nil || !strings.Contains(err.Error(), ":2:3: version is 2") {
 		t.Error(err)
 	}
 	if _, err := p.Accept(&check.Offer{Server: "three"}); err == nil {
 		t.Error("a lock of another version was written over")
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(file))
 	until("that it went", func() bool { return !there() })
 	if l, err := p.Read(); l != nil || err != nil {
 		t.Errorf("%+v %v", l, err)

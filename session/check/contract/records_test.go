@@ -14,6 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check/contract"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
@@ -31,9 +33,7 @@ func TestRecords(t *testing.T) {
 	for until := time.Now().Add(30 * time.Second); h.Busy() && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
 	}
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, h.Close())
 	line := func(seq int, dir, kind, method, id, frame string) string {
 		return fmt.Sprintf(`{"seq":%d,"time":"2026-11-20T10:00:00Z","server":"s","conn":1,"dir":%q,"kind":%q,"method":%q,"id":%q,"frame":%s}`, seq, dir, kind, method, id, frame)
 	}
@@ -43,9 +43,7 @@ func TestRecords(t *testing.T) {
 		line(5, "out", "request", "prompts/get", "3", `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"p"}}`), line(6, "out", "request", "tools/list", "4", `{"jsonrpc":"2.0","id":4,"method":"tools/list"}`),
 		line(7, "in", "request", "tools/call", "5", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"from the server"}}`), line(8, "out", "request", "tools/call", "6", `{"jsonrpc":"2.0","id":6,"method":"tools/call"}`),
 	}
-	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	read := func(path string) (*contract.Records, error) {
 		r := &contract.Records{Call: func(contract.Recorded) {}}
 		return r, r.Read(t.Context(), path)
@@ -61,15 +59,9 @@ func TestRecords(t *testing.T) {
 	if err := r.Read(t.Context(), dir); err != nil || !slices.Equal(got, want) || r.Files != 2 || r.Broken != 1 {
 		t.Errorf("%v, %d files, %d broken\n got %q\nwant %q", err, r.Files, r.Broken, got, want)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "other.txt"), []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "none"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Read(t.Context(), filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no file in it holds recorded calls") {
-		t.Error(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.txt"), []byte("nothing"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "none"), 0o700))
+	assert.ErrorContains(t, r.Read(t.Context(), filepath.Join(dir, "none")), "no file in it holds recorded calls")
 	if _, err := read(filepath.Join(dir, "other.txt")); err == nil {
 		t.Error("what is no recording was read")
 	}

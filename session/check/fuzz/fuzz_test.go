@@ -63,11 +63,7 @@ func fuzzed(t *testing.T, cfg config.Server, o Options, allow ...string) *check.
 func fuzzedBy(ctx context.Context, t *testing.T, cfg config.Server, make func(*journal.Journal) check.Section, w check.Watch, allow ...string) (*check.Report, error) {
 	t.Helper()
 	m := session.NewManager(session.Options{HealthInterval: -1, Retry: session.Retry{Max: -1}})
-	defer func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { assert.NoError(t, m.Close()) }()
 	cfg.Name = "subject"
 	s, err := m.Register(cfg)
 	require.NoError(t, err)

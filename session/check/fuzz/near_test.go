@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // pairs are answers of a tool that break a rule, and some that nearly do and are right, whatever the arguments.
@@ -78,9 +79,7 @@ func TestNearWays(t *testing.T) {
 	all := handler(tools)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		frame, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		if env, _ := jsonrpc.Scan(frame); env.Method == "" && r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusAccepted) // an answer to one of our requests
 			return

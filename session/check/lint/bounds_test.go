@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/lint"
 	"github.com/mcphud/mcphud/session/test/budget"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 // large is a server with n tools as real ones are: a few parameters each, with defaults, an enum, a list, a nested object, and a result.
@@ -87,9 +87,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s, _ := lint.New(lint.Options{})
-	if err := s.Run(ctx, listed(t, many(3)), check.NewRecorder(s, check.Watch{})); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorIs(t, s.Run(ctx, listed(t, many(3)), check.NewRecorder(s, check.Watch{})), context.Canceled)
 }
 
 // Whatever a server lists, the section ends, panics not, and points to places that are there.

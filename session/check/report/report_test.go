@@ -156,9 +156,7 @@ func TestValidAgainstTheirSchemas(t *testing.T) {
 			valid(t, own, written(t, report.JSON, r, o))
 			n, err := document(strings.NewReader(written(t, report.JUnit, r, o)))
 			require.NoError(t, err)
-			if err := junit.validate(n); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, junit.validate(n))
 		})
 	}
 }
@@ -215,9 +213,7 @@ func TestWriteAll(t *testing.T) {
 	}
 	n, err := document(strings.NewReader(written(report.JUnit)))
 	require.NoError(t, err)
-	if err := readXSD(t, "testdata/junit-10.xsd").validate(n); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, readXSD(t, "testdata/junit-10.xsd").validate(n))
 	if out := written(report.Markdown); !strings.Contains(out, "3 servers, 2 failed") || strings.Count(out, "| section |") != 3 || len(out) > 65536 {
 		t.Errorf("%d bytes: %.500s", len(out), out)
 	}

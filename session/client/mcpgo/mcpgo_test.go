@@ -112,9 +112,7 @@ func TestS3_RequestsOverMCPGosTransport(t *testing.T) {
 		if st := s.Status(); st.State != session.Failed {
 			t.Errorf("%+v", st)
 		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, m.Close())
 	})
 }
 
@@ -159,9 +157,7 @@ func TestS3_MCPGosClientOverASession(t *testing.T) {
 			if err := c.Close(); err != nil || s.Use().Held || s.Status().State != session.Connected {
 				t.Error(err, s.Use(), s.Status().State)
 			}
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, m.Close())
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 var server = config.Server{Name: "a", Transport: config.Stdio, Command: "server"}
@@ -28,9 +29,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		{`{"list":[{"name":"x","api-key":"hunter2"}]}`, `{"list":[{"name":"x"}]}`},
 		{`{"max_tokens":100,"monkey":"banana"}`, `{"max_tokens":100,"monkey":"banana"}`},
 	} {
-		if err := s.Save(file, []byte(`{"type":"object"}`), []byte(c.value)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Save(file, []byte(`{"type":"object"}`), []byte(c.value)))
 		if got := string(s.Load(file).Value); got != c.want {
 			t.Errorf("%s is kept as %s, want %s", c.value, got, c.want)
 		}
@@ -49,9 +48,7 @@ func TestSecretSchemasAreNotWritten(t *testing.T) {
 	s := New(filepath.Join(t.TempDir(), "inputs"))
 	for i, schema := range []string{`{"properties":{"pin":{"format":"password"}}}`, `{"properties":{"pin":{"writeOnly":true}}}`} {
 		file := s.File(server, "call", fmt.Sprint(i))
-		if err := s.Save(file, []byte(schema), []byte(`{"pin":"1","a":2}`)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Save(file, []byte(schema), []byte(`{"pin":"1","a":2}`)))
 		if b := s.Load(file).Value; string(b) != `{"a":2}` {
 			t.Errorf("%s: kept %s", schema, b)
 		}
@@ -67,9 +64,7 @@ func TestSecretSchemasAreNotWritten(t *testing.T) {
 func TestOldValuesGo(t *testing.T) {
 	s := New(t.TempDir())
 	for i := range maxValues + 3 {
-		if err := s.Save(s.File(server, "call", fmt.Sprint(i)), nil, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Save(s.File(server, "call", fmt.Sprint(i)), nil, []byte(`{}`)))
 	}
 	files, err := os.ReadDir(s.dir)
 	if err != nil || len(files) != maxValues {
@@ -86,14 +81,10 @@ func TestDrafts(t *testing.T) {
 	file := s.File(server, "call", "tool")
 	draft := func(value, text string) Kept {
 		t.Helper()
-		if err := s.SaveDraft(file, nil, Kept{Value: []byte(value), Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.SaveDraft(file, nil, Kept{Value: []byte(value), Text: text}))
 		return s.Load(file)
 	}
-	if err := s.Save(file, nil, []byte(`{"a":1}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Save(file, nil, []byte(`{"a":1}`)))
 	if k := draft(`{"a":2}`, ""); !k.Draft || string(k.Value) != `{"a":2}` {
 		t.Errorf("the draft is %+v", k)
 	}
@@ -109,9 +100,7 @@ func TestDrafts(t *testing.T) {
 		t.Errorf("a draft of secrets is kept as %+v", k)
 	}
 	draft(`{"a":3}`, "")
-	if err := s.Save(file, nil, []byte(`{"a":4}`)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Save(file, nil, []byte(`{"a":4}`)))
 	if k := s.Load(file); k.Draft || string(k.Value) != `{"a":4}` {
 		t.Errorf("after it was sent: %+v", k)
 	}

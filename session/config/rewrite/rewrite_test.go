@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func open(t *testing.T, name, text string) *Doc {
@@ -37,9 +39,7 @@ func TestAddAndDelete(t *testing.T) {
 			t.Errorf("%q: %v", c.before, err)
 			continue
 		}
-		if got := string(d.Bytes()); got != c.after {
-			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.after)
-		}
+		assert.Equalf(t, string(d.Bytes()), c.after, "%s", c.name)
 		if err := d.Delete([]string{c.path, "x"}); err != nil {
 			t.Errorf("%q: %v", c.after, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
@@ -69,9 +70,7 @@ func TestSchema(t *testing.T) {
 		Properties map[string]map[string]any
 		Required   []string
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &s))
 	if !reflect.DeepEqual(s.Required, []string{"token", "dir"}) || len(s.Properties) != len(inputs)-1 {
 		t.Errorf("%s", raw)
 	}

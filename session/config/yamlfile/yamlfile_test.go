@@ -6,14 +6,13 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/yamlfile"
+	"github.com/mcphud/mcphud/session/test/require"
 )
 
 func root(t *testing.T, text string) (yamlfile.Reader, []yamlfile.Member, error) {
 	t.Helper()
 	n, err := config.YAML("x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := yamlfile.Reader{File: "x.yaml"}
 	all, ok, err := r.Mapping(n)
 	if !ok {
@@ -55,9 +54,7 @@ func TestWrong(t *testing.T) {
 		"k: [1, {a: !!str text}]": "x.yaml:1:12: anchors, aliases and tags are not read",
 	} {
 		r, all, err := root(t, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := r.Text(all[0]); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", text, err, want)
 		}

@@ -41,9 +41,7 @@ func TestThousandQuestionsOf50Servers(t *testing.T) {
 		if i > 0 && x.ID <= open[i-1].ID {
 			t.Fatal("not in the order of their ids")
 		}
-		if err := q.Answer(x.ID, AcceptResult(fmt.Appendf(nil, `{"n":%s}`, x.Key))); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, q.Answer(x.ID, AcceptResult(fmt.Appendf(nil, `{"n":%s}`, x.Key))))
 	}
 	wg.Wait()
 	if n := len(q.Ended()); n != maxEnded || q.Len() != 0 || q.bytes != 0 {
@@ -100,9 +98,7 @@ func TestAnswersAreChecked(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if err := q.Decline(id); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, q.Decline(id))
 	assert.Equal(t, <-done, "User rejected the request")
 	if err := q.Answer(id, json.RawMessage(`{}`)); failure.KindOf(err) != failure.NotFound || !strings.Contains(err.Error(), "answered already") {
 		t.Error(err)

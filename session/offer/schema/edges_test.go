@@ -258,9 +258,7 @@ func TestCoerceArgsOnBase(t *testing.T) {
 		_, err := s.CoerceArgs(nil, []string{strings.TrimSuffix(strings.Repeat("a.", n), ".") + "=1"})
 		return err
 	}
-	if err := deep(100); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, deep(100))
 	assert.ErrorContains(t, deep(102), "is nested more than 100 levels deep")
 }
 

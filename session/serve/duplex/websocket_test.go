@@ -66,9 +66,7 @@ func TestP14b_BothWaysOverAWebSocket(t *testing.T) {
 	wait(t, "the call", h.started)
 	say(t, c, `{"jsonrpc":"2.0","id":3,"method":"big","params":{"n":3000000}}`) // overtakes
 	hears(t, c, `"id":3,"result":"xxx`)
-	if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, c.Close(websocket.StatusNormalClosure, ""))
 	if got := wait(t, "the end of the session", h.ended); got != "s1" {
 		t.Errorf("session %q ended", got)
 	}

@@ -60,9 +60,7 @@ func TestKeepsAndComesBack(t *testing.T) {
 	assert.ErrorContains(t, c.Ready(), "connection is lost: "+s.URL)
 	s.Restart()
 	<-changed
-	if err := c.Ready(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, c.Ready())
 	kv, err = c.Bucket(t.Context(), "mcphud_b", natsconn.BucketOptions{TTL: time.Hour}) // as it is, whatever it was made with
 	require.NoError(t, err)
 	if v, err := kv.Get(t.Context(), "k"); err != nil || string(v.Value()) != "v" {

@@ -227,9 +227,7 @@ func TestBounds(t *testing.T) {
 	if c := calls[0]; c.Arguments != nil || len(c.Secrets) != 1 {
 		t.Errorf("%+v", c)
 	}
-	if err := h.Err(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, h.Err())
 }
 
 func TestNamesNotesAndClear(t *testing.T) {
@@ -245,9 +243,7 @@ func TestNamesNotesAndClear(t *testing.T) {
 		}
 	}
 	assert.ErrorContains(t, h.Rename(ctx, 2, "smoke"), "call 1")
-	if err := h.Pin(ctx, 99, true); !errors.Is(err, ErrNone) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, h.Pin(ctx, 99, true), ErrNone)
 	for word, id := range map[string]int64{"smoke": 1, "2": 2, "last": 3} {
 		if c, err := h.Find(ctx, word); err != nil || c.ID != id {
 			t.Errorf("%s: %+v, %v", word, c, err)
@@ -375,9 +371,7 @@ func TestBrokenFiles(t *testing.T) {
 		assert.ErrorContains(t, h.Err(), "another process holds it")
 		require.NoError(t, errors.Join(tx.Rollback(), other.Close()))
 		keep(t, h, made("c", `{}`, `{}`))
-		if err := h.Err(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, h.Err())
 	})
 }
 

@@ -61,11 +61,7 @@ func open(t *testing.T, scripts map[string]func(int, *sessiontest.Peer), names .
 	m := session.NewManager(session.Options{HealthInterval: -1, Dial: func(c config.Server) (transport.Transport, bool) {
 		return sessiontest.Dial(scripts[c.Name])(c)
 	}})
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, m.Close()) })
 	for _, name := range names {
 		s, err := m.Register(config.Server{Name: name})
 		require.NoError(t, err)

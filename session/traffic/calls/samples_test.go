@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -47,12 +48,8 @@ func TestHistoryOfBefore(t *testing.T) {
 	if err != nil || named.Target != "search" {
 		t.Errorf("%+v %v", named, err)
 	}
-	if err := h.Annotate(t.Context(), named.ID, "as ever"); err != nil {
-		t.Error(err)
-	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, h.Annotate(t.Context(), named.ID, "as ever"))
+	assert.NoError(t, h.Close())
 }
 
 // A file of calls is read with all its keys, and written over without a change where nothing changed.
@@ -81,14 +78,10 @@ func TestFilesOfBefore(t *testing.T) {
 		if f.Steps {
 			continue
 		}
-		if err := Write(f.Calls[0]); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, Write(f.Calls[0]))
 		golden(t, from, contents(t, file))
 		require.NoError(t, os.Remove(file))
-		if err := Write(f.Calls[0]); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, Write(f.Calls[0]))
 		fmt.Fprintf(&got, "## written\n%s", contents(t, file))
 	}
 	golden(t, "testdata/files.txt", got.Bytes())

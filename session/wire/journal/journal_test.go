@@ -141,9 +141,7 @@ func TestSpilledBodiesReadBack(t *testing.T) {
 			t.Fatalf("body %d: %d bytes, %v, want %d bytes", i+1, len(b), err, len(w))
 		}
 	}
-	if err := j.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, j.Close())
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

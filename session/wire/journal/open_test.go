@@ -138,11 +138,7 @@ func opened(t *testing.T, name string) *Journal {
 	t.Helper()
 	j, err := Open(name, Options{Dir: t.TempDir()})
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { assert.NoError(t, j.Close()) })
 	return j
 }
 

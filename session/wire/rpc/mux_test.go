@@ -56,9 +56,7 @@ func TestS3_RefusedByHTTP(t *testing.T) {
 		if !errors.As(err, &e) || e.Kind != c.kind || e.Status != c.status || (e.Code != nil && *e.Code != c.code) || (e.Code == nil) != (c.code == 0) {
 			t.Errorf("%d: %+v", c.status, e)
 		}
-		if err := m.Close(&failure.Error{}); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, m.Close(&failure.Error{}))
 	}
 }
 
@@ -129,9 +127,7 @@ func TestLateProgress(t *testing.T) {
 		all := j.Snapshot(0, nil)
 		assert.Equalf(t, all[len(all)-1].Note, want, "token %s", token)
 	}
-	if err := m.Close(&failure.Error{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, m.Close(&failure.Error{}))
 }
 
 // A question on the stream of a call that is over belongs to no other: it does not end with that one, nor is it said to be its.
@@ -162,7 +158,5 @@ func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
 	}
 	close(seen)
 	m.wg.Add(-2) // nothing was sent
-	if err := m.Close(&failure.Error{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, m.Close(&failure.Error{}))
 }

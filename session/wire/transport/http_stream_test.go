@@ -131,9 +131,7 @@ func TestS5_CutStreamIsResumed(t *testing.T) {
 			writeEvents(w, "id: a-4\ndata: "+answer1+"\n\n")
 		}
 	}
-	if err := p.send(t, call("1", "tools/call")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.send(t, call("1", "tools/call")))
 	assert.Equalf(t, strings.Join(p.got.all(), "|"), note1+"|"+note1+"|"+answer1, "frames")
 	if got := strings.Join(gets, "|"); got != "a-2 text/event-stream|a-2 text/event-stream|a-3 text/event-stream" {
 		t.Errorf("resumed with %s", got)
@@ -243,9 +241,7 @@ func TestCallAwaitsServersStream(t *testing.T) {
 			if sent["tools/list"] != 0 || sent["tools/call"] != c.called || sent["prompts/get"] != c.called {
 				t.Errorf("%v, want the list at once and the others after %v", sent, c.called)
 			}
-			if err := tr.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, tr.Close())
 		})
 	}
 }
@@ -271,13 +267,9 @@ func TestStreamIsResumedAfterRetry(t *testing.T) {
 		}))
 		in := &received{news: make(chan struct{}, 1)}
 		require.NoError(t, tr.Start(t.Context(), in))
-		if err := tr.Send(t.Context(), call("1", "tools/call")); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, tr.Send(t.Context(), call("1", "tools/call")))
 		assert.Equal(t, strings.Join(resumed, ", "), "700ms 1, 800ms 1b")
-		if err := tr.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, tr.Close())
 	})
 }
 

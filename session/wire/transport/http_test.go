@@ -258,9 +258,7 @@ func TestS5_AnswerWithErrorStatus(t *testing.T) {
 		t.Error(err)
 	}
 	reply = answer1
-	if err := p.send(t, call("1", "nope")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.send(t, call("1", "nope")))
 	if got := p.got.all(); len(got) != 1 || got[0] != reply {
 		t.Errorf("frames: %q", got)
 	}
@@ -420,9 +418,7 @@ func TestS5_Redirects(t *testing.T) {
 	if err := at("/slash"); err != nil || last.Get("Authorization") == "" || last.Get("X-Key") == "" {
 		t.Errorf("same origin: %v, %v", err, last)
 	}
-	if err := at("/away?api_key=secret"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, at("/away?api_key=secret"))
 	assert.Equalf(t, elsewhere.Get("Referer"), "", "another origin is told the URL that redirected, its key included")
 	for name := range headers {
 		if elsewhere.Get(name) != "" {
@@ -471,9 +467,7 @@ func TestS5_Cancel(t *testing.T) {
 		if path == "/stream" {
 			p.got.await(t, "notification", func() bool { return len(p.got.frames) == 2 })
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, p.Close())
 		fails(t, <-failed, failure.ChannelClosed, "closed")
 		<-gone
 		fails(t, p.Send(t.Context(), call("3", "tools/call")), failure.ChannelClosed, "closed")
@@ -489,9 +483,7 @@ func TestS5_ConnectTimeoutIsNotTheCallsTime(t *testing.T) {
 	})
 	p := httpPeer(t, config.Server{URL: s.URL, ConnectTimeout: 500 * time.Millisecond})
 	time.AfterFunc(800*time.Millisecond, func() { close(release) })
-	if err := p.send(t, call("1", "tools/call")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.send(t, call("1", "tools/call")))
 }
 
 func TestS5_LegacySession(t *testing.T) {
@@ -541,9 +533,7 @@ func TestS5_LegacySession(t *testing.T) {
 	if err := p.send(t, call("2", "ping")); !errors.Is(err, ErrSessionLost) || !errors.As(err, &h) || h.Status != 404 {
 		t.Errorf("after the session's end: %v", err)
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Close())
 	mu.Lock()
 	defer mu.Unlock()
 	if log[0] != "POST initialize sid= v=" || log[len(log)-1] != "DELETE  sid=sess-1 v=2025-11-25" {

@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/nettest"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func TestS5_TLSFailures(t *testing.T) {
@@ -54,9 +55,7 @@ func TestS5_TLSFailures(t *testing.T) {
 			p.Transport.(*streamable).rt.TLSClientConfig = &tls.Config{RootCAs: roots}
 			err := p.send(t, call("1", "ping"))
 			if c.words == nil {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				return
 			}
 			fails(t, err, failure.Transport, c.words...)
@@ -115,9 +114,7 @@ func TestS5_Unreachable(t *testing.T) {
 	fails(t, e, failure.Transport, `no host named "nowhere.invalid"`)
 	e = explainHTTP(&net.OpError{Op: "dial", Err: errTimeout{}}, mustURL(t, "http://h/"), 15*time.Second)
 	fails(t, e, failure.Transport, "within 15s", "give it more time")
-	if err := httpPeer(t, config.Server{URL: url}).Send(canceled(), call("1", "x")); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, httpPeer(t, config.Server{URL: url}).Send(canceled(), call("1", "x")), context.Canceled)
 }
 
 // A file vouches for one host: the server is trusted by it and nobody else is, also if the server says so.
@@ -155,9 +152,7 @@ func TestAFileVouchesForAServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := httpPeer(t, config.Server{URL: c.url, CA: c.ca, Headers: map[string]string{"Authorization": "Bearer t0p-secret"}})
 			if err := p.send(t, call("1", "ping")); c.words == nil {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 			} else {
 				fails(t, err, failure.Transport, c.words...)
 			}

@@ -264,9 +264,7 @@ func TestSOCKSProxy(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
 	proxy := "socks5://" + l.Addr().String()
 	p := httpPeer(t, config.Server{URL: "http://mcp.example/mcp", Proxy: proxy})
-	if err := p.send(t, call("1", "ping")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.send(t, call("1", "ping")))
 	if got := <-names; got != "mcp.example" {
 		t.Errorf("the proxy heard of %q", got)
 	}
@@ -333,9 +331,7 @@ func TestClientCertificate(t *testing.T) {
 			p := httpPeer(t, config.Server{URL: s.URL, CA: own.Cert, ClientCert: c.cert, ClientKey: c.key})
 			err := p.send(t, call("1", "ping"))
 			if c.words == nil {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				return
 			}
 			fails(t, err, failure.Transport, c.words...)
@@ -399,9 +395,7 @@ func TestInsecure(t *testing.T) {
 	own := nettest.SelfSigned(t, "other.example")
 	there := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{own.TLS}})
 	p := httpPeer(t, config.Server{URL: there.URL, Insecure: true})
-	if err := p.send(t, call("1", "ping")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.send(t, call("1", "ping")))
 	assert.Contains(t, p.journal(journal.HTTP), "200 OK, HTTP/2: HTTP/2.0 200 OK")
 	away := httptest.NewUnstartedServer(http.RedirectHandler(there.URL, http.StatusTemporaryRedirect))
 	away.StartTLS()

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -44,9 +45,7 @@ while [ ! -s "` + file + `" ]; do sleep 0.01; done; head -c 1 >/dev/null; echo g
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Close())
 	})
 	require.NoError(t, s.Start(t.Context(), got))
 	frame := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"`), bytes.Repeat([]byte("x"), 8<<20)...), `"}}`...)
@@ -85,8 +84,6 @@ func TestLastWordsBesideAChild(t *testing.T) {
 	s := newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{}, nil, GracePeriod{Input: time.Minute, Others: time.Millisecond})
 	got := &received{news: make(chan struct{}, 1)}
 	require.NoError(t, s.Start(t.Context(), got))
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, s.Close())
 	got.await(t, "the last message", func() bool { return len(got.frames) == 1 })
 }

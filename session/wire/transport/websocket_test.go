@@ -98,9 +98,7 @@ func TestP14_WebSocketCarriesFramesByteForByte(t *testing.T) {
 			t.Errorf("%.80q came back as %.80q", frames[i], f)
 		}
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Close())
 	<-over
 	if websocket.CloseStatus(said) != websocket.StatusNormalClosure {
 		t.Errorf("the server saw %v", said)
@@ -283,9 +281,7 @@ func TestWebSocketClosedWhileItOpens(t *testing.T) {
 		started := make(chan error)
 		go func() { started <- p.Start(t.Context(), p.got) }()
 		time.Sleep(time.Duration(i) * 100 * time.Microsecond) // before, in the middle of it, and after
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, p.Close())
 		<-started
 		if err := p.send(t, call("1", "ping")); err == nil {
 			t.Error("sent something after Close")

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"math"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
 func cosine(t *testing.T, w *Words, a, b string) float64 {
@@ -22,9 +25,7 @@ func cosine(t *testing.T, w *Words, a, b string) float64 {
 
 func TestT3b_WordsThatMeanTheSameAreNear(t *testing.T) {
 	w, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(w.at) < 15_000 || w.Dims != 100 {
 		t.Errorf("%d words of %d numbers", len(w.at), w.Dims)
 	}
@@ -36,18 +37,14 @@ func TestT3b_WordsThatMeanTheSameAreNear(t *testing.T) {
 	if sum := make([]float32, w.Dims); true {
 		w.Add(sum, "zqxv", 1)
 		Unit(sum)
-		if sum[0] != 0 {
-			t.Error("a word that nobody writes has a vector")
-		}
+		assert.Equalf(t, sum[0], 0, "a word that nobody writes has a vector")
 	}
 }
 
 // The rarer of two words says more about what a text is about.
 func TestT3b_RareWordsCountMore(t *testing.T) {
 	w, err := Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	length := func(word string) (s float64) {
 		v := make([]float32, w.Dims)
 		w.Add(v, word, 1)
@@ -63,9 +60,7 @@ func TestT3b_RareWordsCountMore(t *testing.T) {
 
 func TestT3b_WriteAndRead(t *testing.T) {
 	var out bytes.Buffer
-	if err := Write(&out, []string{"up", "down", "left"}, [][]float32{{0, 2, 0}, {0, -0.5, 0}, {-3, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&out, []string{"up", "down", "left"}, [][]float32{{0, 2, 0}, {0, -0.5, 0}, {-3, 0, 1}}))
 	w, err := Read(out.Bytes())
 	if err != nil || w.Dims != 3 {
 		t.Fatal(err)
@@ -73,18 +68,14 @@ func TestT3b_WriteAndRead(t *testing.T) {
 	if c := cosine(t, w, "up", "down"); c > -0.999 {
 		t.Error(c)
 	}
-	if c := cosine(t, w, "up", "left"); c != 0 {
-		t.Error(c)
-	}
+	assert.Equal(t, cosine(t, w, "up", "left"), 0)
 }
 
 // No bytes are a panic, nor much memory.
 func FuzzRead(f *testing.F) {
 	f.Add(file[:100])
 	var out bytes.Buffer
-	if err := Write(&out, []string{"a", "b"}, [][]float32{{1, 2}, {2, 1}}); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, Write(&out, []string{"a", "b"}, [][]float32{{1, 2}, {2, 1}}))
 	f.Add(out.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if w, err := Read(b); err == nil {
