@@ -74,6 +74,7 @@ func TestA5_D7_BadArguments(t *testing.T) {
 		{`{"tenant_id":"a","a/b":1}`, "Invalid params: a/b must be a string", "a/b", "must be a string"},
 		{`{"tenant_id":"a","tenant_id":"b"}`, "Invalid params: tenant_id is given more than once", "tenant_id", "is given more than once"},
 		{`{"tenant_id":"a","Tenant_id":"b"}`, "Invalid params: Tenant_id differs from tenant_id only in letter case", "Tenant_id", "differs from tenant_id only in letter case"},
+		{`{"tenant_id":"a","filters":[{"name":"x"},{"name":"x","Name":7}]}`, "Invalid params: filters/1/Name differs from name only in letter case", "filters/1/Name", "differs from name only in letter case"},
 		{`[]`, "Invalid params: arguments must be an object", "arguments", "must be an object"},
 		{`"x"`, "Invalid params: arguments must be an object", "arguments", "must be an object"},
 	} {

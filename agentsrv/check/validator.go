@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -30,8 +31,18 @@ type validator struct {
 	schema []byte
 	fast   *flat // nil if the schema is not of that form
 	full   *schema.Schema
-	folded map[string]string // properties by their case fold
+	names  *names
 }
+
+// names are the properties that a schema knows, and those of their values and items.
+type names struct {
+	folded map[string]string // by their case fold
+	of     map[string]*names
+	items  *names
+}
+
+// maxNames bounds how deep a schema's properties are read.
+const maxNames = 32
 
 func newValidators(log *slog.Logger) *validators {
 	cache, _ := lru.New[string, *validator](maxValidators) // fails for sizes below 1 only
@@ -43,16 +54,7 @@ func (v *validators) of(tool string, raw []byte) *validator {
 	if known, ok := v.cache.Get(tool); ok && bytes.Equal(known.schema, raw) {
 		return known
 	}
-	made := &validator{schema: raw, fast: newFlat(raw), full: schema.Parse(raw), folded: map[string]string{}}
-	each(raw, func(key string, value []byte) bool {
-		if key == "properties" {
-			each(value, func(name string, _ []byte) bool {
-				made.folded[ingress.Fold(name)] = name
-				return true
-			})
-		}
-		return true
-	})
+	made := &validator{schema: raw, fast: newFlat(raw), full: schema.Parse(raw), names: namesOf(raw, maxNames)}
 	if left := made.full.Unchecked(); len(left) > 0 {
 		v.log.Warn("arguments are not fully validated: unsupported parts of the input schema", "tool", tool, "why", strings.Join(left, "; "))
 	}
@@ -68,7 +70,7 @@ func (v *validator) check(args []byte) *jsonrpc.RequestError {
 	if v.fast != nil && v.fast.allows(args) {
 		return nil
 	}
-	if bad := v.lookalike(args); bad != nil {
+	if bad := v.names.lookalike("", args); bad != nil {
 		return bad
 	}
 	problems, _ := v.full.ValidateJSON(args)
@@ -100,14 +102,42 @@ func failure(p schema.Problem) *jsonrpc.RequestError {
 	return kit.Invalid(field, p.Message)
 }
 
-// lookalike finds a member that some decoders take for a property of the schema although it is spelt in another letter
-// case. The validator would take it for one that the schema does not know.
-func (v *validator) lookalike(args []byte) (bad *jsonrpc.RequestError) {
-	each(args, func(key string, _ []byte) bool {
-		if name, ok := v.folded[ingress.Fold(key)]; ok && name != key && v.folded[key] != key {
-			bad = kit.Invalid(key, "differs from "+name+" only in letter case")
+func namesOf(schema []byte, deep int) *names {
+	n := &names{folded: map[string]string{}, of: map[string]*names{}}
+	each(schema, func(key string, value []byte) bool {
+		switch {
+		case key == "properties" && deep > 0:
+			each(value, func(name string, s []byte) bool {
+				n.folded[ingress.Fold(name)], n.of[name] = name, namesOf(s, deep-1)
+				return true
+			})
+		case key == "items" && deep > 0:
+			n.items = namesOf(value, deep-1)
 		}
-		return bad == nil
+		return true
 	})
+	return n
+}
+
+// lookalike finds a member, however deep, that some decoders take for a property of the schema although it is spelt in another letter
+// case. The validator would take it for one that the schema does not know.
+func (n *names) lookalike(at string, value []byte) (bad *jsonrpc.RequestError) {
+	if len(n.of) > 0 {
+		each(value, func(key string, v []byte) bool {
+			if in, known := n.of[key]; known {
+				bad = in.lookalike(at+key+"/", v)
+			} else if name, ok := n.folded[ingress.Fold(key)]; ok {
+				bad = kit.Invalid(at+key, "differs from "+name+" only in letter case")
+			}
+			return bad == nil
+		})
+	}
+	if i := -1; n.items != nil {
+		_ = jsonrpc.Elements(value, func(v []byte) bool { // the validator says what is malformed
+			i++
+			bad = n.items.lookalike(at+strconv.Itoa(i)+"/", v)
+			return bad == nil
+		})
+	}
 	return bad
 }

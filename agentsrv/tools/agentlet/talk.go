@@ -18,10 +18,14 @@ const historyProperty = `"history":{"type":"array","maxItems":100,"items":{"type
 	`"role":{"type":"string","enum":["user","assistant"],"description":"Who said it"},"content":{"type":"string","minLength":1,"maxLength":100000,"description":"What was said"}},"required":["role","content"]},` +
 	`"description":"What was said before, oldest first; a model answers the prompt as what follows it, and an answer that is quoted looks at the prompt alone"}`
 
-// checkHistory says whether the messages before a prompt have, with it, more than the characters of maxPrompt.
+// checkHistory says what is wrong with the messages before a prompt: a model obeys whoever speaks as the system, so that the schema is not all
+// that keeps a client from it; and with the prompt they have no more than the characters of maxPrompt.
 func (q *question) checkHistory() error {
 	n := utf8.RuneCountInString(q.Prompt)
-	for _, m := range q.History {
+	for i, m := range q.History {
+		if m.Role != "user" && m.Role != "assistant" || m.Content == "" {
+			return kit.Invalid(fmt.Sprintf("history/%d", i), "must have the role user or assistant, and content")
+		}
 		n += utf8.RuneCountInString(m.Content)
 	}
 	if n > maxPrompt {
