@@ -154,10 +154,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn 
 				return false
 			}
 			if b.whole != nil {
-				out.whole(b.whole, st.sse)
+				out.writeAnswer(b.whole, st.sse)
 				return false
 			}
-			if err = out.batch(st, b); err == nil && b.end {
+			if err = out.writeEvents(st, b); err == nil && b.end {
 				return false
 			}
 		case <-beat:

@@ -192,8 +192,8 @@ func (st *stream) finish(a *answer) {
 	st.signal()
 }
 
-// batch is what a connection has to write next.
-type batch struct {
+// eventBatch is what a connection has to write next.
+type eventBatch struct {
 	events []event
 
 	session string        // Mcp-Session-Id of its head
@@ -203,7 +203,7 @@ type batch struct {
 }
 
 // take hands out what connection conn has to write, and whether it still is the one to do so.
-func (st *stream) take(conn int) (b batch, mine bool) {
+func (st *stream) take(conn int) (b eventBatch, mine bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.holder != conn {
@@ -219,7 +219,7 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 			}
 		case st.final != nil:
 			st.detach()
-			return batch{whole: st.final, end: true}, true
+			return eventBatch{whole: st.final, end: true}, true
 		}
 	}
 	b.events = append(b.events, st.events[st.next:]...)

@@ -20,9 +20,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxPooled = 64 << 10 // larger buffers are left to the garbage collector
 
-// whole is the response that consists of the answer alone.
-func (w *writer) whole(a *answer, events bool) {
-	w.Limit()
+// writeAnswer writes the answer as the entire response: JSON, a stream without events, or 204.
+func (w *writer) writeAnswer(a *answer, events bool) {
+	w.SetDeadline()
 	ingress.SetRetryAfter(w.w.Header(), a.retry)
 	if a.session != "" {
 		w.w.Header().Set(ingress.HeaderSession, a.session)
@@ -37,8 +37,8 @@ func (w *writer) whole(a *answer, events bool) {
 	}
 }
 
-// batch writes events, and the delay after which the client shall come back if there is one.
-func (w *writer) batch(st *stream, b batch) error {
+// writeEvents writes events, and after how long to come back where b.retry says so.
+func (w *writer) writeEvents(st *stream, b eventBatch) error {
 	if b.session != "" {
 		w.w.Header().Set(ingress.HeaderSession, b.session)
 	}

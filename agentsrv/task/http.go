@@ -29,7 +29,7 @@ func (s *Service) Routes() map[string]http.Handler {
 }
 
 func (s *Service) page(ctx context.Context, id string) (int, any) {
-	_, rec, err := s.find(ctx, id)
+	_, rec, err := s.findVisible(ctx, id)
 	if err == nil {
 		return http.StatusOK, rec.page(s.o.Poll)
 	}

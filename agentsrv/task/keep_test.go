@@ -49,7 +49,7 @@ func TestAnEndIsOneOnceItIsKept(t *testing.T) {
 	<-h.asked
 	early, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := r.tasks.find(early, id); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := r.tasks.findVisible(early, id); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it is found while the store does not know its end: %v", err)
 	}
 	close(h.let)

@@ -31,14 +31,14 @@ func (s *Service) Middleware() front.Middleware {
 			case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodToolsList:
 				return s.advertise(ctx, x, next)
 			case "tasks/get", "tasks/cancel":
-				return s.method(ctx, x)
+				return s.handleMethod(ctx, x)
 			case "tasks/update":
 				if x.Modern {
-					return s.method(ctx, x)
+					return s.handleMethod(ctx, x)
 				}
 			case "tasks/result", "tasks/list":
 				if !x.Modern {
-					return s.method(ctx, x)
+					return s.handleMethod(ctx, x)
 				}
 			default:
 				return next(ctx, x)
@@ -56,8 +56,8 @@ func missingExtension() *jsonrpc.Error {
 	}
 }
 
-// method is tasks/*.
-func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+// handleMethod is tasks/*.
+func (s *Service) handleMethod(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 	if x.Modern && !declares(x) {
 		return nil, missingExtension()
 	}
@@ -74,7 +74,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 			Data: json.RawMessage(`{"kind":"header_mismatch"}`),
 		}
 	}
-	t, r, err := s.find(ctx, id)
+	t, r, err := s.findVisible(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,11 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	case "tasks/update":
 		return s.update(ctx, x, t, r)
 	}
-	return s.end(ctx, x, t, r)
+	return s.handleCancel(ctx, x, t, r)
 }
 
-// unread says that a task cannot be looked up.
-func (s *Service) unread(ctx context.Context, err error) error {
+// lookupError says that a task cannot be looked up.
+func (s *Service) lookupError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("task: look it up: %w", err)
 	}
@@ -110,15 +110,15 @@ func errUnknownTask() error {
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
 }
 
-// find is the task of that id which the caller may see: t is nil when it is over and in the store.
-func (s *Service) find(ctx context.Context, id string) (t *task, r *record, err error) {
+// findVisible is the task of that id which the caller may see: t is nil when it is over and in the store.
+func (s *Service) findVisible(ctx context.Context, id string) (t *task, r *record, err error) {
 	s.mu.Lock()
 	t = s.live[id]
 	s.mu.Unlock()
 	if t != nil {
 		r, err = t.seen(ctx)
-	} else if r, err = s.lookup(ctx, id); err != nil {
-		err = s.unread(ctx, err)
+	} else if r, err = s.recordOf(ctx, id); err != nil {
+		err = s.lookupError(ctx, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -129,8 +129,8 @@ func (s *Service) find(ctx context.Context, id string) (t *task, r *record, err 
 	return t, r, nil
 }
 
-// lookup is the task of that id in the table.
-func (s *Service) lookup(ctx context.Context, id string) (*record, error) {
+// recordOf is the task of that id in the table.
+func (s *Service) recordOf(ctx context.Context, id string) (*record, error) {
 	if !validID(id) {
 		return nil, nil
 	}
@@ -164,7 +164,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 	} else if !r.State.over() {
 		end, err := s.table.wait(ctx, r.ID)
 		if err != nil {
-			return nil, s.unread(ctx, err)
+			return nil, s.lookupError(ctx, err)
 		}
 		if end == nil {
 			return nil, errUnknownTask()
@@ -197,14 +197,14 @@ func (s *Service) update(ctx context.Context, x *front.Exchange, t *task, r *rec
 		}
 	}
 	if s.table.isShared() && r.State == asking {
-		s.noteAnswers(ctx, r, in.InputResponses)
+		s.awaitAnswers(ctx, r, in.InputResponses)
 	}
 	return ack, nil
 }
 
-// noteAnswers waits until the table shows that questions of a task are answered: a client that asks the next replica must not see them again.
+// awaitAnswers waits until the table shows that questions of a task are answered: a client that asks the next replica must not see them again.
 // Where nobody takes the answers, the task will end as interrupted.
-func (s *Service) noteAnswers(ctx context.Context, r *record, answers map[string]json.RawMessage) {
+func (s *Service) awaitAnswers(ctx context.Context, r *record, answers map[string]json.RawMessage) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout/2)
 	defer cancel()
 	for again := time.Duration(coalesce); ; again = min(again*3/2, pause) {
@@ -224,8 +224,8 @@ func (s *Service) noteAnswers(ctx context.Context, r *record, answers map[string
 	}
 }
 
-// end is tasks/cancel.
-func (s *Service) end(ctx context.Context, x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
+// handleCancel is tasks/cancel.
+func (s *Service) handleCancel(ctx context.Context, x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
 	r, won, err := s.cancel(ctx, t, r)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 	}
 	records, last, err := s.table.list(ctx, o, before, pageSize+1)
 	if err != nil {
-		return nil, s.unread(ctx, err)
+		return nil, s.lookupError(ctx, err)
 	}
 	if len(records) > pageSize {
 		records = records[:pageSize]

@@ -287,7 +287,7 @@ func (a *answer) begin() bool {
 		a.whole += len(x.env.ID) - len(a.id)
 		h["Content-Length"] = []string{strconv.Itoa(a.whole)}
 	}
-	x.out.Limit()
+	x.out.SetDeadline()
 	x.w.WriteHeader(http.StatusOK)
 	return true
 }

@@ -206,7 +206,7 @@ func (x *exchange) reply(status int, frame []byte) {
 		return
 	}
 	x.over = true
-	x.out.Limit()
+	x.out.SetDeadline()
 	if x.out.Begun() {
 		x.event(frame)
 		return
@@ -220,7 +220,7 @@ func (x *exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.over && !x.out.Begun() {
-		x.out.Limit()
+		x.out.SetDeadline()
 		x.out.Begin()
 	}
 	x.over = true

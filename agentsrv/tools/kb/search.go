@@ -104,7 +104,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	if o.Mode != FullText {
 		k.embedCorpus(ctx)
 	}
-	meaning := k.meaning(ctx, query, o) // asks while the words are looked up
+	meaning := k.startSemantic(ctx, query, o) // asks while the words are looked up
 	terms, byWords, err := ix.lexical(ctx, query, o.Base, k.State().Chunks, depth)
 	byMeaning := meaning()
 	if err == nil {

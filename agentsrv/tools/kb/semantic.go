@@ -28,8 +28,8 @@ type semantics struct {
 	note string // why they are not done, or not of all passages
 }
 
-// meaning begins to ask for the embedding of a query. The function that it returns waits for it, and is to be called.
-func (k *KB) meaning(ctx context.Context, query string, o SearchOptions) func() semantics {
+// startSemantic begins to ask for the embedding of a query. The function that it returns waits for it, and is to be called.
+func (k *KB) startSemantic(ctx context.Context, query string, o SearchOptions) func() semantics {
 	switch v := k.vectors.Load(); {
 	case o.Mode == FullText, o.Mode == "" && k.o.Embed == nil:
 		return func() semantics { return semantics{} }

@@ -34,8 +34,8 @@ func NewWriter(w http.ResponseWriter, r *http.Request, timeout time.Duration) *W
 // Begun reports whether the response is an event stream already.
 func (w *Writer) Begun() bool { return w.begun }
 
-// Limit starts the time that the next write may take. Writers without deadlines, such as those of tests, have none.
-func (w *Writer) Limit() { _ = w.rc.SetWriteDeadline(time.Now().Add(w.timeout)) }
+// SetDeadline starts the time that the next write may take. Writers without deadlines, such as those of tests, have none.
+func (w *Writer) SetDeadline() { _ = w.rc.SetWriteDeadline(time.Now().Add(w.timeout)) }
 
 // Begin sends status 200 and the headers of an event stream, once.
 func (w *Writer) Begin() {
@@ -47,7 +47,7 @@ func (w *Writer) Begin() {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no") // for nginx
-	w.Limit()
+	w.SetDeadline()
 	w.w.WriteHeader(http.StatusOK)
 }
 
@@ -62,7 +62,7 @@ func (w *Writer) Comment() error { return w.Send([]byte(Comment)) }
 // Send writes a piece of the stream and flushes it.
 func (w *Writer) Send(p []byte) error {
 	w.Begin()
-	w.Limit()
+	w.SetDeadline()
 	if _, err := w.w.Write(p); err != nil {
 		return err
 	}
