@@ -217,7 +217,7 @@ func TestLinearPicksByGroup(t *testing.T) {
 	v.Actions = func() []tui.Action {
 		return []tui.Action{
 			{ID: "send.to", Keys: []string{"s"}, Title: "send to", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
-				return c.Pick("Send to", []tui.Option{{Group: "Servers", Title: "one", Run: take("server")}, {Group: "Versions", Title: "one", Run: take("version")}})
+				return c.Pick("Send to", []tui.Option{{Group: "Servers", Title: "one", Run: take("server")}, {Group: "Versions", Title: "one", Run: take("version")}, {Group: "Versions", Title: "one", Run: take("other")}})
 			}},
 			{ID: "send.off", Keys: []string{"f"}, Title: "send off", Help: "Sends.", Group: "Send", Run: func(c *tui.Ctx) tea.Cmd {
 				return c.Pick("Send off", []tui.Option{{Group: "Servers", Title: "one", Disabled: "it is not connected"}})
@@ -226,7 +226,7 @@ func TestLinearPicksByGroup(t *testing.T) {
 	}
 	inLinear(t, func(_ *testing.T, c *console, _ *fruits) {
 		c.enter("send")
-		c.has(c.enter("s"), "one, Versions one")
+		c.has(c.enter("s"), "one, Versions one, Versions one 2")
 		c.enter("Versions one")
 		c.has(c.enter("f"), "nothing can be chosen: one: it is not connected")
 	}, v)

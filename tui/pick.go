@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,6 +25,9 @@ func (c *Ctx) Pick(title string, picks []Option) tea.Cmd {
 			word := p.Title
 			if run[word] != nil { // of another group
 				word = p.Group + " " + p.Title
+			}
+			for n := 2; run[word] != nil; n++ {
+				word = fmt.Sprintf("%s %s %d", p.Group, p.Title, n)
 			}
 			if p.Disabled != "" {
 				refused = append(refused, p.Title+": "+p.Disabled)

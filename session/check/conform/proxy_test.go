@@ -201,7 +201,7 @@ func examinedWithin(t *testing.T, cfg config.Server, begin func(), wait time.Dur
 		return it.Name == "sleep" || it.Name == "failing_job" || it.Name == "protocol_error_job"
 	})
 	begin()
-	section, err := New(Options{Rules: rules, Wait: wait, leave: 200 * time.Millisecond})
+	section, err := New(Options{Rules: rules, Wait: wait, leave: 2 * time.Second})
 	require.NoError(t, err)
 	r, err := check.Run(t.Context(), &check.Subject{Offer: o, Session: s}, []check.Section{section}, check.Tool{}, check.Watch{})
 	require.NoError(t, err)

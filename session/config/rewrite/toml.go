@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,10 +15,27 @@ import (
 // tomlSyntax is TOML. Tables are put together from the expressions that write them: headers and pairs.
 type tomlSyntax struct{}
 
-// table is what belongs to a value that has no bytes of its own: a table, or an array of them.
+// maxDepth is how many parts a key has, and how many levels YAML nests.
+const maxDepth = 200
+
+// table is what belongs to a value that has no bytes of its own: a table, or an array of them. Its path is put together when it is asked for: to
+// keep one for each table would take the square of what a hostile file has.
 type table struct {
-	path []string
-	file *tomlFile
+	up    *table // nil for the document
+	key   string // in up: a name, or the index in a list of tables
+	depth int
+	file  *tomlFile
+}
+
+// within is a table in t.
+func (t *table) within(key string) *table { return &table{t, key, t.depth + 1, t.file} }
+
+func (t *table) path() []string {
+	path := make([]string, t.depth)
+	for ; t.up != nil; t = t.up {
+		path[t.depth-1] = t.key
+	}
+	return path
 }
 
 type tomlFile struct {
@@ -30,9 +46,9 @@ type tomlFile struct {
 // expression is a header or a pair of a TOML file.
 type expression struct {
 	header   bool
-	path     []string // of what it defines, indices of [[lists]] among it
-	parts    []item   // what of the path is written here: the last ones
-	from, to int      // with the comment behind it
+	what     *table // what it defines, indices of [[lists]] in its path
+	parts    []item // what of the path is written here: the last ones
+	from, to int    // with the comment behind it
 }
 
 // SyntaxError is what is wrong in a TOML file.
@@ -60,11 +76,15 @@ func (tomlSyntax) parse(b []byte) (root *Value, err error) {
 	var p unstable.Parser
 	p.Reset(b)
 	f := &tomlFile{begun: map[*Value]bool{}}
-	root = &Value{kind: object, in: table{file: f}}
+	root = &Value{kind: object, in: &table{file: f}}
 	at := root
 	for p.NextExpression() {
 		e := p.Expression()
-		x := expression{header: e.Kind != unstable.KeyValue, parts: tomlKey(e)}
+		parts, err := tomlKey(e)
+		if err != nil {
+			return nil, err
+		}
+		x := expression{header: e.Kind != unstable.KeyValue, parts: parts}
 		last := len(x.parts) - 1
 		key, end := x.parts[last], x.parts[last].keyTo
 		x.from = x.parts[0].from
@@ -83,19 +103,19 @@ func (tomlSyntax) parse(b []byte) (root *Value, err error) {
 				return nil, err
 			}
 			end = v.to
-			x.path = append(slices.Clone(in.in.(table).path), key.key)
+			x.what = in.in.(*table).within(key.key)
 		case unstable.ArrayTable:
 			i := in.index(key.key)
 			if i < 0 {
 				i = in.add(key, in.newTable(key, array))
 			}
 			list := in.items[i].value
-			t, tables := list.in.(table)
+			t, tables := list.in.(*table)
 			if !tables || list.kind != array {
 				return nil, wrongSyntax(key, "%q has a value already and cannot be a list of tables")
 			}
-			x.path = append(slices.Clone(t.path), strconv.Itoa(len(list.items)))
-			at = &Value{kind: object, from: key.from, in: table{x.path, f}}
+			x.what = t.within(strconv.Itoa(len(list.items)))
+			at = &Value{kind: object, from: key.from, in: x.what}
 			list.items = append(list.items, item{value: at})
 		default:
 			if at, err = in.descend(x.parts[last:]); err != nil {
@@ -104,7 +124,7 @@ func (tomlSyntax) parse(b []byte) (root *Value, err error) {
 			if f.begun[at] {
 				return nil, wrongSyntax(key, "table %q is given twice")
 			}
-			x.path, f.begun[at] = at.in.(table).path, true
+			x.what, f.begun[at] = at.in.(*table), true
 		}
 		for x.from > 0 && b[x.from-1] != '\n' {
 			x.from--
@@ -129,12 +149,15 @@ func offsetOf(p *unstable.Parser, part []byte) (at int) {
 }
 
 // tomlKey is the key of an expression, a part for each of its dots.
-func tomlKey(e *unstable.Node) (key []item) {
+func tomlKey(e *unstable.Node) (key []item, err error) {
 	for it := e.Key(); it.Next(); {
 		n := it.Node()
+		if len(key) == maxDepth {
+			return nil, wrongSyntax(key[0], fmt.Sprintf("the key of %%q has more than %d parts", maxDepth))
+		}
 		key = append(key, item{key: string(n.Data), from: int(n.Raw.Offset), keyTo: int(n.Raw.Offset + n.Raw.Length)})
 	}
-	return key
+	return key, nil
 }
 
 // add puts a member behind the others.
@@ -150,8 +173,8 @@ func (v *Value) add(key item, one *Value) int {
 // newTable is a member of v that has no bytes of its own; what a dotted key makes in brackets cannot be changed.
 func (v *Value) newTable(key item, k kind) *Value {
 	one := &Value{kind: k, from: key.from}
-	if t, ok := v.in.(table); ok {
-		one.in = table{append(slices.Clone(t.path), key.key), t.file}
+	if t, ok := v.in.(*table); ok {
+		one.in = t.within(key.key)
 	} else {
 		one.shared = true
 	}
@@ -166,7 +189,7 @@ func (v *Value) descend(parts []item) (*Value, error) {
 			i = v.add(part, v.newTable(part, object))
 		}
 		one := v.items[i].value
-		if _, tables := one.in.(table); tables && one.kind == array {
+		if _, tables := one.in.(*table); tables && one.kind == array {
 			one = one.items[len(one.items)-1].value
 		}
 		if one.kind != object || one.flow { // what stands in brackets is whole
@@ -213,7 +236,10 @@ func ofTOML(b []byte, n *unstable.Node, from int) (*Value, error) {
 	case unstable.InlineTable:
 		v.kind = object
 		for it := n.Children(); it.Next(); {
-			key := tomlKey(it.Node())
+			key, err := tomlKey(it.Node())
+			if err != nil {
+				return nil, err
+			}
 			last := len(key) - 1
 			in, err := v.descend(key[:last])
 			if err != nil {

@@ -7,13 +7,13 @@ import (
 )
 
 func (e expression) isBelow(path []string) bool {
-	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
+	return e.what.depth >= len(path) && slices.Equal(e.what.path()[:len(path)], path)
 }
 
 // section is where the pairs of a header begin and end, as indices of expressions; the document's have no header.
 func (f *tomlFile) section(path []string) (from, to int, ok bool) {
 	if len(path) > 0 {
-		from = slices.IndexFunc(f.all, func(e expression) bool { return e.header && slices.Equal(e.path, path) })
+		from = slices.IndexFunc(f.all, func(e expression) bool { return e.header && e.what.depth == len(path) && e.isBelow(path) })
 		if from < 0 {
 			return 0, 0, false
 		}
@@ -25,20 +25,20 @@ func (f *tomlFile) section(path []string) (from, to int, ok bool) {
 }
 
 func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error) {
-	t, ok := at.in.(table)
+	t, ok := at.in.(*table)
 	if !ok || at.kind != object {
 		return nil, ErrLossy
 	}
 	if v == nil {
 		return nil, fmt.Errorf("%w: TOML has no null", ErrLossy)
 	}
-	from, to, has := t.file.section(t.path)
+	from, to, has := t.file.section(t.path())
 	last := -1 // the last expression of the table and what is below it
 	dotted := false
 	for i, e := range t.file.all {
-		if e.isBelow(t.path) {
+		if e.isBelow(t.path()) {
 			last = i
-			dotted = dotted || !has && !e.header && len(e.path)-len(e.parts) < len(t.path)
+			dotted = dotted || !has && !e.header && e.what.depth-len(e.parts) < t.depth
 		}
 	}
 	o, nested := v.(Object)
@@ -47,23 +47,23 @@ func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error)
 		return nil, fmt.Errorf("%w: its members are written with dots", ErrLossy)
 	case nested && len(o) > 0:
 		end := len(bytes.TrimRight(d.b, "\n \t"))
-		if len(t.path) > 0 && last >= 0 {
+		if t.depth > 0 && last >= 0 {
 			end = t.file.all[last].to
 		}
-		text := s.tables(d, append(slices.Clone(t.path), key), o)
+		text := s.tables(d, append(t.path(), key), o)
 		if end == 0 {
 			text = text[2:] + "\n"
 		}
 		return []edit{{end, end, text}}, nil
 	case !has:
-		return nil, fmt.Errorf("%w: [%s] is not there", ErrLossy, s.keys(t.path))
+		return nil, fmt.Errorf("%w: [%s] is not there", ErrLossy, s.keys(t.path()))
 	}
 	line := s.key(key) + " = " + d.flowText(v, "", false)
 	switch {
 	case to > from:
 		end := t.file.all[to-1].to
 		return []edit{{end, end, "\n" + d.indent(t.file.all[to-1].from) + line}}, nil
-	case len(t.path) > 0:
+	case t.depth > 0:
 		end := t.file.all[from-1].to
 		return []edit{{end, end, "\n" + line}}, nil
 	case len(t.file.all) > 0:
@@ -99,14 +99,14 @@ func (s tomlSyntax) tables(d *Doc, path []string, o Object) string {
 }
 
 func (s tomlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
-	if _, ok := at.in.(table); ok || v == nil {
+	if _, ok := at.in.(*table); ok || v == nil {
 		return nil, ErrLossy
 	}
 	return []edit{{at.from, at.to, d.flowText(v, "", false)}}, nil
 }
 
 func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
-	t, ok := parent.in.(table)
+	t, ok := parent.in.(*table)
 	if !ok {
 		return nil, ErrLossy
 	}
@@ -114,7 +114,7 @@ func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	if parent.kind == array {
 		key = fmt.Sprint(i)
 	}
-	path := append(slices.Clone(t.path), key)
+	path := append(t.path(), key)
 	all := t.file.all
 	var edits []edit
 	for i := 0; i < len(all); i++ {
@@ -150,17 +150,17 @@ func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 
 func (s tomlSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
-	t, ok := parent.in.(table)
+	t, ok := parent.in.(*table)
 	if !ok {
 		return []edit{{it.from, it.keyTo, s.key(name)}}, nil
 	}
-	path := append(slices.Clone(t.path), it.key)
+	path := append(t.path(), it.key)
 	var edits []edit
 	for _, e := range t.file.all {
 		if !e.isBelow(path) {
 			continue
 		}
-		written := len(e.path) - len(path) // parts behind the name; what a list's index shifts is refused later
+		written := e.what.depth - len(path) // parts behind the name; what a list's index shifts is refused later
 		if n := len(e.parts) - 1 - written; n >= 0 && e.parts[n].key == it.key {
 			edits = append(edits, edit{e.parts[n].from, e.parts[n].keyTo, s.key(name)})
 		}

@@ -107,7 +107,8 @@ type yamlReader struct {
 	twice   bool // an anchor
 	deep    bool // something nests too deep, which only an alias in itself can
 	spent   int
-	most    int // of spent
+	most    int                            // of spent
+	last    struct{ line, column, at int } // what offset found last, column in characters: what follows in the line goes on from there
 }
 
 // Visit notes what anchors stand for.
@@ -125,11 +126,15 @@ func (r *yamlReader) offset(t *token.Token) int {
 	if t == nil || t.Position == nil || t.Position.Line < 1 || t.Position.Line > len(r.lines) {
 		return len(r.b)
 	}
-	at := r.lines[t.Position.Line-1]
-	for n := t.Position.Column - 1; n > 0 && at < len(r.b) && r.b[at] != '\n'; n-- {
+	at, n := r.lines[t.Position.Line-1], t.Position.Column-1
+	if l := r.last; l.line == t.Position.Line && l.column <= n {
+		at, n = l.at, n-l.column
+	}
+	for ; n > 0 && at < len(r.b) && r.b[at] != '\n'; n-- {
 		_, size := utf8.DecodeRune(r.b[at:])
 		at += size
 	}
+	r.last.line, r.last.column, r.last.at = t.Position.Line, t.Position.Column-1-n, at
 	return at
 }
 
@@ -169,8 +174,8 @@ func (r *yamlReader) extent(from, bound, indent int) int {
 }
 
 func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
-	r.deep = r.deep || depth > 200
-	if r.spent++; depth > 200 || r.spent > r.most {
+	r.deep = r.deep || depth > maxDepth
+	if r.spent++; depth > maxDepth || r.spent > r.most {
 		return &Value{kind: null, shared: true, problem: "is repeated too often, or in itself"}
 	}
 	v := &Value{kind: scalar, in: p}
