@@ -59,7 +59,7 @@ func TestP14_ToolsOverWebSocket(t *testing.T) {
 			t.Errorf("%q: %s", args, out)
 		}
 	}
-	assert.Contains(t, mcphud(t, "info", "--format", "text", "-H", "X-Key: k1", url).ok(t), "ws (experimental) "+url)
+	assert.Contains(t, mcphud(t, "info", "--format", "text", "-H", "X-Key: k1", url).ok(t), "over ws (experimental)\n", url)
 	for want, args := range map[string][]string{
 		"401":                      {url},
 		"does not start with http": {"--url", url, "--transport", "http", "-H", "X-Key: k1"},
