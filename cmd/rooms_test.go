@@ -33,7 +33,7 @@ var sizes = []struct {
 	{"session/check", 27_470},
 	{"session/test", 6_100},
 	{"themes", 400},
-	{"agentsrv", 28_480},
+	{"agentsrv", 28_570},
 	{"proxy", 24_800},
 	{"tui", 20_950},
 	{"views", 27_350},

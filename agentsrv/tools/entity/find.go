@@ -59,15 +59,17 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 			return newMatch(got, ByPrefix, max(0.5, float64(len(q))/float64(len(got[0].name)))), nil, nil
 		}
 	}
-	match, nearest = v.guess(typ, query)
-	return match, nearest, nil
+	return v.guess(ctx, typ, query)
 }
 
 // guess compares the names that share trigrams with the query, and counts the query's words in properties.
-func (v *view) guess(typ, query string) (*Match, []Nearest) {
+func (v *view) guess(ctx context.Context, typ, query string) (*Match, []Nearest, error) {
 	q := fold(query)
 	grams := slices.Sorted(maps.Keys(trigrams(q)))
-	similar := v.most(typ, grams, func(n *node) string { return n.framed })
+	similar, err := v.most(ctx, typ, grams, func(n *node) string { return n.framed })
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, c := range similar {
 		similar[i].score = 0
 		for _, name := range c.names {
@@ -79,7 +81,10 @@ func (v *view) guess(typ, query string) (*Match, []Nearest) {
 	for i, w := range asked {
 		asked[i] = " " + w + " "
 	}
-	described := v.most(typ, asked, func(n *node) string { return n.words })
+	described, err := v.most(ctx, typ, asked, func(n *node) string { return n.words })
+	if err != nil {
+		return nil, nil, err
+	}
 	for i := range described {
 		described[i].score /= float64(max(1, min(len(asked), maxQueryGrams)))
 	}
@@ -93,11 +98,11 @@ func (v *view) guess(typ, query string) (*Match, []Nearest) {
 	}
 	switch {
 	case alike < 0 && said < 0:
-		return nil, nearestOf(similar)
+		return nil, nearestOf(similar), nil
 	case alike >= said:
-		return newMatch(bestOf(similar), ByFuzzy, alike), nil
+		return newMatch(bestOf(similar), ByFuzzy, alike), nil, nil
 	}
-	return newMatch(bestOf(described), ByDescription, said), nil
+	return newMatch(bestOf(described), ByDescription, said), nil, nil
 }
 
 // bestOf are those that fit as well as the first.

@@ -2,9 +2,12 @@ package entity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/base/store"
@@ -135,7 +138,7 @@ func TestImportIsAllOrNothing(t *testing.T) {
 		`{"id":"b","type":"x","name":"B","colour":1}`:                            `line 2: not an entity: json: unknown field "colour"`,
 		`{"id":"b","type":"x","name":"B","properties":[1]}`:                      "line 2: properties",
 		`{"id":"b","type":"x","name":"B"} {}`:                                    "line 2: more than one",
-		`{"id":"b","type":"x","name":"B","related":[{"relation":"r","id":"c"}]}`: `line 2: related "c"`,
+		`{"id":"b","type":"x","name":"B","related":[{"relation":"r","id":"c"}]}`: `line 2: related "c": no entity with this id; import that one first, or in the same file`,
 		"\xff": "line 2: not UTF-8",
 		`{"id":"b","type":"x","name":"` + strings.Repeat("b", MaxLine) + `"}`: "line 2: longer than",
 	} {
@@ -171,6 +174,70 @@ func TestGraphsOutliveTheProcess(t *testing.T) {
 	}
 	if m, _, err := again.Find(ctx, "acme", "x", "b"); err != nil || m == nil {
 		t.Errorf("%+v %v", m, err)
+	}
+}
+
+// What was imported when entities had tables of their own is there, as it was but for the letters of aliases.
+func TestGraphsOfBeforeAreKept(t *testing.T) {
+	g, ctx := graph(t, ""), context.Background()
+	deep := `{"deep":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `,"n":9007199254740993,"said":"a \"b\""}`
+	old := `CREATE TABLE entities (tenant TEXT, id TEXT, type TEXT, name TEXT, properties TEXT);
+		CREATE TABLE entity_names (tenant TEXT, type TEXT, fold TEXT, id TEXT); CREATE TABLE entity_terms (tenant TEXT);
+		CREATE TABLE entity_edges (tenant TEXT, src TEXT, relation TEXT, dst TEXT); CREATE TABLE entity_seed (digest TEXT);
+		INSERT INTO entities VALUES ('acme', 'a', 'x', 'Ä "quoted"', '` + deep + `'), ('acme', 'b', 'x', 'B', '{}'), ('other', 'c', 'x', 'C', '{}'), ('', 'd', 'demo', 'D', '{}');
+		INSERT INTO entity_edges VALUES ('acme', 'a', 'near', 'b'), ('acme', 'a', 'in', 'place-calden'), ('other', 'c', 'near', 'a');
+		INSERT INTO entity_names VALUES ('other', 'x', 'c', 'c'), ('', 'demo', 'd', 'd'), ('acme', 'x', 'a quoted', 'a')`
+	require.NoError(t, g.db.Migrate(ctx, "entity", store.Steps{SQLite: []string{old}, Postgres: []string{old}}))
+	for i := range maxAliases {
+		_, err := g.db.ExecContext(ctx, `INSERT INTO entity_names VALUES ('acme', 'x', ?, 'a')`, fmt.Sprintf("alias %d", i))
+		require.NoError(t, err)
+	}
+	m, _, err := g.Find(ctx, "acme", "x", "Alias 19")
+	if err != nil || m == nil || m.Entity.Name != `Ä "quoted"` || string(m.Entity.Properties) != deep {
+		t.Fatalf("%+v %v", m, err)
+	}
+	all, _, err := g.Related(ctx, "acme", "a")
+	if err != nil || fmt.Sprint(all) != "[{in out place-calden place Calden} {near out b x B}]" {
+		t.Errorf("%v %v", all, err)
+	}
+	for tenant, id := range map[string]string{"acme": "c", "other": "a", "third": "d"} {
+		if m, _, err := g.Find(ctx, tenant, "x", id); err != nil || m != nil && m.Entity.ID == id {
+			t.Errorf("%s sees %s: %+v %v", tenant, id, m, err)
+		}
+	}
+	if _, err := g.Import(ctx, "acme", strings.NewReader(`{"id":"a","type":"x","name":"New","related":[{"relation":"near","id":"b"}]}`)); err != nil {
+		t.Error(err)
+	}
+}
+
+// However many ask at once for a graph that is not in memory, it is read once.
+func TestAGraphIsReadOnce(t *testing.T) {
+	g, ctx := graph(t, ""), context.Background()
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, `{"id":"p%d","type":"parcel","name":"Parcel %d"}`+"\n", i, i)
+	}
+	_, err := g.Import(ctx, "acme", strings.NewReader(b.String()))
+	require.NoError(t, err)
+	seen, all := make([]*view, 8), sync.WaitGroup{}
+	for i := range seen {
+		all.Go(func() { seen[i], _ = g.view(ctx, "acme") })
+	}
+	all.Wait()
+	if made := slices.Compact(seen); len(made) != 1 || made[0] == nil {
+		t.Errorf("%d views", len(made))
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, _, err := seen[0].guess(gone, "parcel", "parcl"); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits, and it goes on: %v", err)
+	}
+	if seen[0].size < b.Len()-300 || seen[0].size > b.Len() {
+		t.Errorf("%d bytes of %d", seen[0].size, b.Len())
+	}
+	g.keep("large", &view{size: 100}, 50) // one alone may be larger than all together
+	if all := g.views.Keys(); fmt.Sprint(all) != "[large]" {
+		t.Error(all)
 	}
 }
 

@@ -112,7 +112,7 @@ func put(ctx context.Context, tx *sql.Tx, tenant string, lines []line) error {
 	for _, l := range lines {
 		for _, e := range l.Related {
 			if !known[e.ID] && len(bad) < maxErrors {
-				bad = append(bad, fmt.Errorf("line %d: related %q: no entity with this id", l.number, e.ID))
+				bad = append(bad, fmt.Errorf("line %d: related %q: no entity with this id; import that one first, or in the same file", l.number, e.ID))
 			}
 		}
 	}
@@ -172,6 +172,13 @@ func parse(r io.Reader) ([]line, error) {
 }
 
 func (l *line) read(raw []byte) error {
+	if err := l.decode(raw); err != nil {
+		return err
+	}
+	return l.check()
+}
+
+func (l *line) decode(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("not UTF-8")
 	}
@@ -183,6 +190,13 @@ func (l *line) read(raw []byte) error {
 	if d.More() {
 		return errors.New("more than one JSON value; write one a line")
 	}
+	if p := string(bytes.TrimSpace(l.Properties)); p == "" || p == "null" {
+		l.Properties = json.RawMessage("{}")
+	}
+	return nil
+}
+
+func (l *line) check() error {
 	switch {
 	case !isPlain(l.ID):
 		return fmt.Errorf("id %q: must have 1 to %d printable characters", l.ID, maxName)
@@ -205,9 +219,7 @@ func (l *line) read(raw []byte) error {
 			return fmt.Errorf("related %q: relation and id are required", e.ID)
 		}
 	}
-	if p := string(bytes.TrimSpace(l.Properties)); p == "" || p == "null" {
-		l.Properties = json.RawMessage("{}")
-	} else if p[0] != '{' {
+	if bytes.TrimSpace(l.Properties)[0] != '{' {
 		return errors.New("properties: not an object")
 	}
 	return nil

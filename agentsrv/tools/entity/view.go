@@ -2,6 +2,7 @@ package entity
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 // view is a graph as one tenant sees it: an own entity hides one of the demonstration graph with the same id. It is never changed.
 type view struct {
 	version int64
+	size    int // bytes of the tenant's own lines
 	types   []string
 	all     []*node // by type and id
 	byID    map[string]*node
@@ -35,6 +37,9 @@ func newView(version int64, own []line) *view {
 	for i, lines := range [][]line{own, demoLines()} {
 		for _, l := range lines {
 			types[l.Type] = true
+			if i == 0 {
+				v.size += len(l.raw)
+			}
 			for _, e := range l.Related {
 				v.edges[l.ID] = append(v.edges[l.ID], link{"out", e.Relation, e.ID})
 				v.edges[e.ID] = append(v.edges[e.ID], link{"in", e.Relation, l.ID})
@@ -95,9 +100,12 @@ func (v *view) withName(typ string, fits func(name string) bool) (all []candidat
 func compareNames(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
 // most are the entities of a type with most of the terms in a text of theirs, at most 64; score is how many.
-func (v *view) most(typ string, terms []string, of func(*node) string) (all []candidate) {
+func (v *view) most(ctx context.Context, typ string, terms []string, of func(*node) string) (all []candidate, err error) {
 	terms = terms[:min(len(terms), maxQueryGrams)]
-	for _, n := range v.all {
+	for i, n := range v.all {
+		if i%1000 == 0 && ctx.Err() != nil { // nobody waits for it
+			return nil, ctx.Err()
+		}
 		if n.Type != typ {
 			continue
 		}
@@ -112,7 +120,7 @@ func (v *view) most(typ string, terms []string, of func(*node) string) (all []ca
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	return all[:min(len(all), maxCandidates)]
+	return all[:min(len(all), maxCandidates)], nil
 }
 
 // rank sorts candidates by their score, then by the length of their names.
