@@ -20,7 +20,7 @@ func (a *Agent) work() error {
 		// a.front is there before anything is queued.
 		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
 	}
-	t := task.Options{Table: task.SQL(a.db), Default: a.taskPolicy(), Logger: a.log}
+	t := task.Options{Table: task.SQL(a.db, a.log), Default: a.taskPolicy(), Logger: a.log}
 	if a.o.Queue.URL == "" {
 		a.queue = queue.New(o)
 		a.tasks = task.New(t)

@@ -14,6 +14,8 @@ import (
 
 func TestBackendTableInPostgres(t *testing.T) { testTable(t, "postgres") }
 
+func TestBackendTasksOfBeforeAreCounted(t *testing.T) { tasksOfBefore(t, pgtest.Run(t)) }
+
 // The server that Debian has knows neither times of single keys nor several filters of a consumer.
 func TestBackendTableOnInstalledNATS(t *testing.T) { testTable(t, "installed nats") }
 

@@ -17,7 +17,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	s, q := New(Options{Table: SQL(db), Default: Policy{Support: "optional"}}), queue.New(queue.Options{})
+	s, q := New(Options{Table: SQL(db, quiet), Default: Policy{Support: "optional"}}), queue.New(queue.Options{})
 	result := json.RawMessage(`{"content":[]}`)
 	next := s.Middleware()(q.Middleware()(func(context.Context, *front.Exchange) (json.RawMessage, error) { return result, nil }))
 	x := front.NewExchange(nil, []byte("1"), "tools/call", []byte(`{"name":"echo","arguments":{"text":"hello"}}`))

@@ -32,7 +32,7 @@ func child(dir string) {
 	}
 	db, err := store.Open(filepath.Join(dir, "tasks.db"))
 	fatal(err)
-	tasks := New(Options{Table: SQL(db), Logger: quiet, Default: Policy{Support: mcp.TaskSupportOptional}})
+	tasks := New(Options{Table: SQL(db, quiet), Logger: quiet, Default: Policy{Support: mcp.TaskSupportOptional}})
 	fatal(tasks.Open(context.Background()))
 	engine := server.NewMCPServer("child", "1.0.0", append(front.EngineOptions(), server.WithToolCapabilities(true))...)
 	engine.AddTool(mcp.NewTool("work"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -40,7 +40,7 @@ func TestAnEndIsOneOnceItIsKept(t *testing.T) {
 	db, err := store.Open("")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	h := heldTable{SQL(db), make(chan struct{}, 1), make(chan struct{})}
+	h := heldTable{SQL(db, quiet), make(chan struct{}, 1), make(chan struct{})}
 	r := newRig(t, options{table: h})
 	s := r.login()
 	id := r.task(s, "gate", map[string]any{"name": "x"})
@@ -258,7 +258,7 @@ func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
 				t.Error("with the room shared alike, a tenant takes some of the other's")
 			}
 			if !o.memory {
-				again := New(Options{Table: SQL(r.db)})
+				again := New(Options{Table: SQL(r.db, quiet)})
 				require.NoError(t, again.Open(t.Context()))
 				had, _ := r.tasks.usage()
 				if has, _ := again.usage(); !maps.Equal(has, had) {

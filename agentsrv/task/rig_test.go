@@ -68,10 +68,10 @@ func newRig(t *testing.T, o options) *rig {
 	require.NoError(t, err)
 	r := &rig{t: t, db: db, started: make(chan string, 20000), gates: map[string]chan string{}, ended: map[string]error{}, client: &http.Client{Transport: &http.Transport{}}}
 	o.queue.Changed = func(queue.Status) { r.front.ResourceUpdated(queue.URI) }
-	o.queue.Logger, o.tasks.Logger, o.tasks.Table = quiet, cmp.Or(o.tasks.Logger, quiet), SQL(db)
+	o.queue.Logger, o.tasks.Logger, o.tasks.Table = quiet, cmp.Or(o.tasks.Logger, quiet), SQL(db, quiet)
 	switch {
 	case o.memory:
-		o.tasks.Table = full{SQL(db)}
+		o.tasks.Table = full{SQL(db, quiet)}
 	case o.table != nil:
 		o.tasks.Table = o.table
 	}

@@ -27,7 +27,7 @@ func TestX2_RoomAddsUp(t *testing.T) {
 		defer r.tasks.mu.Unlock()
 		return len(r.tasks.runs) == 0
 	})
-	again := New(Options{Table: SQL(r.db)})
+	again := New(Options{Table: SQL(r.db, quiet)})
 	require.NoError(t, again.Open(t.Context()))
 	r.tasks.mu.Lock()
 	had, _ := r.tasks.usage()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"maps"
 	"math"
 	"strings"
@@ -17,6 +18,7 @@ import (
 // sqlTable keeps tasks in a database.
 type sqlTable struct {
 	db       *store.DB
+	log      *slog.Logger
 	replica  string
 	listener listener
 
@@ -25,11 +27,15 @@ type sqlTable struct {
 }
 
 // SQL is a table in a database. One in PostgreSQL is shared.
-func SQL(db *store.DB) Table { return &sqlTable{db: db, kept: map[string]usage{}} }
+func SQL(db *store.DB, log *slog.Logger) Table {
+	return &sqlTable{db: db, log: log, kept: map[string]usage{}}
+}
 
-// tables take the place of one with a column for each thing. head is a header; what statements look at is beside it. Times are milliseconds
-// since 1970.
-const tables = `DROP TABLE IF EXISTS tasks;
+// tables take the place of one with a column for each thing; task_left is how many tasks that had. head is a header;
+// what statements look at is beside it. Times are milliseconds since 1970.
+const tables = `CREATE TABLE IF NOT EXISTS tasks (id TEXT);
+	CREATE TABLE task_left AS SELECT count(*) AS n FROM tasks;
+	DROP TABLE tasks;
 	CREATE TABLE task_records (
 		seq       INTEGER PRIMARY KEY AUTOINCREMENT,
 		id        TEXT NOT NULL UNIQUE,
@@ -67,6 +73,10 @@ func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 	ctx = store.Derived(ctx) // where there is no file yet, nothing was interrupted and nothing expired
 	if err := t.db.Migrate(ctx, "task_records", store.Steps{SQLite: []string{tables}, Postgres: []string{postgresTables}}); err != nil {
 		return err
+	}
+	var left int
+	if t.db.QueryRowContext(ctx, `DELETE FROM task_left RETURNING n`).Scan(&left) == nil && left > 0 { // it is there once
+		t.log.Warn("tasks of an older version were not taken over: their results are gone, call the tools again", "tasks", left)
 	}
 	t.replica, t.listener = replica, l
 	if t.isShared() {

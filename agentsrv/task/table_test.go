@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ var kinds = map[string]func(t *testing.T) func() Table{
 		db, err := store.Open("")
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = db.Close() })
-		return func() Table { return SQL(db) }
+		return func() Table { return SQL(db, quiet) }
 	},
 	"nats": func(t *testing.T) func() Table {
 		srv := natstest.Run(t)
@@ -40,7 +41,7 @@ var kinds = map[string]func(t *testing.T) func() Table{
 			db, err := store.Open(url)
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = db.Close() })
-			return SQL(db)
+			return SQL(db, quiet)
 		}
 	},
 }
@@ -73,6 +74,25 @@ func testTable(t *testing.T, kind string) {
 
 func TestTableOnNATS(t *testing.T)  { testTable(t, "nats") }
 func TestTableInAFile(t *testing.T) { testTable(t, "sqlite") }
+
+// Tasks of before are not taken over, which is said once.
+func TestTasksOfBeforeAreCounted(t *testing.T) { tasksOfBefore(t, "") }
+
+func tasksOfBefore(t *testing.T, path string) {
+	t.Helper()
+	db, err := store.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	old := `CREATE TABLE tasks (id TEXT, tool TEXT); INSERT INTO tasks VALUES ('a', 'echo'), ('b', 'echo')`
+	require.NoError(t, db.Migrate(t.Context(), "tasks", store.Steps{SQLite: []string{old}, Postgres: []string{old}}))
+	var log bytes.Buffer
+	for range 2 {
+		ready(t, SQL(db, slog.New(slog.NewTextHandler(&log, nil))), "a")
+	}
+	if n := strings.Count(log.String(), "tasks=2"); n != 1 || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("said %d times: %s", n, &log)
+	}
+}
 
 // heard is a listener that keeps what it hears.
 type heard struct {
