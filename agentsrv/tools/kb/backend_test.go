@@ -69,6 +69,21 @@ func TestBackendReplicasShareEmbeddings(t *testing.T) {
 		}
 	}
 	assert.Equalf(t, m.embedded(), 1+2, "texts, of one passage and two queries")
+	// Who does not have the new file yet leaves the others its embedding.
+	require.NoError(t, all[2].Embed(t.Context()))
+	assert.Equal(t, rowsOf(t, all[2].o.DB), 205+1)
+}
+
+// What older versions kept goes, also where nothing makes embeddings.
+func TestBackendOldIndexGoes(t *testing.T) {
+	db := replica(t, pgtest.Run(t))
+	old := store.Steps{Postgres: []string{`CREATE TABLE kb_file (id TEXT); CREATE TABLE kb_chunk (content TEXT)`}}
+	require.NoError(t, db.Migrate(t.Context(), "kb", old))
+	require.NoError(t, open(t, Options{DB: db, Dir: folder(t, garage)}).Reindex(t.Context()))
+	var left int
+	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_tables WHERE tablename IN ('kb_file', 'kb_chunk')`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d tables are left: %v", left, err)
+	}
 }
 
 // Bases in one database have nothing to do with each other: no word, no correction, no embedding and no source of one is another's.

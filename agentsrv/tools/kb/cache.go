@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/tools/kb/wordvec"
@@ -44,12 +45,7 @@ func openCache(ctx context.Context, db *store.DB, base, model string) (*cache, e
 
 // hashes are the texts that have embeddings, and the length of these, 0 if there are none.
 func (c *cache) hashes(ctx context.Context) (have map[hash]bool, dims int, err error) {
-	have = map[hash]bool{}
-	rows, err := c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (raw []byte, err error) { return raw, r.Scan(&raw) })
-	for _, raw := range all {
-		have[pad(raw)] = true
-	}
+	have, err = hashesIn(c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ?`, c.base, c.model))
 	if err != nil || len(have) == 0 {
 		return have, 0, err
 	}
@@ -58,6 +54,30 @@ func (c *cache) hashes(ctx context.Context) (have map[hash]bool, dims int, err e
 		return map[hash]bool{}, 0, nil
 	}
 	return have, dims, err
+}
+
+func hashesIn(rows *sql.Rows, err error) (map[hash]bool, error) {
+	have := map[hash]bool{}
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (raw []byte, err error) {
+		err = r.Scan(&raw)
+		have[pad(raw)] = true
+		return nil, err
+	})
+	return have, err
+}
+
+// known are those of the texts, at least one, that have embeddings.
+func (c *cache) known(ctx context.Context, texts []hash) (map[hash]bool, error) {
+	return hashesIn(c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(len(texts))+`)`, c.args(texts)...))
+}
+
+// args are the arguments of a statement about texts.
+func (c *cache) args(texts []hash) []any {
+	args := []any{c.base, c.model}
+	for _, h := range texts {
+		args = append(args, h[:])
+	}
+	return args
 }
 
 // pad makes a hash of what the store has, which may be of any length.
@@ -101,16 +121,13 @@ func (c *cache) prune(ctx context.Context, gone []hash) error {
 	if _, err := c.db.ExecContext(ctx, query, c.base, c.model); err != nil {
 		return err
 	}
-	for len(gone) > 0 {
-		n := min(len(gone), cacheRows)
-		args := []any{c.base, c.model}
-		for _, h := range gone[:n] {
-			args = append(args, h[:])
-		}
-		if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(n)+`)`, args...); err != nil {
+	if c.db.Dialect() == store.Postgres {
+		return nil // another replica's folder may have them
+	}
+	for some := range slices.Chunk(gone, cacheRows) {
+		if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(len(some))+`)`, c.args(some)...); err != nil {
 			return err
 		}
-		gone = gone[n:]
 	}
 	return nil
 }

@@ -182,8 +182,12 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 	}
 	for batch := range slices.Chunk(missing, chat.MaxTexts) {
 		found, err := ix.passages(ctx, batch)
-		if err == nil && shared {
-			have, _, err = c.hashes(ctx)
+		if err == nil && shared && len(found) > 0 {
+			asked := make([]hash, len(found))
+			for i, p := range found {
+				asked[i] = pad(p.hash)
+			}
+			have, err = c.known(ctx, asked)
 		}
 		if err != nil {
 			return err

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/base/store"
+	"github.com/mcphud/mcphud/session/wire/unixsocket"
 )
 
 // edition changes when chunks are cut differently, so that an index of before is made again.
@@ -20,6 +23,7 @@ type index struct {
 	db     *store.DB
 	own    bool   // db was opened here
 	folder string // of that database, which goes with it, "" where it is in memory or not our own
+	unlock func() error
 
 	search, count, gram, alike *sql.Stmt
 }
@@ -56,18 +60,51 @@ func openIndex(ctx context.Context, db *store.DB, dir string) (ix *index, err er
 	case db == nil || dir == "":
 		ix.db, err = store.Open("")
 	case db.Dialect() == store.Postgres:
-		if ix.folder, err = os.MkdirTemp("", "mcphud-kb-"); err == nil {
-			ix.db, err = store.Open(filepath.Join(ix.folder, "index.db"))
-		}
+		err = ix.openScratch()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("knowledge base: %w", err)
+		return nil, errors.Join(fmt.Errorf("knowledge base: %w", err), ix.close())
 	}
 	ix.own = ix.db != db
 	if err := ix.open(ctx, edition+" "+dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("knowledge base: open its index: %w", err), ix.close())
 	}
 	return ix, nil
+}
+
+// scratch begins the names of folders for indexes that end with their process, and scratchFile is what these hold.
+const scratch, scratchFile = "mcphud-kb-", "index.db"
+
+func (ix *index) openScratch() (err error) {
+	if ix.folder, err = os.MkdirTemp("", scratch); err != nil {
+		return err
+	}
+	path := filepath.Join(ix.folder, scratchFile)
+	if ix.unlock, err = store.Claim(path, "a running agent"); err != nil {
+		return err
+	}
+	removeLeft(path)
+	ix.db, err = store.Open(path)
+	return err
+}
+
+// removeLeft removes the folders of processes that were killed, which have the text of all documents. own is the file of this one: where that
+// is not locked, no other is either.
+func removeLeft(own string) {
+	var taken *store.Taken
+	if _, err := store.Claim(own, ""); !errors.As(err, &taken) {
+		return
+	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), scratch+"*", scratchFile+".lock")) // fails for a bad pattern only
+	for _, lock := range left {
+		dir := filepath.Dir(lock)
+		if at, err := os.Lstat(dir); err != nil || time.Since(at.ModTime()) < time.Minute || unixsocket.Private(dir) != nil { // another user's, or being made
+			continue
+		}
+		if unlock, err := store.Claim(strings.TrimSuffix(lock, ".lock"), ""); err == nil {
+			_ = errors.Join(unlock(), os.RemoveAll(dir)) // the next process tries again
+		}
+	}
 }
 
 func (ix *index) close() (err error) {
@@ -78,6 +115,9 @@ func (ix *index) close() (err error) {
 	}
 	if ix.own {
 		err = errors.Join(err, ix.db.Close())
+	}
+	if ix.unlock != nil {
+		err = errors.Join(err, ix.unlock())
 	}
 	if ix.folder != "" {
 		err = errors.Join(err, os.RemoveAll(ix.folder))

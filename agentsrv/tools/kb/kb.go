@@ -193,6 +193,11 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 	}
 	// Whoever asked first may give up; what is made here is for everybody.
 	ctx = context.WithoutCancel(ctx)
+	if db := k.o.DB; db != nil && db.Dialect() == store.Postgres { // also where nothing makes embeddings: what an index was there goes
+		if err := db.Migrate(ctx, "kb_vectors", cacheSchema); err != nil {
+			k.o.Log.Warn("knowledge base: what older versions kept in the database may still be there; the next start tries again", "error", err)
+		}
+	}
 	ix, err := openIndex(ctx, k.o.DB, k.o.Dir)
 	if err != nil {
 		return nil, err
