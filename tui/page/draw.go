@@ -10,19 +10,34 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// LabelWidth is the cells of the names of fields.
+// LabelWidth is the cells of the names of fields, and of a blank; a longer name has as many as it needs.
 const LabelWidth = 13
 
-// longest bounds a text of a page, in bytes: one of a line of its own, and others.
+// longest bounds a text of a page, in bytes: one of its own lines, and others.
 var longest = map[bool]int{true: 64 << 10, false: 4000}
+
+var breaks = strings.NewReplacer("\r\n", "⏎", "\n", "⏎")
+
+// OneLine shows line feeds as [safe.Line] does, and leaves the rest to whoever makes it safe.
+func OneLine(s string) string { return breaks.Replace(s) }
+
+// text is what a part says, a single line unless it stands behind its name or has lines of its own.
+func (x *part) text() string {
+	switch x.kind {
+	case field, short, framed, several, bullet, rawJSON, diff:
+		return x.S
+	case line, note, hint, heading, bar, item:
+	}
+	return OneLine(x.S)
+}
 
 // Lines draws the parts in lines of at most w cells.
 func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 	for i, x := range p.parts {
-		style, s := x.Tone.Style(th), safe.Text(text.Clip(x.S, longest[x.kind == line]))
+		style, s := x.Tone.Style(th), safe.Text(text.Clip(x.text(), longest[x.kind == several]))
 		switch x.kind {
 		case field, short:
-			label := safe.Line(x.label, LabelWidth-1)
+			label := safe.Line(x.label, max(LabelWidth-1, min(2*LabelWidth, w/2)))
 			if x.kind == short && i > 0 && p.parts[i-1].kind <= short {
 				beside := th.Muted.S(" · "+label+" ") + style.S(safe.Line(s, 0))
 				if last := len(out) - 1; paint.Width(out[last])+paint.Width(beside) <= w {
@@ -34,10 +49,10 @@ func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 		case item:
 			head := []string{style.S(s), th.Text.S(safe.Line(x.label, max(w-26, 20))), ""}
 			head = slices.DeleteFunc(head, func(s string) bool { return paint.Width(s) == 0 })
-			out = beside(out, strings.Join(append(head, ""), " "), safe.Text(text.Clip(x.about, longest[false])), th.Muted, w)
+			out = beside(out, strings.Join(append(head, ""), " "), safe.Text(text.Clip(OneLine(x.about), longest[false])), th.Muted, w)
 		case bar:
 			out = append(out, th.Muted.S(paint.Fit(x.label, LabelWidth))+widget.Bar(th, max(min(w-LabelWidth-2, 60), 1), x.done, x.total))
-		case line:
+		case line, several:
 			out = styled(out, s, style, w)
 		case note:
 			out = styled(out, s, th.Muted, w)
@@ -61,8 +76,9 @@ func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 }
 
 func labelled(out []string, label, s string, th *paint.Theme, style paint.Style, w int) []string {
-	for _, l := range paint.Wrap(s, w-LabelWidth) {
-		out = append(out, th.Muted.S(paint.Fit(label, LabelWidth))+style.S(l))
+	head := max(LabelWidth, paint.Width(label)+1) // that of an attribute of a span may be long
+	for _, l := range paint.Wrap(s, w-head) {
+		out = append(out, th.Muted.S(paint.Fit(label, head))+style.S(l))
 		label = ""
 	}
 	return out

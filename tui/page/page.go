@@ -2,7 +2,9 @@
 // screen draws it ([Page.Lines], [Table.Line]), linear mode, $PAGER and the clipboard have it as text ([Page.Spoken]), a command prints it
 // ([Page.Print]), and what it is as JSON is its Value.
 //
-// Texts in a page are as they were sent. What draws and what speaks makes them safe; what prints leaves that to whoever knows where it goes.
+// Texts in a page are as they were sent. What draws and what speaks makes them safe; what prints leaves that to whoever knows where it goes, except
+// that in all of them names and lines are one line, and a text of several lines that is not one of its own stands behind its name: nobody makes a
+// line that looks like one of ours.
 package page
 
 import (
@@ -85,6 +87,7 @@ const (
 	short       // a field that stands beside the one before, where they are drawn
 	framed      // a field that the frame around what is drawn says
 	line
+	several // lines
 	note
 	hint // what a key does, where there are keys
 	heading
@@ -123,8 +126,11 @@ func (p *Page) Short(label, value string) *Page { return p.add(short, label, Tex
 // Framed is Field for what a frame says that it is drawn in.
 func (p *Page) Framed(label, value string) *Page { return p.add(framed, label, Text{S: value}) }
 
-// Line adds text of its own, in lines of as many cells as there are.
+// Line adds a line of its own, drawn in as many as it needs.
 func (p *Page) Line(t Tone, s string) *Page { return p.add(line, "", Text{s, t}) }
+
+// Text adds a text of its own in its lines.
+func (p *Page) Text(t Tone, s string) *Page { return p.add(several, "", Text{s, t}) }
 
 // Note adds a remark of ours.
 func (p *Page) Note(s string) *Page { return p.add(note, "", Text{s, Quiet}) }

@@ -15,7 +15,7 @@ var theme = paint.New(themes.Default(true), colorprofile.TrueColor)
 
 func sample() page.Page {
 	var p page.Page
-	p.Field("call", "7").Short("at", "12:00:00").Framed("took", "3ms").Field("empty", "").Line(page.Bad, "refused \x1b[2J").
+	p.Field("mcp.tool.name", "echo").Field("call", "7").Short("at", "12:00:00").Framed("took", "3ms").Field("empty", "").Line(page.Bad, "refused \x1b[2J").
 		Key("enter", "opens it").Heading("Evidence").Bullet("one two three four five").JSON([]byte(`{"a":1}`)).Item(page.Text{S: "✓", Tone: page.Good}, "tools", "listChanged")
 	return p
 }
@@ -25,8 +25,8 @@ func TestOnePageFourWays(t *testing.T) {
 	t.Parallel()
 	p := sample()
 	drawn := paint.Strip(strings.Join(p.Lines(theme, 40), "\n"))
-	wantDrawn := "call         7 · at 12:00:00\nrefused ^[[2J\n\n enter  opens it\n\nEvidence\n· one two three four five\n{\n  \"a\": 1\n}\n✓ tools listChanged"
-	printed := "call  7\nat    12:00:00\ntook  3ms\nrefused \x1b[2J\n\nEvidence:\n- one two three four five\n{\n  \"a\": 1\n}\n✓ tools listChanged"
+	wantDrawn := "mcp.tool.name echo\ncall         7 · at 12:00:00\nrefused ^[[2J\n\n enter  opens it\n\nEvidence\n· one two three four five\n{\n  \"a\": 1\n}\n✓ tools listChanged"
+	printed := "mcp.tool.name  echo\ncall           7\nat             12:00:00\ntook           3ms\nrefused \x1b[2J\n\nEvidence:\n- one two three four five\n{\n  \"a\": 1\n}\n✓ tools listChanged"
 	for _, x := range []struct{ got, want string }{
 		{drawn, wantDrawn},
 		{p.Print(0), printed},
@@ -67,5 +67,36 @@ func TestTable(t *testing.T) {
 	}
 	if cells := table.Cells(); len(cells[0]) != 3 { // neither what only a screen has nor what is empty
 		t.Errorf("%q", cells)
+	}
+}
+
+// What others sent does not make a line that looks as if it were ours, nor cells that leave none for the next ones.
+func TestOthersMakeNoLines(t *testing.T) {
+	t.Parallel()
+	forged := "x\n✓ forged\r\n✓ forged \x1b[2J"
+	var p page.Page
+	p.Field(forged, "a\nb").Line(page.Warn, "≠ "+forged).Text(page.Code, "as\nsent").Note(forged).Heading(forged).Bullet(forged).
+		Item(page.Text{S: "−"}, forged, forged).Item(page.Text{}, "", forged)
+	p.Foot, p.None = forged, [2]string{forged}
+	for _, got := range []string{paint.Strip(strings.Join(p.Lines(theme, 200), "\n")), p.Print(0), p.Print(200), p.Spoken(false)} {
+		if strings.Contains(got, "\n✓") || !strings.Contains(got, "as\nsent") || !strings.Contains(got, "\n− x") {
+			t.Errorf("%s", got)
+		}
+	}
+	long := strings.Repeat("long", 40)
+	table := page.Table{Columns: []page.Column{{}, {Cells: 6, Found: true}, {}}, Len: 1, Row: func(int) page.Row {
+		return page.Row{Cells: []page.Text{{S: long}, {S: long}, {S: "evidence"}}}
+	}}
+	if got := paint.Strip(table.Line(0, 120, theme, nil)); !strings.Contains(got, "evidence") {
+		t.Error(got)
+	}
+}
+
+// A table in which there is nothing is nothing, not the names of its columns without columns.
+func TestNoRows(t *testing.T) {
+	t.Parallel()
+	table := page.Table{Columns: []page.Column{{Name: "server"}, {Name: "outcome"}}}
+	if rows := table.Cells(); len(rows) > 0 {
+		t.Errorf("%q", rows)
 	}
 }

@@ -21,14 +21,20 @@ type Table struct {
 // Column is how the cells below each other are drawn; the last one takes what is left.
 type Column struct {
 	Name  string // above the column in a text; "" in the first one for a text without names
-	Cells int    // that it has, 0 for as many as the text
-	Found bool   // what a filter looks at: it is never cut, and what was found is marked
+	Cells int    // that it has, 0 for as many as the text, up to 40
+	Found bool   // what a filter looks at: it has as many as the text, up to 60, and what was found is marked
 	Right bool   // numbers
 	From  int    // leave it out where a row has fewer cells
 	Rest  bool   // it takes what is left although it is not the last one
 	End   bool   // where it is too long its end is what tells most
 	On    Where  // only a screen has it, or only a text
 }
+
+// Cells of columns that have as many as their text, at most: nobody's long name leaves the next column none.
+const (
+	widest      = 40
+	widestFound = 60
+)
 
 // Where is who has a column.
 type Where uint8
@@ -64,9 +70,9 @@ func (t *Table) Line(i, w int, th *paint.Theme, found Found) string {
 		case last:
 			most = max(w-at, 0)
 		case c.Found:
-			most = max(min(c.Cells, w/2), wide)
+			most = max(min(c.Cells, w/2), min(wide, widestFound))
 		case c.Cells == 0:
-			most = wide
+			most = min(wide, widest)
 		}
 		switch {
 		case wide > most && c.End:
@@ -113,6 +119,9 @@ func (t *Table) Spoken(i int) string {
 
 // Cells are the rows as lists of texts, without columns in which there is nothing, below the names of the columns if they have some.
 func (t *Table) Cells() (rows [][]string) {
+	if t.Len == 0 {
+		return nil
+	}
 	all, some := make([]Row, t.Len), make([]bool, len(t.Columns))
 	for i := range all {
 		all[i] = t.Row(i)

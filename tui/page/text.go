@@ -9,11 +9,12 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Print is the parts as text for a command, in lines of width cells; 0 breaks none. Nothing in it is made safe.
+// Print is the parts as text for a command, in lines of width cells; 0 breaks none. Nothing in it is made safe, and nobody makes lines in it.
 func (p *Page) Print(width int) string {
 	var out []string
 	for i := 0; i < len(p.parts); i++ {
 		x := p.parts[i]
+		x.S, x.label, x.about = x.text(), OneLine(x.label), OneLine(x.about)
 		switch x.kind {
 		case field, short, framed, bar:
 			var rows [][2]string
@@ -22,7 +23,7 @@ func (p *Page) Print(width int) string {
 			}
 			i--
 			out = append(out, Fields(rows...)...)
-		case line, note:
+		case line, several, note:
 			if width > 0 {
 				x.S = strings.Join(paint.Wrap(x.S, width), "\n")
 			}
@@ -36,7 +37,7 @@ func (p *Page) Print(width int) string {
 			}
 			out = append(out, strings.TrimRight(head+" "+x.about, " "))
 		case bullet:
-			out = append(out, "- "+x.S)
+			out = append(out, "- "+strings.ReplaceAll(x.S, "\n", "\n  "))
 		case rawJSON:
 			out = append(out, indented(x.S))
 		case diff:
@@ -51,7 +52,7 @@ func Fields(rows ...[2]string) (out []string) {
 	w := 0
 	for _, r := range rows {
 		if r[1] != "" {
-			w = max(w, len(r[0]))
+			w = max(w, len(OneLine(r[0])))
 		}
 	}
 	for _, r := range rows {
@@ -59,7 +60,7 @@ func Fields(rows ...[2]string) (out []string) {
 			continue
 		}
 		lines := strings.Split(strings.TrimRight(r[1], "\n"), "\n")
-		out = append(out, r[0]+strings.Repeat(" ", w-len(r[0])+2)+lines[0])
+		out = append(out, OneLine(r[0])+strings.Repeat(" ", w-len(OneLine(r[0]))+2)+lines[0])
 		for _, l := range lines[1:] {
 			out = append(out, strings.Repeat(" ", w+2)+l)
 		}
@@ -78,7 +79,7 @@ func (p *Page) Spoken(numbered bool) string {
 	}
 	add(safe.Text(p.Print(0)))
 	if p.Table.Len == 0 {
-		add(safe.Text(p.None[0]))
+		add(safe.Text(OneLine(p.None[0])))
 	}
 	for i := range p.Table.Len {
 		if numbered && len(p.Table.Row(i).Below) == 0 {
@@ -87,7 +88,7 @@ func (p *Page) Spoken(numbered bool) string {
 		add(p.Table.Spoken(i))
 	}
 	for _, s := range append(p.After, p.Foot) {
-		add(safe.Text(s))
+		add(safe.Text(OneLine(s)))
 	}
 	return strings.Join(out, "\n")
 }

@@ -17,7 +17,7 @@ func NewInstructions() *tui.Screen {
 			p.None = [2]string{c.Server.Title() + " gives no instructions.", "Press q to go back."}
 			return p
 		default:
-			return *p.Note("What "+c.Server.Title()+" tells the models that use it, as it was sent:").Line(page.Plain, "").Line(page.Plain, text)
+			return *p.Note("What "+c.Server.Title()+" tells the models that use it, as it was sent:").Line(page.Plain, "").Text(page.Plain, text)
 		}
 	}}
 	return v.Screen(tui.Screen{

@@ -370,7 +370,7 @@ func (v *checkScreen) page(c *tui.Ctx) page.Page {
 	for _, r := range v.rows {
 		part := &v.parts[r.part]
 		if r.finding >= 0 {
-			p.Line(page.Plain, "  "+strings.ReplaceAll(pages.FindingLine(&part.findings[r.finding]), "\n", "\n  "))
+			p.Text(page.Plain, "  "+strings.ReplaceAll(pages.FindingLine(&part.findings[r.finding]), "\n", "\n  "))
 			continue
 		}
 		_, word, _ := partMark(c.Theme, part)

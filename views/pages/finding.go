@@ -23,7 +23,7 @@ func SeverityMark(s rules.Severity) page.Mark {
 
 // FindingLine is a finding in a line, and below it what to do and what shows it.
 func FindingLine(f *check.Finding) string {
-	out := fmt.Sprintf("%s %s: %s: %s", f.Severity, f.ID, f.Place, f.Message)
+	out := page.OneLine(fmt.Sprintf("%s %s: %s: %s", f.Severity, f.ID, f.Place, f.Message))
 	if f.Fix != "" {
 		out += "\n  fix: " + f.Fix
 	}
@@ -45,10 +45,10 @@ func Finding(f *check.Finding) page.Page {
 	p.Line(head.Tone, head.S).Line(page.Plain, "").Line(page.Plain, text.Clip(f.Message, 2000)).Field("at", f.Place.String()).
 		Field("clients", strings.Join(f.Clients, ", ")).Field("ignored", f.Ignored).Field("why", f.Rule.Why).Field("fix", f.Fix)
 	if f.Repro != "" {
-		p.Heading("Shown by").Line(page.Code, f.Repro)
+		p.Heading("Shown by").Text(page.Code, f.Repro)
 	}
 	if f.Evidence != "" {
-		p.Heading("Evidence").Line(page.Plain, strings.TrimRight(f.Evidence, "\r\n"))
+		p.Heading("Evidence").Text(page.Plain, strings.TrimRight(f.Evidence, "\r\n"))
 	}
 	if f.Rule.Source != "" {
 		p.Heading("Source").Line(page.Link, f.Rule.Source).Note("read on " + f.Rule.Read)

@@ -80,7 +80,7 @@ func info(ctx context.Context, l *cli.Link, card bool) error {
 	}
 	pages.Offered(&p, st)
 	if p.Append(docs); st.Instructions != "" {
-		p.Heading("Instructions").Line(page.Plain, st.Instructions)
+		p.Heading("Instructions").Text(page.Plain, st.Instructions)
 	}
 	p.Value = i
 	l.Side.Finish()
