@@ -53,7 +53,7 @@ type Screen struct {
 	// coordinates, or nil to hide it. No screen is without it.
 	Draw func(*Ctx, *Pane) *tea.Cursor
 	// Plain writes the screen as text without escapes or boxes: for linear mode and for copying a pane. No screen without
-	// a Page is without it.
+	// a Page is without it, and none in whose Page is what its Choices say, too.
 	Plain func(*Ctx, io.Writer)
 	// Choices is a numbered list in linear mode: the rows of a list, the fields of a form.
 	Choices func(*Ctx) []Choice
@@ -124,7 +124,7 @@ func (s *Screen) write(c *Ctx, w io.Writer) {
 		return
 	}
 	p := s.Page(c)
-	fmt.Fprintln(w, p.Spoken(c.Linear && s.Choices != nil))
+	fmt.Fprintln(w, p.Spoken(false))
 }
 
 // choose is the numbered list of linear mode.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -66,5 +67,22 @@ func TestExpertScreenFolds(t *testing.T) {
 		app.Press("E").View("expert").Pane("list").Has("▸ ✗ error", "700×").HasNot("line 0")
 		app.Pane("detail").Has("700 findings", "The first 500 are listed.")
 		app.Press("enter").Pane("list").Has("▾ ✗ error", `"line 0"`)
+	})
+}
+
+// Linear mode says each rule and each finding, of those that are folded too.
+func TestExpertLinear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, m := filled(t)
+		for i := range 2 {
+			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.In, Kind: journal.Bad}, fmt.Appendf(nil, "stray %d", i))
+		}
+		runLinear(t, m, "expert", views.Watch(traffic.Foreign{}), func(c *console) {
+			c.enter("")
+			out := c.enter("")
+			for _, want := range []string{"✗ error", "2× output that is not a message", `"stray 0"`, `"stray 1"`, "2 errors"} {
+				assert.Contains(t, out, want)
+			}
+		})
 	})
 }

@@ -73,17 +73,23 @@ func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*cons
 		t.Fatal(err)
 	}
 	_ = m.Connect(t.Context(), cfg.Name) // the screen says how it went
+	runLinear(t, m, "tools", views.All(oneOf(deps)), f)
+	assert.NoError(t, m.Close())
+	time.Sleep(time.Minute)
+}
+
+// runLinear opens a screen in linear mode.
+func runLinear(t *testing.T, m *session.Manager, start string, screens []*tui.Screen, f func(*console)) {
+	t.Helper()
 	r, w := io.Pipe()
 	c := &console{in: w}
 	done := make(chan error, 1)
 	go func() {
-		done <- tui.Run(context.Background(), tui.Config{Views: views.All(oneOf(deps)), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
+		done <- tui.Run(context.Background(), tui.Config{Views: screens, Sessions: m, Start: start, In: r, Out: c, Environ: []string{"TERM=dumb"}})
 	}()
 	f(c)
 	w.Close()
 	assert.NoError(t, <-done)
-	assert.NoError(t, m.Close())
-	time.Sleep(time.Minute)
 }
 
 // In linear mode a question is a list of numbered fields and answers, while the call that caused it goes on.

@@ -238,6 +238,17 @@ func TestCancelATask(t *testing.T) {
 	})
 }
 
+// TestTasksLinear: in linear mode tasks have numbers, and a filter that leaves none says so.
+func TestTasksLinear(t *testing.T) {
+	k := &worker{runs: []*run{{id: "task-1", tool: "work", status: "working"}}}
+	inLinear(t, k.serve, func(c *console) {
+		c.enter("")
+		c.enter(":tasks")
+		assert.Contains(t, c.enter("r"), "1) task-1  … working")
+		assert.Contains(t, c.enter("/nomatch"), `nothing matches "nomatch"`)
+	})
+}
+
 // TestTaskWaitsForAnAnswer: what a task asks is in the inbox, and it goes on with the answer.
 func TestTaskWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"fmt"
 	"io"
 
 	tea "charm.land/bubbletea/v2"
@@ -59,6 +58,5 @@ func (v *taskScreen) plain(c *tui.Ctx, w io.Writer) {
 		v.reply.Plain(w)
 		return
 	}
-	p := v.page(c)
-	fmt.Fprintln(w, p.Spoken(c.Linear))
+	v.ListPage.Plain(c, w)
 }

@@ -3,6 +3,7 @@ package pane
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,19 +29,26 @@ type ListPage struct {
 	// Inputs is what the panes depend on besides Rev, the rows and the server; nil for nothing.
 	Inputs func(*tui.Ctx) any
 
-	own bool // Freeze is the screen's
-	at  string
+	own    bool // Freeze is the screen's
+	at     string
+	titles map[string]string // of the panes, where no page says another
 }
 
 // Screen completes a screen by what its list and its page are.
 func (s *ListPage) Screen(x tui.Screen) *tui.Screen {
-	s.own = s.Freeze != nil
+	s.own, s.titles = s.Freeze != nil, map[string]string{}
+	for _, p := range x.Panes {
+		s.titles[p.ID] = p.Title
+	}
 	x.Page = s.Listed
 	if x.Draw == nil {
 		x.Draw = s.Draw
 	}
 	if s.Pick != nil && x.Choices == nil {
 		x.Choices = s.Choices
+	}
+	if s.Pick != nil && x.Plain == nil {
+		x.Plain = s.Plain
 	}
 	if x.Hints == nil && x.Hidden { // it has no number: q leaves it
 		x.Hints = func(*tui.Ctx) []tui.Hint { return BackHint(true) }
@@ -107,7 +115,7 @@ func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	is := s.Page(c)
-	p.Title, p.Foot, p.Badge = cmp.Or(safe.Line(is.Title, 80), p.Title), safe.Line(is.Foot, max(p.W-4, 1)), safe.Line(is.Badge, 40)
+	p.Title, p.Foot, p.Badge = cmp.Or(safe.Line(is.Title, 80), s.titles[p.ID]), safe.Line(is.Foot, max(p.W-4, 1)), safe.Line(is.Badge, 40)
 	s.List.SetRows(pageRows{&is.Table, c, s}) // they carry the theme
 	s.DrawList(c, p, func(w int) []string {
 		if s.Typed != "" && is.Table.Len > 0 {
@@ -137,16 +145,28 @@ func (s *ListPage) drawAbout(c *tui.Ctx, p *tui.Pane, i int, more any) {
 	if at != s.at {
 		s.at, s.Detail.Top = at, 0
 	}
-	p.Title, p.Badge, p.Foot = cmp.Or(safe.Line(is.Title, 120), p.Title), "", ""
+	p.Title, p.Badge, p.Foot = cmp.Or(safe.Line(is.Title, 120), s.titles[p.ID]), "", ""
 	s.Detail.Draw(p, is.Lines(c.Theme, p.W))
 }
 
-// Choices are the rows listed, each with what picking it does.
+// mostChoices is how many rows have a number in linear mode.
+const mostChoices = 100
+
+// Plain writes all of the page, in linear mode without the rows that have a number there: those are the choices.
+func (s *ListPage) Plain(c *tui.Ctx, w io.Writer) {
+	is := s.Listed(c)
+	if n := is.Table.Len; c.Linear && n > mostChoices {
+		is.Table.Len = mostChoices
+		is.After = append(is.After, fmt.Sprintf("the first %d of %d; /text narrows", mostChoices, n))
+	}
+	fmt.Fprintln(w, is.Spoken(c.Linear))
+}
+
+// Choices are the first rows listed, each with what picking it does.
 func (s *ListPage) Choices(c *tui.Ctx) (out []tui.Choice) {
-	const most = 100
 	is := s.Page(c)
 	for i := range s.List.Listed() {
-		if len(out) == most || i >= is.Table.Len {
+		if len(out) == mostChoices || i >= is.Table.Len {
 			break
 		}
 		label, _, _ := strings.Cut(is.Table.Spoken(i), "\n")

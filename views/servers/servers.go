@@ -451,8 +451,7 @@ func (v *servers) place(src config.Source) string {
 
 func (v *servers) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.all) > 0 {
-		p := v.Listed(c)
-		fmt.Fprintln(w, p.Spoken(c.Linear))
+		v.ListPage.Plain(c, w)
 		return
 	}
 	fmt.Fprintln(w, "No servers yet.")
