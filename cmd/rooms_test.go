@@ -38,11 +38,11 @@ var sizes = []struct {
 	{"tui", 20_950},
 	{"views", 27_350},
 	{"cmd", 23_800},
-	{"", 232_300},
+	{"", 232_400},
 }
 
 // tests is how many lines all tests have.
-const tests = 139_500
+const tests = 139_700
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0
