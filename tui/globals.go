@@ -340,7 +340,7 @@ func (a *App) copyable(k CopyKind) CopyFunc {
 	case s.CopyText != nil:
 		return s.CopyText(&a.ctx, k)
 	case s.Page != nil && k == CopyValue:
-		return func() (string, error) { p := s.Page(&a.ctx); return p.Spoken(false), nil }
+		return func() (string, error) { return strings.TrimRight(a.text(), "\n"), nil }
 	}
 	return nil
 }
@@ -359,7 +359,14 @@ func (a *App) pageable() (text, ext string) {
 			return text, ext
 		}
 	}
+	return a.text(), ".txt"
+}
+
+// text is all of the visible view, in linear mode also what has a number there.
+func (a *App) text() string {
 	var b strings.Builder
-	a.current().write(&a.ctx, &b)
-	return b.String(), ".txt"
+	c := a.ctx
+	c.Linear = false
+	a.current().write(&c, &b)
+	return b.String()
 }

@@ -45,7 +45,7 @@ type Screen struct {
 
 	// What the screen says, for each way to read it.
 
-	// Page is all that it says. Plain, Choices (the actions), PageText and what y v copies come from it where they are nil.
+	// Page is all that it says. Plain (which PageText and what y v copies come from) and Choices (the actions) come from it where they are nil.
 	Page func(*Ctx) page.Page
 
 	// Draw fills one of the panes. p.W and p.H are the cells inside the border, both at least 1; the pane keeps its lines

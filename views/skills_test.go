@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
@@ -77,6 +78,16 @@ func TestSkillsAreOpenedAndVerified(t *testing.T) {
 		s.serveFile("skill://today/SKILL.md", "---\nname: today\ndescription: Of today\n---\nNow.")
 		app.Press("q").View("skills").Press("enter").View("skill").Pane("detail").Has("! dynamic: not verifiable", "Now.")
 		app.Pane("list").Has("! Dynamic: no manifest.")
+	})
+}
+
+// In linear mode the files of a skill have numbers, and a filter that leaves none says so.
+func TestSkillLinear(t *testing.T) {
+	inLinear(t, librarian().withSkill().serve, func(c *console) {
+		c.enter("")
+		c.enter(":skills")
+		assert.Contains(t, c.enter("1"), "1) ✓ verified")
+		assert.Contains(t, c.enter("/nomatch"), `nothing matches "nomatch"`)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/session/wire/span"
 	"github.com/mcphud/mcphud/tui"
@@ -66,6 +67,7 @@ func TestTraceScreen(t *testing.T) {
 		app.Pane("list").Has("      unaccounted")
 		app.Pane("detail").Has("4ms unaccounted", "Nobody recorded")
 		app.Press("k").Pane("detail").Has("what", "run", "13ms", "agent demo at 12:00:00.004")
+		assert.Contains(t, app.Press("y", "v").Copied(1), "agent demo echo")
 		app.Press("enter").View("traffic").Pane("list").Has("res ", "frames of tools/call echo")
 		app.Press("G").Pane("frame").Has(`"by the router"`)
 		app.Press("q").View("trace").Pane("list").Has("…0e0e4736")

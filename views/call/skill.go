@@ -354,7 +354,7 @@ func (v *skill) pageText(*tui.Ctx) (text, ext string, ok bool) { return v.reply.
 
 // plain is the file that is open, or why none is.
 func (v *skill) plain(c *tui.Ctx, w io.Writer) {
-	if p := v.page(c); v.uri == "" || v.List.Len() == 0 && v.err == nil && v.op == 0 {
+	if p := v.Listed(c); v.uri == "" || v.List.Len() == 0 && v.err == nil && v.op == 0 {
 		fmt.Fprintln(w, safe.Text(p.None[0]+"\n"+p.None[1]))
 	}
 	if v.uri != "" {
