@@ -57,6 +57,7 @@ func TestTable(t *testing.T) {
 	p := page.Page{Table: table, Foot: "2 rows"}
 	for _, x := range []struct{ got, want string }{
 		{paint.Strip(table.Line(0, 20, theme, nil)), "★ echo   a rather l…"},
+		{paint.Strip(table.Line(0, 14, theme, nil)), "★ echo   "}, // nothing instead of five cells of a longer text
 		{paint.Strip(table.Line(1, 20, theme, nil)), "  a_long_name b^["},
 		{p.Spoken(false), "1  echo  a rather long text\n22  a_long_name  b^[\n  more\n2 rows"},
 		{p.Spoken(true), "22  a_long_name  b^[\n  more\n2 rows"},

@@ -36,6 +36,9 @@ const (
 	widestFound = 60
 )
 
+// tooFew are so few cells that the beginning of a longer text says nothing in them.
+const tooFew = 8
+
 // Where is who has a column.
 type Where uint8
 
@@ -73,6 +76,9 @@ func (t *Table) Line(i, w int, th *paint.Theme, found Found) string {
 			most = max(min(c.Cells, w/2), min(wide, widestFound))
 		case c.Cells == 0:
 			most = min(wide, widest)
+		}
+		if n > 0 && last && wide > most && most <= tooFew {
+			break
 		}
 		switch {
 		case wide > most && c.End:
