@@ -287,25 +287,12 @@ func TestCheckPictures(t *testing.T) {
 			a.Press("Q").View("check").Press("/").Type("what a model pays").Press("enter", "tab", "z")
 		}},
 	} {
-		for _, size := range sizes[:2] {
-			for _, look := range []string{"dark", "light"} {
-				if racing && (size[0] != 80 || look != "dark") {
-					continue // the same code with other numbers
-				}
-				name := fmt.Sprintf("%s-%dx%d-%s", sc.name, size[0], size[1], look)
-				t.Run(name, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						opts := append(agent(), tuitest.Views(views.All(views.Deps{Checks: checks(sc.sections...)})...), tuitest.Size(size[0], size[1]), tuitest.At("tools", nil), tuitest.Latency(3100*time.Microsecond))
-						if look == "light" {
-							opts = append(opts, tuitest.Light())
-						}
-						app := tuitest.Start(t, opts...)
-						sc.play(app.Idle())
-						app.Idle().SVG("../testdata/screens/" + name + ".svg")
-					})
-				})
-			}
-		}
+		draw(t, sc.name, sc.name == "check", sizes, func(t *testing.T, look ...tuitest.Option) *tuitest.App {
+			opts := append(agent(), tuitest.Views(views.All(views.Deps{Checks: checks(sc.sections...)})...), tuitest.At("tools", nil), tuitest.Latency(3100*time.Microsecond))
+			app := tuitest.Start(t, append(opts, look...)...)
+			sc.play(app.Idle())
+			return app.Idle()
+		})
 	}
 }
 

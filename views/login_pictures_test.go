@@ -1,11 +1,9 @@
 package views_test
 
 import (
-	"fmt"
 	"net/url"
 	"testing"
 	"testing/cryptotest"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcphud/mcphud/session/test/authtest"
@@ -43,30 +41,12 @@ func TestLoginPictures(t *testing.T) {
 			a.Press("L").View("login").Pane("list").Has("● logged in")
 		}},
 	} {
-		for _, size := range sizes[:2] {
-			for _, look := range []string{"dark", "light", "text"} {
-				if racing && (size[0] != 80 || look != "text") {
-					continue // the same code with other numbers
-				}
-				name := fmt.Sprintf("%s-%dx%d", sc.name, size[0], size[1])
-				t.Run(name+"-"+look, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						cryptotest.SetGlobalRandom(t, 1)
-						s := authtest.Memory(t, sc.knobs)
-						opts := map[string][]tuitest.Option{"light": {tuitest.Light()}, "text": {tuitest.NoColor()}}[look]
-						app := tuitest.Start(t, append(opts, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(size[0], size[1]), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))...)
-						sc.play(t, app, s)
-						if look != "text" {
-							app.SVG("../testdata/screens/" + name + "-" + look + ".svg")
-							return
-						}
-						app.Golden("screens/" + name)
-						if c := colored.Find(app.Output()); c != nil {
-							t.Errorf("NO_COLOR is set, and the program printed %q", c)
-						}
-					})
-				})
-			}
-		}
+		draw(t, sc.name, false, sizes[1:3], func(t *testing.T, look ...tuitest.Option) *tuitest.App {
+			cryptotest.SetGlobalRandom(t, 1)
+			s := authtest.Memory(t, sc.knobs)
+			app := tuitest.Start(t, append(look, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))...)
+			sc.play(t, app, s)
+			return app
+		})
 	}
 }

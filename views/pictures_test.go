@@ -3,8 +3,8 @@ package views_test
 import (
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"regexp"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,84 +15,69 @@ import (
 )
 
 // sizes are one for each arrangement of the panes.
-var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+var sizes = [][2]int{{60, 15}, {80, 24}, {120, 40}, {200, 60}}
 
-// TestPictures draws every screen as a picture, for people to look at: in
-// testdata/screens of the repository.
-func TestPictures(t *testing.T) {
+// draw plays a scene in each of its looks and compares what is drawn: as text without colours in some sizes, and where it
+// is pictured as two pictures for people to look at, in testdata/screens of the repository. Without every look asked for it
+// takes one, another for each scene.
+func draw(t *testing.T, name string, pictured bool, sizes [][2]int, play func(t *testing.T, look ...tuitest.Option) *tuitest.App) {
+	t.Helper()
 	every := budget.All() || flag.Lookup("update").Value.String() == "true"
-	if !every {
-		t.Log("each screen once; " + budget.TestsEnv + "=all draws it in all sizes and themes")
+	looks := len(sizes)
+	if pictured {
+		looks += 2
 	}
-	for i, sc := range scenes() {
-		drawn := 0
-		for _, size := range sizes {
-			for _, theme := range []string{"dark", "light"} {
-				if sc.rare && (size[0] == 200 || (size[0] == 120) != (theme == "dark")) {
-					continue
-				}
-				if racing && (size[0] != 120 || theme != "dark") {
-					continue // the same code with other numbers
-				}
-				drawn++
-				if of := map[bool]int{true: 2, false: 6}[sc.rare]; !every && !racing && drawn-1 != i%of {
-					continue
-				}
-				name := fmt.Sprintf("%s-%dx%d-%s", sc.name, size[0], size[1], theme)
-				t.Run(name, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						var look []tuitest.Option
-						if theme == "light" {
-							look = append(look, tuitest.Light())
-						}
-						stage(t, sc, size, look...).SVG("../testdata/screens/" + name + ".svg")
-					})
-				})
-			}
+	chosen := int(crc32.ChecksumIEEE([]byte(name))) % looks
+	if racing {
+		chosen = 0 // the same code with other numbers
+	}
+	at := func(i int, suffix string, w, h int, shot func(*tuitest.App, string), more ...tuitest.Option) {
+		if every && !racing || i == chosen {
+			id := fmt.Sprintf("%s-%dx%d%s", name, w, h, suffix)
+			t.Run(id, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { shot(play(t, append(more, tuitest.Size(w, h))...), id) })
+			})
 		}
+	}
+	text := func(a *tuitest.App, id string) {
+		a.Golden("screens/" + id)
+		if c := colored.Find(a.Output()); c != nil {
+			t.Errorf("NO_COLOR is set, and the program printed %q", c)
+		}
+	}
+	picture := func(a *tuitest.App, id string) { a.SVG("../testdata/screens/" + id + ".svg") }
+	for i, s := range sizes {
+		at(i, "", s[0], s[1], text, tuitest.NoColor())
+	}
+	if pictured {
+		at(looks-2, "-dark", 120, 40, picture)
+		at(looks-1, "-light", 80, 24, picture, tuitest.Light())
+	}
+}
+
+// TestScreens draws every scene.
+func TestScreens(t *testing.T) {
+	for _, sc := range scenes() {
+		of := sizes
+		if sc.rare {
+			of = sizes[1:3]
+		}
+		draw(t, sc.name, sc.pictured, of, func(t *testing.T, look ...tuitest.Option) *tuitest.App { return stage(t, sc, look...) })
 	}
 }
 
 // stage starts the UI and plays a scene.
-func stage(t *testing.T, sc scene, size [2]int, more ...tuitest.Option) *tuitest.App {
+func stage(t *testing.T, sc scene, look ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	opts := []tuitest.Option{
-		tuitest.Views(views.All(views.Deps{})...), tuitest.Size(size[0], size[1]), tuitest.At(sc.at, nil),
+		tuitest.Views(views.All(views.Deps{})...), tuitest.At(sc.at, nil),
 		tuitest.Latency(3100 * time.Microsecond),
 	}
-	app := tuitest.Start(t, append(append(opts, sc.opts...), more...)...)
+	app := tuitest.Start(t, append(append(opts, sc.opts...), look...)...)
 	if sc.play != nil {
 		sc.play(app)
 	}
 	return app
-}
-
-// TestScreensAsText draws some of the screens without colours, in every size
-// down to one pane at a time, with letters that are two cells wide among them.
-// What NO_COLOR promises holds for every byte.
-func TestScreensAsText(t *testing.T) {
-	shown := []string{"servers", "tools", "tools-wide-text", "call-wide-text", "call-form", "call-invalid", "result-structured", "call-running", "resource-read", "prompt-result", "traffic-frame", "again", "logs", "timeline"}
-	every := budget.All() || flag.Lookup("update").Value.String() == "true"
-	for i, sc := range scenes() {
-		if !slices.Contains(shown, sc.name) {
-			continue
-		}
-		for k, size := range append([][2]int{{60, 15}}, sizes...) {
-			if racing && size[0] != 60 || !every && k > 0 && k != 1+i%3 {
-				continue
-			}
-			name := fmt.Sprintf("%s-%dx%d", sc.name, size[0], size[1])
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					app := stage(t, sc, size, tuitest.NoColor())
-					app.Golden("screens/" + name)
-					if c := colored.Find(app.Output()); c != nil {
-						t.Errorf("NO_COLOR is set, and the program printed %q", c)
-					}
-				})
-			})
-		}
-	}
 }
 
 // colored is an escape sequence that sets a colour.

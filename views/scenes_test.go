@@ -14,6 +14,8 @@ type scene struct {
 	opts []tuitest.Option
 	// rare is what is drawn at fewer sizes: states that few ever see.
 	rare bool
+	// pictured is what people look at in colour, too.
+	pictured bool
 	// play brings the screen into its state.
 	play func(*tuitest.App)
 }
@@ -22,9 +24,9 @@ type scene struct {
 func scenes() []scene {
 	board := newScribe()
 	return []scene{
-		{name: "servers", at: "servers", opts: several(), play: severalStates},
+		{name: "servers", pictured: true, at: "servers", opts: several(), play: severalStates},
 		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Pane("list").Has("No servers") }},
-		{name: "tools", at: "tools", opts: agent(), play: func(a *tuitest.App) { down(a, 1) }},
+		{name: "tools", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { down(a, 1) }},
 		{name: "tools-filter", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("form") }},
 		{name: "tools-no-match", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("zebra").Press("enter") }},
 		{name: "tools-loading", rare: true, at: "tools", opts: silent(), play: func(a *tuitest.App) { a.Sleep(1500 * time.Millisecond) }},
@@ -32,11 +34,11 @@ func scenes() []scene {
 		{name: "tools-error", rare: true, at: "tools", opts: broken()},
 		{name: "tools-wide-text", rare: true, at: "tools", opts: worldly()},
 		{name: "call-wide-text", rare: true, at: "tools", opts: worldly(), play: func(a *tuitest.App) { fillIn(a, "天気").Type("東京 🗼") }},
-		{name: "call-form", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "form_gallery").Type("Ada").Press("down", "down", "down") }},
+		{name: "call-form", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "form_gallery").Type("Ada").Press("down", "down", "down") }},
 		{name: "call-invalid", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "add").Type("12").Press("tab").Type("twelve").Press("ctrl+g") }},
 		{name: "call-raw", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "echo").Type("hello").Press("ctrl+r") }},
 		{name: "result-text", at: "tools", opts: agent(), play: func(a *tuitest.App) { sendIt(fillIn(a, "echo").Type("Grüße, 世界 🙂")) }},
-		{name: "result-structured", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+		{name: "result-structured", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			sendIt(fillIn(a, "add").Type("9007199254740993").Press("down").Type("1"))
 			a.Press("]")
 		}},
@@ -51,9 +53,9 @@ func scenes() []scene {
 		{name: "call-cancelled", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			fillIn(a, "sleep").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("x").Sleep(5 * time.Second)
 		}},
-		{name: "confirm", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "reset_counter").Press("ctrl+g") }},
+		{name: "confirm", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "reset_counter").Press("ctrl+g") }},
 		{name: "resources", at: "resources", opts: agent()},
-		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
+		{name: "resource-read", pictured: true, at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
 		{name: "templates", at: "templates", opts: agent()},
 		{name: "skill", rare: true, at: "skills", opts: []tuitest.Option{tuitest.Peer("scribe", librarian().withSkill().serve)}, play: func(a *tuitest.App) { a.Press("enter").Press("tab") }},
 		{name: "subscriptions", at: "resources", opts: []tuitest.Option{tuitest.Peer("board", board.serve)}, play: func(a *tuitest.App) { board.subscribed(a) }},
@@ -71,19 +73,18 @@ func scenes() []scene {
 		{name: "edit", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
 		}},
-		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { trafficScene(a).Press("up", "enter", "G", "enter") }},
-		{name: "timeline", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+		{name: "traffic-frame", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { trafficScene(a).Press("up", "enter", "G", "enter") }},
+		{name: "timeline", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			played(a.Manager().Journal(), time.Now())
 			a.Press("6").View("traffic").Press("L", "home", "right", "right")
 		}},
 		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
-		{name: "inbox-answer", at: "tools", opts: askers(), play: func(a *tuitest.App) {
+		{name: "inbox-answer", pictured: true, at: "tools", opts: askers(), play: func(a *tuitest.App) {
 			fillIn(a, "ask").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("i").Type("Ada")
 		}},
 		{name: "inbox-none", rare: true, at: "inbox", opts: agent()},
 		{name: "personas", at: "servers", opts: []tuitest.Option{chooser()}, play: func(a *tuitest.App) {
-			a.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "c").Overlay("Start a second process?").Press("y")
-			a.Pane("detail").Has("not offered")
+			a.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "c").Overlay("Start a second process?").Press("y").Idle()
 		}},
 		{name: "tasks", at: "tools", opts: workers(), play: func(a *tuitest.App) {
 			fillIn(a, "work").Press("f6").Sleep(7 * time.Second)
@@ -99,7 +100,7 @@ func scenes() []scene {
 		}},
 		{name: "logs-none", rare: true, at: "logs", opts: agent()},
 		{name: "help", at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("?") }},
-		{name: "palette", at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("ctrl+p").Type("re") }},
+		{name: "palette", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("ctrl+p").Type("re") }},
 	}
 }
 

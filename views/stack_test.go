@@ -123,19 +123,11 @@ func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes
 	return app, s
 }
 
-func TestStackPictures(t *testing.T) {
-	for _, size := range sizes {
-		name := fmt.Sprintf("stack-%dx%d", size[0], size[1])
-		synctest.Test(t, func(t *testing.T) {
-			app, _ := stackScreen(t, tuitest.Size(size[0], size[1]))
-			app.Golden(name)
-			app.SVG("../testdata/screens/" + name + "-dark.svg")
-		})
-		synctest.Test(t, func(t *testing.T) {
-			app, _ := stackScreen(t, tuitest.Size(size[0], size[1]), tuitest.Light())
-			app.SVG("../testdata/screens/" + name + "-light.svg")
-		})
-	}
+func TestStackDrawn(t *testing.T) {
+	draw(t, "stack", false, sizes, func(t *testing.T, look ...tuitest.Option) *tuitest.App {
+		app, _ := stackScreen(t, look...)
+		return app
+	})
 }
 
 func TestStackShowsAndFollows(t *testing.T) {

@@ -96,24 +96,13 @@ func TestHopsAreNotDoubled(t *testing.T) {
 // TestHopsPicture draws the hops of a call that one agent made at another through the router: the README's second picture. What it draws
 // was recorded by the test of the trace command.
 func TestHopsPicture(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 40}} {
-		for _, theme := range []string{"dark", "light"} {
-			name := fmt.Sprintf("hops-%dx%d-%s", size[0], size[1], theme)
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					j, err := journal.Open("../testdata/hops.jsonl", journal.Options{})
-					require.NoError(t, err)
-					m := session.NewManager(session.Options{Journal: j})
-					defer func() { _ = m.Close(); _ = j.Close() }()
-					opts := []tuitest.Option{tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Size(size[0], size[1]), tuitest.Sessions(m)}
-					if theme == "light" {
-						opts = append(opts, tuitest.Light())
-					}
-					app := tuitest.Start(t, opts...)
-					app.Press(":").Type("trace").Press("enter").View("trace").Pane("list").Has("client tools/call call_agent", "agent demo call_agent", "call_agent echo → every")
-					app.SVG("../testdata/screens/" + name + ".svg")
-				})
-			})
-		}
-	}
+	draw(t, "hops", true, sizes, func(t *testing.T, look ...tuitest.Option) *tuitest.App {
+		j, err := journal.Open("../testdata/hops.jsonl", journal.Options{})
+		require.NoError(t, err)
+		m := session.NewManager(session.Options{Journal: j})
+		t.Cleanup(func() { _ = m.Close(); _ = j.Close() })
+		app := tuitest.Start(t, append(look, tuitest.Views(views.Watch(traffic.Foreign{})...), tuitest.Sessions(m))...)
+		app.Press(":").Type("trace").Press("enter").View("trace").Pane("list").Has("client tools/call call_agent")
+		return app
+	})
 }
