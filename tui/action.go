@@ -12,9 +12,18 @@ type Action struct {
 	// ID is unique in the program and starts with the view's id ("tools.call"); it is also the word for the `:` line
 	// and for key bindings in the config.
 	ID string
-	// Keys are key names as tea.KeyPressMsg.String gives them ("enter", "ctrl+p", "space", "G"). Two keys with a space
-	// between are a chord ("y v"). No keys means that the action is in the palette only.
+	// Verb gives the action its keys: those of the verb on every screen.
+	Verb Verb
+	// Word is a short name for the `:` line ("theme"), beside the id. It is required where there is no key.
+	Word string
+	// Keys are those of the shell's own actions and of the user's choice, named as tea.KeyPressMsg.String gives them
+	// ("ctrl+p", "space", "G"). Two keys with a space between are a chord ("y v").
 	Keys []string
+	// Arg does it with what follows the word on the `:` line, and Args lists what can follow; both may be nil.
+	Arg  func(*Ctx, string) tea.Cmd
+	Args func(*Ctx) []string
+	// Applies is whether it is about what is there now; where not, its key does the next thing with the same verb. Nil is always.
+	Applies func(*Ctx) bool
 	// Title is a short imperative for the hint bar and palette ("call tool").
 	Title string
 	// Now is what it does at present where Title does not say it ("give up" instead of "cancel"), "" where it does. Nil
@@ -38,6 +47,9 @@ type Action struct {
 	// Run does it. It must return at once; slow work goes into [Ctx.Go].
 	Run func(*Ctx) tea.Cmd
 }
+
+// applies is whether a is about what is there now.
+func (a *Action) applies(c *Ctx) bool { return a.Applies == nil || a.Applies(c) }
 
 // title is what a does at present.
 func (a *Action) title(c *Ctx) string {

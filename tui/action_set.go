@@ -27,7 +27,7 @@ type registered struct {
 
 // fixedKeys belong to the shell on every screen; no view may bind them.
 var fixedKeys = []string{
-	"ctrl+c", "ctrl+p", "?", ":", "tab", "shift+tab", "M", "T",
+	"ctrl+c", "ctrl+p", "?", ":", "tab", "shift+tab", "M",
 	"1", "2", "3", "4", "5", "6", "7", "8", "9",
 }
 
@@ -42,6 +42,9 @@ func newActionSet(views []*Screen, global []Action, keys map[string][]string) (*
 	add := func(list []Action) (out []*Action) {
 		for i := range list {
 			a := list[i]
+			if a.Verb != "" && a.Keys == nil {
+				a.Keys = a.Verb.Keys()
+			}
 			if k, ok := keys[a.ID]; ok {
 				if strings.HasPrefix(a.ID, "move.") {
 					r.unbind(a.Keys, k)
@@ -120,6 +123,9 @@ func (r *actionSet) check() (errs []error) {
 }
 
 func checkAction(a *Action, prefix string) (errs []error) {
+	if a.Verb != "" && a.Verb.Keys() == nil {
+		errs = append(errs, fmt.Errorf("%s: there is no verb %q", a.ID, a.Verb))
+	}
 	if a.ID == "" || a.Title == "" || a.Help == "" || a.Group == "" || a.Run == nil {
 		errs = append(errs, fmt.Errorf("action %q needs an id, title, help, group and Run", a.ID))
 	}
@@ -139,6 +145,9 @@ func clashes(scope string, list []*Action) (errs []error) {
 	for i, a := range list {
 		for _, b := range list[i+1:] {
 			if a.Pane != b.Pane && a.Pane != "" && b.Pane != "" {
+				continue
+			}
+			if a.Applies != nil && a.Verb == b.Verb && slices.Equal(a.Keys, b.Keys) {
 				continue
 			}
 			for _, k := range a.Keys {
@@ -174,10 +183,40 @@ func (r *actionSet) tabs() (out []*registered) {
 	return out
 }
 
+// byWord finds the action that a word of the `:` line means on a screen: one of its own, that of the focused pane first, else one of
+// the shell, else nil.
+func (r *actionSet) byWord(c *Ctx, view, pane, word string) (found *Action) {
+	if v := r.find(view); v != nil {
+		for _, a := range v.actions {
+			if a.Word == word && a.applies(c) && (found == nil || a.Pane == pane) {
+				found = a
+			}
+		}
+	}
+	for _, a := range r.global {
+		if found == nil && a.Word == word {
+			found = a
+		}
+	}
+	return found
+}
+
+// elsewhere finds the action of another screen that a word means, nil if none does.
+func (r *actionSet) elsewhere(word string) *Action {
+	for _, v := range r.views {
+		for _, a := range v.actions {
+			if a.Word == word {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
 // lookup finds the action of a key, and whether the key begins a chord.
-func lookup(list []*Action, pane, key string) (a *Action, chord bool) {
+func lookup(c *Ctx, list []*Action, pane, key string) (a *Action, chord bool) {
 	for _, x := range list {
-		if x.Pane != "" && x.Pane != pane {
+		if x.Pane != "" && x.Pane != pane || !x.applies(c) {
 			continue
 		}
 		for _, k := range x.Keys {
@@ -194,10 +233,10 @@ func lookup(list []*Action, pane, key string) (a *Action, chord bool) {
 
 // scoped lists the actions of the visible view and pane, then the global ones
 // whose keys it does not shadow. Help, hint bar and palette start from it.
-func (r *actionSet) scoped(view, pane string) (local, global []*Action) {
+func (r *actionSet) scoped(c *Ctx, view, pane string) (local, global []*Action) {
 	if v := r.find(view); v != nil {
 		for _, a := range v.actions {
-			if a.Pane == "" || a.Pane == pane {
+			if (a.Pane == "" || a.Pane == pane) && a.applies(c) {
 				local = append(local, a)
 			}
 		}
@@ -216,7 +255,8 @@ func (a *App) run(x *Action) tea.Cmd {
 
 // KeyLine describes one action for the tables of KEYS.md.
 type KeyLine struct {
-	Scope, Group, Keys, Title, Help, ID string
+	Scope, Group, Keys, Title, Help, ID, Word string
+	Verb                                      Verb
 }
 
 // KeyTable lists the actions of the shell (scope "everywhere") and of the
@@ -225,7 +265,9 @@ func KeyTable(views []*Screen) []KeyLine {
 	var out []KeyLine
 	add := func(scope string, list []Action) {
 		for _, a := range list {
-			out = append(out, KeyLine{scope, a.Group, strings.Join(a.Keys, ", "), a.Title, a.Help, a.ID})
+			k := KeyLine{Scope: scope, Group: a.Group, Title: a.Title, Help: a.Help, ID: a.ID, Word: a.Word, Verb: a.Verb}
+			k.Keys = strings.Join(slices.Concat(a.Keys, a.Verb.Keys()), ", ")
+			out = append(out, k)
 		}
 	}
 	add("everywhere", globalActions())

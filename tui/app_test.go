@@ -252,12 +252,18 @@ func TestLayoutFollowsSizeAndKeys(t *testing.T) {
 	})
 }
 
-func TestThemeFollowsTheTerminalAndT(t *testing.T) {
+func TestThemeFollowsTheTerminalAndTheWord(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		assert.Equalf(t, app.State().Theme, "light", "the theme on a light terminal")
-		app.Press("T")
-		if got := app.State().Theme; got == "light" {
-			t.Error("T changed nothing")
+		if got := app.Press(":theme").State().Theme; got == "light" {
+			t.Error(":theme changed nothing")
+		}
+		if got := app.Press(":theme deuteranopia").State().Theme; got != "deuteranopia" {
+			t.Errorf("the theme is %s", got)
+		}
+		app.Press(":theme nope").Toast("there is no theme nope; there are auto, dark, light")
+		if got := app.Press(":theme auto").State().Theme; got != "light" {
+			t.Errorf("the terminal's background leaves the theme %s", got)
 		}
 	}, tuitest.Light())
 }

@@ -55,7 +55,8 @@ func (a *App) layout() Layout { return Solve(a.w, a.h, a.arrange) }
 // Below is whether the visible view's second pane is below the first one; ok is false while only one is visible.
 func (c *Ctx) Below() (below, ok bool) { return c.app.layout().Below, onePane(c) == "" }
 
-// KeyOf is the key of an action as it is shown, "" if none works now.
+// KeyOf is how an action is reached: its key as it is shown, else its word for the `:` line or, where that would be typed into a field,
+// for the palette; "" if it has neither.
 func (c *Ctx) KeyOf(id string) string {
 	x := c.app.actions.byID[id]
 	if x == nil {
@@ -63,6 +64,12 @@ func (c *Ctx) KeyOf(id string) string {
 	}
 	if k := hintKey(x, c.app.typing()); k != "" {
 		return keyNames([]string{k})
+	}
+	switch typing := c.app.typing(); {
+	case len(x.Keys) == 0 && x.Word != "" && !typing:
+		return ":" + x.Word
+	case len(x.Keys) == 0 && x.Word != "":
+		return "ctrl+p " + x.Word
 	}
 	return ""
 }

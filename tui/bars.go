@@ -112,7 +112,7 @@ func (a *App) hintLine(w int) string {
 	if l := a.top(); l != nil && !l.hidden {
 		return l.hintLine(&a.ctx, w)
 	}
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	if a.place.focus == RailFocus {
 		local = nil
 	}

@@ -12,7 +12,7 @@ func FailedToConnect(s *session.Session) bool { return s != nil && s.Status().St
 // doctorAction leads to the diagnosis of the current server from everywhere.
 func doctorAction() Action {
 	return Action{
-		ID: "app.doctor", Keys: []string{"!"}, Title: "doctor", Group: "Server", Hint: 2,
+		ID: "app.doctor", Verb: VerbDoctor, Word: "doctor", Title: "doctor", Group: "Server", Hint: 2,
 		Help:   "Find out why the server does not connect, or whether it does all that it declares, stage by stage.",
 		Hinted: func(c *Ctx) bool { return c.View != "doctor" && FailedToConnect(c.Server) },
 		Disabled: func(c *Ctx) string {
@@ -28,7 +28,7 @@ func doctorAction() Action {
 // goodAction leads to the examination of the current server from everywhere.
 func goodAction() Action {
 	return Action{
-		ID: "app.check", Keys: []string{"Q"}, Title: "check", Group: "Server",
+		ID: "app.check", Word: "check", Keys: []string{"Q"}, Title: "check", Group: "Server",
 		Help: "Find out whether the server is good: what its lists cost, and what clients, models and people stumble over.",
 		Disabled: func(c *Ctx) string {
 			if c.Server == nil || c.app.actions.find("check") == nil {

@@ -13,7 +13,7 @@ import (
 func globalActions() []Action {
 	list := []Action{
 		{
-			ID: helpID, Keys: []string{"?", "f1"}, Title: "help", Group: "Find", Hint: 90,
+			ID: helpID, Verb: VerbHelp, Word: "help", Title: "help", Group: "Find", Hint: 90,
 			Help: "List what every key does here; type to search, enter runs. f1 works while typing.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
@@ -28,7 +28,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newCommandLine(c.app); return nil },
 		},
 		{
-			ID: "app.filter", Keys: []string{"/"}, Title: "filter", Group: "Find", Hint: 80,
+			ID: "app.filter", Verb: VerbFilter, Title: "filter", Group: "Find", Hint: 80,
 			Help: "Filter or search the focused pane while you type; esc clears the filter.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newFilter(c.app); return nil },
 		},
@@ -43,7 +43,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{Back: true}) },
 		},
 		{
-			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel", Group: "Call", Hint: 10,
+			ID: "app.cancel", Verb: VerbCancel, Title: "cancel", Group: "Call", Hint: 10,
 			Help:     "Cancel the newest running call and notify the server, or give up connecting.",
 			Disabled: nothingRuns, Now: givesUp,
 			Run: func(c *Ctx) tea.Cmd {
@@ -134,12 +134,14 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.mouse.toggle(c.app) },
 		},
 		{
-			ID: "app.theme", Keys: []string{"T"}, Title: "theme", Group: "Window",
-			Help: "Switch to the next theme: dark, light, high contrast and others.",
+			ID: "app.theme", Word: "theme", Title: "next theme", Group: "Window",
+			Help: "Switch to the next theme; :theme NAME takes one, and :theme auto leaves it to the terminal's background.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.look.cycle(c.app) },
+			Arg:  func(c *Ctx, name string) tea.Cmd { return c.app.look.take(c.app, name) },
+			Args: func(c *Ctx) []string { return c.app.themeNames() },
 		},
 		{
-			ID: "app.instructions", Keys: []string{"I"}, Title: "instructions", Group: "Server",
+			ID: "app.instructions", Word: "instructions", Title: "instructions", Group: "Server",
 			Help: "Show what the server tells the models that use it.",
 			Disabled: func(c *Ctx) string {
 				switch {
@@ -157,7 +159,7 @@ func globalActions() []Action {
 		goodAction(),
 		newsAction(),
 		{
-			ID: "app.servers", Title: "choose server", Group: "Move",
+			ID: "app.servers", Word: "rail", Title: "choose server", Group: "Move",
 			Help: "Focus the server rail.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.focusIndex(RailFocus) },
 		},
@@ -170,7 +172,7 @@ func globalActions() []Action {
 			},
 		},
 		{
-			ID: "app.edit", Keys: []string{"e"}, Title: "open in $EDITOR", Group: "Copy and open",
+			ID: "app.edit", Verb: VerbEdit, Title: "open in $EDITOR", Group: "Copy and open",
 			Help: "Open the selection, or the pane's text, in $EDITOR.",
 			Disabled: func(c *Ctx) string {
 				s := c.app.current()
@@ -311,7 +313,7 @@ func givesUp(c *Ctx) string {
 	if c.app.ops.calls() == 0 && c.Server != nil && c.Server.Status().State == session.Connecting {
 		return "give up"
 	}
-	local, _ := c.app.actions.scoped(c.View, c.Focus)
+	local, _ := c.app.actions.scoped(c, c.View, c.Focus)
 	for _, a := range local { // a question or a task has a key to cancel of its own
 		if a.Title == "cancel" {
 			return "cancel call"

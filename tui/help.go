@@ -14,7 +14,7 @@ import (
 
 // newHelp lists what the keys do, the focused pane's first; enter runs the line under the cursor.
 func newHelp(a *App) *picker {
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	var items []item
 	add := func(scope string, list []*Action) {
 		var groups []string
@@ -81,9 +81,17 @@ func keyBar(t *Theme, w int, list []key.Binding) string {
 
 func actionItem(a *App, x *Action, group string) item {
 	return item{
-		title: x.title(&a.ctx), keys: keyNames(x.Keys), help: x.Help, group: group, why: x.reason(&a.ctx),
+		title: x.title(&a.ctx), keys: reached(x), help: x.Help, group: group, why: x.reason(&a.ctx),
 		pick: func(a *App) tea.Cmd { return a.runAnywhere(x) },
 	}
+}
+
+// reached is how an action is reached: by its keys, else by its word.
+func reached(x *Action) string {
+	if len(x.Keys) == 0 && x.Word != "" {
+		return ":" + x.Word
+	}
+	return keyNames(x.Keys)
 }
 
 // keyNames writes keys for people.
@@ -125,7 +133,7 @@ func newPalette(a *App) *picker {
 			}
 		}
 	}
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	listed := map[string]bool{}
 	add := func(x *Action, group, help string, typed bool) {
 		// Keys that move say nothing here, and screens have their names.

@@ -269,10 +269,10 @@ func (l *linear) word(line string) {
 		return
 	}
 	v := a.current()
-	x, first := lookup(v.actions, a.ctx.Focus, line)
+	x, first := lookup(&a.ctx, v.actions, a.ctx.Focus, line)
 	if x == nil {
 		var chord bool
-		x, chord = lookup(a.actions.global, "", line)
+		x, chord = lookup(&a.ctx, a.actions.global, "", line)
 		first = first || chord
 	}
 	switch {
@@ -422,7 +422,7 @@ func (l *linear) screen(asked bool) {
 // help lists the commands.
 func (l *linear) help() {
 	a := l.app
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	for _, x := range append(append([]*Action(nil), local...), unshadowed(local, global)...) {
 		if x.Group == "Window" || x.Group == "Move" && strings.HasPrefix(x.ID, "move.") {
 			continue // there is nothing to move or resize

@@ -20,7 +20,7 @@ type Theme = paint.Theme
 type look struct {
 	plain   bool // NO_COLOR
 	dark    bool // the terminal's background, as far as it is known
-	chosen  bool // by flag, config or T: the background no longer decides
+	chosen  bool // by flag, config or the user: the background no longer decides
 	palette themes.Palette
 	colors  colorprofile.Profile
 }
@@ -72,14 +72,41 @@ func (l *look) profile(a *App, p colorprofile.Profile) tea.Cmd {
 	return a.broadcast(ThemeChanged{})
 }
 
-// cycle is T: the next theme.
+// cycle takes the next theme.
 func (l *look) cycle(a *App) tea.Cmd {
 	all := a.palettes()
 	i := slices.IndexFunc(all, func(p themes.Palette) bool { return p.Name == l.palette.Name })
-	l.palette, l.chosen = all[(i+1)%len(all)], true
+	return l.take(a, all[(i+1)%len(all)].Name)
+}
+
+// autoTheme leaves the theme to the terminal's background.
+const autoTheme = "auto"
+
+// take takes a theme by its name, and keeps it.
+func (l *look) take(a *App, name string) tea.Cmd {
+	name = strings.ToLower(name)
+	p, ok := a.palette(name)
+	switch {
+	case name == autoTheme:
+		l.palette, l.chosen = themes.Default(l.dark), false
+	case !ok:
+		a.toasts.add(Warning, "there is no theme "+safe.Line(name, 60)+"; there are "+strings.Join(a.themeNames(), ", "))
+		return nil
+	default:
+		l.palette, l.chosen = p, true
+	}
 	l.cut(a)
 	a.toasts.add(Note, "theme: "+safe.Line(strings.ToLower(l.palette.Title), 60))
-	return join(a.broadcast(ThemeChanged{}), a.prefs.set("theme", l.palette.Name))
+	return join(a.broadcast(ThemeChanged{}), a.prefs.set("theme", name))
+}
+
+// themeNames are the names that themes are taken by.
+func (a *App) themeNames() []string {
+	out := []string{autoTheme}
+	for _, p := range a.palettes() {
+		out = append(out, safe.Line(p.Name, 60))
+	}
+	return out
 }
 
 // NoColor is the convention of no-color.org: any value that is not empty.

@@ -13,7 +13,7 @@ import (
 // metaAction asks for what goes into _meta of every request to the current server.
 func metaAction() Action {
 	return Action{
-		ID: "app.meta", Keys: []string{"ctrl+t"}, Title: "request metadata", Group: "Call",
+		ID: "app.meta", Word: "meta", Title: "request metadata", Group: "Call",
 		Help: "Set what goes into _meta of every request to this server, such as tenant_id=acme, until the program ends.",
 		Disabled: func(c *Ctx) string {
 			if c.Server == nil {

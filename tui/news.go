@@ -41,7 +41,7 @@ const newsID = "app.news"
 // newsAction opens what changed.
 func newsAction() Action {
 	return Action{
-		ID: newsID, Keys: []string{"f12"}, Title: "what is new", Group: "Program",
+		ID: newsID, Word: "news", Title: "what is new", Group: "Program",
 		Help: "Show what changed since the version that ran before this one.",
 		Disabled: func(c *Ctx) string {
 			if c.app.actions.find(changesView) == nil {

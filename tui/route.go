@@ -48,12 +48,12 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 		if printable(m) {
 			return nil
 		}
-		if x, _ := lookup(v.actions, a.ctx.Focus, k); x != nil {
+		if x, _ := lookup(&a.ctx, v.actions, a.ctx.Focus, k); x != nil {
 			return a.run(x)
 		}
 		return a.globalKey(k)
 	}
-	x, chord := lookup(v.actions, a.ctx.Focus, k)
+	x, chord := lookup(&a.ctx, v.actions, a.ctx.Focus, k)
 	if x != nil {
 		return a.run(x)
 	}
@@ -71,7 +71,7 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 
 // globalKey runs the global action of a key.
 func (a *App) globalKey(k string) tea.Cmd {
-	x, chord := lookup(a.actions.global, "", k)
+	x, chord := lookup(&a.ctx, a.actions.global, "", k)
 	if x != nil {
 		return a.run(x)
 	}

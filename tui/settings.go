@@ -112,7 +112,7 @@ func (a *App) reload(m Reload) tea.Cmd {
 	return join(a.applySettings(*m.Settings), a.broadcast(ThemeChanged{}))
 }
 
-// palettes are all themes, in the order of T.
+// palettes are all themes, in the order in which they follow each other.
 func (a *App) palettes() []themes.Palette { return slices.Concat(themes.All(), a.settings.Palettes) }
 
 func (a *App) palette(name string) (themes.Palette, bool) {

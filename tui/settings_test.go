@@ -74,7 +74,7 @@ func TestKeysWinUntilTheFileChanges(t *testing.T) {
 		if s := app.State(); s.Theme != "light" || s.Panes["list"].W >= 40 {
 			t.Fatalf("it starts with %s, %v", s.Theme, s.Panes["list"])
 		}
-		app.Press("T", ">", ">", "M")
+		app.Press(":theme", ">", ">", "M")
 		s := app.State()
 		if s.Theme != "contrast" {
 			t.Fatalf("the theme after light is %s", s.Theme)
@@ -118,7 +118,7 @@ func TestFitKeys(t *testing.T) {
 		{[]tui.Binding{{"fruit.peel", []string{"F"}}}, nil, "is not an action; did you mean fruits.peel?"},
 		{[]tui.Binding{{"fruits.peel", []string{"F"}}}, nil, "screen fruits: fruits.fail (F) and fruits.peel (F) clash"},
 		{[]tui.Binding{{"fruits.peel", []string{"m"}}, {"fruits.fail", []string{"m"}}}, []string{"fruits.peel"}, "fruits.fail (m) and fruits.peel (m) clash"},
-		{[]tui.Binding{{"fruits.peel", []string{"T"}}}, nil, "the key T means the same on every screen"},
+		{[]tui.Binding{{"fruits.peel", []string{"M"}}}, nil, "the key M means the same on every screen"},
 		{[]tui.Binding{{"app.zoom", []string{"ctrl+b"}}}, nil, "terminals and multiplexers keep the key ctrl+b"},
 		{[]tui.Binding{{"app.zoom", []string{"j"}}}, nil, "app.zoom (j) and move.down (j) clash"},
 		{[]tui.Binding{{"app.zoom", []string{"j"}}, {"move.down", []string{"down"}}}, []string{"app.zoom", "move.down"}, ""},

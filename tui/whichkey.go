@@ -34,7 +34,7 @@ type chordWaits struct{ menu *chordMenu }
 // begin takes the first key of a chord. What can follow is drawn once nothing did, and at once in linear mode.
 func (a *App) begin(first string) tea.Cmd {
 	m := &chordMenu{first: first, at: -1}
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	if a.place.focus == RailFocus {
 		local = nil
 	}

@@ -204,7 +204,7 @@ func walk(t *testing.T, s string) {
 		app.Resize(size[0], size[1])
 		w.check(t, app, fmt.Sprint("at ", size))
 	}
-	keys("pager", "z", "\\", "T")
+	keys("pager", "z", "\\", ":theme")
 	quiet(app)
 	if why := outside(app.Output(), copies); why != "" {
 		t.Errorf("the terminal was sent %s", why)

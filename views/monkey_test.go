@@ -77,7 +77,7 @@ func TestMonkey(t *testing.T) {
 	keys := []string{
 		"up", "down", "left", "right", "enter", "enter", "enter", "tab", "tab", "shift+tab", "esc", "esc", "space", "pgup", "pgdown", "home", "end",
 		"1", "2", "3", "4", "5", "6", "7", "g", "G", "j", "k", "/", "n", "N", ":", "?", "ctrl+p", "y", "p", "c", "j", "r", "s", "m", "w", "o", "[", "]", "x",
-		"z", "<", ">", "\\", "T", "M", "u", "t", "f", "L", "d", "ctrl+g", "ctrl+r", "ctrl+n", "ctrl+x", "ctrl+o", "ctrl+z", "ctrl+y", "f2", "f8", "alt+up", "alt+down",
+		"z", "<", ">", "\\", ":theme", "M", "u", "t", "f", "L", "d", "ctrl+g", "ctrl+r", "ctrl+n", "ctrl+x", "ctrl+o", "ctrl+z", "ctrl+y", "f2", "f8", "alt+up", "alt+down",
 		"a", "b", "1", "backspace", "delete", "ctrl+u", "ctrl+d",
 	}
 	sizes := [][2]int{{1, 1}, {2, 2}, {3, 100}, {39, 10}, {40, 10}, {40, 9}, {41, 11}, {80, 24}, {79, 24}, {119, 30}, {120, 40}, {300, 100}, {300, 10}}

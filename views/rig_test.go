@@ -120,9 +120,13 @@ func (r *rig) send(m tea.Msg) time.Duration {
 	return took
 }
 
-// press presses keys one after the other and returns the time of the slowest.
+// press presses keys one after the other and returns the time of the slowest. A command line (":hops") stands for what is typed to run it.
 func (r *rig) press(keys ...string) (slowest time.Duration) {
 	for _, k := range keys {
+		if line, ok := strings.CutPrefix(k, ":"); ok && line != "" {
+			slowest = max(slowest, r.press(":"), r.typed(line), r.press("enter"))
+			continue
+		}
 		slowest = max(slowest, r.send(tui.PressOf(k)))
 	}
 	return slowest

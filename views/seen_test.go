@@ -36,7 +36,7 @@ func TestSeenForWhatItIs(t *testing.T) {
 		if n := s.count("resources/read"); n != 1 {
 			t.Errorf("read %d times", n)
 		}
-		app.Press("I").View("instructions").Pane("text").Has("What scribe tells the models", "Call alpha first.")
+		app.Press(":instructions").View("instructions").Pane("text").Has("What scribe tells the models", "Call alpha first.")
 		app.Press("q").View("resources")
 		app.Press("1").View("servers").Pane("detail").Has("icon         https://x.example/s.svg",
 			"✓ logging", "! deprecated since 2026-07-28", "io.modelcontextprotocol/ui", "never run", "com.example/odd", "not known: shown, not used", "beta (experimental)")

@@ -20,7 +20,7 @@ import (
 )
 
 // globalKeys are keys that mean something on every screen.
-var globalKeys = []string{"?", "f1", "ctrl+p", ":", "/", "i", "f9", "T", "M", "q", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "enter", "tab"}
+var globalKeys = []string{"?", "f1", "ctrl+p", ":", "/", "i", "f9", "M", "q", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "enter", "tab"}
 
 // where keys go: the screen, its pane, what is open over it, and the prompt.
 func (r *rig) where() (at string, ops int) {
@@ -57,7 +57,7 @@ func TestKeysAreForWhatTheKeyBeforeOpened(t *testing.T) {
 			keys := slices.Clone(globalKeys)
 			if screen.Actions != nil {
 				for _, a := range screen.Actions() {
-					keys = append(keys, a.Keys...)
+					keys = append(append(keys, a.Keys...), a.Verb.Keys()...)
 				}
 			}
 			slices.Sort(keys)

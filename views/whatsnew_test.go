@@ -32,8 +32,8 @@ func TestWhatIsNew(t *testing.T) {
 	upgraded(t, file, "devel", quiet)
 	upgraded(t, file, "v0.3.1-0.20261123015300-c4a51b43f5fa", quiet)
 	upgraded(t, file, "v0.3.0", func(a *tuitest.App) {
-		a.Whole().Has("mcphud is now v0.3.0: f12 shows what is new")
-		a.Press("f12").View("whatsnew").Pane("text").Has("v0.3.0", "forms grow", "v0.2.0", "servers start").HasNot("it exists", "later")
+		a.Whole().Has("mcphud is now v0.3.0: :news shows what is new")
+		a.Press(":news").View("whatsnew").Pane("text").Has("v0.3.0", "forms grow", "v0.2.0", "servers start").HasNot("it exists", "later")
 		a.Pane("text").HasNot("**")
 		a.Press("q").View("servers").Sleep(time.Minute).Whole().HasNot("what is new")
 	})

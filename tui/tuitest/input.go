@@ -15,11 +15,15 @@ import (
 // sequence: 50 ms, and as long again where time is fake and its timer fires exactly on time.
 const escTime = 110 * time.Millisecond
 
-// Press presses keys one after the other, named as in tui.Action.Keys
-// ("enter", "ctrl+p", "G"). It waits for idle after each.
+// Press presses keys one after the other, named as in tui.Action.Keys ("enter", "ctrl+p", "G"). A command line (":theme") stands for what
+// is typed to run it. It waits for idle after each.
 func (a *App) Press(keys ...string) *App {
 	a.t.Helper()
 	for _, k := range keys {
+		if line, ok := strings.CutPrefix(k, ":"); ok && line != "" {
+			a.Press(":").Type(line).Press("enter")
+			continue
+		}
 		a.screen.send(Encode(k))
 		if k == "esc" {
 			time.Sleep(escTime)
