@@ -20,18 +20,32 @@ const (
 // style, stretched to its cells so that it lines up in whatever monospaced font the reader has.
 func (a *App) Picture() string {
 	cells := a.screen.cells()
-	bg, fg := "#15171c", "#d7dae0"
+	fg, bg := a.ground()
+	return canvas(cells, fg, bg) + paint(cells, fg, bg) + "</g>\n</svg>\n"
+}
+
+// ground is the colours of text and ground of the terminal.
+func (a *App) ground() (fg, bg string) {
 	if a.light() {
-		bg, fg = "#ffffff", "#1f2328"
+		return "#1f2328", "#ffffff"
 	}
+	return "#d7dae0", "#15171c"
+}
+
+// canvas begins a picture that has room for cells.
+func canvas(cells [][]uv.Cell, fg, bg string) string {
 	h, w := len(cells), 0
 	if h > 0 {
 		w = len(cells[0])
 	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14" fill="%s" xml:space="preserve">`+"\n",
+		px(float64(w)*cellW+16), px(float64(h)*cellH+16), fg) +
+		fmt.Sprintf(`<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n"+`<g transform="translate(8 8)">`+"\n", bg)
+}
+
+// paint draws cells, and takes their lines out of them.
+func paint(cells [][]uv.Cell, fg, bg string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14" fill="%s" xml:space="preserve">`+"\n",
-		px(float64(w)*cellW+16), px(float64(h)*cellH+16), fg)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n"+`<g transform="translate(8 8)">`+"\n", bg)
 	lines := halfBlocks(cells, fg, bg) + boxLines(cells, fg, bg)
 	for y, row := range cells {
 		for _, g := range grounds(row, fg, bg) {
@@ -43,9 +57,7 @@ func (a *App) Picture() string {
 			r.words(&b, y, fg, bg)
 		}
 	}
-	b.WriteString(lines)
-	b.WriteString("</g>\n</svg>\n")
-	return b.String()
+	return b.String() + lines
 }
 
 func (a *App) light() bool {
