@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 	state(app, session.Connected)
 	shows(app, "list", "echo")
 	app.Press("Q").View("check")
-	shows(app, "list", "✓ server no findings", "✗ lint 1 error · 1 warning · 1 info", "✗ error lint/wrong echo oneOf at the root", "! warning lint/odd sleep", "cost/over-budget", "2 errors · 1 warning")
+	shows(app, "list", "✓ server no findings", "✗ lint 1 error, 1 warning, 1 info", "✗ error lint/wrong echo oneOf at the root", "! warning lint/odd sleep", "cost/over-budget", "2 errors, 1 warning")
 	app.Pane("list").Selected("lint/wrong")
 	shows(app, "detail", "✗ error: is wrong", "tool echo /inputSchema", "clients Cursor", "why somebody stumbles", "fix mend it", "Shown by mcphud tools call echo --args '{}'", "https://example.com/rules", "read on 2026-11-23")
 	app.Press("y", "c").Toast("copied mcphud command")
@@ -268,7 +268,7 @@ func TestCheckLinear(t *testing.T) {
 		}, config.Server{Name: "scribe", Transport: config.Stdio, Command: "memory"}, func(c *console) {
 			c.enter("")
 			out := c.enter(":check")
-			for _, want := range []string{"lint: 1 error · 1 warning · 1 info", "error lint/wrong: tool add: oneOf at the root", "fix: mend it", "run again"} {
+			for _, want := range []string{"✗ 1 error, 1 warning, 1 info", "✗ lint/wrong: is wrong (1 error)\n    - tool add: oneOf at the root", "→ mend it", "run again"} {
 				assert.Contains(t, out, want)
 			}
 		}, views.Deps{Checks: checks(trial{"lint", picky})})
@@ -336,7 +336,7 @@ func TestCheckShowsTheChosenSection(t *testing.T) {
 	state(app, session.Connected)
 	shows(app, "list", "echo")
 	app.Press("Q").View("check")
-	shows(app, "list", "30 errors · 0 warnings · 0 info")
+	shows(app, "list", "30 errors · ")
 	app.Pane("list").Selected("tool0")
 	app.Press("o").Overlay("Run sections")
 	app.Type("calls").Press("enter").Confirm("Let calls call tools").Yes()

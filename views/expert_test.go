@@ -80,7 +80,7 @@ func TestExpertLinear(t *testing.T) {
 		runLinear(t, m, "expert", views.Watch(traffic.Foreign{}), func(c *console) {
 			c.enter("")
 			out := c.enter("")
-			for _, want := range []string{"✗ error", "2× output that is not a message", `"stray 0"`, `"stray 1"`, "2 errors"} {
+			for _, want := range []string{"✗ error", " (2)\n  #", `"stray 0"`, `"stray 1"`, "2 errors"} {
 				assert.Contains(t, out, want)
 			}
 		})

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
-
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
@@ -37,8 +36,7 @@ func (v *whatsNew) screen() *tui.Screen {
 	return &tui.Screen{
 		ID: "whatsnew", Title: "What is new", Aliases: []string{"changes"}, Hidden: true, NoRail: true, AllServers: true,
 		Panes:  []tui.PaneSpec{{ID: "text", Title: "What is new"}},
-		Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints,
+		Handle: v.handle, Draw: v.draw, Page: v.page, Hints: v.hints,
 	}
 }
 
@@ -111,17 +109,7 @@ func (v *whatsNew) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-func (v *whatsNew) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *whatsNew) page(c *tui.Ctx) page.Page {
 	_, text := v.since(c)
-	return tui.CopyString(text, k == tui.CopyValue)
-}
-
-func (v *whatsNew) pageText(c *tui.Ctx) (text, ext string, ok bool) {
-	_, text = v.since(c)
-	return text, ".md", true
-}
-
-func (v *whatsNew) plain(c *tui.Ctx, w io.Writer) {
-	_, text := v.since(c)
-	fmt.Fprintln(w, safe.Text(text))
+	return *new(page.Page).Text(page.Plain, text)
 }

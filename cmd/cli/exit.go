@@ -10,12 +10,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/client/skills"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -160,15 +159,9 @@ func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 	var b strings.Builder
 	put := func(head, value string) {
 		indent := strings.Repeat(" ", len(head))
-		for line := range strings.SplitSeq(strings.TrimRight(value, "\r\n"), "\n") {
-			parts := []string{line}
-			if width > len(head)+20 && ansi.StringWidth(line) > width-len(head) {
-				parts = output.WrapWords(line, width-len(head))
-			}
-			for _, part := range parts {
-				b.WriteString(head + part + "\n")
-				head = indent
-			}
+		for _, line := range paint.Words(strings.TrimRight(value, "\r\n"), width-len(head)) {
+			b.WriteString(head + line + "\n")
+			head = indent
 		}
 	}
 	put("error: ", e.What())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli/flags"
 	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/tui/paint"
 )
 
 // helpFlag is --help or --help-all. When it is given it puts our help function in the place of fang's, which knows neither headings
@@ -168,7 +169,7 @@ func (h *helpText) rows(heading string, rows [][2]string) {
 	}
 	col = max(col, 8)
 	for _, r := range rows {
-		lines := output.WrapWords(r[1], h.width-col-4)
+		lines := paint.Words(r[1], h.width-col-4)
 		if ansi.StringWidth(r[0]) > col {
 			h.b.WriteString("  " + r[0] + "\n")
 		} else {
@@ -193,7 +194,7 @@ func (h *helpText) paragraphs(text string) {
 }
 
 func (h *helpText) paragraph(text string, indent int) {
-	for i, l := range output.WrapWords(text, h.width-indent-2) {
+	for i, l := range paint.Words(text, h.width-indent-2) {
 		if i > 0 && indent > 0 {
 			l = "  " + l
 		}

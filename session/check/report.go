@@ -1,10 +1,13 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/mcphud/mcphud/session/base/text"
 )
 
 // Version is that of the report's JSON. It grows when a member changes its meaning or goes.
@@ -152,6 +155,20 @@ func (c *Counts) Count(f Finding) {
 	default:
 		c.Info++
 	}
+}
+
+// String is how many findings there are, without those of which there are none: "2 errors, 1 warning".
+func (c Counts) String() string {
+	var out []string
+	for _, n := range []struct {
+		n         int
+		one, many string
+	}{{c.Error, "error", "errors"}, {c.Warning, "warning", "warnings"}, {c.Info, "info", "info"}, {c.Ignored, "ignored", "ignored"}} {
+		if n.n > 0 {
+			out = append(out, text.Count(n.n, n.one, n.many))
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), "no findings")
 }
 
 // AtLeast is how many findings count that are as severe as s, or more.

@@ -26,7 +26,7 @@ func (x *part) text() string {
 	switch x.kind {
 	case field, short, framed, several, bullet, rawJSON, diff:
 		return x.S
-	case line, note, hint, heading, bar, item:
+	case line, note, hint, heading, bar, item, grid:
 	}
 	return OneLine(x.S)
 }
@@ -68,6 +68,8 @@ func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 			}
 		case rawJSON:
 			out = styled(out, safe.Text(indented(x.S)), style, w)
+		case grid:
+			out = append(out, gridLines(th, w, x.rows, x.named)...)
 		case diff:
 			out = append(out, DiffLines(th, w, x.S)...)
 		}

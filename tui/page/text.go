@@ -22,7 +22,7 @@ func (p *Page) Print(width int) string {
 				rows = append(rows, [2]string{p.parts[i].label, p.parts[i].S})
 			}
 			i--
-			out = append(out, Fields(rows...)...)
+			out = append(out, Fields(width, rows...)...)
 		case line, several, note:
 			if width > 0 {
 				x.S = strings.Join(paint.Wrap(x.S, width), "\n")
@@ -35,20 +35,27 @@ func (p *Page) Print(width int) string {
 			if x.S != "" && x.label == "" { // what is said of the item above
 				head = x.S
 			}
-			out = append(out, strings.TrimRight(head+" "+x.about, " "))
+			indent, w := paint.Blanks(paint.Width(head)+1), width
+			if x.Tone == Code {
+				w = 0
+			}
+			out = append(out, strings.TrimRight(head+" "+strings.Join(paint.Words(x.about, w-len(indent)), "\n"+indent), " "))
 		case bullet:
 			out = append(out, "- "+strings.ReplaceAll(x.S, "\n", "\n  "))
 		case rawJSON:
 			out = append(out, indented(x.S))
 		case diff:
 			out = append(out, strings.TrimRight(x.S, "\n"))
+		case grid:
+			out = append(out, strings.TrimRight(AlignRows(width, x.rows), "\n"))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// Fields are a name and a value per line, the values below each other, without those that are empty.
-func Fields(rows ...[2]string) (out []string) {
+// Fields are a name and a value per line, the values below each other and broken between words where lines have a width, without those that are
+// empty.
+func Fields(width int, rows ...[2]string) (out []string) {
 	w := 0
 	for _, r := range rows {
 		if r[1] != "" {
@@ -59,7 +66,7 @@ func Fields(rows ...[2]string) (out []string) {
 		if r[1] == "" {
 			continue
 		}
-		lines := strings.Split(strings.TrimRight(r[1], "\n"), "\n")
+		lines := paint.Words(strings.TrimRight(r[1], "\n"), width-w-2)
 		out = append(out, OneLine(r[0])+strings.Repeat(" ", w-len(OneLine(r[0]))+2)+lines[0])
 		for _, l := range lines[1:] {
 			out = append(out, strings.Repeat(" ", w+2)+l)

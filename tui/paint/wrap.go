@@ -57,3 +57,31 @@ func wrapLine(out []string, line string, w int) []string {
 	}
 	return append(out, strings.TrimRight(cur.String(), " "))
 }
+
+// fewCells are too few for text to be broken in.
+const fewCells = 20
+
+// Words breaks each line of text that has more than w cells at blanks into several, and nowhere else: what is longer than a line stands alone, so
+// that an address can be copied. In hardly any cells, or 0, nothing is broken.
+func Words(s string, w int) (out []string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		out = append(out, line)
+		if w < fewCells || Width(line) <= w {
+			continue
+		}
+		cur := &out[len(out)-1]
+		*cur = ""
+		for word := range strings.FieldsSeq(line) {
+			switch {
+			case *cur == "":
+				*cur = word
+			case Width(*cur)+1+Width(word) <= w:
+				*cur += " " + word
+			default:
+				out = append(out, word)
+				cur = &out[len(out)-1]
+			}
+		}
+	}
+	return out
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -182,7 +181,7 @@ func (v *checkScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	case r.err != nil:
 		return tea.Batch(cmd, c.Toast(tui.Failure, r.err.Error()))
 	}
-	return tea.Batch(cmd, c.Toast(tui.Note, "check of "+c.ServerTitle(r.server)+": "+countsText(r.report.Counts)))
+	return tea.Batch(cmd, c.Toast(tui.Note, "check of "+c.ServerTitle(r.server)+": "+r.report.Counts.String()))
 }
 
 // compareAgain runs the section of the lock, which was written.
@@ -317,7 +316,8 @@ func (v *checkScreen) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 		}
 	case tui.CopyValue:
 		if f != nil {
-			return tui.CopyString(pages.FindingLine(f), true)
+			all := pages.Finding(f)
+			return tui.CopyString(all.Spoken(false), true)
 		}
 	case tui.CopyPath:
 		if f != nil {
@@ -338,13 +338,10 @@ func (v *checkScreen) copyText(c *tui.Ctx, kind tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-// pageText is all findings as text.
-func (v *checkScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
-	var b strings.Builder
-	for _, p := range v.parts {
-		for i := range p.findings {
-			b.WriteString(pages.FindingLine(&p.findings[i]) + "\n")
-		}
+// pageText is the report.
+func (v *checkScreen) pageText(c *tui.Ctx) (text, ext string, ok bool) {
+	if v.noReport(c) != "" {
+		return "", "", false
 	}
-	return b.String(), ".txt", b.Len() > 0
+	return v.report(), ".txt", true
 }

@@ -3,12 +3,15 @@ package check
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/report"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -121,6 +124,18 @@ func (v *checkScreen) noReport(*tui.Ctx) string {
 
 func (v *checkScreen) json() ([]byte, error) {
 	return json.MarshalIndent(v.runs[v.server].merged(), "", "  ")
+}
+
+// report is what is listed as mcphud check prints it.
+func (v *checkScreen) report() string {
+	r := v.runs[v.server].merged()
+	r.Sections = slices.DeleteFunc(r.Sections, func(s check.SectionReport) bool { return v.only != "" && v.only != s.Name })
+	r.Findings = slices.DeleteFunc(r.Findings, func(f check.Finding) bool { return f.Severity < v.least })
+	var b strings.Builder
+	if err := report.Write(&b, report.Text, r, report.Options{FailOn: check.Error, Table: page.AlignRows}); err != nil {
+		return err.Error()
+	}
+	return b.String()
 }
 
 // all are all sections; usual those that only read.

@@ -85,14 +85,6 @@ func (v *checkScreen) narrowed() string {
 	return strings.Join(out, ": ")
 }
 
-func countsText(n check.Counts) string {
-	out := text.Count(n.Error, "error") + " · " + text.Count(n.Warning, "warning") + fmt.Sprintf(" · %d info", n.Info)
-	if n.Ignored > 0 {
-		out += fmt.Sprintf(" · %d ignored", n.Ignored)
-	}
-	return out
-}
-
 // counts are the findings of all sections, and how many rules looked for them.
 func (v *checkScreen) counts() (n check.Counts, rules int) {
 	for _, p := range v.parts {
@@ -124,7 +116,7 @@ func (v *checkScreen) summary(x *examination) string {
 	case n == check.Counts{} && x.report != nil:
 		return "no findings: " + looked(rules, x.report.Server)
 	}
-	return countsText(n) + " · " + text.Duration(x.took)
+	return n.String() + " · " + text.Duration(x.took)
 }
 
 // looked says what rules looked at.
@@ -150,28 +142,26 @@ func progressText(p check.Progress) string {
 	return ""
 }
 
-// partMark is the sign of a section, a word for it, and its style.
-func partMark(th *tui.Theme, p *checkPart) (sign, word string, style paint.Style) {
-	n := p.counts
+// mark is how a section went.
+func (part *checkPart) mark() page.Mark {
+	n := part.counts
 	switch {
-	case p.state == awaited:
-		return "·", "not yet", th.Muted
-	case p.state == underWay:
-		return tui.Changing.Glyph(), strings.TrimSpace("running " + progressText(p.progress)), th.Warn
-	case p.absent != "":
-		return "–", safe.Line(p.absent, 80), th.Muted
-	case p.state == leftOut || p.report.Error == check.Interrupted:
-		return "–", "cancelled", th.Muted
-	case p.report.Error != "":
-		return "✗", "not finished", th.Error
+	case part.state == awaited:
+		return page.Mark{Glyph: "·", Word: "not yet", Tone: page.Quiet}
+	case part.state == underWay:
+		return page.Mark{Glyph: tui.Changing.Glyph(), Word: strings.TrimSpace("running " + progressText(part.progress)), Tone: page.Warn}
+	case part.absent != "":
+		return page.Mark{Glyph: "–", Word: part.absent, Tone: page.Quiet}
+	case part.state == leftOut || part.report.Error == check.Interrupted:
+		return page.Mark{Glyph: "–", Word: "cancelled", Tone: page.Quiet}
+	case part.report.Error != "":
+		return page.Mark{Glyph: "✗", Word: "not finished", Tone: page.Bad}
 	case n.Error > 0:
-		return "✗", countsText(n), th.Error
+		return page.Mark{Glyph: "✗", Word: n.String(), Tone: page.Bad}
 	case n.Warning > 0:
-		return "!", countsText(n), th.Warn
-	case n.Info > 0:
-		return "✓", countsText(n), th.OK
+		return page.Mark{Glyph: "!", Word: n.String(), Tone: page.Warn}
 	}
-	return "✓", "no findings", th.OK
+	return page.Mark{Glyph: "✓", Word: n.String(), Tone: page.Good}
 }
 
 // checkRows draws sections and findings.
@@ -189,8 +179,9 @@ func (r checkRows) Row(i, w int) string {
 	at := v.rows[i]
 	p := &v.parts[at.part]
 	if at.finding < 0 {
-		sign, word, style := partMark(th, p)
-		out := style.S(sign) + " " + paint.Fit(v.table.Query.Highlight(p.name, th.Heading, th.Match), 9) + style.S(word)
+		mark := p.mark()
+		style := mark.Tone.Style(th)
+		out := style.S(mark.Glyph) + " " + paint.Fit(v.table.Query.Highlight(p.name, th.Heading, th.Match), 9) + style.S(safe.Line(mark.Word, 80))
 		if room := w - paint.Width(out) - 2; room > 12 {
 			out += "  " + th.Muted.S(safe.Line(p.title, room))
 		}
@@ -230,151 +221,101 @@ func (v *checkScreen) lines(c *tui.Ctx, w int) []string {
 		p := pages.Finding(f)
 		return p.Lines(th, w)
 	case p != nil:
-		return v.partLines(c, w, p, x)
+		about := v.about(c, w, p, x)
+		return about.Lines(th, w)
 	}
 	return nil
 }
 
-func (v *checkScreen) partLines(c *tui.Ctx, w int, p *checkPart, x *examination) []string {
-	th := c.Theme
-	l := pane.NewDetails(th, w)
-	sign, word, style := partMark(th, p)
-	l.Whole(style, sign+" "+word)
-	l.Paragraph(th.Text, p.title)
-	if key := c.KeyOf("check.accept"); p.absent != "" && p.name == contractSection && key != "" {
-		l.Note(key + " makes one of what the server offers now.")
+// about is a section, with what it measures or measured last in w cells.
+func (v *checkScreen) about(c *tui.Ctx, w int, part *checkPart, x *examination) page.Page {
+	var p page.Page
+	mark := part.mark()
+	p.Line(mark.Tone, mark.String()).Line(page.Plain, part.title)
+	if key := c.KeyOf("check.accept"); part.absent != "" && part.name == contractSection && key != "" {
+		p.Note(key + " makes one of what the server offers now.")
 	}
-	if key := c.KeyOf("call.keep"); p.absent != "" && p.name == "cases" && key != "" {
-		l.Note(key + " on the result of a call saves it as one.")
+	if key := c.KeyOf("call.keep"); part.absent != "" && part.name == "cases" && key != "" {
+		p.Note(key + " on the result of a call saves it as one.")
 	}
-	if p.state == examined {
-		took := text.Duration(time.Duration(p.report.Millis * float64(time.Millisecond)))
-		if x.report != nil {
-			l.Note(looked(p.rules, x.report.Server) + " in " + took)
-		}
+	if part.state == examined && x.report != nil {
+		p.Note(looked(part.rules, x.report.Server) + " in " + text.Duration(time.Duration(part.report.Millis*float64(time.Millisecond))))
 	}
-	switch p.report.Error {
+	switch part.report.Error {
 	case "":
 	case check.Interrupted:
-		l.Note("What was found until then is listed.")
+		p.Note("What was found until then is listed.")
 	default:
-		l.Paragraph(th.Error, safe.Text(text.Clip(p.report.Error, 2000)))
+		p.Line(page.Bad, text.Clip(part.report.Error, 2000))
 	}
-	plotLines(l, p.progress, w)
-	if len(p.report.Table) > 0 {
-		l.Lines = append(l.Lines, "")
-		l.Lines = append(l.Lines, tableLines(th, w, p.report.Table)...)
-	}
-	for _, n := range p.report.Notes {
-		l.Lines = append(l.Lines, "")
-		l.Note(safe.Text(n))
-	}
-	outcomeLines(l, th, p)
-	return l.Lines
-}
-
-// plotLines draw what a section measures, or measured last.
-func plotLines(l *pane.Details, g check.Progress, w int) {
-	if len(g.Plots) == 0 {
-		return
-	}
-	const label = 14
-	l.Heading(safe.Line(g.What, 60))
-	for _, p := range g.Plots {
-		last := safe.Line(p.Last, 60)
-		l.Row(p.Name, widget.Spark(p.Values, w-label-paint.Width(last)-2)+"  "+last)
-	}
-}
-
-// outcomeLines are what a section tried, one thing after the other: what did not hold with the first that it found, then what did.
-func outcomeLines(l *pane.Details, th *tui.Theme, p *checkPart) {
-	if p.absent != "" || len(p.report.Outcomes) == 0 && p.name != "cases" {
-		return
-	}
-	l.Heading("Tried")
-	failed := map[check.Place]bool{}
-	for i := range p.findings {
-		f := &p.findings[i]
-		if at := f.Place; at.Kind == check.OfCall && !failed[at] && len(failed) < maxTable {
-			failed[at] = true
-			mark := pages.SeverityMark(f.Severity)
-			l.Whole(mark.Tone.Style(th), safe.Line(mark.Glyph+" "+at.Name+": "+text.FirstLine(f.Message), 300))
+	if g := part.progress; len(g.Plots) > 0 {
+		p.Heading(g.What)
+		for _, plot := range g.Plots {
+			last := safe.Line(plot.Last, 60)
+			p.Field(plot.Name, widget.Spark(plot.Values, w-page.LabelWidth-paint.Width(last)-2)+"  "+last)
 		}
 	}
-	for i, o := range p.report.Outcomes {
+	if len(part.report.Table) > 0 {
+		p.Line(page.Plain, "").Rows(true, part.report.Table)
+	}
+	for _, n := range part.report.Notes {
+		p.Line(page.Plain, "").Note(n)
+	}
+	part.tried(&p)
+	return p
+}
+
+// mostTried is how much of what a section tried is listed.
+const mostTried = 500
+
+// tried adds what a section tried, one thing after the other: what did not hold with the first that it found, then what did.
+func (part *checkPart) tried(p *page.Page) {
+	if part.absent != "" || len(part.report.Outcomes) == 0 && part.name != "cases" {
+		return
+	}
+	p.Heading("Tried")
+	failed := map[check.Place]bool{}
+	for i := range part.findings {
+		f := &part.findings[i]
+		if at := f.Place; at.Kind == check.OfCall && !failed[at] && len(failed) < mostTried {
+			failed[at] = true
+			mark := pages.SeverityMark(f.Severity)
+			p.Line(mark.Tone, mark.Glyph+" "+at.Name+": "+text.FirstLine(f.Message))
+		}
+	}
+	for i, o := range part.report.Outcomes {
 		what := o.Place.Name
 		if o.Place.Kind != check.OfCall { // many rules at one place
 			what = strings.TrimSpace(o.Rule + " " + what)
 		}
 		switch {
-		case i == maxTable:
-			l.Note(fmt.Sprintf("… and %d more", len(p.report.Outcomes)-i))
+		case i == mostTried:
+			p.Note(fmt.Sprintf("… and %d more", len(part.report.Outcomes)-i))
 			return
 		case o.Verdict == check.Skipped:
-			l.Whole(th.Muted, safe.Line("– "+what+": "+o.Why, 300))
+			p.Line(page.Quiet, "– "+what+": "+o.Why)
 		case o.Millis > 0:
-			l.Whole(th.OK, safe.Line("✓ "+what+" "+text.Duration(time.Duration(o.Millis*float64(time.Millisecond))), 300))
+			p.Line(page.Good, "✓ "+what+" "+text.Duration(time.Duration(o.Millis*float64(time.Millisecond))))
 		default:
-			l.Whole(th.OK, safe.Line("✓ "+what, 300))
+			p.Line(page.Good, "✓ "+what)
 		}
 	}
 }
 
-// maxTable is how many rows of a section's table are drawn.
-const maxTable = 500
-
-// tableLines is a table with a heading, its first column as wide as there is room.
-func tableLines(th *tui.Theme, w int, rows [][]string) (out []string) {
-	rows = rows[:min(len(rows), maxTable)]
-	wide := make([]int, len(rows[0]))
-	rest := 0
-	for i := range wide {
-		wide[i] = pane.Widest(len(rows), 60, func(r int) string {
-			if i < len(rows[r]) {
-				return rows[r][i]
-			}
-			return ""
-		})
-		if i > 0 {
-			rest += wide[i] + 2
-		}
-	}
-	wide[0] = max(min(wide[0], w-rest), 8)
-	for n, row := range rows {
-		style, line := th.Text, ""
-		if n == 0 {
-			style = th.Muted
-		}
-		for i, cell := range row[:min(len(row), len(wide))] {
-			cell = paint.Fit(safe.Line(cell, wide[i]), wide[i])
-			if i > 0 {
-				cell = "  " + cell
-			}
-			line += cell
-		}
-		out = append(out, style.S(paint.Cut(strings.TrimRight(line, " "), w)))
-	}
-	return out
-}
-
-// page is the sections that ended, with their findings.
+// page is how the sections went, and once the examination is over what they report.
 func (v *checkScreen) page(c *tui.Ctx) page.Page {
 	p, x := page.Page{}, v.runs[v.server]
 	if x == nil {
-		p.Line(page.Plain, "Nobody examined this server yet.")
-		return p
+		return *p.Line(page.Plain, "Nobody examined this server yet.")
 	}
 	if x.err != nil {
 		p.Line(page.Bad, x.err.Error())
 	}
-	for _, r := range v.rows {
-		part := &v.parts[r.part]
-		if r.finding >= 0 {
-			p.Text(page.Plain, "  "+strings.ReplaceAll(pages.FindingLine(&part.findings[r.finding]), "\n", "\n  "))
-			continue
-		}
-		_, word, _ := partMark(c.Theme, part)
-		p.Line(page.Plain, part.name+": "+word)
+	if x.op == 0 && x.report != nil {
+		return *p.Text(page.Plain, v.report())
+	}
+	for i := range v.parts {
+		p.Line(page.Plain, v.parts[i].name+": "+v.parts[i].mark().Word)
 	}
 	p.Foot = v.summary(x)
 	return p

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/text"
@@ -19,18 +18,6 @@ func SeverityMark(s rules.Severity) page.Mark {
 		return page.Mark{Glyph: "!", Word: s.String(), Tone: page.Warn}
 	}
 	return page.Mark{Glyph: "·", Word: s.String(), Tone: page.Busy}
-}
-
-// FindingLine is a finding in a line, and below it what to do and what shows it.
-func FindingLine(f *check.Finding) string {
-	out := page.OneLine(fmt.Sprintf("%s %s: %s: %s", f.Severity, f.ID, f.Place, f.Message))
-	if f.Fix != "" {
-		out += "\n  fix: " + f.Fix
-	}
-	if f.Repro != "" {
-		out += "\n  shown by: " + f.Repro
-	}
-	return out
 }
 
 // Finding is all of a finding.

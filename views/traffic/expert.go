@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/traffic/filter"
@@ -95,7 +94,7 @@ func (v *experts) screen() *tui.Screen {
 		ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"}},
-		Actions:    v.actions, Handle: v.handle, Choices: func(*tui.Ctx) []tui.Choice { return nil },
+		Actions:    v.actions, Handle: v.handle, Plain: v.plain, Choices: func(*tui.Ctx) []tui.Choice { return nil },
 		CopyText: v.copyText, Breadcrumb: v.breadcrumb, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
 	})
 }
@@ -386,18 +385,4 @@ func (v *experts) revision(g *live.Group, f *live.Finding) string {
 // expertLine is a finding in one line.
 func expertLine(f *live.Finding) string {
 	return fmt.Sprintf("#%d %s %s %s: %s", f.Seq, f.By, f.Rule.ID, f.Method, f.Evidence)
-}
-
-// summary is what was found in how much.
-func (v *experts) summary() string {
-	r := &v.report
-	out := "nothing broken in " + text.Count(r.Frames, "frame")
-	if r.Total() > 0 {
-		out = fmt.Sprintf("%s, %s, %s in %s", text.Count(r.Count[rules.Error], "error"), text.Count(r.Count[rules.Warning], "warning"),
-			text.Count(r.Count[rules.Info], "note"), text.Count(r.Frames, "frame"))
-	}
-	if r.Unchecked > 0 {
-		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
-	}
-	return out
 }

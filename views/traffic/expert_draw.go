@@ -2,16 +2,25 @@ package traffic
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/text"
-	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
+
+// plain is all of it, as mcphud explain prints it.
+func (v *experts) plain(c *tui.Ctx, w io.Writer) {
+	p := v.page(c)
+	if len(v.report.Groups) > 0 {
+		p = pages.Broken(&v.report)
+	}
+	fmt.Fprintln(w, p.Spoken(false))
+}
 
 // page is the rules that were broken with how often, and where it was and what shows it below those that are unfolded.
 func (v *experts) page(c *tui.Ctx) page.Page {
@@ -25,14 +34,14 @@ func (v *experts) page(c *tui.Ctx) page.Page {
 		p.None[0] = "No traffic yet."
 	}
 	if v.report.Frames > 0 {
-		p.Foot = v.summary()
+		p.Foot = pages.BrokenIn(&v.report)
 	}
 	server := page.Column{Cells: 12, From: 90, On: page.Drawn}
 	if len(c.Sessions.Servers()) > 1 {
 		server.From = 0
 	}
 	p.Table = page.Table{
-		Columns: []page.Column{{Cells: 11}, {}, server, {}, {}, {On: page.Printed}}, Len: len(v.rows), Row: func(i int) page.Row { return v.row(c, i) },
+		Columns: []page.Column{{Cells: 11}, {}, server, {}, {}}, Len: len(v.rows), Row: func(i int) page.Row { return v.row(c, i) },
 	}
 	p.Table.Columns[4].Rest = true
 	return p
@@ -48,33 +57,25 @@ func (v *experts) row(c *tui.Ctx, i int) (r page.Row) {
 			{S: c.ServerTitle(f.Server), Tone: page.Quiet},
 			{S: f.Method, Tone: page.Accent},
 			{S: f.Evidence},
-			{},
 		}
 		return r
 	}
-	mark, fold := severity(g.Rule.Severity), "▾"
+	mark, fold := pages.ViolationMark(g.Rule.Severity), "▾"
 	if i+1 == len(v.rows) || v.rows[i+1].finding < 0 {
 		fold = "▸"
-		for k := range g.Findings {
-			r.Below = append(r.Below, expertLine(&g.Findings[k]))
-		}
 	}
-	r.Cells = []page.Text{{S: fold + " " + mark.String(), Tone: mark.Tone}, {}, {}, {}, {S: fmt.Sprintf("%d× %s", g.Count, g.Rule.Title)}, {S: g.Rule.ID}}
+	r.Cells = []page.Text{{S: fold + " " + mark.String(), Tone: mark.Tone}, {}, {}, {}, {S: fmt.Sprintf("%d× %s", g.Count, g.Rule.Title)}}
 	return r
-}
-
-// severity is how bad it is to break a rule.
-func severity(s rules.Severity) page.Mark {
-	mark := pages.SeverityMark(s)
-	mark.Word = live.Word(s)
-	return mark
 }
 
 // about is the finding under the cursor, or the rule, with what to do about it.
 func (v *experts) about(c *tui.Ctx) page.Page {
 	g, f := v.selected()
-	p, revision := page.Page{Title: g.Rule.ID}, v.revision(g, f)
-	p.Styled("severity", severity(g.Rule.Severity).Text()).Field("wrong", g.Rule.Title).Field("broken by", brokenBy(g, f))
+	p, revision, by := page.Page{Title: g.Rule.ID}, v.revision(g, f), g.Rule.By
+	if f != nil {
+		by = f.By
+	}
+	p.Styled("severity", pages.ViolationMark(g.Rule.Severity).Text()).Field("wrong", g.Rule.Title).Field("broken by", pages.BrokenBy(by))
 	if f != nil {
 		frame := fmt.Sprintf("#%d, no longer kept", f.Seq)
 		if e, ok := c.Sessions.Journal().Get(f.Seq); ok {
@@ -89,19 +90,4 @@ func (v *experts) about(c *tui.Ctx) page.Page {
 	}
 	return *p.Line(page.Plain, "").Field("fix", g.Rule.Fix).Field("revision", revision).Field("section", strings.TrimPrefix(g.Rule.Link(revision), rules.Site)).
 		Note("y p copies its URL.")
-}
-
-// brokenBy is who broke a rule.
-func brokenBy(g *live.Group, f *live.Finding) string {
-	by := g.Rule.By
-	if f != nil {
-		by = f.By
-	}
-	switch by {
-	case rules.Sender:
-		return "whoever sent the message"
-	case rules.Receiver:
-		return "whoever was asked"
-	}
-	return "the " + string(by)
 }

@@ -15,9 +15,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/mcphud/mcphud/session/traffic/expect"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -170,10 +169,7 @@ func (t *Text) Block(s string) {
 
 // Note writes a message in lines of words that fit the terminal; with width 0 it is one line.
 func (t *Text) Note(width int, s string) {
-	if width > 0 {
-		s = strings.Join(WrapWords(s, width), "\n")
-	}
-	t.Block(s)
+	t.Block(strings.Join(paint.Words(s, width), "\n"))
 }
 
 // Prose writes lines of text, those that are too long for the terminal broken between words and below their beginning.
@@ -181,11 +177,7 @@ func (t *Text) Prose(width int, s string) {
 	for line := range strings.Lines(s) {
 		rest := strings.TrimLeft(line, " ")
 		indent := line[:min(len(line)-len(rest), max(width-20, 0))]
-		if width == 0 || ansi.StringWidth(line) <= width {
-			t.Block(line)
-			continue
-		}
-		for _, part := range WrapWords(rest, width-len(indent)) {
+		for _, part := range paint.Words(strings.TrimRight(rest, "\n"), width-len(indent)) {
 			t.Block(indent + part)
 		}
 	}

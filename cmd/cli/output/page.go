@@ -17,7 +17,7 @@ func (t *Text) Page(width int, is page.Page) {
 			t.Block(is.Table.Print(i, width))
 		}
 	}
-	if !is.Table.Prose {
+	if !is.Table.Prose && is.Table.Row != nil { // else the rows are for jsonl alone
 		t.Table(width, is.Table.Cells())
 	}
 	for _, s := range is.After {

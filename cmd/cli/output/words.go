@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Ms is a duration in milliseconds, as JSON has it.
@@ -52,22 +50,4 @@ func DropEmptyColumn(rows [][]string, i int) [][]string {
 		rows[j] = slices.Delete(r, i, i+1)
 	}
 	return rows
-}
-
-// WrapWords breaks text at blanks into lines of at most w cells, and nowhere else: what is longer than a line stands alone. There is
-// at least one line.
-func WrapWords(text string, w int) []string {
-	lines := []string{""}
-	for word := range strings.FieldsSeq(text) {
-		last := &lines[len(lines)-1]
-		switch {
-		case *last == "":
-			*last = word
-		case ansi.StringWidth(*last)+1+ansi.StringWidth(word) <= w:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }

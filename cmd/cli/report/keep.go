@@ -15,6 +15,8 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
 	reports "github.com/mcphud/mcphud/session/check/report"
+	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -94,7 +96,7 @@ func (c *Flags) writeWith(p *output.Printer, took float64, write writer) error {
 
 // Print writes a report to stdout. On a terminal nothing in it acts there.
 func (c *Flags) Print(p *output.Printer, format string, write writer) error {
-	shape := func(o *reports.Options) { o.Verbose, o.Width, o.Wrap = c.Verbose, p.Width, output.WrapWords }
+	shape := func(o *reports.Options) { o.Verbose, o.Width, o.Wrap = c.Verbose, p.Width, paint.Words }
 	if !p.Tty {
 		return write(p.W, format, shape)
 	}
@@ -112,11 +114,7 @@ func (c *Flags) Print(p *output.Printer, format string, write writer) error {
 
 // Options are those of all reports of a check by these sections. Findings are shown in the first of the files that is there.
 func (c *Flags) Options(sections []check.Section, paths ...string) reports.Options {
-	o := reports.Options{FailOn: reports.Never, Artifact: c.artifactOf(paths), Table: func(width int, rows [][]string) string {
-		t := &output.Text{}
-		t.Table(width, rows)
-		return t.B.String()
-	}}
+	o := reports.Options{FailOn: reports.Never, Artifact: c.artifactOf(paths), Table: page.AlignRows}
 	if c.FailOn != FailLevels()[3] {
 		_ = o.FailOn.UnmarshalText([]byte(c.FailOn)) // the flag takes no other
 	}

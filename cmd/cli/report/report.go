@@ -34,6 +34,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/report/ignore"
 	"github.com/mcphud/mcphud/session/check/safety"
 	"github.com/mcphud/mcphud/session/wire/rpc"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // Flags are the flags of check about what becomes of findings.
@@ -301,14 +302,16 @@ func ListRules(a *cli.App, sections []check.Section, words []string) error {
 		Read     string         `json:"read,omitempty"`
 		Clients  []string       `json:"clients,omitempty"`
 	}
-	rules := []rule{}
+	all := []rule{}
+	var found []*check.Rule
 	var names []string
 	for _, s := range sections {
 		names = append(names, s.Name())
 		for _, r := range s.Rules() {
 			names = append(names, r.ID)
 			if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return w == s.Name() || ignore.Match(w, r.ID) }) {
-				rules = append(rules, rule{r.ID, r.Severity, r.Title, r.Why, r.Fix, r.Source, r.Read, r.Clients})
+				found = append(found, r)
+				all = append(all, rule{r.ID, r.Severity, r.Title, r.Why, r.Fix, r.Source, r.Read, r.Clients})
 			}
 		}
 	}
@@ -317,34 +320,10 @@ func ListRules(a *cli.App, sections []check.Section, words []string) error {
 			return failure.UsageError(fmt.Sprintf("there is no rule or section %q", w), output.DidYouMean(w, names)+"without a name all rules are listed")
 		}
 	}
-	raw, err := output.Marshal(struct {
-		Rules []rule `json:"rules"`
-	}{rules})
-	if err != nil {
-		return err
+	is := pages.Rules(found)
+	if len(found) == 1 {
+		is = pages.Rule(found[0])
 	}
-	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
-		if len(rules) == 1 {
-			r := rules[0]
-			t.Prose(p.Width, r.ID+": "+r.Title)
-			t.Fields([2]string{"severity", r.Severity.String()}, [2]string{"why", wrapped(r.Why, p.Width)}, [2]string{"fix", wrapped(r.Fix, p.Width)},
-				[2]string{"clients", wrapped(strings.Join(r.Clients, ", "), p.Width)}, [2]string{"source", r.Source}, [2]string{"read", r.Read})
-			return
-		}
-		rows := [][]string{{"RULE", "SEVERITY", "WHAT"}}
-		for _, r := range rules {
-			rows = append(rows, []string{r.ID, r.Severity.String(), r.Title})
-		}
-		t.Table(p.Width, rows)
-	}})
-}
-
-// wrapped is a text for beside the name of a field.
-func wrapped(s string, width int) string {
-	const name = 10
-	if width < name+20 {
-		return text.FirstLine(s)
-	}
-	return strings.Join(output.WrapWords(s, width-name), "\n")
+	is.Value = map[string]any{"rules": all}
+	return a.Printer().Page(is)
 }

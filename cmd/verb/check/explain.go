@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,6 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
+	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 // expertFlags is what the flags of explain say.
@@ -113,6 +114,24 @@ func (x expertFlags) parse() (w wanted, err error) {
 	return w, nil
 }
 
+// of is a report with the findings to show, counted anew.
+func (w wanted) of(j *journal.Journal, r live.Report) live.Report {
+	all := r.Groups
+	r.Groups, r.Count = nil, [len(r.Count)]int{}
+	for _, g := range all {
+		kept := len(g.Findings)
+		g.Findings = slices.DeleteFunc(slices.Clone(g.Findings), func(f live.Finding) bool { return !w.has(j, f) })
+		if len(g.Findings) < kept { // those that were not kept may be left out on purpose, too
+			g.Count = len(g.Findings)
+		}
+		if g.Count > 0 {
+			r.Groups = append(r.Groups, g)
+			r.Count[g.Rule.Severity] += g.Count
+		}
+	}
+	return r
+}
+
 // has is whether a finding is to be shown.
 func (w wanted) has(j *journal.Journal, f live.Finding) bool {
 	if f.Rule.Severity < w.least || len(w.rules) > 0 && !slices.Contains(w.rules, f.Rule) {
@@ -167,52 +186,23 @@ func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want 
 		return err
 	}
 	list.Finish()
-	report := list.Report()
-	out := ExpertReport{Frames: report.Frames, Unvalidated: report.Unchecked, Findings: []FoundLine{}}
-	var lines [][]byte
+	report := want.of(f.Journal, list.Report())
+	out := ExpertReport{
+		Frames: report.Frames, Unvalidated: report.Unchecked, Errors: report.Count[rules.Error], Warnings: report.Count[rules.Warning], Notes: report.Count[rules.Info],
+		Findings: []FoundLine{},
+	}
 	for _, g := range report.Groups {
-		shown := 0
+		out.More += g.Count - len(g.Findings)
 		for _, one := range g.Findings {
-			if !want.has(f.Journal, one) {
-				continue
-			}
-			shown++
-			l := FoundLine{
+			out.Findings = append(out.Findings, FoundLine{
 				one.Rule.ID, live.Word(one.Rule.Severity), string(one.By), one.Seq, one.Server, one.Conn, one.Method, one.Revision,
 				one.Rule.Title, strings.ToValidUTF8(one.Evidence, "\uFFFD"), one.Rule.Fix, one.Section(),
-			}
-			raw, err := json.Marshal(l)
-			if err != nil {
-				return fmt.Errorf("writing findings: %w", err)
-			}
-			lines = append(lines, raw)
-			out.Findings = append(out.Findings, l)
-		}
-		if shown == len(g.Findings) { // nothing is left out on purpose: neither is what was not kept
-			out.More += g.Count - shown
-			shown = g.Count
-		}
-		switch g.Rule.Severity {
-		case rules.Error:
-			out.Errors += shown
-		case rules.Warning:
-			out.Warnings += shown
-		default:
-			out.Notes += shown
+			})
 		}
 	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return fmt.Errorf("writing findings: %w", err)
-	}
-	p := a.Printer()
-	if p.Format == output.FormatJSONL {
-		for _, l := range lines {
-			if err := p.Line(l); err != nil {
-				return err
-			}
-		}
-	} else if err := p.Print(output.Answer{Result: raw, Frames: lines, Text: func(t *output.Text) { printFindings(t, p.Width, out) }}); err != nil {
+	is := pages.Broken(&report)
+	is.Value, is.Table = out, page.Table{Len: len(out.Findings), Value: func(i int) any { return out.Findings[i] }}
+	if err := a.Printer().Page(is); err != nil {
 		return err
 	}
 	if err := cli.FileError(f.Progress().Err); err != nil {
@@ -239,45 +229,6 @@ func ruleOrFile(name string, err error) error {
 	return err
 }
 
-// glyphs are the severities' marks.
-var severityGlyphs = map[string]string{"error": "✗", "warning": "!", "note": "·"}
-
-// printFindings writes what was found, by rule.
-func printFindings(t *output.Text, width int, out ExpertReport) {
-	for i := 0; i < len(out.Findings); {
-		first := out.Findings[i]
-		n := i
-		for n < len(out.Findings) && out.Findings[n].Rule == first.Rule {
-			n++
-		}
-		t.Block(fmt.Sprintf("%s %s %s: %s (%d)", severityGlyphs[first.Severity], first.Severity, first.Rule, first.Title, n-i))
-		rows := make([][]string, 0, n-i)
-		var sections []string // one for each revision
-		for _, f := range out.Findings[i:n] {
-			if !slices.Contains(sections, f.Section) {
-				sections = append(sections, f.Section)
-			}
-			rows = append(rows, []string{fmt.Sprintf("  #%d", f.Seq), f.By, f.Server, f.Method, f.Evidence})
-		}
-		t.Table(width, rows)
-		t.Prose(width, "  "+first.Fix)
-		t.Block("  " + strings.Join(sections, "\n  ") + "\n")
-		i = n
-	}
-	said := fmt.Sprintf("%s, %s, %s in %s", text.Count(out.Errors, "error", "errors"), text.Count(out.Warnings, "warning", "warnings"), text.Count(out.Notes, "note", "notes"),
-		text.Count(out.Frames, "frame", "frames"))
-	if len(out.Findings) == 0 {
-		said = "nothing broken in " + text.Count(out.Frames, "frame", "frames")
-	}
-	if out.More > 0 {
-		said += fmt.Sprintf("; %d more findings of the same rules are not listed", out.More)
-	}
-	if out.Unvalidated > 0 {
-		said += fmt.Sprintf("; %s not validated by the schema", text.Count(out.Unvalidated, "frame was", "frames were"))
-	}
-	t.Block(said)
-}
-
 // RuleLine is a rule as JSON.
 type RuleLine struct {
 	Rule      string            `json:"rule"`
@@ -299,47 +250,19 @@ func ruleLineOf(r *rules.Rule) RuleLine {
 
 // ruleList prints all rules.
 func (a *app) ruleList() error {
-	var all []RuleLine
-	var lines [][]byte
-	rows := [][]string{{"RULE", "SEVERITY", "BY", "TITLE"}}
-	for _, r := range rules.Of("live") {
-		l := ruleLineOf(r)
-		raw, err := json.Marshal(l)
-		if err != nil {
-			return fmt.Errorf("writing rules: %w", err)
-		}
-		all, lines = append(all, l), append(lines, raw)
-		rows = append(rows, []string{l.Rule, l.Severity, l.By, l.Title})
+	live := rules.Of("live")
+	all := make([]RuleLine, len(live))
+	for i, r := range live {
+		all[i] = ruleLineOf(r)
 	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return fmt.Errorf("writing rules: %w", err)
-	}
-	p := a.Printer()
-	if p.Format == output.FormatJSONL {
-		for _, l := range lines {
-			if err := p.Line(l); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return p.Print(output.Answer{Result: raw, Frames: lines, Text: func(t *output.Text) { t.Table(p.Width, rows) }})
+	is := pages.Rules(live)
+	is.Value, is.Table.Value = all, func(i int) any { return all[i] }
+	return a.Printer().Page(is)
 }
 
 // ruleShow prints one rule.
 func (a *app) ruleShow(r *rules.Rule) error {
-	l := ruleLineOf(r)
-	raw, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("writing a rule: %w", err)
-	}
-	p := a.Printer()
-	return p.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
-		t.Fields([2]string{"rule", l.Rule}, [2]string{"severity", l.Severity}, [2]string{"broken by", l.By}, [2]string{"wrong", l.Title}, [2]string{"fix", l.Fix})
-		t.Block("")
-		for _, rev := range l.Revisions {
-			t.Block(l.Sections[rev])
-		}
-	}})
+	is := pages.Rule(r)
+	is.Value = ruleLineOf(r)
+	return a.Printer().Page(is)
 }

@@ -35,7 +35,7 @@ func (p *junitWriter) markdowns() {
 			left++
 			return
 		}
-		fmt.Fprintf(&b, "- %s %s: %s\n", passes(p.r, p.o), code(text.Clip(title(p.r.Server), 200)), counted(p.r.Counts))
+		fmt.Fprintf(&b, "- %s %s: %s\n", passes(p.r, p.o), code(text.Clip(title(p.r.Server), 200)), p.r.Counts.String())
 	})
 	if left > 0 {
 		fmt.Fprintf(&b, "\n%s left out here for their length.\n", text.Count(left, "server is", "servers are"))
@@ -52,7 +52,7 @@ func (p *junitWriter) markdown(room int) int {
 	var b strings.Builder
 	r := p.r
 	fmt.Fprintf(&b, "## %s mcphud check: %s\n\n", passes(r, p.o), code(text.Clip(title(r.Server), 500)))
-	fmt.Fprintf(&b, "**%s** · %s · %s\n\n", counted(r.Counts), offered(r.Server), text.Duration(time.Duration(r.Millis*float64(time.Millisecond))))
+	fmt.Fprintf(&b, "**%s** · %s · %s\n\n", r.Counts.String(), offered(r.Server), text.Duration(time.Duration(r.Millis*float64(time.Millisecond))))
 	if r.Interrupted {
 		b.WriteString("The check was interrupted: what is missing was not examined.\n\n")
 	}
@@ -115,7 +115,7 @@ func (p *junitWriter) folded(room int) int {
 		if total == 0 {
 			continue
 		}
-		head := fmt.Sprintf("\n<details><summary>%s %s: %s (%s)</summary>\n\n", mark(g.worst), html(g.rule.ID), html(g.rule.Title), counted(g.counts))
+		head := fmt.Sprintf("\n<details><summary>%s %s: %s (%s)</summary>\n\n", mark(g.worst), html(g.rule.ID), html(g.rule.Title), g.counts.String())
 		var tail strings.Builder
 		if g.rule.Why != "" {
 			fmt.Fprintf(&tail, "\nWhy: %s\n", html(g.rule.Why))

@@ -197,20 +197,6 @@ func offered(s check.ServerReport) string {
 	return strings.Join(out, ", ")
 }
 
-// counted says how many findings there are, without those of which there are none: "2 errors, 1 warning".
-func counted(c check.Counts) string {
-	var out []string
-	for _, n := range []struct {
-		n         int
-		one, many string
-	}{{c.Error, "error", "errors"}, {c.Warning, "warning", "warnings"}, {c.Info, "info", "info"}, {c.Ignored, "ignored", "ignored"}} {
-		if n.n > 0 {
-			out = append(out, text.Count(n.n, n.one, n.many))
-		}
-	}
-	return cmp.Or(strings.Join(out, ", "), "no findings")
-}
-
 // mark is how texts show a severity.
 func mark(s check.Severity) string {
 	switch {

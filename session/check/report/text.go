@@ -21,7 +21,7 @@ func (p *junitWriter) texts() {
 		}
 	})
 	if p.several {
-		p.each(func(int) { p.words(passes(p.r, p.o)+" ", title(p.r.Server)+": "+counted(p.r.Counts)) })
+		p.each(func(int) { p.words(passes(p.r, p.o)+" ", title(p.r.Server)+": "+p.r.Counts.String()) })
 	}
 }
 
@@ -74,7 +74,7 @@ func (p *junitWriter) group(g *group) {
 	if g.worst < 0 && !p.o.Verbose {
 		return // all of it is ignored; the end says how many
 	}
-	p.words("  "+mark(g.worst)+" ", g.rule.ID+": "+g.rule.Title+" ("+counted(g.counts)+")")
+	p.words("  "+mark(g.worst)+" ", g.rule.ID+": "+g.rule.Title+" ("+g.counts.String()+")")
 	fix := g.rule.Fix
 	shown := 0
 	for _, i := range g.indices {
@@ -183,7 +183,7 @@ func (p *junitWriter) figures(s check.SectionReport) {
 // ending is the last line: whether the server passes.
 func (p *junitWriter) ending() {
 	c := p.r.Counts
-	s := counted(c) + ", in " + text.Duration(time.Duration(p.r.Millis*float64(time.Millisecond)))
+	s := c.String() + ", in " + text.Duration(time.Duration(p.r.Millis*float64(time.Millisecond)))
 	if p.r.Interrupted {
 		s += "; interrupted, so what is missing was not examined"
 	}
