@@ -202,7 +202,8 @@ func TestCommandLineCompletesRunsAndRecalls(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press(":").Type("oth").Press("tab", "enter").View("other")
 		app.Press(":", "up").Prompt(":other").Cancel()
-		app.Press(":").Prompt(":").Answer("nonsense").Toast("there is no command nonsense")
+		app.Press(":").Prompt(":").Answer("nonsense").Toast("there is no command nonsense; tab completes, ctrl+p lists everything")
+		app.Press(":").Prompt(":").Answer("fruit").Toast("there is no command fruit; did you mean :fruits or :quit?")
 		app.Press(":").Type("f ripe").Press("enter").View("fruits")
 		app.Pane("detail").Has("arg ripe")
 	})

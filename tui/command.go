@@ -126,8 +126,28 @@ func (a *App) command(text string) tea.Cmd {
 	if a.linear {
 		next = "help lists them"
 	}
+	if near := a.similarWords(word); len(near) > 0 {
+		next = "did you mean :" + strings.Join(near, " or :") + "?"
+	}
 	a.toasts.add(Warning, "there is no command "+word+"; "+next)
 	return nil
+}
+
+// similarWords are the commands that a mistyped one stands for, at most three.
+func (a *App) similarWords(word string) []string {
+	words := []string{"quit", "server"}
+	for _, v := range a.actions.views {
+		words = append(words, append(v.Aliases, v.ID)...)
+		for _, x := range v.actions {
+			words = append(words, x.Word)
+		}
+	}
+	_, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
+	for _, x := range global {
+		words = append(words, x.Word)
+	}
+	slices.Sort(words)
+	return widget.Similar(word, slices.Compact(words))
 }
 
 // runAnywhere runs an action from palette or command line, going to its screen first where that is another.

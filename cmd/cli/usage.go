@@ -61,13 +61,11 @@ func (a *App) ShowHelp(c *cobra.Command) error {
 			h.b.WriteString(strings.TrimRight(line, "\n") + "\n")
 		}
 	}
-	var rows [][2]string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" || sub.Name() == "help" && c == a.Root {
-			rows = append(rows, [2]string{sub.Name(), sub.Short})
-		}
+	if c == a.Root {
+		a.verbRows(&h)
+	} else {
+		h.rows("Commands", commandRows(c, func(string) bool { return true }))
 	}
-	h.rows("Commands", rows)
 	own, more := a.flagRows(c)
 	for _, g := range own {
 		h.rows(g.name, g.rows)
@@ -194,7 +192,7 @@ func (h *helpText) paragraphs(text string) {
 }
 
 func (h *helpText) paragraph(text string, indent int) {
-	for i, l := range paint.Words(text, h.width-indent-2) {
+	for i, l := range paint.Words(strings.TrimSpace(text), h.width-indent-2) {
 		if i > 0 && indent > 0 {
 			l = "  " + l
 		}

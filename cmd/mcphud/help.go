@@ -164,9 +164,9 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	}
 	names := cli.Subcommands(a.Root)
 	for _, t := range topics() {
-		names = append(names, t.name)
+		names = output.Union(names, []string{t.name})
 		for _, p := range t.parts {
-			names = append(names, p.name)
+			names = output.Union(names, []string{p.name})
 		}
 	}
 	if text, ok := manual(args[0]); ok && len(args) == 1 {

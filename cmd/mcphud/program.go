@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/flags"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/verb/call"
 	"github.com/mcphud/mcphud/cmd/verb/check"
 	"github.com/mcphud/mcphud/cmd/verb/config"
@@ -18,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/verb/servers"
 	"github.com/mcphud/mcphud/cmd/verb/traffic"
 	"github.com/mcphud/mcphud/session/base/failure"
+	"github.com/spf13/pflag"
 )
 
 // app is a run of the program, with all verbs.
@@ -57,7 +60,7 @@ func run(args []string, std cli.Standard) int {
 		// The error is reported below, in one place and in the requested format.
 		fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
 	if err != nil { // cobra's own: a wrong flag, an unknown command
-		err = failure.UsageError(err.Error(), "see "+a.helpFor(args))
+		err = failure.UsageError(err.Error(), a.similarFlags(args, err)+"see "+a.helpFor(args))
 		a.Options.Lenient(args)
 	} else {
 		err = a.Fail
@@ -120,6 +123,22 @@ func (a *app) offerServers(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.offerServers(sub)
 	}
+}
+
+// similarFlags asks for the flags of the command that a mistyped one stands for, "" if there are none.
+func (a *app) similarFlags(args []string, err error) string {
+	var unknown *pflag.NotExistError
+	cmd, _, bad := a.Root.Find(args)
+	if !errors.As(err, &unknown) || bad != nil {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return output.DidYouMean("--"+unknown.GetSpecifiedName(), names)
 }
 
 func (a *app) helpFor(args []string) string {

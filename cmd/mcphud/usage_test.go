@@ -114,10 +114,24 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%q: usual %v:\n%s\n%s", text, usual, verb, all)
 		}
 	}
+	few, every := mcphud(t, "--help").ok(t), mcphud(t, "--help-all").ok(t)
+	_, more, _ := strings.Cut(few, "\nMore commands, with --help-all: ")
+	more, _, _ = strings.Cut(more, "\n\n")
+	eachCommand(t, func(a *app, c *cobra.Command) {
+		row := "\n  " + c.Name() + " "
+		if c.Parent() == a.Root && (strings.Count(every, row) != 1 || strings.Contains(few, row) == slices.Contains(strings.FieldsFunc(more, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), c.Name())) {
+			t.Errorf("%s is not in exactly one group of verbs", c.Name())
+		}
+	})
+	for _, heading := range []string{"\nUse a server:\n", "\nProve that it works:\n", "\nRecord what is said:\n", "\nRun servers:\n"} {
+		assert.Contains(t, few, heading)
+	}
 	if strings.Contains(all, "--linear") || !strings.Contains(mcphud(t, "--help").ok(t), "--linear") {
 		t.Errorf("--linear is for a full screen:\n%s", all)
 	}
 	assert.Contains(t, mcphud(t, "help", "tools", "calll").stderr, "did you mean call? see mcphud tools --help")
+	assert.Contains(t, mcphud(t, "tools", "list", "--pretocol", "x").stderr, "did you mean --protocol? see mcphud tools list --help")
+	assert.Contains(t, mcphud(t, "help", "chekc").stderr, "did you mean check? see mcphud help")
 	assert.Equalf(t, mcphud(t, "help", "tools", "call").ok(t), verb, "mcphud help tools call")
 	assert.NotContains(t, mcphud(t, "completion", "bash", "--help").ok(t), "--url")
 	if o := mcphud(t, fake(t, behave.Good, "tools", "list", "--help=false")...); o.code != 0 || strings.Contains(o.out, "Usage:") {
