@@ -60,7 +60,8 @@ func TestOperationRunsShowsAndIsCancelled(t *testing.T) {
 func TestInterruptCancelsThenQuits(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("enter", "ctrl+c").Toast("cancelling eat fruit 0; ctrl+c again quits")
-		app.Hints().Has("? help", "again quits") // beside it
+		app.Hints().Has("? help")
+		app.Whole().Has("again quits")
 		app.Pane("detail").Has("eat fruit 0: cancelled")
 		app.Sleep(2*time.Second + time.Millisecond).Whole().HasNot("again quits") // it no longer does
 		app.Sleep(time.Second).Press("ctrl+c").View("fruits")                     // too late for the second

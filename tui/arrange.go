@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// share is where the user moved the border on a screen, in percent, 0 if nowhere: of the list beside or above the detail.
+// share is where the user moved the rule between panes on a screen, in percent, 0 if nowhere: of the list beside or above the detail.
 func (p *preferences) share(where, view string) int {
 	n, err := strconv.Atoi(p.get(where + "." + view))
 	if err != nil || n < MinSplit || n > MaxSplit {
@@ -35,7 +35,7 @@ func (a *App) flip() tea.Cmd {
 	return a.prefs.set("second."+a.place.view, where)
 }
 
-// resize moves the border between the visible screen's panes.
+// resize moves the rule between the visible screen's panes.
 func (a *App) resize(by int) tea.Cmd {
 	l := a.layout()
 	where, n := "beside", share(a.arrange.Split)

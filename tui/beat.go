@@ -18,8 +18,10 @@ type beat struct {
 	now     time.Time
 }
 
-// next is called after every message: it starts the ticker when it is needed and gathers the timers of new toasts.
+// next is called after every message: it starts the ticker when it is needed, lets toasts of other screens
+// go and gathers the timers of new ones.
 func (b *beat) next(a *App) tea.Cmd {
+	a.toasts.follow(a.place.view)
 	timers := a.toasts.timers(a)
 	if b.ticking || !b.needed(a) {
 		return timers

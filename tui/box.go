@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// boxCache keeps a pane's rows between its borders for as long as neither changes.
+// boxCache keeps a pane's rows with what is around them for as long as neither changes.
 type boxCache struct {
 	box  paint.Box
 	spec paint.BoxSpec
@@ -15,16 +15,20 @@ type boxCache struct {
 	rows []string
 }
 
-// draw returns the pane within its border, r.H rows of r.W cells.
-func (c *boxCache) draw(p *Pane, r Rect, t *Theme, foot string) []string {
-	spec := paint.BoxSpec{
-		W: r.W, H: r.H, Title: p.Title, Badge: p.Badge, Foot: foot, Warn: p.Warn,
+// spec is what is around a pane that takes w by h cells.
+func (p *Pane) spec(t *Theme, w, h int) paint.BoxSpec {
+	return paint.BoxSpec{
+		W: w, H: h, Title: p.Title, Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
 		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total,
 	}
+}
+
+// draw returns the pane with what is around it, spec.H rows of spec.W cells.
+func (c *boxCache) draw(p *Pane, spec paint.BoxSpec) []string {
 	if p.filter != "" {
 		spec.Title, spec.Badge = filtered(p)
 	}
-	lines := p.Lines[:min(len(p.Lines), max(r.H-2, 0))]
+	lines := p.Lines[:min(len(p.Lines), max(spec.H-1, 0))]
 	if c.rows != nil && spec == c.spec && slices.Equal(lines, c.raw) {
 		return c.rows
 	}

@@ -40,7 +40,7 @@ type Config struct {
 	Reload   <-chan Reload
 	// HistoryFile keeps the lines of the `:` prompt; "" keeps none.
 	HistoryFile string
-	// PreferencesFile keeps what the user arranged: borders, which pane is below which, the theme; "" keeps nothing.
+	// PreferencesFile keeps what the user arranged: the rule between panes, which pane is below which, the theme; "" keeps nothing.
 	PreferencesFile string
 	// NativeClipboard also copies with the system's clipboard command.
 	NativeClipboard bool

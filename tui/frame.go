@@ -14,6 +14,7 @@ type frame struct {
 	view   tea.View
 	layout Layout
 	rows   []string
+	floor  string  // the row below all panes
 	at     [3]Rect // inner rectangles of the panes and the rail, for the mouse
 }
 
@@ -61,9 +62,11 @@ func (f *frame) draw(a *App) *tea.Cursor {
 	var cursor *tea.Cursor
 	f.rows = append(f.rows, a.tabLine(a.w))
 	cursor = f.panes(a, cursor)
+	f.rows = append(f.rows, f.floor)
 	if !f.layout.Ticker.Empty() {
 		f.rows = append(f.rows, a.tickerLine(a.w))
 	}
+	f.rows = append(f.rows, a.statusLine(a.w))
 	if a.prompt != nil {
 		line, x := a.prompt.draw(a.ctx.Theme, a.w)
 		f.rows = append(f.rows, paint.Fit(line, a.w))
@@ -71,8 +74,7 @@ func (f *frame) draw(a *App) *tea.Cursor {
 	} else {
 		f.rows = append(f.rows, a.hintLine(a.w))
 	}
-	f.rows = append(f.rows, a.statusLine(a.w))
-	f.toasts(a)
+	f.toast(a)
 	if a.covered() {
 		cursor = f.overlays(a)
 	}
@@ -95,12 +97,12 @@ func (f *frame) tooSmall(a *App) {
 func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 	t := a.ctx.Theme
 	var columns [][]string // side by side
-	f.at = [3]Rect{}
+	f.at, f.floor = [3]Rect{}, ""
 	l := f.layout
 	if !l.Rail.Empty() {
 		p := a.rail.pane(a, l.Rail)
 		f.at[2] = l.Rail.Inner()
-		columns = append(columns, p.boxed.draw(p, l.Rail, t, p.Foot))
+		columns = append(columns, p.boxed.draw(p, f.around(p, t, l.Rail, l.Rules[0])))
 	}
 	v := a.current()
 	for i, spec := range v.Panes {
@@ -123,7 +125,11 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 		if i == 0 { // what is found in a text does not change what is shown
 			p.filter = a.filters[v.ID+"\x00"+spec.ID]
 		}
-		rows := p.boxed.draw(p, r, t, p.Foot)
+		var rule Rect
+		if i == 0 {
+			rule = l.Rules[1]
+		}
+		rows := p.boxed.draw(p, f.around(p, t, r, rule))
 		if i == 1 && l.Below {
 			last := len(columns) - 1
 			columns[last] = append(columns[last][:len(columns[last]):len(columns[last])], rows...)
@@ -150,6 +156,21 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 	return cursor
 }
 
+// around is what is drawn around a pane, with the rule behind it if there is one. What stands at its foot is in the row below
+// all panes, unless another pane is between.
+func (f *frame) around(p *Pane, t *Theme, at, rule Rect) paint.BoxSpec {
+	spec := p.spec(t, at.W+rule.W, at.H)
+	spec.Side = !rule.Empty()
+	if spec.Side && f.layout.Below {
+		spec.Branch = f.layout.Panes[1].Y - at.Y
+	}
+	if at.Y+at.H == f.layout.Rule.Y {
+		f.floor += t.Floor(spec.W, spec.Foot, spec.Side)
+		spec.Foot = ""
+	}
+	return spec
+}
+
 // pane returns the canvas of a view's pane.
 func (a *App) pane(view string, spec PaneSpec) *Pane {
 	key := view + "\x00" + spec.ID
@@ -161,35 +182,12 @@ func (a *App) pane(view string, spec PaneSpec) *Pane {
 	return p
 }
 
-// toasts lays the short messages over the hint bar, the ticker and the lower border of the panes: never over what is read
-// in them, nor over what is typed in the prompt.
-func (f *frame) toasts(a *App) {
-	if len(a.toasts.list) == 0 {
-		return
-	}
-	bottom := f.layout.Hints.Y + 1
-	if a.prompt != nil {
-		bottom--
-	}
-	top := f.layout.Hints.Y - 1
-	if !f.layout.Ticker.Empty() {
-		top--
-	}
-	rows := a.toasts.rows(a.ctx.Theme, a.w-4, bottom-top)
+// toast lays the newest message over the rule below the panes; one that is longer grows upwards.
+func (f *frame) toast(a *App) {
+	rows := a.toasts.rows(a.ctx.Theme, a.w)
 	for i, r := range rows {
-		w := paint.Width(r)
-		y := bottom - len(rows) + i
-		x := a.w - w
-		if y < f.layout.Hints.Y {
-			x -= 2 // leave the corner of the border
-		} else if x > 0 && y == f.layout.Hints.Y { // as many hints as fit beside it, none cut in the middle
-			hints := ""
-			if x >= 12 {
-				hints = a.hintLine(x)
-			}
-			f.rows[y] = paint.Fit(hints, a.w)
-		}
-		paint.Splice(f.rows[y:y+1], []string{r}, x, 0, w)
+		y := f.layout.Rule.Y + 1 - len(rows) + i
+		paint.Splice(f.rows[y:y+1], []string{r}, 0, 0, paint.Width(r))
 	}
 }
 
@@ -201,13 +199,15 @@ func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 			continue
 		}
 		l.rect = l.place(a.w, a.h)
-		in := l.rect.Inner()
+		in := l.rect.framed()
 		p := &l.pane
 		p.W, p.H = max(in.W, 1), max(in.H, 1)
 		p.Focused = i == len(a.overlays)-1
 		p.Title = l.overlay.Title()
 		c := l.overlay.Draw(&a.ctx, p)
-		rows := p.boxed.draw(p, l.rect, t, cmp.Or(p.Foot, "esc closes"))
+		spec := p.spec(t, l.rect.W, l.rect.H)
+		spec.Framed, spec.Foot = true, cmp.Or(p.Foot, "esc closes")
+		rows := p.boxed.draw(p, spec)
 		ground := make([]string, len(rows))
 		for j, r := range rows {
 			ground[j] = t.Surface.S(reground(r, t))

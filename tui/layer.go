@@ -89,7 +89,7 @@ func (l *layer) hintLine(c *Ctx, w int) string {
 // place is where an overlay goes: in the middle, a little above it.
 func (l *layer) place(w, h int) Rect {
 	ow, oh := l.overlay.Size(max(w-4, 1), max(h-4, 1))
-	if ow+2 > w-6 { // a stripe beside it would show nothing but borders
+	if ow+2 > w-6 { // a stripe beside it would show nothing but frames
 		ow = w - 2
 	}
 	ow, oh = min(max(ow, 1), w-2), min(max(oh, 1), h-2)

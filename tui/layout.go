@@ -13,9 +13,16 @@ func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
-// Inner is the rectangle without a border of one cell.
+// Inner is the rectangle of a pane without its title row and the blank at each side.
 func (r Rect) Inner() Rect {
-	return Rect{r.X + 1, r.Y + 1, max(r.W-2, 0), max(r.H-2, 0)}
+	return Rect{r.X + 1, r.Y + 1, max(r.W-2, 0), max(r.H-1, 0)}
+}
+
+// framed is the rectangle of a dialog without its frame.
+func (r Rect) framed() Rect {
+	r = r.Inner()
+	r.H = max(r.H-1, 0)
+	return r
 }
 
 // Widths at which the arrangement changes, and the smallest screen that is drawn at all.
@@ -26,7 +33,7 @@ const (
 	MinHeight = 10
 )
 
-// Bounds of what `<` and `>` can do, in percent of the space for list and detail, and the rail's width with its border.
+// Bounds of what `<` and `>` can do, in percent of the space for list and detail, and the rail's width with the rule beside it.
 const (
 	MinSplit     = 20
 	MaxSplit     = 80
@@ -60,15 +67,15 @@ type LayoutState struct {
 	StackUnder int
 	// Split is the list's share in percent beside the detail; 0 means DefaultSplit.
 	Split int
-	// Above is its share above the detail. 0 means Rows: how many of h rows it takes, both panes having w by h cells, borders
-	// included; nil means DefaultSplit.
+	// Above is its share above the detail. 0 means Rows: how many of h rows it takes, both panes having w by h cells, title
+	// rows included; nil means DefaultSplit.
 	Above int
 	Rows  func(w, h int) int
 	// NoRail leaves the rail out unless it has the keys.
 	NoRail bool
 }
 
-// Layout says where things are. Rectangles of panes include their borders.
+// Layout says where things are. Rectangles of panes include their title rows and the blanks at their sides.
 type Layout struct {
 	// TooSmall says that nothing but a message fits.
 	TooSmall bool
@@ -78,11 +85,15 @@ type Layout struct {
 	Rail   Rect
 	Panes  [2]Rect
 	// Below is whether the second pane is below the first one.
-	Below  bool
+	Below bool
+	// Rules are the columns to the right of the rail and of the first pane, where something is beside them.
+	Rules [2]Rect
+	// Rule is the row below all panes, which a toast replaces.
+	Rule   Rect
 	Ticker Rect
-	// Hints is the hint bar, which the prompt line replaces.
-	Hints  Rect
 	Status Rect
+	// Hints is the hint bar, which the prompt line replaces.
+	Hints Rect
 }
 
 // Solve arranges a screen of w by h cells. It is a pure function.
@@ -96,14 +107,15 @@ func Solve(w, h int, s LayoutState) Layout {
 	l := Layout{
 		Tabs:   Rect{0, 0, w, 1},
 		Crumbs: w < MidWidth,
-		Hints:  Rect{0, h - 2, w, 1},
-		Status: Rect{0, h - 1, w, 1},
+		Status: Rect{0, h - 2, w, 1},
+		Hints:  Rect{0, h - 1, w, 1},
 	}
-	room := Rect{0, 1, w, h - 3}
+	room := Rect{0, 1, w, h - 4}
 	if w >= WideWidth {
 		l.Ticker = Rect{0, h - 3, w, 1}
 		room.H--
 	}
+	l.Rule = Rect{0, room.Y + room.H, w, 1}
 	switch {
 	case s.Focus == RailFocus && (s.Zoom || w < WideWidth):
 		l.Rail = room
@@ -111,15 +123,29 @@ func Solve(w, h int, s LayoutState) Layout {
 		l.Panes[index(s)] = room
 	default:
 		if w >= WideWidth && (!s.NoRail || s.Focus == RailFocus) {
-			l.Rail = Rect{room.X, room.Y, RailWidth, room.H}
-			room.X += RailWidth
-			room.W -= RailWidth
+			l.Rail, room = beside(room, RailWidth-1)
+			l.Rules[0] = ruleAfter(l.Rail)
 		}
 		l.Below = s.Panes > 1 && (s.Arrange == Below || s.Arrange == Automatic && room.W < s.StackUnder)
 		l.Panes = split(room, s, l.Below)
+		if s.Panes > 1 && !l.Below {
+			l.Rules[1] = ruleAfter(l.Panes[0])
+		}
 	}
 	return l
 }
+
+// beside takes w columns and one for a rule from the left of the room.
+func beside(room Rect, w int) (left, rest Rect) {
+	left, rest = room, room
+	left.W = w
+	rest.X += w + 1
+	rest.W -= w + 1
+	return left, rest
+}
+
+// ruleAfter is the column behind a rectangle.
+func ruleAfter(r Rect) Rect { return Rect{r.X + r.W, r.Y, 1, r.H} }
 
 // index is the pane that a lone pane is.
 func index(s LayoutState) int {
@@ -136,8 +162,7 @@ func split(room Rect, s LayoutState, below bool) [2]Rect {
 	}
 	a, b := room, room
 	if !below {
-		a.W = room.W * share(s.Split) / 100
-		b.X, b.W = room.X+a.W, room.W-a.W
+		a, b = beside(room, room.W*share(s.Split)/100)
 		return [2]Rect{a, b}
 	}
 	if s.Above == 0 && s.Rows != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // draw paints a layout with one letter for each part: t tabs, c breadcrumbs,
-// r rail, 1 and 2 panes, k ticker, h hints, s status. "." is nobody's.
+// r rail, 1 and 2 panes, | and - rules, k ticker, s status, h hints. "." is nobody's.
 func draw(l tui.Layout, w, h int) string {
 	grid := make([][]byte, h)
 	for y := range grid {
@@ -32,9 +32,12 @@ func draw(l tui.Layout, w, h int) string {
 	put(l.Rail, 'r')
 	put(l.Panes[0], '1')
 	put(l.Panes[1], '2')
+	put(l.Rules[0], '|')
+	put(l.Rules[1], '|')
+	put(l.Rule, '-')
 	put(l.Ticker, 'k')
-	put(l.Hints, 'h')
 	put(l.Status, 's')
+	put(l.Hints, 'h')
 	lines := make([]string, h)
 	for y := range grid {
 		lines[y] = shrink(string(grid[y]))
@@ -84,72 +87,72 @@ func TestSolve(t *testing.T) {
 	}{
 		{"wide", 120, 10, two, `
 t*120
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide with one pane", 120, 10, tui.LayoutState{Panes: 1}, `
 t*120
-r*26 1*94
-r*26 1*94
-r*26 1*94
-r*26 1*94
-r*26 1*94
-r*26 1*94
+r*25 |*1 1*94
+r*25 |*1 1*94
+r*25 |*1 1*94
+r*25 |*1 1*94
+r*25 |*1 1*94
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide with the detail below", 130, 12, with(func(s *tui.LayoutState) { s.Arrange = tui.Below }), `
 t*130
-r*26 1*104
-r*26 1*104
-r*26 1*104
-r*26 2*104
-r*26 2*104
-r*26 2*104
-r*26 2*104
-r*26 2*104
+r*25 |*1 1*104
+r*25 |*1 1*104
+r*25 |*1 1*104
+r*25 |*1 2*104
+r*25 |*1 2*104
+r*25 |*1 2*104
+r*25 |*1 2*104
+-*130
 k*130
-h*130
-s*130`},
+s*130
+h*130`},
 		{"wide, resized", 120, 10, with(func(s *tui.LayoutState) { s.Split = 60 }), `
 t*120
-r*26 1*56 2*38
-r*26 1*56 2*38
-r*26 1*56 2*38
-r*26 1*56 2*38
-r*26 1*56 2*38
-r*26 1*56 2*38
+r*25 |*1 1*56 |*1 2*37
+r*25 |*1 1*56 |*1 2*37
+r*25 |*1 1*56 |*1 2*37
+r*25 |*1 1*56 |*1 2*37
+r*25 |*1 1*56 |*1 2*37
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide without a rail", 120, 10, with(func(s *tui.LayoutState) { s.NoRail = true }), `
 t*120
-1*48 2*72
-1*48 2*72
-1*48 2*72
-1*48 2*72
-1*48 2*72
-1*48 2*72
+1*48 |*1 2*71
+1*48 |*1 2*71
+1*48 |*1 2*71
+1*48 |*1 2*71
+1*48 |*1 2*71
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide without a rail, which is asked for", 120, 10, with(func(s *tui.LayoutState) { s.NoRail, s.Focus = true, tui.RailFocus }), `
 t*120
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
-r*26 1*37 2*57
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+r*25 |*1 1*37 |*1 2*56
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide, zoomed on the detail", 120, 10, with(func(s *tui.LayoutState) { s.Zoom, s.Focus = true, 1 }), `
 t*120
 2*120
@@ -157,10 +160,10 @@ t*120
 2*120
 2*120
 2*120
-2*120
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"wide, zoomed on the rail", 120, 10, with(func(s *tui.LayoutState) { s.Zoom, s.Focus = true, tui.RailFocus }), `
 t*120
 r*120
@@ -168,21 +171,21 @@ r*120
 r*120
 r*120
 r*120
-r*120
+-*120
 k*120
-h*120
-s*120`},
+s*120
+h*120`},
 		{"middle", 119, 10, two, `
 t*119
-1*47 2*72
-1*47 2*72
-1*47 2*72
-1*47 2*72
-1*47 2*72
-1*47 2*72
-1*47 2*72
-h*119
-s*119`},
+1*47 |*1 2*71
+1*47 |*1 2*71
+1*47 |*1 2*71
+1*47 |*1 2*71
+1*47 |*1 2*71
+1*47 |*1 2*71
+-*119
+s*119
+h*119`},
 		{"middle with the rail asked for", 80, 10, with(func(s *tui.LayoutState) { s.Focus = tui.RailFocus }), `
 t*80
 r*80
@@ -191,9 +194,9 @@ r*80
 r*80
 r*80
 r*80
-r*80
-h*80
-s*80`},
+-*80
+s*80
+h*80`},
 		{"narrow on the list", 79, 10, two, `
 c*79
 1*79
@@ -202,9 +205,9 @@ c*79
 1*79
 1*79
 1*79
-1*79
-h*79
-s*79`},
+-*79
+s*79
+h*79`},
 		{"narrow on the detail", 40, 10, with(func(s *tui.LayoutState) { s.Focus = 1 }), `
 c*40
 2*40
@@ -213,9 +216,9 @@ c*40
 2*40
 2*40
 2*40
-2*40
-h*40
-s*40`},
+-*40
+s*40
+h*40`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := draw(tui.Solve(c.w, c.h, c.s), c.w, c.h)

@@ -84,7 +84,7 @@ const (
 	Failure
 )
 
-// Toast asks for a short message in the corner.
+// Toast asks for a short message in the row below the panes.
 type Toast struct {
 	Level Level
 	Text  string

@@ -43,7 +43,7 @@ func (m *mouse) event(a *App, msg tea.MouseMsg) tea.Cmd {
 
 func (m *mouse) deliver(a *App, at tea.Mouse, ev PaneMouse) tea.Cmd {
 	if l := a.top(); l != nil {
-		in := l.rect.Inner()
+		in := l.rect.framed()
 		if ev.Click != tea.MouseNone && !l.rect.Contains(at.X, at.Y) {
 			return nil // outside is not an answer
 		}
@@ -56,7 +56,7 @@ func (m *mouse) deliver(a *App, at tea.Mouse, ev PaneMouse) tea.Cmd {
 		return m.tab(a, at.X)
 	}
 	for i, in := range f.at {
-		outer := Rect{in.X - 1, in.Y - 1, in.W + 2, in.H + 2}
+		outer := Rect{in.X - 1, in.Y - 1, in.W + 2, in.H + 1}
 		if in.Empty() || !outer.Contains(at.X, at.Y) {
 			continue
 		}

@@ -5,7 +5,7 @@ import tea "charm.land/bubbletea/v2"
 // Overlay is a dialog over the screen. The topmost one gets all keys, pastes
 // and mouse events; Esc closes it unless Handle consumed the key.
 type Overlay interface {
-	// Title is sanitised plain text for the border.
+	// Title is sanitised plain text for the frame.
 	Title() string
 	// Size is the wanted inner size, given the largest possible one.
 	Size(maxW, maxH int) (w, h int)

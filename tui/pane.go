@@ -7,21 +7,22 @@ import tea "charm.land/bubbletea/v2"
 type Pane struct {
 	// ID is the id of the PaneSpec.
 	ID string
-	// W and H are the cells inside the border.
+	// W and H are the cells below the title row and between the blanks at the sides.
 	W, H int
 	// Focused is whether keys go to this pane.
 	Focused bool
 
-	// Title and Badge are sanitised plain text for the border's upper left and upper right ("Tools", "3 of 12").
+	// Title and Badge are sanitised plain text for the title row's left and right end ("Tools", "3 of 12").
 	Title, Badge string
 	// Warn draws the title in the colour of warnings; its words say which.
 	Warn bool
-	// Foot is sanitised plain text for the border's lower right ("24 tools"); an overlay without one says how it closes.
+	// Foot is sanitised plain text for the right end of the line below the pane ("24 tools"), behind the badge where that line is
+	// the title row of another; an overlay without one says how it closes.
 	Foot string
 	// Lines are safe, already styled rows, each at most W cells wide; the shell
 	// fills up with blanks and ignores rows beyond H.
 	Lines []string
-	// Scroll places the thumb in the right border.
+	// Scroll places the thumb at the right edge.
 	Scroll Scroll
 	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
 	Selected int

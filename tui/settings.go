@@ -131,7 +131,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// splitOf is where the user moved the border, else where the settings put it: 0 if nowhere.
+// splitOf is where the user moved the rule between panes, else where the settings put it: 0 if nowhere.
 func (a *App) splitOf(where, view string) int {
 	if n := a.prefs.share(where, view); n != 0 {
 		return n

@@ -30,7 +30,7 @@ func TestSettingsChangeWhileItRuns(t *testing.T) {
 		if s.Theme != "night" || s.Panes["detail"].Y <= s.Panes["list"].Y || s.Panes["list"].H <= s.Panes["detail"].H {
 			t.Errorf("theme %s, panes %v", s.Theme, s.Panes)
 		}
-		app.Whole().Has("╔", "settings read again")
+		app.Whole().Has("═", "settings read again")
 		app.Press("P").View("other")
 		app.Press("esc").View("fruits")
 		app.Send(tui.Reload{Note: "config.yaml:3:1: unknown key"})

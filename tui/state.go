@@ -13,7 +13,7 @@ type State struct {
 	Server      string
 	Theme       string
 	Ops         []Op
-	// Toasts are the messages on the screen, Messages all of the last 200.
+	// Toasts has the message on the screen if there is one, Messages all of the last 200.
 	Toasts, Messages []Toast
 	// Failures are the errors that nobody acknowledged yet.
 	Failures []string
@@ -36,7 +36,7 @@ func (a *App) state() State {
 		Ops: a.ops.list(), Messages: append([]Toast(nil), a.toasts.log...), Failures: a.toasts.failures(),
 		Panes: map[string]Rect{}, Scroll: map[string]Scroll{}, Selected: map[string]int{}, Layout: a.frame.layout,
 	}
-	for _, t := range a.toasts.list {
+	if t, ok := a.toasts.shown(); ok {
 		s.Toasts = append(s.Toasts, t.Toast)
 	}
 	for _, l := range a.overlays {
@@ -44,7 +44,7 @@ func (a *App) state() State {
 			continue
 		}
 		s.Overlays = append(s.Overlays, l.overlay.Title())
-		s.Panes["overlay"], s.Selected["overlay"] = l.rect.Inner(), l.pane.Selected
+		s.Panes["overlay"], s.Selected["overlay"] = l.rect.framed(), l.pane.Selected
 	}
 	if a.prompt != nil {
 		s.Prompt = a.prompt.label + a.prompt.edit.Value()

@@ -12,18 +12,21 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Toasts: how long one stays, how many are kept.
+// Toasts: how long one stays, how many errors are kept, and how many rows the text of one may take.
 const (
 	toastTime = 4 * time.Second
 	maxToasts = 4
+	toastRows = 3
 )
 
-// toasts are the short messages above the status bar. Errors stay until esc.
+// toasts are the short messages in the row below the panes, of which the newest is shown. Errors stay until esc; hints
+// and warnings go with the screen that they came up on.
 type toasts struct {
 	list []toast
 	seq  int
-	log  []Toast // what was said, for `:messages` and tests; bounded
+	log  []Toast // what was said, for linear mode and tests; bounded
 	arm  []armed // toasts whose timer is not started yet
+	view string  // the screen
 }
 
 // armed is a toast and how long it stays.
@@ -34,8 +37,10 @@ type armed struct {
 
 type toast struct {
 	Toast
-	seq int
-	op  uint64 // the operation with which it goes; 0: it stays its time
+	seq   int
+	op    uint64 // the operation with which it goes; 0: it stays its time
+	stays bool   // on every screen
+	view  string // the screen that it came up on, "" before the end of that update
 }
 
 // toastExpired takes a toast away.
@@ -46,16 +51,18 @@ func (t *toasts) add(level Level, text string) { t.put(level, text, 0) }
 // addFor shows a note until an operation has ended.
 func (t *toasts) addFor(op uint64, text string) { t.put(Note, text, op) }
 
-// notice shows a note for some time.
+// notice shows a note for some time, whatever the screen.
 func (t *toasts) notice(text string, stays time.Duration) {
 	t.put(Note, text, 0)
+	t.list[len(t.list)-1].stays = true
 	t.arm[len(t.arm)-1].time = stays
 }
 
 func (t *toasts) put(level Level, text string, op uint64) {
 	t.seq++
 	m := Toast{level, safe.Line(text, 300)}
-	t.list = append(t.list, toast{m, t.seq, op})
+	t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.Level != Failure && x.op == 0 })
+	t.list = append(t.list, toast{Toast: m, seq: t.seq, op: op})
 	t.log = append(t.log, m)
 	if len(t.log) > 200 {
 		t.log = t.log[len(t.log)-200:]
@@ -76,6 +83,33 @@ func (t *toasts) timers(a *App) tea.Cmd {
 	}
 	t.arm = t.arm[:0]
 	return join(cmds...)
+}
+
+// follow takes away what came up on another screen than the visible one. It runs after every message, so that what a key
+// says on the way to another screen is read there.
+func (t *toasts) follow(view string) {
+	for i := range t.list {
+		if x := &t.list[i]; x.view == "" {
+			x.view = view
+		}
+	}
+	if t.view != view {
+		t.view = view
+		t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.view != view && x.passes() })
+	}
+}
+
+// passes is whether a toast is about its screen alone, and not about what was done, what failed or what runs.
+func (x *toast) passes() bool {
+	return (x.Level == Note || x.Level == Warning) && x.op == 0 && !x.stays
+}
+
+// shown is the toast on the screen.
+func (t *toasts) shown() (toast, bool) {
+	if len(t.list) == 0 {
+		return toast{}, false
+	}
+	return t.list[len(t.list)-1], true
 }
 
 func (t *toasts) expire(m toastExpired) {
@@ -104,33 +138,36 @@ func (t *toasts) failures() (out []string) {
 	return out
 }
 
-// rows draws the newest toasts, newest last, in at most most rows of w cells: a long text is wrapped.
-func (t *toasts) rows(th *Theme, w, most int) (out []string) {
-	for i := len(t.list) - 1; i >= 0 && len(out) < most; i-- {
-		x := t.list[i]
-		glyph, st := "i", th.Info
-		switch x.Level {
-		case Success:
-			glyph, st = "✓", th.OK
-		case Warning:
-			glyph, st = "!", th.Warn
-		case Failure:
-			glyph, st = "✗", th.Error
+// rows draws the newest toast in rows of at most w cells: one, and more only where it is longer.
+func (t *toasts) rows(th *Theme, w int) (out []string) {
+	x, ok := t.shown()
+	if !ok {
+		return nil
+	}
+	glyph, st := "i", th.Info
+	switch x.Level {
+	case Success:
+		glyph, st = "✓", th.OK
+	case Warning:
+		glyph, st = "!", th.Warn
+	case Failure:
+		glyph, st = "✗", th.Error
+	}
+	tail := ""
+	if x.Level == Failure {
+		tail = " (esc)"
+	}
+	w -= 2
+	lines := strings.Split(ansi.Wrap(glyph+" "+x.Text+tail, w, ""), "\n")
+	if len(lines) > toastRows {
+		rest := strings.TrimSuffix(strings.Join(lines[toastRows-1:], " "), tail)
+		lines = append(lines[:toastRows-1:toastRows-1], safe.Line(rest, w-paint.Width(tail))+tail)
+	}
+	for i, line := range lines {
+		if i < len(lines)-1 {
+			line = paint.Fit(line, w)
 		}
-		text, tail := x.Text, ""
-		if x.Level == Failure {
-			tail = "  (esc)"
-		}
-		lines := strings.Split(ansi.Wrap(glyph+" "+text, w-2-paint.Width(tail), ""), "\n")
-		if room := most - len(out); len(lines) > room {
-			rest := strings.Join(lines[room-1:], " ")
-			lines = append(lines[:room-1:room-1], safe.Line(rest, w-2-paint.Width(tail)))
-		}
-		lines[len(lines)-1] += tail
-		for k := range lines {
-			lines[k] = st.And(th.Surface).S(" " + lines[k] + " ")
-		}
-		out = append(lines, out...)
+		out = append(out, " "+st.S(line)+" ")
 	}
 	return out
 }

@@ -128,7 +128,7 @@ func TestEditTheFolderFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(editor+".yaml", []byte(yaml), 0o600))
 	app, c := first(t, config.OpenTrust(t.TempDir()), tuitest.Env("EDITOR", editor))
 	app.Press("e").AfterExec().Pane("list").Has("mine", "Disconnected")
-	app.Hints().Has("r connect").HasNot("reconnect", "remove") // the file has it
+	app.Hints().Has("r connect", "X remove").HasNot("reconnect")
 	app.Pane("detail").HasNot("since")
 	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
 	if b, err := os.ReadFile(path); err != nil || string(b) != yaml {

@@ -106,7 +106,7 @@ func TestFilterStartsEmpty(t *testing.T) {
 		app.Press("up").Hints().Has("/log")
 		app.Whole().Has("Tools /log 2 of 8")
 		app.Press("esc").Whole().HasNot("/log")
-		app.Press("/").Type("set_working_dir").Press("enter").Whole().Has("─ Tools /set_working_dir 2 of 8 ─") // before the hint
+		app.Press("/").Type("set_working_dir").Press("enter").Whole().Has(" Tools /set_working_dir 2 of 8 ─") // before the hint
 		app.Press("esc")
 	})
 }

@@ -54,11 +54,11 @@ func TestTokenBudget(t *testing.T) {
 		})
 	}
 	with(tuitest.NoColor(), 1_000_000, func(a *tuitest.App, all int) {
-		a.Pane("list").Has(fmt.Sprintf("─ Tools · %d of 1000000 tok ─", all))
+		a.Pane("list").Has(fmt.Sprintf("Tools · %d of 1000000 tok ─", all))
 	})
 	for _, look := range []tuitest.Option{tuitest.NoColor(), tuitest.Light()} {
 		with(look, 500, func(a *tuitest.App, all int) {
-			list, over := a.Pane("list"), fmt.Sprintf("─ Tools ! %d of 500 tok", all)
+			list, over := a.Pane("list"), fmt.Sprintf("Tools ! %d of 500 tok", all)
 			list.Has(over + ", see Q ─")
 			a.Press("/").Type("echo").Press("enter")
 			list.Has(over + " /echo")

@@ -18,7 +18,7 @@ import (
 type Page struct {
 	Title string
 	Badge string // above the rows at the right; "" is how many of them a filter leaves
-	Foot  string // all of it in a few words: in the border of a pane, and below the rows of a text
+	Foot  string // all of it in a few words: in the title row of a pane, and below the rows of a text
 	// None is why there are no rows, and what to do about it.
 	None  [2]string
 	Table Table

@@ -1,6 +1,8 @@
 package paint
 
-// Borders is how frames are drawn.
+import "strings"
+
+// Borders is how frames and rules are drawn.
 type Borders string
 
 // The ways, of which "" is [Rounded].
@@ -12,24 +14,39 @@ const (
 	ASCII   Borders = "ascii"
 )
 
-// frame has the corners of a box from the top left one clockwise, its lines, and its scroll bar.
+// frame has the corners of a box from the top left one clockwise, its lines, its scroll bar, and where a line ends at
+// another one: below it, to its right, above it.
 type frame struct {
 	topLeft, topRight, bottomRight, bottomLeft string
 	across, down, bar                          string
+	below, right, above                        string
 }
 
 func (b Borders) frame() frame {
 	switch b {
 	case Square:
-		return frame{"┌", "┐", "┘", "└", "─", "│", "┃"}
+		return frame{"┌", "┐", "┘", "└", "─", "│", "┃", "┬", "├", "┴"}
 	case Heavy:
-		return frame{"┏", "┓", "┛", "┗", "━", "┃", "█"}
+		return frame{"┏", "┓", "┛", "┗", "━", "┃", "█", "┳", "┣", "┻"}
 	case Double:
-		return frame{"╔", "╗", "╝", "╚", "═", "║", "┃"}
+		return frame{"╔", "╗", "╝", "╚", "═", "║", "┃", "╦", "╠", "╩"}
 	case ASCII:
-		return frame{"+", "+", "+", "+", "-", "|", "#"}
+		return frame{"+", "+", "+", "+", "-", "|", "#", "+", "+", "+"}
 	}
-	return frame{"╭", "╮", "╯", "╰", "─", "│", "┃"}
+	return frame{"╭", "╮", "╯", "╰", "─", "│", "┃", "┬", "├", "┴"}
+}
+
+// Floor is what the row below all panes has below one of them, w cells wide: a rule with safe text at its right end, at which
+// the rule beside the pane ends if side is set.
+func (t *Theme) Floor(w int, foot string, side bool) string {
+	f, end := t.borders.frame(), ""
+	if side {
+		w, end = w-1, f.above
+	}
+	if foot = Cut(foot, w-4); foot == "" {
+		return t.Border.S(strings.Repeat(f.across, max(w, 0)) + end)
+	}
+	return t.Border.S(strings.Repeat(f.across, w-3-Width(foot))) + " " + t.Muted.S(foot) + " " + t.Border.S(f.across+end)
 }
 
 // Framed is the theme with other frames.

@@ -2,30 +2,35 @@ package paint
 
 import "strings"
 
-// Box draws the border of a pane. It keeps its top and bottom rows, so drawing
-// it again around other lines costs little more than copying them.
+// Box draws a pane below its title row, or a dialog within its frame. It keeps the rows with words, so drawing it again
+// around other lines costs little more than copying them.
 type Box struct {
 	spec        BoxSpec
 	top, bottom string
 }
 
-// BoxSpec is what the border of a pane looks like. Sizes include the border.
+// BoxSpec is what is drawn around the lines. Sizes include it.
 type BoxSpec struct {
 	W, H         int
 	Title, Badge string // safe text; the badge is at the right end of the top row
-	Foot         string // safe text at the right end of the bottom row
+	Foot         string // safe text, behind the badge and at the right end of a dialog's bottom row
 	Focused      bool
 	Warn         bool // the title is a warning
 	Theme        *Theme
 	// Pos and Total are the first visible row and the number of rows; where
-	// there are more rows than fit, the right border shows a scroll bar.
+	// there are more rows than fit, the right edge shows a scroll bar.
 	Pos, Total int
+	// Framed draws a frame of one cell. Otherwise the top row is a rule with the words in it, and a blank is at each side.
+	Framed bool
+	// Side is whether the last column of what is not framed is a rule, and Branch the row in which another one begins at it.
+	Side   bool
+	Branch int
 }
 
 // Draw appends the H rows of the box to dst, each exactly W cells wide, with
 // lines inside. Lines may be shorter, wider, fewer or more than fit.
 func (b *Box) Draw(dst []string, lines []string, spec BoxSpec) []string {
-	if spec.W < 2 || spec.H < 2 {
+	if spec.W < 4 || spec.H < 2 {
 		for range spec.H {
 			dst = append(dst, Blanks(spec.W))
 		}
@@ -36,27 +41,88 @@ func (b *Box) Draw(dst []string, lines []string, spec BoxSpec) []string {
 	key.Pos, key.Total, key.H = 0, 0, 0
 	if b.top == "" || b.spec != key {
 		b.spec = key
-		b.top = edge(spec, f.topLeft, f.topRight, f.across, spec.Title, spec.Badge)
-		b.bottom = edge(spec, f.bottomLeft, f.bottomRight, f.across, "", spec.Foot)
+		b.top, b.bottom = spec.title(f), ""
+		if spec.Framed {
+			b.top = edge(spec, f.topLeft, f.topRight, f.across, spec.Title, spec.Badge)
+			b.bottom = edge(spec, f.bottomLeft, f.bottomRight, f.across, "", spec.Foot)
+		}
 	}
 	st := spec.border()
-	side := st.S(f.down)
-	inner, rows := spec.W-2, spec.H-2
+	left, right, inner, rows := " ", " ", spec.W-2, spec.H-1
+	switch {
+	case spec.Framed:
+		left, right, rows = st.S(f.down), st.S(f.down), rows-1
+	case spec.Side:
+		right, inner = " "+spec.Theme.Border.S(f.down), inner-1
+	}
 	from, to := thumb(spec.Pos, rows, spec.Total)
 	bar := st.S(f.bar)
+	if spec.Side {
+		bar = " " + bar
+	}
 	dst = append(dst, b.top)
 	for i := range rows {
-		line := ""
+		line, end := "", right
 		if i < len(lines) {
 			line = lines[i]
 		}
-		right := side
-		if i >= from && i < to {
-			right = bar
+		switch {
+		case i >= from && i < to:
+			end = bar
+		case spec.Side && i+1 == spec.Branch:
+			end = " " + spec.Theme.Border.S(f.right)
 		}
-		dst = append(dst, side+Fit(line, inner)+right)
+		dst = append(dst, left+Fit(line, inner)+end)
 	}
-	return append(dst, b.bottom)
+	if spec.Framed {
+		dst = append(dst, b.bottom)
+	}
+	return dst
+}
+
+// title is the top row of what is not framed: a rule with the words in it. The title has half of the row before what
+// stands at the right end is cut, and yields to it then.
+func (s *BoxSpec) title(f frame) string {
+	w, end, st := s.W, "", s.Theme.Border
+	if s.Side {
+		w, end = w-1, st.S(f.below)
+	}
+	if s.Focused {
+		st = s.Theme.BorderFocus
+	}
+	const around = 6 // blanks beside the words, and a dash behind each of them
+	right := s.Badge
+	if s.Foot != "" {
+		right = strings.TrimPrefix(right+" · "+s.Foot, " · ")
+	}
+	right = Cut(right, w-around-min(Width(s.Title), w/2))
+	if Width(right) < min(4, Width(s.Badge+s.Foot)) {
+		right = ""
+	}
+	used := 0
+	if right != "" {
+		used = Width(right) + 3
+	}
+	left := Cut(s.Title, w-used-3)
+	if left != "" {
+		used += Width(left) + 2
+		left = " " + s.heading().S(left) + " "
+	}
+	if right != "" {
+		right = " " + s.Theme.Muted.S(right) + " " + st.S(f.across)
+	}
+	return left + st.S(strings.Repeat(f.across, max(w-used, 0))) + right + end
+}
+
+// heading is the style of the title.
+func (s *BoxSpec) heading() Style {
+	switch {
+	case s.Warn:
+		return s.Theme.Warn
+	case s.Focused:
+		return s.Theme.Title
+	}
+	return s.Theme.Text
 }
 
 func (s *BoxSpec) border() Style {
@@ -66,7 +132,7 @@ func (s *BoxSpec) border() Style {
 	return s.Theme.Border
 }
 
-// edge is the top or bottom row: ╭─ title ───── badge ─╮. The badge yields to the title where both do not fit.
+// edge is the top or bottom row of a frame: ╭─ title ───── badge ─╮. The badge yields to the title where both do not fit.
 func edge(s BoxSpec, left, right, dash, title, badge string) string {
 	st, inner := s.border(), s.W-2
 	var mid strings.Builder
@@ -77,15 +143,8 @@ func edge(s BoxSpec, left, right, dash, title, badge string) string {
 	used := 0
 	if title != "" && room > 4 {
 		title = Cut(title, room-2)
-		ts := s.Theme.Text
-		if s.Focused {
-			ts = s.Theme.Title
-		}
-		if s.Warn {
-			ts = s.Theme.Warn
-		}
 		mid.WriteString(st.S(dash))
-		mid.WriteString(" " + ts.S(title) + " ")
+		mid.WriteString(" " + s.heading().S(title) + " ")
 		used = 3 + Width(title)
 	}
 	if badge != "" && room > 4 {

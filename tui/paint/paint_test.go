@@ -121,23 +121,64 @@ func TestSplice(t *testing.T) {
 func TestBox(t *testing.T) {
 	t.Parallel()
 	var b paint.Box
-	draw := func(spec paint.BoxSpec, lines ...string) string {
-		spec.Theme = theme(colorprofile.NoTTY)
-		return strings.Join(b.Draw(nil, lines, spec), "\n")
+	for _, c := range []struct {
+		name  string
+		spec  paint.BoxSpec
+		lines []string
+		want  string
+	}{
+		{"dialog", paint.BoxSpec{W: 18, H: 4, Title: "Tools", Badge: "3/9", Foot: "esc", Pos: 7, Total: 9, Framed: true}, []string{"one", "日本"}, `
+╭─ Tools ── 3/9 ─╮
+│one             │
+│日本            ┃
+╰────────── esc ─╯`},
+		{"narrow dialog", paint.BoxSpec{W: 14, H: 3, Title: "A long title", Badge: "12", Framed: true}, []string{"too wide for it", "more"}, `
+╭─ A long … ─╮
+│too wide fo…│
+╰────────────╯`},
+		{"pane", paint.BoxSpec{W: 20, H: 3, Title: "Tools", Badge: "3/9", Pos: 7, Total: 9}, []string{"one", "日本"}, `
+ Tools ─────── 3/9 ─
+ one
+ 日本              ┃`},
+		{"pane beside another", paint.BoxSpec{W: 20, H: 4, Title: "Tools", Pos: 0, Total: 9, Side: true}, []string{"one", "seventeen letters", "2"}, `
+ Tools ────────────┬
+ one               ┃
+ seventeen letters │
+ 2                 │`},
+		{"pane beside two", paint.BoxSpec{W: 10, H: 4, Side: true, Branch: 2}, []string{"one", "two", "three"}, `
+─────────┬
+ one     │
+ two     ├
+ three   │`},
+		{"what fits behind the title", paint.BoxSpec{W: 32, H: 2, Title: "Tools", Badge: "9", Foot: "last called"}, nil, `
+ Tools ─────── 9 · last called ─
+`},
+		{"cut behind the title", paint.BoxSpec{W: 24, H: 2, Title: "Tools", Badge: "9", Foot: "last called"}, nil, `
+ Tools ─ 9 · last cal… ─
+`},
+		{"a title that yields", paint.BoxSpec{W: 20, H: 2, Title: "A long title", Badge: "9", Foot: "24 tools"}, nil, `
+ A long ti… ─ 9 ·… ─
+`},
+	} {
+		c.spec.Theme = theme(colorprofile.NoTTY)
+		var got []string
+		for _, row := range b.Draw(nil, c.lines, c.spec) {
+			got = append(got, strings.TrimRight(row, " "))
+		}
+		assert.Equalf(t, "\n"+strings.Join(got, "\n"), c.want, "%s", c.name)
 	}
-	want := "╭─ Tools ── 3/9 ─╮\n│one             │\n│日本            ┃\n╰────────────────╯"
-	assert.Equal(t, draw(paint.BoxSpec{W: 18, H: 4, Title: "Tools", Badge: "3/9", Pos: 7, Total: 9}, "one", "日本"), want)
-	want = "╭─ A long … ─╮\n│too wide fo…│\n╰────────────╯"
-	assert.Equal(t, draw(paint.BoxSpec{W: 14, H: 3, Title: "A long title", Badge: "12"}, "too wide for it", "more"), want)
 	for w := range 12 {
 		for h := range 5 {
-			rows := b.Draw(nil, []string{"x"}, paint.BoxSpec{W: w, H: h, Title: "日本語", Badge: "b", Theme: theme(colorprofile.TrueColor)})
-			if len(rows) != h {
-				t.Fatalf("%dx%d: %d rows", w, h, len(rows))
-			}
-			for _, r := range rows {
-				if paint.Width(r) != w {
-					t.Fatalf("%dx%d: row %q is %d cells", w, h, r, paint.Width(r))
+			for _, spec := range []paint.BoxSpec{{Framed: true}, {}, {Side: true, Branch: 1}} {
+				spec.W, spec.H, spec.Title, spec.Badge, spec.Foot, spec.Theme = w, h, "日本語", "b", "f", theme(colorprofile.TrueColor)
+				rows := b.Draw(nil, []string{"x"}, spec)
+				if len(rows) != h {
+					t.Fatalf("%dx%d: %d rows", w, h, len(rows))
+				}
+				for _, r := range rows {
+					if paint.Width(r) != w {
+						t.Fatalf("%dx%d: row %q is %d cells", w, h, r, paint.Width(r))
+					}
 				}
 			}
 		}
@@ -193,6 +234,6 @@ func BenchmarkBox200x60(b *testing.B) {
 	var box paint.Box
 	var dst []string
 	for b.Loop() {
-		dst = box.Draw(dst[:0], lines, paint.BoxSpec{W: 200, H: 60, Title: "Tools", Theme: th})
+		dst = box.Draw(dst[:0], lines, paint.BoxSpec{W: 200, H: 60, Title: "Tools", Theme: th, Side: true})
 	}
 }

@@ -108,12 +108,12 @@ func (a *App) bar(what string, at func(w, h int) tui.Rect) *Part {
 
 // Status is the status bar.
 func (a *App) Status() *Part {
-	return a.bar("the status bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 1, W: w, H: 1} })
+	return a.bar("the status bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 2, W: w, H: 1} })
 }
 
 // Hints is the hint bar or the prompt line in its place.
 func (a *App) Hints() *Part {
-	return a.bar("the hint bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 2, W: w, H: 1} })
+	return a.bar("the hint bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 1, W: w, H: 1} })
 }
 
 // Whole is the whole screen.
@@ -121,14 +121,17 @@ func (a *App) Whole() *Part {
 	return a.bar("the screen", func(w, h int) tui.Rect { return tui.Rect{W: w, H: h} })
 }
 
-// framed is the part as it is now with the frame around it, if it is a pane.
+// framed is the part as it is now with its title row, and with the row below it unless that is another pane's.
 func (p *Part) framed() string {
 	r, why := p.rect()
 	if why != "" {
 		return ""
 	}
 	if p.id != "" {
-		r.Y, r.H = r.Y-1, r.H+2
+		r.Y, r.H = r.Y-1, r.H+1
+		if p.id == "overlay" || r.Y+r.H == p.State().Layout.Rule.Y {
+			r.H++
+		}
 	}
 	return strings.Join(p.screen.rows(r), "\n")
 }

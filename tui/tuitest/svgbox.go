@@ -21,6 +21,7 @@ const (
 var boxed = map[string]uint8{
 	"─": east | west, "│": north | south,
 	"╭": south | east, "╮": south | west, "╰": north | east, "╯": north | west,
+	"┬": east | south | west, "├": north | east | south, "┴": north | east | west,
 }
 
 // boxLines takes the box-drawing characters out of cells and returns them as one path for each colour.
@@ -81,6 +82,10 @@ func boxPath(kind [][]uint8, cells [][2]int) string {
 				n++
 			}
 			fmt.Fprintf(&b, "M%s %sv%s", px(x+cellW/2), px(y), px(float64(n)*cellH))
+		case east | south | west, north | east | west:
+			fmt.Fprintf(&b, "M%s %sh%sM%s %sv%s", px(x), px(y+cellH/2), px(cellW), px(x+cellW/2), px(y+float64(k&south/south)*cellH/2), px(cellH/2))
+		case north | east | south:
+			fmt.Fprintf(&b, "M%s %sv%sM%s %sh%s", px(x+cellW/2), px(y), px(cellH), px(x+cellW/2), px(y+cellH/2), px(cellW/2))
 		default:
 			// A rounded corner: from one edge of the cell to the other, bent at its middle.
 			fromX, fromY, toY := x, y+cellH/2, y

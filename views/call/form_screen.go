@@ -348,13 +348,13 @@ func firstFit(w int, texts ...string) string {
 func (v *formScreen) firstRows(c *tui.Ctx, w, h int) int {
 	most := h * 3 / 5
 	if !v.reply.Shown() {
-		most = h - 5
+		most = h - 4
 	}
 	if v.cur == nil {
 		return most
 	}
 	v.cur.form.SetTheme(c.Theme)
-	return min(v.cur.form.Rows(w-2)+2, most)
+	return min(v.cur.form.Rows(w-2)+1, most)
 }
 
 func (v *formScreen) breadcrumb(*tui.Ctx) string {

@@ -67,7 +67,7 @@ func (v *checkScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // firstRows leaves what a short list does not need to the details.
 func (v *checkScreen) firstRows(_ *tui.Ctx, _, h int) int {
-	return min(max(v.table.List.Len()+2, 6), h*3/5)
+	return min(max(v.table.List.Len()+1, 5), h*3/5)
 }
 
 // narrowed says what is not listed.

@@ -175,7 +175,7 @@ func (v *answer) lone(*tui.Ctx) bool { return v.draft == nil }
 
 // firstRows makes the question as tall as what it says, up to half of the screen.
 func (v *answer) firstRows(_ *tui.Ctx, w, h int) int {
-	return min(pane.QuestionRows(v.cur.Question, w-2)+2, h/2)
+	return min(pane.QuestionRows(v.cur.Question, w-2)+1, h/2)
 }
 
 func (v *answer) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {

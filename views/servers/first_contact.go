@@ -205,7 +205,7 @@ func (v *servers) added(c *tui.Ctx, a addedServers) tea.Cmd {
 	if len(a.names) == 1 {
 		note = first + " added for this run; y m copies its entry"
 	}
-	cmd = tea.Batch(cmd, c.Toast(tui.Note, cmp.Or(a.note, note)), c.SelectServer(first))
+	cmd = tea.Batch(cmd, c.Toast(tui.Success, cmp.Or(a.note, note)), c.SelectServer(first))
 	v.selectNamed(first)
 	if s, ok := c.Sessions.Server(first); ok && len(a.names) == 1 && !a.shown {
 		return tea.Batch(cmd, v.openServer(c, s))

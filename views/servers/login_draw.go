@@ -45,7 +45,7 @@ func (v *login) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // firstRows leaves the details what a URL takes.
 func (v *login) firstRows(_ *tui.Ctx, _, h int) int {
-	return min(len(v.rows)+2, max(h-13, h*2/5))
+	return min(len(v.rows)+1, max(h-12, h*2/5))
 }
 
 // title names what the detail pane is about.
