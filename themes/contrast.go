@@ -10,8 +10,8 @@ func contrast() Palette {
 			Accent2:     rgb(0xffafff, 13),
 			Border:      rgb(0xc0c0c0, 15),
 			BorderFocus: rgb(0xffff00, 11),
-			SelectionFg: rgb(0xffff00, 0),
-			SelectionBg: rgb(0x00008b, 11),
+			SelectionFg: rgb(0x000000, 0),
+			SelectionBg: rgb(0xffff00, 11),
 			OK:          rgb(0x5fff5f, 10),
 			Warn:        rgb(0xffd75f, 11),
 			Error:       rgb(0xff9e9e, 9),
@@ -31,6 +31,7 @@ func contrast() Palette {
 			MatchBg:     rgb(0xffff00, 11),
 			Surface:     rgb(0x121212, -1),
 			Login:       rgb(0xff9cf5, 13),
+			Field:       rgb(0x2a2a2a, -1),
 		},
 	}
 }

@@ -11,7 +11,7 @@ func dark() Palette {
 			Border:      rgb(0x6f7885, 7),
 			BorderFocus: rgb(0x6cb6ff, 14),
 			SelectionFg: rgb(0xffffff, 15),
-			SelectionBg: rgb(0x24344f, 4),
+			SelectionBg: rgb(0x2f6ab5, 4),
 			OK:          rgb(0x6fd58a, 10),
 			Warn:        rgb(0xe8b84a, 11),
 			Error:       rgb(0xff8b85, 9),
@@ -31,6 +31,7 @@ func dark() Palette {
 			MatchBg:     rgb(0xf2cc60, 11),
 			Surface:     rgb(0x1e2128, -1),
 			Login:       rgb(0xf29ce0, 13),
+			Field:       rgb(0x2a303d, -1),
 		},
 	}
 }

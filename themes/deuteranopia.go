@@ -12,7 +12,7 @@ func deuteranopia() Palette {
 			Border:      rgb(0x6f7885, 7),
 			BorderFocus: rgb(0x6cb6ff, 14),
 			SelectionFg: rgb(0xffffff, 15),
-			SelectionBg: rgb(0x24344f, 4),
+			SelectionBg: rgb(0x2f6ab5, 4),
 			OK:          rgb(0x58b4ff, 14),
 			Warn:        rgb(0xf5d442, 11),
 			Error:       rgb(0xff9466, 9),
@@ -32,6 +32,7 @@ func deuteranopia() Palette {
 			MatchBg:     rgb(0xf5d442, 11),
 			Surface:     rgb(0x1e2128, -1),
 			Login:       rgb(0xf3ecff, 15),
+			Field:       rgb(0x2a303d, -1),
 		},
 	}
 }

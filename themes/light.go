@@ -10,8 +10,8 @@ func light() Palette {
 			Accent2:     rgb(0x6f42c1, 5),
 			Border:      rgb(0x858d97, 8),
 			BorderFocus: rgb(0x0550ae, 4),
-			SelectionFg: rgb(0x0b1f3a, 15),
-			SelectionBg: rgb(0xd3e5fb, 4),
+			SelectionFg: rgb(0xffffff, 15),
+			SelectionBg: rgb(0x2666b8, 4),
 			OK:          rgb(0x116329, 2),
 			Warn:        rgb(0x7a4a00, 5),
 			Error:       rgb(0xb3161e, 1),
@@ -31,6 +31,7 @@ func light() Palette {
 			MatchBg:     rgb(0xffd966, 11),
 			Surface:     rgb(0xf3f5f8, -1),
 			Login:       rgb(0x9c1f8c, 5),
+			Field:       rgb(0xe2e8f0, -1),
 		},
 	}
 }

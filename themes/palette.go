@@ -32,6 +32,7 @@ const (
 	MatchBg                  // behind what a search found
 	Surface                  // ground of overlays
 	Login                    // it waits until somebody logs in
+	Field                    // ground of inputs, and of the selected row of a pane without the keyboard
 	Count                    // how many there are; not a token
 )
 

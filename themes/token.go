@@ -10,7 +10,7 @@ var tokens = [Count]string{
 	Text: "text", Muted: "muted", Accent: "accent", Accent2: "accent2", Border: "border", BorderFocus: "border_focus",
 	SelectionFg: "selection_fg", SelectionBg: "selection_bg", OK: "ok", Warn: "warn", Error: "error", Info: "info",
 	Key: "key", String: "string", Number: "number", Bool: "bool", Null: "null", Punct: "punct", Heading: "heading", Link: "link", Code: "code",
-	BadgeFg: "badge_fg", BadgeBg: "badge_bg", MatchFg: "match_fg", MatchBg: "match_bg", Surface: "surface", Login: "login",
+	BadgeFg: "badge_fg", BadgeBg: "badge_bg", MatchFg: "match_fg", MatchBg: "match_bg", Surface: "surface", Login: "login", Field: "field",
 }
 
 // String is the token's name in files: "border_focus".
@@ -65,10 +65,12 @@ func (p *Palette) Weak() (all []Weak) {
 	}
 	for _, t := range []Token{Text, Muted, Accent, Accent2, OK, Warn, Error, Info, Key, String, Number, Bool, Null, Punct, Heading, Link, Code, Login} {
 		check(t, "the background", p.Background, 4.5)
-		check(t, "a selected row", p.Color(SelectionBg), 4.5)
+		check(t, "an input", p.Color(Field), 4.5)
 		check(t, "a dialog", p.Color(Surface), 4.5)
 	}
 	check(SelectionFg, "a selected row", p.Color(SelectionBg), 4.5)
+	check(SelectionBg, "the background", p.Background, 3)
+	check(SelectionBg, "a dialog", p.Color(Surface), 2.5)
 	check(BadgeFg, "a badge", p.Color(BadgeBg), 4.5)
 	check(MatchFg, "a match", p.Color(MatchBg), 4.5)
 	check(Border, "the background", p.Background, 3)

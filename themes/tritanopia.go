@@ -12,7 +12,7 @@ func tritanopia() Palette {
 			Border:      rgb(0x6f7885, 7),
 			BorderFocus: rgb(0x5cc8d7, 14),
 			SelectionFg: rgb(0xffffff, 15),
-			SelectionBg: rgb(0x1f3b40, 4),
+			SelectionBg: rgb(0x1f7a86, 4),
 			OK:          rgb(0x4fd3c4, 14),
 			Warn:        rgb(0xf4f0f2, 15),
 			Error:       rgb(0xff7d86, 9),
@@ -32,6 +32,7 @@ func tritanopia() Palette {
 			MatchBg:     rgb(0xffc2cc, 11),
 			Surface:     rgb(0x1e2128, -1),
 			Login:       rgb(0xc9a2f7, 13),
+			Field:       rgb(0x2a303d, -1),
 		},
 	}
 }

@@ -19,7 +19,7 @@ type boxCache struct {
 func (p *Pane) spec(t *Theme, w, h int) paint.BoxSpec {
 	return paint.BoxSpec{
 		W: w, H: h, Title: p.Title, Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
-		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total,
+		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total, Selected: p.Selected, Mark: t.Accent,
 	}
 }
 

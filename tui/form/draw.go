@@ -180,15 +180,8 @@ func (d *drawer) row(i int, focused bool) []string {
 	}
 	nameW := d.f.nameWidth(d.w)
 	label := d.label(r, focused)
-	typeW := d.typeWidth()
-	if r.undeclared() {
-		typeW = max(typeW, min(19, d.w/3))
-	}
-	x := 2 + indent + nameW + 1
-	valueW := max(d.w-x-typeW-1, 4)
-	if r.textual() && r.val.IsSet() && paint.Width(safe.Line(limit(r.val.Text(), 4*d.w), 0))+3 > valueW {
-		typeW, valueW = 0, max(d.w-x-1, 4) // what was typed goes before what is known of the field
-	}
+	x := d.f.valueX(r)
+	valueW, typeW := d.widths(r)
 	value, more := d.value(r, focused, x, valueW)
 	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
 	if typeW > 0 {
@@ -202,6 +195,23 @@ func (d *drawer) row(i int, focused bool) []string {
 		out = d.problems(out, r, pad, room, 1)
 	}
 	return out
+}
+
+// widths are the cells of a row's value and of its type.
+func (d *drawer) widths(r *row) (value, kind int) {
+	kind = d.typeWidth()
+	if r.undeclared() {
+		kind = max(kind, min(19, d.w/3))
+	}
+	x := d.f.valueX(r)
+	value = max(d.w-x-kind-1, 4)
+	if r.textual() && r.val.IsSet() && paint.Width(safe.Line(limit(r.val.Text(), 4*d.w), 0))+3 > value {
+		return max(d.w-x-1, 4), 0 // what was typed goes before what is known of the field
+	}
+	if r.isBoolean() && r.choicesWidth() > value {
+		return max(d.w-x-1, 4), 0 // the choices say what it is
+	}
+	return value, kind
 }
 
 // nameWidth is the cells of the column of names.
@@ -254,7 +264,7 @@ func (d *drawer) keyInput(lead string, x int) []string {
 	w := max(d.w-x-12, 4)
 	shown, cx, _ := n.text.draw(d.t, w, 1)
 	d.cx, d.cy, d.cursor = x+5+cx, 0, true
-	out := []string{lead + d.t.Accent.S("key: ") + d.t.Underline.S(paint.Fit(shown[0], w))}
+	out := []string{lead + d.t.Accent.S("key: ") + d.t.Field.S(paint.Fit(shown[0], w))}
 	if n.err != "" {
 		out = append(out, paint.Blanks(x)+d.t.Error.S("✗ "+n.err))
 	}

@@ -21,6 +21,12 @@ func (d *drawer) value(r *row, focused bool, x, w int) (first string, more []str
 	first, more = d.current(r, focused, x, w)
 	if r.kind == rowField && !(focused && r.textual()) && d.f.recalled(r) {
 		first = d.t.Muted.S(ansi.Strip(first))
+		if r.textual() {
+			first = d.t.Field.S(first)
+		}
+	}
+	if r.selectable() && d.t.Field != (paint.Style{}) {
+		first = d.t.Field.S(paint.Fit(" "+first, w))
 	}
 	return first, more
 }
@@ -48,20 +54,15 @@ func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []s
 	case focused && r.textual():
 		return d.editing(r, x, w)
 	case r.textual() && r.val.IsSet():
-		return d.boxed(t.Muted, d.scalar(r, w), max(w-2, 1)), nil
+		return d.input(d.scalar(r, w), max(w-2, 1)), nil
 	case r.textual():
-		return d.boxed(t.Muted, " "+d.placeholder(r), max(w-2, 1)), nil
+		return d.input(d.placeholder(r), max(w-2, 1)), nil
+	case r.isBoolean():
+		return d.boolean(r, w), nil
 	case !r.val.IsSet():
 		return d.unset(r), nil
 	}
 	switch r.field.Shape() {
-	case schema.ShapeBoolean:
-		if r.val.Kind() == schema.Bool {
-			if r.val.Bool() {
-				return t.OK.S("[x]") + " " + t.Bool.S("true"), nil
-			}
-			return t.Muted.S("[ ]") + " " + t.Bool.S("false"), nil
-		}
 	case schema.ShapeSelect:
 		for _, o := range r.field.Options {
 			if schema.Equal(o.Value, r.val) {
@@ -83,8 +84,6 @@ func (d *drawer) unset(r *row) string {
 		s = t.Punct.S("‹ ") + t.Muted.S("choose") + t.Punct.S(" ▾ ›")
 	case r.selectable():
 		s = t.Punct.S("‹ ") + s + t.Punct.S(" ▾ ›")
-	case r.field.Shape() == schema.ShapeBoolean:
-		s = t.Muted.S("[-] unset")
 	}
 	if c := r.field.Const; c.IsSet() {
 		return s + t.Muted.S("  only "+safe.Line(brief(c), 100))
@@ -154,23 +153,25 @@ func (d *drawer) scalar(r *row, w int) string {
 // editing draws the text of the focused row and finds the cursor's cell.
 func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	in := d.f.edit()
-	x, w = x+1, max(w-2, 1) // within the brackets
+	x, w = x+1, max(w-2, 1) // within the blanks
 	if in.empty() {
 		d.cx, d.cy, d.cursor = x, 0, true
-		return d.boxed(d.t.Accent, " "+d.placeholder(r), w), nil
-	}
-	st := d.t.Underline
-	if in.all {
-		st = d.t.Selection
+		return d.input(d.placeholder(r), w), nil
 	}
 	in.mask = r.field.Format == "password"
 	total := in.count()
 	rows := min(total, maxTextRows)
 	lines, cx, cy := in.draw(d.t, w, rows)
 	d.cx, d.cy, d.cursor = x+cx, cy, true
-	first = d.boxed(d.t.Accent, st.S(paint.Fit(lines[0], w)), w)
-	for _, l := range lines[1:] {
-		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w)))
+	for i, l := range lines {
+		if l = d.input(l, w); in.all {
+			l = d.t.Selection.S(paint.Strip(l))
+		}
+		if i == 0 {
+			first = l
+		} else {
+			more = append(more, paint.Blanks(x-1)+l)
+		}
 	}
 	if total > rows {
 		more = append(more, paint.Blanks(x)+d.t.Muted.S(text.Count(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
@@ -178,9 +179,13 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	return first, more
 }
 
-// boxed draws what stands in an input, w cells wide.
-func (d *drawer) boxed(st paint.Style, s string, w int) string {
-	return st.S("[") + paint.Fit(s, w) + st.S("]")
+// input draws what stands in an input, w cells wide and a blank at each side, on a ground of its own. Where there is none, as in
+// what is written to a file, brackets say where it is.
+func (d *drawer) input(s string, w int) string {
+	if s = paint.Fit(s, w); d.t.Field == (paint.Style{}) {
+		return "[" + s + "]"
+	}
+	return d.t.Field.S(" " + s + " ")
 }
 
 // placeholder is what an empty input says: nothing where it is unset and nothing is known of it.
@@ -319,7 +324,7 @@ func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
 		w := max(room-10, 4)
 		lines, cx, _ := p.filter.draw(t, w, 1)
 		d.cx, d.cy, d.cursor = len(pad)+8+cx, len(out), true
-		out = append(out, pad+t.Muted.S("filter: ")+t.Underline.S(paint.Fit(lines[0], w)))
+		out = append(out, pad+t.Muted.S("filter: ")+t.Field.S(paint.Fit(lines[0], w)))
 	}
 	for i, c := range p.visible() {
 		label := safe.Line(p.choices[c].label, 4*room)

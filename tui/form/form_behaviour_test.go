@@ -106,7 +106,7 @@ func TestClicks(t *testing.T) {
 	}
 	f.Click(x+2, 0)
 	press(t, f, "text:_")
-	f.Click(x, line("[-]"))
+	f.Click(x+10, line("● unset")) // on true, which stands behind it
 	f.Click(x+2, line("one of: x"))
 	f.Click(x, line("  y"))
 	f.Click(3, line("▸ o"))

@@ -181,7 +181,7 @@ func (f *Form) boolKey(r *row, k string) bool {
 			v = schema.BoolValue(true)
 		case r.val.Bool():
 			v = schema.BoolValue(false)
-		case r.child.Required || r.item >= 0 || !r.child.Declared:
+		case r.needsBoolean():
 			v = schema.BoolValue(true)
 		}
 	case "t", "y":

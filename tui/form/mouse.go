@@ -46,6 +46,9 @@ func (f *Form) Click(x, y int) bool {
 		f.addTo(f.cur)
 	case first && r.selectable() && x >= f.valueX(r):
 		f.openSelect("")
+	case first && r.isBoolean() && x >= f.valueX(r):
+		w, _ := (&drawer{f: f, t: f.theme, w: f.w}).widths(r)
+		return f.clickBoolean(r, x-f.valueX(r), w)
 	case first && r.kind == rowField && x >= f.valueX(r) && x < f.valueX(r)+3:
 		return f.act(r, "space", keySpace)
 	}

@@ -20,20 +20,21 @@ type frame struct {
 	topLeft, topRight, bottomRight, bottomLeft string
 	across, down, bar                          string
 	below, right, above                        string
+	mark                                       string // of the selected line
 }
 
 func (b Borders) frame() frame {
 	switch b {
 	case Square:
-		return frame{"┌", "┐", "┘", "└", "─", "│", "┃", "┬", "├", "┴"}
+		return frame{"┌", "┐", "┘", "└", "─", "│", "┃", "┬", "├", "┴", "▌"}
 	case Heavy:
-		return frame{"┏", "┓", "┛", "┗", "━", "┃", "█", "┳", "┣", "┻"}
+		return frame{"┏", "┓", "┛", "┗", "━", "┃", "█", "┳", "┣", "┻", "▌"}
 	case Double:
-		return frame{"╔", "╗", "╝", "╚", "═", "║", "┃", "╦", "╠", "╩"}
+		return frame{"╔", "╗", "╝", "╚", "═", "║", "┃", "╦", "╠", "╩", "▌"}
 	case ASCII:
-		return frame{"+", "+", "+", "+", "-", "|", "#", "+", "+", "+"}
+		return frame{"+", "+", "+", "+", "-", "|", "#", "+", "+", "+", ">"}
 	}
-	return frame{"╭", "╮", "╯", "╰", "─", "│", "┃", "┬", "├", "┴"}
+	return frame{"╭", "╮", "╯", "╰", "─", "│", "┃", "┬", "├", "┴", "▌"}
 }
 
 // Floor is what the row below all panes has below one of them, w cells wide: a rule with safe text at its right end, at which

@@ -20,6 +20,9 @@ type BoxSpec struct {
 	// Pos and Total are the first visible row and the number of rows; where
 	// there are more rows than fit, the right edge shows a scroll bar.
 	Pos, Total int
+	// Selected is the line under the cursor, from 1, which has a mark in that style at its left where nothing is framed.
+	Selected int
+	Mark     Style
 	// Framed draws a frame of one cell. Otherwise the top row is a rule with the words in it, and a blank is at each side.
 	Framed bool
 	// Side is whether the last column of what is not framed is a rule, and Branch the row in which another one begins at it.
@@ -38,7 +41,7 @@ func (b *Box) Draw(dst []string, lines []string, spec BoxSpec) []string {
 	}
 	f := spec.Theme.borders.frame()
 	key := spec
-	key.Pos, key.Total, key.H = 0, 0, 0
+	key.Pos, key.Total, key.H, key.Selected = 0, 0, 0, 0
 	if b.top == "" || b.spec != key {
 		b.spec = key
 		b.top, b.bottom = spec.title(f), ""
@@ -72,7 +75,11 @@ func (b *Box) Draw(dst []string, lines []string, spec BoxSpec) []string {
 		case spec.Side && i+1 == spec.Branch:
 			end = " " + spec.Theme.Border.S(f.right)
 		}
-		dst = append(dst, left+Fit(line, inner)+end)
+		start := left
+		if i+1 == spec.Selected && !spec.Framed {
+			start = spec.Mark.S(f.mark)
+		}
+		dst = append(dst, start+Fit(line, inner)+end)
 	}
 	if spec.Framed {
 		dst = append(dst, b.bottom)

@@ -37,7 +37,7 @@ func TestNoColour(t *testing.T) {
 	for _, p := range themes.All() {
 		for _, profile := range []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII} {
 			th := paint.New(p, profile)
-			for _, st := range []paint.Style{th.Text, th.Muted, th.Accent, th.OK, th.Warn, th.Error, th.Key, th.String, th.Number, th.Badge, th.Selection, th.SelectionDim, th.Match, th.MatchCurrent, th.Surface, th.Heading, th.Link} {
+			for _, st := range []paint.Style{th.Text, th.Muted, th.Accent, th.OK, th.Warn, th.Error, th.Key, th.String, th.Number, th.Badge, th.Selection, th.Field, th.Match, th.MatchCurrent, th.Surface, th.Heading, th.Link} {
 				s := st.S("x")
 				if strings.Contains(s, "\x1b[3") || strings.Contains(s, "\x1b[9") || strings.Contains(s, "\x1b[10") || strings.Contains(s, "\x1b[48") {
 					t.Errorf("%s without colours writes %q", p.Name, s)
@@ -49,7 +49,7 @@ func TestNoColour(t *testing.T) {
 		}
 	}
 	th := theme(colorprofile.ASCII)
-	if th.Selection.S("x") == "x" || th.Selection == th.SelectionDim {
+	if th.Selection.S("x") == "x" || th.Selection == th.Field {
 		t.Error("without colours the selection cannot be seen")
 	}
 }
@@ -188,12 +188,14 @@ func TestBox(t *testing.T) {
 func TestSelectRow(t *testing.T) {
 	t.Parallel()
 	th := theme(colorprofile.TrueColor)
-	row := th.SelectRow(th.OK.S("ok")+" x", 6, true)
-	if paint.Width(row) != 6 || strings.Count(row, "\x1b[49m") != 1 || !strings.Contains(row, th.OK.Open()) {
-		t.Errorf("%q", row)
+	for _, focused := range []bool{true, false} {
+		row := th.SelectRow(th.OK.S("ok")+" x", 6, focused)
+		if paint.Width(row) != 6 || strings.Count(row, "\x1b[49m") != 1 || strings.Contains(row, th.OK.Open()) == focused {
+			t.Errorf("%q", row)
+		}
 	}
 	th = theme(colorprofile.ANSI)
-	assert.NotContains(t, th.SelectRow(th.OK.S("ok"), 4, true), th.OK.Open())
+	assert.NotContains(t, th.SelectRow(th.OK.S("ok"), 4, false), th.OK.Open())
 }
 
 func FuzzFit(f *testing.F) {

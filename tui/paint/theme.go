@@ -26,13 +26,13 @@ type Theme struct {
 	Key, String, Number, Bool, Null, Punct            Style
 	Title, Heading, Link, Code                        Style
 	Badge                                             Style // short text on a filled ground; put a space at each end
-	Selection                                         Style // the selected row of the focused pane; see SelectRow
-	SelectionDim                                      Style // the selected row of a pane without the keyboard
+	Selection                                         Style // the selected row of the focused pane; see SelectRow for others
 	Match, MatchCurrent                               Style // what a search found; the match that the cursor is on
 	Surface                                           Style // ground of overlays
+	Field                                             Style // ground of inputs
 	Bold, Italic, Underline, Reverse, Faint           Style
 	borders                                           Borders
-	strip                                             bool // selected rows lose their inner colours
+	strip                                             bool // selected rows lose their inner colours also without the keyboard
 }
 
 // Canvas puts pictures on the screen in their own pixels.
@@ -70,9 +70,11 @@ func New(p themes.Palette, profile colorprofile.Profile) *Theme {
 	}
 	t.MatchCurrent = t.Match.And(bold).And(underline)
 	t.Selection = c.fg(themes.SelectionFg).And(c.bg(themes.SelectionBg)).And(bold)
-	t.SelectionDim = c.bg(themes.SelectionBg)
 	if p.Color(themes.SelectionBg).Only16 {
-		t.Selection, t.SelectionDim = reverse.And(bold), reverse
+		t.Selection = reverse.And(bold)
+	}
+	if t.Field = c.bg(themes.Field); t.Field == (Style{}) {
+		t.Field = underline
 	}
 	t.strip = profile < colorprofile.ANSI256 || p.Background.Only16
 	t.attributes()
@@ -103,7 +105,7 @@ func plain(p themes.Palette, profile colorprofile.Profile) *Theme {
 	t.Accent, t.BorderFocus, t.Title, t.Heading, t.Key = bold, bold, bold, bold, bold
 	t.Error, t.Warn, t.Login = bold, bold, bold
 	t.Link = underline
-	t.Badge, t.Selection, t.SelectionDim = reverse, reverse, underline
+	t.Badge, t.Selection, t.Field = reverse, reverse, underline
 	t.Match, t.MatchCurrent = underline, reverse.And(underline)
 	t.attributes()
 	t.Italic, t.Faint = Style{}, Style{}
@@ -127,15 +129,15 @@ func (t *Theme) Ink(tok themes.Token) Style {
 	return cutter{&t.Palette, t.Profile}.fg(tok)
 }
 
-// SelectRow draws a row as the selected one, exactly w cells wide.
+// SelectRow draws a row as the selected one, exactly w cells wide. On the ground of the selection colours of the row could not
+// be read.
 func (t *Theme) SelectRow(row string, w int, focused bool) string {
-	st := t.Selection
-	if !focused {
-		st = t.SelectionDim
-	}
 	row = Fit(row, w)
-	if t.strip {
+	if t.strip || focused {
 		row = Strip(row)
 	}
-	return st.S(row)
+	if focused {
+		return t.Selection.S(row)
+	}
+	return t.Field.S(row)
 }
