@@ -35,14 +35,14 @@ var sizes = []struct {
 	{"themes", 400},
 	{"agentsrv", 28_570},
 	{"proxy", 24_800},
-	{"tui", 21_600},
+	{"tui", 21_900},
 	{"views", 27_350},
 	{"cmd", 23_800},
 	{"", 233_200},
 }
 
 // tests is how many lines all tests have.
-const tests = 139_700
+const tests = 139_900
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -18,8 +18,8 @@ func (r *row) isBoolean() bool {
 	return r.kind == rowField && r.field.Shape() == schema.ShapeBoolean && (!r.val.IsSet() || r.val.Kind() == schema.Bool)
 }
 
-// booleans are the choices of a row in the order in which its keys step through them.
-func (r *row) booleans() []boolean {
+// boolChoices are the choices of a row in the order in which its keys step through them.
+func (r *row) boolChoices() []boolean {
 	out := []boolean{{"true", schema.BoolValue(true)}, {"false", schema.BoolValue(false)}}
 	if r.needsBoolean() && r.val.IsSet() {
 		return out
@@ -40,7 +40,7 @@ const booleanGap = "   "
 // choicesWidth is the cells of all choices.
 func (r *row) choicesWidth() int {
 	n := -len(booleanGap)
-	for _, c := range r.booleans() {
+	for _, c := range r.boolChoices() {
 		n += paint.Width("○ "+c.label) + len(booleanGap)
 	}
 	return n
@@ -50,7 +50,7 @@ func (r *row) choicesWidth() int {
 func (d *drawer) boolean(r *row, w int) string {
 	var all []string
 	taken := ""
-	for _, c := range r.booleans() {
+	for _, c := range r.boolChoices() {
 		s := d.t.Muted.S("○ " + c.label)
 		if c.value == nil && !r.val.IsSet() || c.value != nil && schema.Equal(c.value, r.val) {
 			s = d.t.Bool.S("● " + c.label)
@@ -69,7 +69,7 @@ func (f *Form) clickBoolean(r *row, x, w int) bool {
 	if r.choicesWidth() > w {
 		return f.boolKey(r, "space")
 	}
-	for _, c := range r.booleans() {
+	for _, c := range r.boolChoices() {
 		n := paint.Width("○ " + c.label)
 		if x >= 0 && x < n {
 			f.put(r, c.value, false)
