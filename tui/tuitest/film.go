@@ -19,7 +19,7 @@ type Film struct {
 // still is a row while it does not change.
 type still struct {
 	from, to time.Duration
-	art      string
+	drawn      string
 }
 
 // letterTime is how long each letter of [Film.Type] stands before the next one.
@@ -44,12 +44,12 @@ func (f *Film) Hold(d time.Duration) *Film {
 		f.app.t.Fatal("the size of the screen changed within a film")
 	}
 	for y := range cells {
-		art := paint(cells[y:y+1], fg, bg)
-		if n := len(f.rows[y]); n > 0 && f.rows[y][n-1].art == art && f.rows[y][n-1].to == f.at {
+		drawn := paint(cells[y:y+1], fg, bg)
+		if n := len(f.rows[y]); n > 0 && f.rows[y][n-1].drawn == drawn && f.rows[y][n-1].to == f.at {
 			f.rows[y][n-1].to += d
 			continue
 		}
-		f.rows[y] = append(f.rows[y], still{f.at, f.at + d, art})
+		f.rows[y] = append(f.rows[y], still{f.at, f.at + d, drawn})
 	}
 	f.at += d
 	return f
@@ -85,15 +85,15 @@ func (f *Film) SVG(path string, shortest, longest time.Duration) {
 	b.WriteString(f.head)
 	for y, row := range f.rows {
 		for _, s := range row {
-			if s.art == "" {
+			if s.drawn == "" {
 				continue
 			}
 			fmt.Fprintf(&b, `<g transform="translate(0 %s)"`, px(float64(y)*cellH))
 			if s.from == 0 && s.to == f.at {
-				fmt.Fprintf(&b, ">\n%s</g>\n", s.art)
+				fmt.Fprintf(&b, ">\n%s</g>\n", s.drawn)
 				continue
 			}
-			fmt.Fprintf(&b, ` visibility="hidden">%s`+"\n%s</g>\n", f.shown(s), s.art)
+			fmt.Fprintf(&b, ` visibility="hidden">%s`+"\n%s</g>\n", f.shown(s), s.drawn)
 		}
 	}
 	b.WriteString("</g>\n</svg>\n")
