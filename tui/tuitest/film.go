@@ -19,7 +19,7 @@ type Film struct {
 // still is a row while it does not change.
 type still struct {
 	from, to time.Duration
-	drawn      string
+	drawn    string
 }
 
 // letterTime is how long each letter of [Film.Type] stands before the next one.
