@@ -14,5 +14,6 @@ func ansi16() Palette {
 			Heading: t(5), Link: t(6), Code: t(3),
 			BadgeFg: t(0), BadgeBg: t(6), MatchFg: t(0), MatchBg: t(3), Surface: t(-1), Login: t(5), Field: t(-1),
 		},
+		Servers: [Hues]Color{t(6), t(5), t(3), t(2), t(14), t(13)},
 	}
 }

@@ -33,5 +33,6 @@ func contrast() Palette {
 			Login:       rgb(0xff9cf5, 13),
 			Field:       rgb(0x2a2a2a, -1),
 		},
+		Servers: [Hues]Color{rgb(0x5fe8d0, 14), rgb(0xff8cff, 13), rgb(0xff8f7a, 9), rgb(0x5fff5f, 10), rgb(0xffd75f, 11), rgb(0x7fb8ff, 12)},
 	}
 }

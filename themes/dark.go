@@ -33,5 +33,6 @@ func dark() Palette {
 			Login:       rgb(0xf29ce0, 13),
 			Field:       rgb(0x2a303d, -1),
 		},
+		Servers: [Hues]Color{rgb(0xe3b341, 11), rgb(0xf28fd8, 13), rgb(0x6cb6ff, 14), rgb(0x7ee08a, 10), rgb(0xff8f6b, 9), rgb(0x45cfc9, 6)},
 	}
 }

@@ -34,5 +34,6 @@ func deuteranopia() Palette {
 			Login:       rgb(0xf3ecff, 15),
 			Field:       rgb(0x2a303d, -1),
 		},
+		Servers: [Hues]Color{rgb(0xe8e05a, 11), rgb(0x7099ee, 12), rgb(0xd9903f, 3), rgb(0x2fb08c, 2), rgb(0x9cd3ee, 14), rgb(0xb4e8a8, 10)},
 	}
 }

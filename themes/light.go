@@ -33,5 +33,6 @@ func light() Palette {
 			Login:       rgb(0x9c1f8c, 5),
 			Field:       rgb(0xe2e8f0, -1),
 		},
+		Servers: [Hues]Color{rgb(0x7a5c00, 8), rgb(0x9c1f8c, 5), rgb(0x0550ae, 4), rgb(0x116329, 2), rgb(0xb0301a, 1), rgb(0x0b6a75, 0)},
 	}
 }

@@ -63,6 +63,7 @@ type Palette struct {
 	Background   Color        // the background that it was checked against; the terminal's own may differ
 	Deficiencies []Deficiency // whom OK, Warn, Error and Login must also tell apart for
 	Colors       [Count]Color
+	Servers      [Hues]Color // by which servers are told apart, see [Hue]
 }
 
 // Color returns the colour of a token.

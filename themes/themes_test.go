@@ -69,6 +69,33 @@ func TestVerdictsCanBeToldApart(t *testing.T) {
 	}
 }
 
+// The colours of servers are legible and differ from each other, also for whom the palette is made.
+func TestServersCanBeToldApart(t *testing.T) {
+	const least = 20
+	for _, p := range All() {
+		for i, a := range p.Servers {
+			if p.Background.Only16 {
+				continue
+			}
+			for _, behind := range []Color{p.Background, p.Color(Surface), p.Color(Field)} {
+				if r := contrastRatio(a, behind); r < 4.5 {
+					t.Errorf("%s: server colour %d has a contrast of %.2f to %v", p.Name, i, r, behind)
+				}
+			}
+			for k, b := range p.Servers[:i] {
+				for _, d := range append([]Deficiency{""}, p.Deficiencies...) {
+					if dist := distance(simulate(a, d), simulate(b, d)); dist < least {
+						t.Errorf("%s (%s): server colours %d and %d are %.1f apart, want %d", p.Name, d, i, k, dist, least)
+					}
+				}
+			}
+		}
+	}
+	if Hue("demo") != Hue("demo") || Hue("demo") == Hue("fault") {
+		t.Error("a name does not decide the colour")
+	}
+}
+
 // A test of the test: what the dark palette does to green and yellow is why
 // there is another one.
 func TestSimulationFindsConfusableColours(t *testing.T) {

@@ -34,5 +34,6 @@ func tritanopia() Palette {
 			Login:       rgb(0xc9a2f7, 13),
 			Field:       rgb(0x2a303d, -1),
 		},
+		Servers: [Hues]Color{rgb(0x3fe06a, 10), rgb(0xee7080, 9), rgb(0xe8d44a, 11), rgb(0x7099ee, 14), rgb(0xd977ea, 13), rgb(0xb8e8a0, 2)},
 	}
 }

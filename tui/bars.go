@@ -170,7 +170,7 @@ func (a *App) statusLine(w int) string {
 	t := a.ctx.Theme
 	var left []string
 	if cur := a.servers.row(a.servers.current); cur != nil {
-		left = append(left, t.Title.S(safe.Line(cur.title, 24)))
+		left = append(left, t.Server(cur.name).And(t.Bold).S(safe.Line(cur.title, 24)))
 		if cur.transport != "" {
 			left = append(left, t.Text.S(safe.Line(cur.transport, 12)))
 		}

@@ -14,6 +14,7 @@ type frame struct {
 	view   tea.View
 	layout Layout
 	rows   []string
+	server string  // whose colour marks the selected line
 	floor  string  // the row below all panes
 	at     [3]Rect // inner rectangles of the panes and the rail, for the mouse
 }
@@ -102,9 +103,14 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 	if !l.Rail.Empty() {
 		p := a.rail.pane(a, l.Rail)
 		f.at[2] = l.Rail.Inner()
-		columns = append(columns, p.boxed.draw(p, f.around(p, t, l.Rail, l.Rules[0])))
+		spec := f.around(p, t, l.Rail, l.Rules[0])
+		spec.Selected, spec.Mark = a.rail.marked(a)
+		columns = append(columns, p.boxed.draw(p, spec))
 	}
 	v := a.current()
+	if f.server = a.servers.current; v.AllServers || v.NoRail {
+		f.server = ""
+	}
 	for i, spec := range v.Panes {
 		r := l.Panes[i]
 		if r.Empty() {
@@ -161,6 +167,9 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 func (f *frame) around(p *Pane, t *Theme, at, rule Rect) paint.BoxSpec {
 	spec := p.spec(t, at.W+rule.W, at.H)
 	spec.Side = !rule.Empty()
+	if f.server != "" {
+		spec.Mark = t.Server(f.server)
+	}
 	if spec.Side && f.layout.Below {
 		spec.Branch = f.layout.Panes[1].Y - at.Y
 	}

@@ -139,6 +139,17 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 	return p
 }
 
+// marked is the line under the cursor while the rail has the keys, and the colour of its server.
+func (r *rail) marked(a *App) (line int, st paint.Style) {
+	if !r.p.Focused {
+		return 0, st
+	}
+	if list := r.shown(a); r.at < len(list) {
+		return r.p.Selected, a.ctx.Theme.Server(list[r.at].name)
+	}
+	return 0, st
+}
+
 func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 	t := a.ctx.Theme
 	mark := " "
@@ -146,7 +157,7 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 		mark = "▸"
 	}
 	name := safe.Line(x.title, w)
-	row := mark + HealthOf(x.state).Mark(t) + " " + name
+	row := mark + x.dot(t) + " " + t.Server(x.name).S(name)
 	if word := x.word(); paint.Width(row)+paint.Width(word) < w {
 		row = paint.Fit(row, w-paint.Width(word)) + HealthOf(x.state).Style(t).S(word)
 	}

@@ -49,7 +49,16 @@ func (r *serverRow) connected() bool { return r.state == session.Connected }
 // mark is the state as glyph and word.
 func (r *serverRow) mark(t *Theme) string {
 	h := HealthOf(r.state)
-	return h.Mark(t) + " " + h.Style(t).S(r.word())
+	return r.dot(t) + " " + h.Style(t).S(r.word())
+}
+
+// dot is the state as a glyph: in the colour of the server while all is well.
+func (r *serverRow) dot(t *Theme) string {
+	h := HealthOf(r.state)
+	if h == Healthy {
+		return t.Server(r.name).S(h.Glyph())
+	}
+	return h.Mark(t)
 }
 
 // word is the state with its countdown.
@@ -67,7 +76,7 @@ func (w *snapshot) about(t *Theme, width int) []string {
 	if r == nil || !r.connected() {
 		return nil
 	}
-	out := []string{"", " " + t.Heading.S(safe.Line(r.title, width-2))}
+	out := []string{"", " " + t.Server(r.name).And(t.Bold).S(safe.Line(r.title, width-2))}
 	for _, s := range []string{r.software, r.transport, r.version, r.latency} {
 		if s != "" {
 			out = append(out, " "+t.Muted.S(paint.Cut(safe.Line(s, 200), width-2)))

@@ -28,7 +28,7 @@ func (w *snapshot) ticker(t *Theme, width int) string {
 		what += " " + e.Tool
 	}
 	s := " " + t.Muted.S(e.Time.Format("15:04:05.000")) + " " + st.S(arrow) + " " +
-		t.Text.S(safe.Line(w.titleOf(e.Server), 24)) + " " + t.Accent.S(safe.Line(what, max(width/2, 10)))
+		t.Server(e.Server).S(safe.Line(w.titleOf(e.Server), 24)) + " " + t.Accent.S(safe.Line(what, max(width/2, 10)))
 	switch e.Status {
 	case journal.Failed:
 		s += " " + t.Error.S("✗ error")

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -47,10 +48,17 @@ const (
 	Link
 	Heading
 	Login
+	server // and the colours of servers from here on
 )
+
+// Server is the tone of a server's name.
+func Server(name string) Tone { return server + Tone(themes.Hue(name)) }
 
 // Style is a tone in a theme.
 func (t Tone) Style(th *paint.Theme) paint.Style {
+	if t >= server {
+		return th.Hue(int(t - server))
+	}
 	return [...]paint.Style{th.Text, th.OK, th.Warn, th.Error, th.Info, th.Muted, th.Accent, th.Code, th.Link, th.Heading, th.Login}[t]
 }
 

@@ -17,8 +17,9 @@ type cutter struct {
 }
 
 // color is the colour that the profile can show, nil for the terminal's own.
-func (c cutter) color(tok themes.Token) color.Color {
-	col := c.palette.Color(tok)
+func (c cutter) color(tok themes.Token) color.Color { return c.convert(c.palette.Color(tok)) }
+
+func (c cutter) convert(col themes.Color) color.Color {
 	switch {
 	case (col.Only16 || c.profile == colorprofile.ANSI) && col.ANSI < 0:
 		return nil
@@ -28,8 +29,10 @@ func (c cutter) color(tok themes.Token) color.Color {
 	return c.profile.Convert(color.RGBA{col.R, col.G, col.B, 0xff})
 }
 
-func (c cutter) fg(tok themes.Token) Style {
-	if s := sgr(c.color(tok), 30); s != "" {
+func (c cutter) fg(tok themes.Token) Style { return c.ink(c.palette.Color(tok)) }
+
+func (c cutter) ink(col themes.Color) Style {
+	if s := sgr(c.convert(col), 30); s != "" {
 		return Style{s, "\x1b[39m"}
 	}
 	return Style{}

@@ -31,6 +31,7 @@ type Theme struct {
 	Surface                                           Style // ground of overlays
 	Field                                             Style // ground of inputs
 	Bold, Italic, Underline, Reverse, Faint           Style
+	hues                                              [themes.Hues]Style
 	borders                                           Borders
 	strip                                             bool // selected rows lose their inner colours also without the keyboard
 }
@@ -67,6 +68,9 @@ func New(p themes.Palette, profile colorprofile.Profile) *Theme {
 		Badge:   c.fg(themes.BadgeFg).And(c.bg(themes.BadgeBg)),
 		Match:   c.fg(themes.MatchFg).And(c.bg(themes.MatchBg)),
 		Surface: c.bg(themes.Surface),
+	}
+	for i, col := range p.Servers {
+		t.hues[i] = c.ink(col)
 	}
 	t.MatchCurrent = t.Match.And(bold).And(underline)
 	t.Selection = c.fg(themes.SelectionFg).And(c.bg(themes.SelectionBg)).And(bold)
@@ -128,6 +132,12 @@ func (t *Theme) Ink(tok themes.Token) Style {
 	}
 	return cutter{&t.Palette, t.Profile}.fg(tok)
 }
+
+// Server is the colour of a server, by its name: the same wherever it is named.
+func (t *Theme) Server(name string) Style { return t.Hue(themes.Hue(name)) }
+
+// Hue is one of the colours of servers.
+func (t *Theme) Hue(i int) Style { return t.hues[i] }
 
 // SelectRow draws a row as the selected one, exactly w cells wide. On the ground of the selection colours of the row could not
 // be read.

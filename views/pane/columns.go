@@ -154,7 +154,7 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	room := w - paint.Width(out) - paint.Width(tail)
 	if k.group > 0 {
 		g := min(k.group, room/3)
-		tail = "  " + paint.Fit(th.Muted.S(safe.Line(r.Group, maxGroup)), g) + tail
+		tail = "  " + paint.Fit(th.Server(r.Group).S(safe.Line(r.Group, maxGroup)), g) + tail
 		room -= g + 2
 	}
 	name := safe.Line(r.Name, 300)

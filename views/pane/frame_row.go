@@ -97,7 +97,7 @@ func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 		b.WriteByte(' ')
 	}
 	if r.Server > 0 {
-		b.WriteString(th.Muted.S(paint.Fit(safe.Line(r.Entry.Server, 64), min(r.Server, serverCells(w)))) + " ")
+		b.WriteString(th.Server(r.Entry.Server).S(paint.Fit(safe.Line(r.Entry.Server, 64), min(r.Server, serverCells(w)))) + " ")
 	}
 	if !r.Exchange {
 		b.WriteString(KindStyle(th, r.Entry).S(Pad(KindWord(r.Entry.Kind), 6)) + " ")

@@ -32,8 +32,12 @@ func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 	} else if st.Retired != "" {
 		what = st.Retired + ", enter connects again"
 	}
+	dot := mark.Tone
+	if dot == page.Good {
+		dot = page.Server(s.Name())
+	}
 	r.Cells = []page.Text{
-		{S: mark.Glyph, Tone: mark.Tone}, {S: s.Title()}, {S: mark.Word, Tone: mark.Tone}, {S: what, Tone: page.Quiet}, {S: pane.Target(srv)}, {S: "from " + v.place(srv.Source)},
+		{S: mark.Glyph, Tone: dot}, {S: s.Title(), Tone: page.Server(s.Name())}, {S: mark.Word, Tone: mark.Tone}, {S: what, Tone: page.Quiet}, {S: pane.Target(srv)}, {S: "from " + v.place(srv.Source)},
 	}
 	if err := cmp.Or[error](srv.Problem, st.Err); err != nil {
 		r.Below = append(r.Below, text.Clip(err.Error(), 1000))

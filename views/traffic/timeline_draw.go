@@ -73,8 +73,11 @@ func (v *timeline) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 				name = fmt.Sprintf("+%d more", d.view.Hidden)
 			}
 			st := c.Theme.Muted
+			if row == 0 {
+				st = c.Theme.Server(all[d.i].Server)
+			}
 			if d.i == v.lane && row == 0 {
-				st = c.Theme.Accent
+				st, p.Selected = st.And(c.Theme.Bold), len(lines)+1
 			}
 			lines = append(lines, st.S(paint.Fit(safe.Line(name, 200), label))+" "+v.laneRow(c.Theme, w, d, row))
 		}
