@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/require/assert"
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui/paint"
 )
 
 func TestRawKeepsWhatWasTyped(t *testing.T) {
@@ -125,6 +128,48 @@ func TestClicks(t *testing.T) {
 	f.Click(6, 1)
 	press(t, f, "text:\n")
 	assert.Equalf(t, f.raw.text.line(), "", "the click did not move the cursor")
+}
+
+// An empty input can be seen in every theme, with and without colours: by its ground, by a line below it, or by brackets.
+func TestInputsAreSeen(t *testing.T) {
+	for _, palette := range themes.All() {
+		for profile, mark := range map[colorprofile.Profile]string{
+			colorprofile.TrueColor: "\x1b[48;2;", colorprofile.ANSI256: "\x1b[48;5;", colorprofile.ANSI: "\x1b[4m", colorprofile.ASCII: "\x1b[4m", colorprofile.NoTTY: "[",
+		} {
+			if palette.Background.Only16 && profile > colorprofile.ASCII {
+				mark = "\x1b[4m"
+			}
+			f := open(t, `{"type":"object","properties":{"first":{"type":"string"},"second":{"type":"string"},"third":{"enum":["a","b"]}}}`)
+			f.SetTheme(paint.New(palette, profile))
+			for i, line := range f.Lines()[:3] {
+				if _, value, _ := strings.Cut(line, []string{"first", "second", "third"}[i]); !strings.Contains(value, mark) && (i < 2 || profile != colorprofile.NoTTY) {
+					t.Errorf("%s in %v draws %q", palette.Name, profile, line)
+				}
+			}
+		}
+	}
+}
+
+// A click takes the choice of a boolean that it hits, or the next one where there is room for one only.
+func TestClickBoolean(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"on":{"type":"boolean","default":true}}}`)
+	line := f.Lines()[0]
+	for _, c := range []struct{ at, want string }{{"○ false", `{"on":false}`}, {"○ true", `{"on":true}`}, {"○ unset (true)", `{}`}} {
+		i := strings.Index(line, c.at)
+		if i < 0 {
+			t.Fatalf("%q is not in %q", c.at, line)
+		}
+		f.Click(paint.Width(line[:i]), 0)
+		line = f.Lines()[0]
+		if got := string(f.JSON()); got != c.want {
+			t.Errorf("a click on %q makes it %s, want %s", c.at, got, c.want)
+		}
+	}
+	f.SetSize(30, 10)
+	f.Click(f.valueX(f.row()), 0)
+	if got := string(f.JSON()); got != `{"on":true}` {
+		t.Errorf("in a narrow form a click makes it %s: %s", got, f.Lines()[0])
+	}
 }
 
 func TestSuggestions(t *testing.T) {

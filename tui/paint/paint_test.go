@@ -150,6 +150,10 @@ func TestBox(t *testing.T) {
  one     │
  two     ├
  three   │`},
+		{"the line under the cursor", paint.BoxSpec{W: 10, H: 3, Selected: 2}, []string{"one", "two"}, `
+──────────
+ one
+▌two`},
 		{"what fits behind the title", paint.BoxSpec{W: 32, H: 2, Title: "Tools", Badge: "9", Foot: "last called"}, nil, `
  Tools ─────── 9 · last called ─
 `},
@@ -183,6 +187,40 @@ func TestBox(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What stands at the foot of panes is in one row below them, in which their rules end.
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	th := theme(colorprofile.NoTTY)
+	for _, c := range []struct {
+		w    int
+		foot string
+		side bool
+		want string
+	}{
+		{8, "", false, "────────"},
+		{8, "", true, "───────┴"},
+		{12, "24 t", false, "───── 24 t ─"},
+		{12, "24 t", true, "──── 24 t ─┴"},
+		{12, "24 tools and more", false, "─ 24 tool… ─"},
+		{3, "24 tools", false, "───"},
+	} {
+		assert.Equalf(t, th.Floor(c.w, c.foot, c.side), c.want, "%q in %d cells", c.foot, c.w)
+	}
+	th.Framed(paint.ASCII)
+	assert.Equal(t, th.Floor(6, "", true), "-----+")
+}
+
+// A server has one colour in a theme, and none where there are no colours.
+func TestServerColours(t *testing.T) {
+	t.Parallel()
+	th := theme(colorprofile.TrueColor)
+	assert.Equal(t, th.Server("demo"), th.Server("demo"))
+	if th.Server("demo").S("x") == "x" || th.Server("demo") == th.Server("fault") {
+		t.Error("servers cannot be told apart")
+	}
+	assert.Equal(t, theme(colorprofile.ASCII).Server("demo").S("x"), "x")
 }
 
 func TestSelectRow(t *testing.T) {

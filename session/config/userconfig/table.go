@@ -66,7 +66,7 @@ var table = []Setting{
 	{Key: "mouse", Kind: Switch, Default: "true", into: func(c *Config) any { return &c.Mouse }, Help: "Whether the mouse is captured at the start. While it is not, the terminal selects text."},
 	{
 		Key: "layout.borders", Kind: Choice, Default: "rounded", choices: []string{"rounded", "square", "heavy", "double", "ascii"}, into: func(c *Config) any { return &c.Borders },
-		Help: "How the frames of panes and dialogs are drawn.",
+		Help: "How the rules between panes and the frames of dialogs are drawn.",
 	},
 	{
 		Key: "layout.split", Kind: Number, Without: "each screen's own", min: 20, max: 80, into: func(c *Config) any { return &c.Split },
