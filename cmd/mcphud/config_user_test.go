@@ -213,7 +213,7 @@ func TestConfigEdit(t *testing.T) {
 // config check finds what is wrong in each kind of file, with its line and column.
 func TestConfigCheck(t *testing.T) {
 	t.Parallel()
-	cmd, _ := withConfig(t, "theme: dark\nkeys: {app.zoom: T}\n", "config", "check", "--format", "json")
+	cmd, _ := withConfig(t, "theme: dark\nkeys: {app.zoom: M}\n", "config", "check", "--format", "json")
 	dir := cmd.Dir
 	for name, body := range map[string]string{
 		".config/mcphud/themes/night.yaml": "extends: dark\ncolors:\n  accent: 77\n",
@@ -237,7 +237,7 @@ func TestConfigCheck(t *testing.T) {
 		}
 	}
 	for file, want := range map[string][]string{
-		"config.yaml":       {`:2:`, "app.zoom (T) and app.theme (T) clash"},
+		"config.yaml":       {`:2:`, "app.zoom (M) and app.mouse (M) clash"},
 		"night.yaml":        {`:3:11: accent is "77"`},
 		"agent.yaml":        {`:2:1: queueCapacity is "many"`, `:3:1: unknown key "prot"`},
 		"mcphud.yaml":       {`:5:5: `, "comand", ":6"},
@@ -376,17 +376,17 @@ func TestConfigIsFollowed(t *testing.T) {
 	file := filepath.Join(home, "mcphud", "config.yaml")
 	writeText(t, file, "keys: {app.zom: x}\n")
 	s := startUIWith(t, []string{"XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + home, "MCPHUD_THEME=", "NO_COLOR=", "COLORTERM=truecolor"})
-	s.shows("╭")
+	s.shows("─")
 	s.shows("app.zoom?")
 	writeText(t, file, "layout: {borders: double}\n")
-	s.shows("╔")
+	s.shows("═")
 	writeText(t, filepath.Join(home, "mcphud", "themes", "mine.yaml"), "colors: {border: '#0a141e', border_focus: '#0a141e', text: '#0a141e'}\n")
 	writeText(t, file, "layout: {borders: double}\ntheme: mine\n")
 	s.shows("38;2;10;20;30")
 	writeText(t, file, "theme: [\n")
 	s.shows("YAML")
 	writeText(t, file, "keys: {app.quit: [Z]}\nlayout: {borders: ascii}\n")
-	s.shows("+-")
+	s.shows("---")
 	s.types(t, "Z")
 	if code := s.exit(); code != 0 || !s.restored() {
 		t.Errorf("exit %d, restored %v", code, s.restored())
