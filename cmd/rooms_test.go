@@ -38,7 +38,7 @@ var sizes = []struct {
 	{"tui", 21_900},
 	{"views", 27_350},
 	{"cmd", 23_800},
-	{"", 233_200},
+	{"", 233_300},
 }
 
 // tests is how many lines all tests have.

@@ -78,7 +78,7 @@ func TestServersCanBeToldApart(t *testing.T) {
 				continue
 			}
 			for _, behind := range []Color{p.Background, p.Color(Surface), p.Color(Field)} {
-				if r := contrastRatio(a, behind); r < 4.5 {
+				if r := Contrast(a, behind); r < 4.5 {
 					t.Errorf("%s: server colour %d has a contrast of %.2f to %v", p.Name, i, r, behind)
 				}
 			}

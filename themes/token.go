@@ -33,8 +33,8 @@ func linear(c Color) [3]float64 {
 	return [3]float64{f(c.R), f(c.G), f(c.B)}
 }
 
-// contrastRatio is WCAG 2's, 1 to 21.
-func contrastRatio(a, b Color) float64 {
+// Contrast is WCAG 2's, 1 to 21.
+func Contrast(a, b Color) float64 {
 	l := func(c Color) float64 { v := linear(c); return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2] + 0.05 }
 	x, y := l(a), l(b)
 	return max(x, y) / min(x, y)
@@ -59,7 +59,7 @@ func (p *Palette) Weak() (all []Weak) {
 		if fg.Only16 || bg.Only16 {
 			return
 		}
-		if r := contrastRatio(fg, bg); r < least {
+		if r := Contrast(fg, bg); r < least {
 			all = append(all, Weak{t, behind, r, least})
 		}
 	}

@@ -45,7 +45,7 @@ func draw(t *testing.T, name string, pictured bool, sizes [][2]int, play func(t 
 			t.Errorf("NO_COLOR is set, and the program printed %q", c)
 		}
 	}
-	picture := func(a *tuitest.App, id string) { a.SVG("../testdata/screens/" + id + ".svg") }
+	picture := func(a *tuitest.App, id string) { a.Legible().SVG("../testdata/screens/" + id + ".svg") }
 	for i, s := range sizes {
 		at(i, "", s[0], s[1], text, tuitest.NoColor())
 	}
