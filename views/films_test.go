@@ -16,7 +16,7 @@ import (
 // A glance, and the time that it takes to read a screen.
 const (
 	glance = 700 * time.Millisecond
-	pause   = 2500 * time.Millisecond
+	pause  = 2500 * time.Millisecond
 )
 
 // TestFilms makes the films that README and the manual show, of about 20 s each.
