@@ -36,13 +36,13 @@ var sizes = []struct {
 	{"agentsrv", 28_570},
 	{"proxy", 24_800},
 	{"tui", 21_900},
-	{"views", 27_350},
+	{"views", 27_480},
 	{"cmd", 23_800},
-	{"", 233_300},
+	{"", 233_460},
 }
 
 // tests is how many lines all tests have.
-const tests = 139_900
+const tests = 140_020
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

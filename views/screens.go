@@ -70,7 +70,7 @@ func All(d Deps) []*tui.Screen {
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
 	calls, asked, broken := &pane.Calls{}, inbox.NewQuestions(), &traffic.Broken{}
-	return []*tui.Screen{
+	all := []*tui.Screen{
 		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
 		servers.NewAdder(d.Configs, d.Trust, d.Published),
 		servers.NewEntry(d.Configs, d.Trust),
@@ -108,6 +108,10 @@ func All(d Deps) []*tui.Screen {
 		traffic.NewEditor(),
 		traffic.NewExperts(broken, nil),
 	}
+	if d.Stack != nil {
+		all = append(all, servers.NewDemo())
+	}
+	return all
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to

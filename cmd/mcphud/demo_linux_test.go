@@ -32,8 +32,12 @@ func demoUI(t *testing.T, env ...string) (s *ptyRun, mark string) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s, mark := demoUI(t)
-	s.shows("reset_counter")
-	s.types(t, "1")
+	s.shows("Try first")
+	s.types(t, "\r") // a call through the router
+	s.shows("matches outputSchema")
+	s.types(t, ":demo\rjj\r")
+	s.shows("waits for your answer")
+	s.types(t, "x1")
 	for _, name := range []string{"everything", "fault", "demo@router", "everything@router", "fault@router", "all@router"} {
 		s.shows(name)
 	}
@@ -53,7 +57,7 @@ func TestDemo(t *testing.T) {
 func TestDemoKilledLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, mark := demoUI(t)
-	s.shows("reset_counter")
+	s.shows("Try first")
 	s.signal(syscall.SIGKILL)
 	s.exit()
 	require.Eventually(t, "all processes to be gone", func() bool { return len(marked(t, mark)) == 0 })

@@ -129,7 +129,10 @@ func Open(ctx context.Context, a *cli.App, start Start) (err error) {
 	if start.Connect != "" && cfg.LinearMode() {
 		start.Open, start.Connect = start.Connect, "" // piped lines wait for what the list started
 	}
-	if start.Connect != "" {
+	switch {
+	case start.Stack != nil:
+		cfg.Start = "demo"
+	case start.Connect != "":
 		cfg.Start = "tools"
 	}
 	if start.Open != "" {

@@ -29,7 +29,11 @@ type ListPage struct {
 	// Inputs is what the panes depend on besides Rev, the rows and the server; nil for nothing.
 	Inputs func(*tui.Ctx) any
 
+	// Head draws the parts of the page above its rows.
+	Head bool
+
 	own    bool // Freeze is the screen's
+	head   int  // rows of the pane that the parts have
 	at     string
 	titles map[string]string // of the panes, where no page says another
 }
@@ -117,12 +121,24 @@ func (s *ListPage) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	is := s.Page(c)
 	p.Title, p.Foot, p.Badge = cmp.Or(safe.Line(is.Title, 80), s.titles[p.ID]), safe.Line(is.Foot, max(p.W-4, 1)), safe.Line(is.Badge, 40)
 	s.List.SetRows(pageRows{&is.Table, c, s}) // they carry the theme
+	var head []string
+	if s.Head {
+		head = is.Lines(c.Theme, p.W)
+		head = head[:min(len(head), max(p.H-is.Table.Len, 0))]
+	}
+	s.head = len(head)
+	p.H -= s.head
 	s.DrawList(c, p, func(w int) []string {
 		if s.Typed != "" && is.Table.Len > 0 {
 			return NothingMatches(c.Theme, w, s.Typed)
 		}
 		return Message(c.Theme, w, safe.Text(is.None[0]), safe.Text(is.None[1]))
 	})
+	p.H += s.head
+	p.Lines = append(head, p.Lines...)
+	if p.Selected > 0 {
+		p.Selected += s.head
+	}
 	if is.Badge == "" && is.Table.Len > 0 && (s.List.Filtered() || is.Counted) {
 		p.Badge = CountBadge(s.List.Len(), is.Table.Len)
 	}
@@ -180,5 +196,9 @@ func (s *ListPage) Choices(c *tui.Ctx) (out []tui.Choice) {
 
 // Handle gives what is meant for them to the panes; open is what enter does.
 func (s *ListPage) Handle(c *tui.Ctx, msg tea.Msg, open func() tea.Cmd) (tea.Cmd, bool) {
+	if m, ok := msg.(tui.PaneMouse); ok && m.Pane == "list" {
+		m.Y -= s.head
+		msg = m
+	}
 	return ListAndText(c, &s.Rows, &s.Detail, msg, open)
 }
