@@ -28,7 +28,7 @@ type registered struct {
 // fixedKeys belong to the shell on every screen; no view may bind them.
 var fixedKeys = []string{
 	"ctrl+c", "ctrl+p", "?", ":", "tab", "shift+tab", "M",
-	"1", "2", "3", "4", "5", "6", "7", "8", "9",
+	"1", "2", "3", "4", "5", "6", "7", "8",
 }
 
 // avoidKeys are taken by terminals and multiplexers, so nobody may bind them.
@@ -102,6 +102,9 @@ func (r *actionSet) check() (errs []error) {
 	errs = append(errs, clashes("the whole program", r.global)...)
 	for _, v := range r.views {
 		errs = append(errs, v.Screen.check()...)
+		if tab := r.find(v.Tab); v.Tab != "" && (tab == nil || tab.Tab != "") {
+			errs = append(errs, fmt.Errorf("screen %q is a section of %q, which has no tab", v.ID, v.Tab))
+		}
 		panes := map[string]bool{"": true}
 		for _, p := range v.Panes {
 			panes[p.ID] = true
@@ -176,7 +179,7 @@ func (r *actionSet) find(word string) *registered {
 // tabs are the screens that number keys reach, in order.
 func (r *actionSet) tabs() (out []*registered) {
 	for i := range r.views {
-		if !r.views[i].Hidden {
+		if r.views[i].Tab == "" {
 			out = append(out, &r.views[i])
 		}
 	}
@@ -211,6 +214,27 @@ func (r *actionSet) elsewhere(word string) *Action {
 		}
 	}
 	return nil
+}
+
+// tabOf is the screen in the tab line that v is a section of, v itself where it has a tab.
+func (r *actionSet) tabOf(v *registered) *registered {
+	if tab := r.find(v.Tab); tab != nil {
+		return tab
+	}
+	return v
+}
+
+// peers are a tab and the sections that are beside each other there, in order; none where there is the tab alone.
+func (r *actionSet) peers(tab *registered) (out []*registered) {
+	for i := range r.views {
+		if v := &r.views[i]; v.ID == tab.ID || v.Peer && v.Tab == tab.ID {
+			out = append(out, v)
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
 }
 
 // lookup finds the action of a key, and whether the key begins a chord.

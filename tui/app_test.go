@@ -152,36 +152,13 @@ func TestErrorToastStaysUntilEscAndIsHarmless(t *testing.T) {
 	})
 }
 
-// Tabs that do not fit with their badges go without them.
-func TestTabsFit(t *testing.T) {
-	for _, c := range []struct {
-		w      int
-		badges bool
-	}{{120, true}, {80, false}} {
-		synctest.Test(t, func(t *testing.T) {
-			views := []*tui.Screen{newFruits(1).screen()}
-			for i := range 6 {
-				views = append(views, badged(i))
-			}
-			app := tuitest.Start(t, tuitest.Views(views...), tuitest.Size(c.w, 24))
-			app.Whole().Has("Badged5")
-			if c.badges {
-				app.Whole().Has("Badged5 1234")
-			} else {
-				app.Whole().HasNot("1234")
-			}
-			app.Press("7").View("badged5")
-		})
-	}
-}
-
 func TestNavigateBackAndTabs(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("o").View("other").Pane("all").Rows(tuitest.Eq("came with arg"))
 		app.Press("esc").View("fruits")
 		app.Press("2").View("other")
-		app.ClickOn("1 Fruits").View("fruits")
-		app.Press("9").Toast("there is no such screen")
+		app.ClickOn("Fruits").View("fruits")
+		app.Press("8").Toast("there is no such tab")
 	})
 }
 

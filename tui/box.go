@@ -18,7 +18,7 @@ type boxCache struct {
 // spec is what is around a pane that takes w by h cells.
 func (p *Pane) spec(t *Theme, w, h int) paint.BoxSpec {
 	return paint.BoxSpec{
-		W: w, H: h, Title: p.Title, Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
+		W: w, H: h, Title: p.heading(w - 8 - paint.Width(p.Badge)), Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
 		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total, Selected: p.Selected, Mark: t.Accent,
 	}
 }
@@ -48,8 +48,8 @@ func filtered(p *Pane) (title, badge string) {
 	badge = "esc clears"
 	room := p.W - 6 - paint.Width(p.Title+" /"+tail)
 	text := safe.Line(p.filter, max(room, 8))
-	if paint.Width(text)+paint.Width(badge) <= room {
-		return p.Title + " /" + text + tail, badge
+	if room -= paint.Width(text); room < paint.Width(badge) {
+		badge = ""
 	}
-	return p.Title + " /" + text + tail, ""
+	return p.heading(room-paint.Width(badge)+paint.Width(p.Title)) + " /" + text + tail, badge
 }

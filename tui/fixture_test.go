@@ -236,11 +236,3 @@ func (o *other) Draw(_ *tui.Ctx, p *tui.Pane) *tea.Cursor {
 }
 
 func (o *other) Plain(_ *tui.Ctx, w io.Writer) { fmt.Fprintln(w, "came with", o.arg) }
-
-// badged is the nth screen with a badge.
-func badged(n int) *tui.Screen {
-	s := (&other{}).screen()
-	s.ID, s.Title, s.Actions = fmt.Sprint("badged", n), fmt.Sprint("Badged", n), nil
-	s.Badge = func(*tui.Ctx) string { return "1234" }
-	return s
-}

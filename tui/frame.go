@@ -128,6 +128,10 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			k.Y += in.Y
 			cursor = &k
 		}
+		p.lead = nil
+		if !l.Crumbs && (i == 0 || l.Panes[0].Empty()) {
+			p.lead = a.lead(p)
+		}
 		if i == 0 { // what is found in a text does not change what is shown
 			p.filter = a.filters[v.ID+"\x00"+spec.ID]
 		}

@@ -89,8 +89,14 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.quit", Keys: []string{"q"}, Title: "quit", Group: "Program", Hint: 99,
-			Help: "Quit; asks only while calls run.",
-			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.request(c.app) },
+			Help: "Quit; asks only while calls run. In a section: go back, as esc does.",
+			Now: func(c *Ctx) string {
+				if c.app.current().Tab != "" {
+					return "back"
+				}
+				return ""
+			},
+			Run: func(c *Ctx) tea.Cmd { return c.app.leaveOrQuit() },
 		},
 		{
 			ID: "app.back", Keys: []string{"esc"}, Title: "back", Group: "Move",
@@ -198,16 +204,25 @@ func globalActions() []Action {
 	return append(list, moveActions()...)
 }
 
+// tabKeys is how many tabs have a number key.
+const tabKeys = 8
+
 // tabActions are the number keys.
 func tabActions() (out []Action) {
-	for i := range 9 {
+	for i := range tabKeys {
 		key := string(rune('1' + i))
 		out = append(out, Action{
-			ID: "app.screen" + key, Keys: []string{key}, Title: "screen " + key, Group: "Move",
-			Help: "Go to the screen with this number in the top line.",
+			ID: "app.screen" + key, Keys: []string{key}, Title: "tab " + key, Group: "Move",
+			Help: "Go to this tab of the top line: the number is its place there.",
+			Now: func(c *Ctx) string {
+				if tabs := c.app.actions.tabs(); i < len(tabs) {
+					return tabs[i].Title
+				}
+				return ""
+			},
 			Disabled: func(c *Ctx) string {
 				if i >= len(c.app.actions.tabs()) {
-					return "there is no such screen"
+					return "there is no such tab"
 				}
 				return ""
 			},
@@ -283,8 +298,6 @@ func moveActions() (out []Action) {
 		{"pagedown", "page down", "Move down one page.", []string{"pgdown"}},
 		{"open", "open", "Open or run the selection.", []string{"enter"}},
 		{"select", "fold or select", "Fold or select what is under the cursor.", []string{"space"}},
-		{"previoustab", "previous part", "Go to the previous sub-tab.", []string{"["}},
-		{"nexttab", "next part", "Go to the next sub-tab.", []string{"]"}},
 	} {
 		first := k.keys[0]
 		out = append(out, Action{
@@ -292,7 +305,28 @@ func moveActions() (out []Action) {
 			Run: func(c *Ctx) tea.Cmd { return c.app.toView(pressOf(first)) },
 		})
 	}
-	return out
+	return append(out, sectionAction("move.previoustab", "[", "previous section", -1, 0), sectionAction("move.nexttab", "]", "next section", 1, 65))
+}
+
+// sectionAction goes to a section beside the visible one, where the pane has no parts of its own that the key goes through.
+func sectionAction(id, key, title string, by, hint int) Action {
+	return Action{
+		ID: id, Keys: []string{key}, Title: title, Group: "Move", Hint: hint,
+		Help: "Go to the " + title + " of the tab, or part of a result.",
+		Now: func(c *Ctx) string {
+			if v := c.app.section(by); v != nil {
+				return v.Title
+			}
+			return ""
+		},
+		Disabled: func(c *Ctx) string {
+			if c.app.section(by) == nil {
+				return "there is nothing beside this"
+			}
+			return ""
+		},
+		Run: func(c *Ctx) tea.Cmd { return c.app.goBeside(by) },
+	}
 }
 
 // toView gives a message to the visible view.

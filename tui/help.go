@@ -153,7 +153,7 @@ func newPalette(a *App) *picker {
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
 		items = append(items, item{
-			title: v.Title, keys: a.tabKey(v.ID), help: "Go to the screen.", group: placeGroup,
+			title: v.Title, keys: a.tabKey(v.ID), help: placeHelp(a.whereIs(v), v.Aliases), group: placeGroup,
 			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.ID}) },
 		})
 	}
@@ -183,12 +183,11 @@ func newPalette(a *App) *picker {
 	return newPicker("Command palette", items)
 }
 
-// tabKey is the number key of a screen, "" if it has none.
-func (a *App) tabKey(id string) string {
-	for i, v := range a.actions.tabs() {
-		if v.ID == id && i < 9 {
-			return string(rune('1' + i))
-		}
+// placeHelp says where a screen is, and by which other words `:` goes there.
+func placeHelp(where, words []string) string {
+	s := strings.Join(where, crumbSeparator)
+	if len(words) > 0 {
+		s += " · :" + strings.Join(words, " :")
 	}
-	return ""
+	return s
 }

@@ -81,7 +81,7 @@ func (m *mouse) tab(a *App, x int) tea.Cmd {
 		return a.escape()
 	}
 	at := 0
-	for _, tab := range a.tabs() {
+	for _, tab := range a.tabs(a.w) {
 		n := tab.width()
 		if x >= at && x < at+n {
 			return a.navigate(Navigate{View: tab.view})

@@ -2,11 +2,8 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // maxHistory bounds how far esc goes back.
@@ -127,7 +124,7 @@ func (a *App) selectServer(name string) tea.Cmd {
 		return nil
 	}
 	if !a.servers.choose(a, name) {
-		a.toasts.add(Failure, "there is no server "+name+"; screen 1 lists them")
+		a.toasts.add(Failure, "there is no server "+name+"; the tab Servers lists them")
 		return nil
 	}
 	return a.broadcast(ServerChanged{Name: name})
@@ -183,20 +180,4 @@ func (a *App) escape() tea.Cmd {
 		return a.focusIndex(a.place.focus - 1)
 	}
 	return a.back()
-}
-
-// crumbs is the way to what is on the screen: server, screen, thing.
-func (a *App) crumbs() string {
-	v := a.current()
-	parts := make([]string, 0, 3)
-	if a.servers.current != "" && !v.AllServers {
-		parts = append(parts, a.servers.titleOf(a.servers.current))
-	}
-	parts = append(parts, v.Title)
-	if v.Breadcrumb != nil {
-		if s := v.Breadcrumb(&a.ctx); s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return safe.Line(strings.Join(parts, " › "), 200)
 }

@@ -27,7 +27,8 @@ type Pane struct {
 	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
 	Selected int
 
-	filter string // what is applied by `/`
+	filter string   // what is applied by `/`
+	lead   []string // the way to it, for its border
 	key    paneKey
 	extra  []any
 	cursor *tea.Cursor

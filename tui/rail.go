@@ -125,7 +125,7 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 		p.Lines = append(p.Lines, about...)
 	}
 	if len(list) == 0 {
-		msg := "no servers: see screen 1"
+		msg := "no servers: see Servers"
 		if r.filterText != "" {
 			msg = "none matches " + r.filterText
 		}

@@ -30,11 +30,12 @@ type Screen struct {
 	NoRail bool
 	// AllServers is a screen that is not about the current server.
 	AllServers bool
-	// Spare is a screen whose tab is the first to go where there is no room, as long as it has no badge.
-	Spare bool
-	// Hidden leaves the screen out of the number keys and the tab line: it is
-	// reached from another screen. The palette still lists it.
-	Hidden bool
+	// Tab is the id of the screen in the tab line that this one is a section of; "" is a screen with a tab of its own.
+	Tab string
+	// Peer is a section that `[` and `]` lead to, from its tab and from the other peers.
+	Peer bool
+	// Passing is a tab that is in the line only while it or one of its sections has a badge, or is visible.
+	Passing bool
 
 	// Actions lists every key the screen understands beyond moving around in its widgets, always the same ones; nil is none.
 	Actions func() []Action
@@ -89,9 +90,10 @@ type Screen struct {
 	Rows func(c *Ctx, w, h int) int
 	// Lone is whether the first pane is all that there is to show, such as while the server is waited for.
 	Lone func(*Ctx) bool
-	// Breadcrumb is the thing being looked at ("echo"); narrow layouts and the window title show it.
+	// Breadcrumb is the thing being looked at ("echo"); narrow layouts and the window title show it. Others have the title of the
+	// first pane there.
 	Breadcrumb func(*Ctx) string
-	// Badge is a count on the tab ("3").
+	// Badge is a count on the tab ("3"), of a section on that of its tab where that has none.
 	Badge func(*Ctx) string
 	// Banner is something to say on all screens, until somebody looked.
 	Banner func(*Ctx) string

@@ -62,7 +62,7 @@ type Deps struct {
 	Stack stack.Stack
 }
 
-// All returns new screens, in the order of their number keys. It is the one place where screens are listed.
+// All returns new screens: the tabs in the order of their number keys, each before its sections. It is the one place where screens are listed.
 func All(d Deps) []*tui.Screen {
 	var where config.Options
 	if d.Configs != nil {
@@ -72,41 +72,41 @@ func All(d Deps) []*tui.Screen {
 	calls, asked, broken := &pane.Calls{}, inbox.NewQuestions(), &traffic.Broken{}
 	all := []*tui.Screen{
 		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
+		stack.NewStack(d.Stack),
 		servers.NewAdder(d.Configs, d.Trust, d.Published),
 		servers.NewEntry(d.Configs, d.Trust),
+		servers.NewRegistry(d.Published),
+		servers.NewSetup(),
+		servers.NewDoctor(d.Doctor, where),
+		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
+		servers.NewPersonas(),
+		servers.NewRoots(),
+		call.NewInstructions(),
+		call.NewSkills(calls),
+		call.NewSkill(),
+		newWhatsNew(d.Release),
 		call.NewTools(calls, d.TokenBudget),
+		call.NewAllTools(d.Registry, calls),
 		call.NewResources(calls),
+		call.NewTemplates(calls),
+		call.NewTemplate(d.Inputs, asked.OfCall),
+		inbox.NewSubscriptions(),
 		call.NewPrompts(calls),
+		call.NewPrompt(d.Inputs, asked.OfCall),
 		call.NewCall(d.Inputs, d.Consent, asked.OfCall),
+		traffic.NewHistory(d.History),
 		traffic.NewTraffic(nil, broken),
+		traffic.NewTimeline(nil),
+		traffic.NewTrace(),
 		traffic.NewLogs(false),
+		traffic.NewResend(traffic.Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
+		traffic.NewEditor(),
+		check.NewCheck(d.Checks, d.Lock),
+		check.NewDrift(d.Lock),
+		traffic.NewExperts(broken, nil, "check"),
 		inbox.NewInbox(asked),
 		inbox.NewTasks(),
 		inbox.NewAnswer(asked, d.Browse, d.Model),
-		servers.NewRoots(),
-		servers.NewSetup(),
-		servers.NewRegistry(d.Published),
-		call.NewTemplates(calls),
-		call.NewSkills(calls),
-		call.NewSkill(),
-		call.NewTemplate(d.Inputs, asked.OfCall),
-		call.NewPrompt(d.Inputs, asked.OfCall),
-		call.NewAllTools(d.Registry, calls),
-		inbox.NewSubscriptions(),
-		servers.NewPersonas(),
-		call.NewInstructions(),
-		check.NewDrift(d.Lock),
-		traffic.NewHistory(d.History),
-		newWhatsNew(d.Release),
-		traffic.NewTrace(),
-		traffic.NewTimeline(nil),
-		stack.NewStack(d.Stack),
-		servers.NewDoctor(d.Doctor, where),
-		check.NewCheck(d.Checks, d.Lock),
-		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
-		traffic.NewResend(traffic.Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
-		traffic.NewEditor(),
-		traffic.NewExperts(broken, nil),
 	}
 	if d.Stack != nil {
 		all = append(all, servers.NewDemo())
@@ -120,11 +120,11 @@ func Watch(f traffic.Foreign) []*tui.Screen {
 	broken := &traffic.Broken{}
 	return []*tui.Screen{
 		traffic.NewTraffic(&f, broken),
+		traffic.NewTimeline(&f),
+		traffic.NewTrace(),
 		traffic.NewLogs(true),
+		traffic.NewExperts(broken, f.Over, "traffic"),
 		traffic.NewResend(f.Targets),
 		traffic.NewEditor(),
-		traffic.NewExperts(broken, f.Over),
-		traffic.NewTrace(),
-		traffic.NewTimeline(&f),
 	}
 }

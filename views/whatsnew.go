@@ -34,7 +34,7 @@ func newWhatsNew(r Release) *tui.Screen { return (&whatsNew{release: r}).screen(
 
 func (v *whatsNew) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "whatsnew", Title: "What is new", Aliases: []string{"changes"}, Hidden: true, NoRail: true, AllServers: true,
+		ID: "whatsnew", Title: "What is new", Aliases: []string{"changes"}, Tab: "servers", NoRail: true, AllServers: true,
 		Panes:  []tui.PaneSpec{{ID: "text", Title: "What is new"}},
 		Handle: v.handle, Draw: v.draw, Page: v.page, Hints: v.hints,
 	}
@@ -95,7 +95,7 @@ func (v *whatsNew) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	before, text := v.since(c)
 	p.Title = "What is new"
 	if before != "" {
-		p.Title = "What is new since " + before
+		p.Title = "Since " + before
 	}
 	p.Badge = safe.Line(v.release.Version, 40)
 	lines := v.lines

@@ -47,7 +47,7 @@ func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *tui.Screen {
 
 func (v *allTools) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit,
+		ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Tab: "tools", Peer: true, AllServers: true, Split: listSplit,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-func formInfo(id, title string, hidden bool, aliases ...string) tui.Screen {
-	return tui.Screen{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
+func formInfo(id, title, tab string, aliases ...string) tui.Screen {
+	return tui.Screen{ID: id, Title: title, Aliases: aliases, Tab: tab, Split: 50, StackUnder: pane.StackUnder, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }
@@ -25,7 +25,7 @@ func formInfo(id, title string, hidden bool, aliases ...string) tui.Screen {
 // NewCall calls a tool.
 func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
-		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
+		info: formInfo("call", "Call", "", "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		sessionCall: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
@@ -39,7 +39,7 @@ func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *tui.S
 // NewPrompt gets a prompt.
 func NewPrompt(store *inputs.Store, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
-		info: formInfo("prompt", "Prompt", true), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
+		info: formInfo("prompt", "Prompt", "prompts"), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
 			for i, a := range it.Args {
@@ -64,7 +64,7 @@ func NewPrompt(store *inputs.Store, asks pane.Asks) *tui.Screen {
 // NewTemplate fills in a resource template and reads the resource.
 func NewTemplate(store *inputs.Store, asks pane.Asks) *tui.Screen {
 	return newFormScreen(store, asks, formKind{
-		info: formInfo("template", "Template", true), verb: "read", list: "templates", kind: offer.Templates,
+		info: formInfo("template", "Template", "resources"), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {
 			t, err := offer.ParseTemplate(it.URI)

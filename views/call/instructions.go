@@ -21,7 +21,7 @@ func NewInstructions() *tui.Screen {
 		}
 	}}
 	return v.Screen(tui.Screen{
-		ID: "instructions", Title: "Instructions", Hidden: true,
+		ID: "instructions", Title: "Instructions", Tab: "servers",
 		Panes: []tui.PaneSpec{{ID: "text", Title: "Instructions"}},
 		PageText: func(c *tui.Ctx) (text, ext string, ok bool) {
 			text = given(c)

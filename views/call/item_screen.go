@@ -164,7 +164,7 @@ func (v *itemScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return nil, true
 		}
 	}
-	if v.info.Hidden && pane.IsBack(msg) {
+	if v.info.Tab != "" && pane.IsBack(msg) {
 		return c.Back(), true
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
@@ -176,7 +176,7 @@ func (v *itemScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // hints say how to leave a screen that has no number.
-func (v *itemScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.info.Hidden) }
+func (v *itemScreen) hints(*tui.Ctx) []tui.Hint { return pane.BackHint(v.info.Tab != "") }
 
 // describe brings the item under the cursor into the detail pane.
 func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {

@@ -41,7 +41,7 @@ func NewSkill() *tui.Screen {
 
 func (v *skill) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "skill", Title: "Skill", Hidden: true, Split: 38, StackUnder: pane.StackUnder,
+		ID: "skill", Title: "Skill", Tab: "servers", Split: 38, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Files"}, {ID: "detail", Title: "SKILL.md"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb,

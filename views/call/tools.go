@@ -55,8 +55,8 @@ func NewPrompts(calls *pane.Calls) *tui.Screen {
 // NewTemplates lists the current server's resource templates.
 func NewTemplates(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
-		info: tui.Screen{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
-			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
+		info: tui.Screen{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Tab: "resources", Peer: true, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Templates"}, {ID: "detail", Title: "Template"},
 		}},
 		kind: offer.Templates, plural: "resource templates", verb: "fill in", opens: "template",
 		help:    "Open the template's variables, to fill in and read the resource.",
@@ -68,7 +68,7 @@ func NewTemplates(calls *pane.Calls) *tui.Screen {
 // NewSkills lists the current server's skills. Nothing of them is read here.
 func NewSkills(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
-		info: tui.Screen{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+		info: tui.Screen{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Tab: "servers", Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Skills"}, {ID: "detail", Title: "Skill"},
 		}},
 		kind: offer.Skills, plural: "skills", verb: "open", opens: "skill",

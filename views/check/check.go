@@ -67,7 +67,7 @@ func NewCheck(with Checks, lock *contract.Project) *tui.Screen {
 
 func (v *checkScreen) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good", "cost", "tokens"}, Hidden: true, Split: 60, StackUnder: 160,
+		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good", "cost", "tokens"}, Split: 60, StackUnder: 160,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Check"}, {ID: "detail", Title: "Finding"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Page: v.page,
 		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows,

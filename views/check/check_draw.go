@@ -37,9 +37,6 @@ func (v *checkScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	p.Title = "Check"
-	if c.Server != nil {
-		p.Title += " of " + safe.Line(c.Server.Title(), 60)
-	}
 	if x != nil {
 		p.Foot = v.summary(x)
 	}

@@ -62,8 +62,8 @@ func newDrift(lock *contract.Project) *drift {
 
 func (v *drift) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "drift", Title: "Drift", Hidden: true, Split: 50, StackUnder: pane.StackUnder,
-		Panes:   []tui.PaneSpec{{ID: "list", Title: "What changed"}, {ID: "detail", Title: "Change"}},
+		ID: "drift", Title: "Drift", Tab: "check", Peer: true, Split: 50, StackUnder: pane.StackUnder,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Drift"}, {ID: "detail", Title: "Change"}},
 		Actions: v.actions, Handle: v.handle, CopyText: v.copyText, Banner: v.banner,
 	})
 }

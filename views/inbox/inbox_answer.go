@@ -41,7 +41,7 @@ func NewAnswer(q *questions, browse func(context.Context, string) error, model *
 
 func (v *answer) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: pane.StackUnder,
+		ID: "answer", Title: "Answer", Tab: "inbox", NoRail: true, AllServers: true, Split: 40, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "question", Title: "Question"}, {ID: "form", Title: "Answer"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Typing: v.typing, Hints: v.hints, Rows: v.firstRows, Lone: v.lone,

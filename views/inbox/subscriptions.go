@@ -42,7 +42,7 @@ func NewSubscriptions() *tui.Screen {
 
 func (v *subscriptions) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Hidden: true, AllServers: true, Split: 35,
+		ID: "subscriptions", Title: "Subscriptions", Aliases: []string{"subscription", "subs"}, Tab: "resources", Peer: true, AllServers: true, Split: 35,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Subscriptions"}, {ID: "detail", Title: "Updates"}},
 		Actions:    v.actions, Handle: v.handle, PageText: v.pageText, CopyText: v.copyText, Breadcrumb: v.breadcrumb,

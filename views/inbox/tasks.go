@@ -59,7 +59,7 @@ func NewTasks() *tui.Screen {
 
 func (v *taskScreen) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Spare: true, Split: 50,
+		ID: "tasks", Title: "Tasks", Aliases: []string{"task"}, NoRail: true, AllServers: true, Tab: "inbox", Peer: true, Split: 50,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Tasks"}, {ID: "detail", Title: "Task"}},
 		Actions:    v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,

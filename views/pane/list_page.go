@@ -54,7 +54,7 @@ func (s *ListPage) Screen(x tui.Screen) *tui.Screen {
 	if s.Pick != nil && x.Plain == nil {
 		x.Plain = s.Plain
 	}
-	if x.Hints == nil && x.Hidden { // it has no number: q leaves it
+	if x.Hints == nil && x.Tab != "" { // it has no number: q leaves it
 		x.Hints = func(*tui.Ctx) []tui.Hint { return BackHint(true) }
 	}
 	return &x

@@ -106,7 +106,7 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	if left := tui.Countdown(st.RetryAt); left != "" {
 		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d%s to stop.", st.Attempt+1, left, l.onServers()))
 	} else if srv.Command != "" {
-		l.paragraph(l.th.Muted, "Press r to start again, 7 for all of stderr"+l.servers()+".")
+		l.paragraph(l.th.Muted, "Press r to start again, :logs for all of stderr"+l.servers()+".")
 	} else {
 		l.paragraph(l.th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
 	}
@@ -137,7 +137,7 @@ func (l *Details) onServers() string {
 	if l.brief {
 		return ""
 	}
-	return " on screen 1"
+	return " in Servers"
 }
 
 // ConnectWord is what connecting does to a server at present, "" for connecting it again while it is connected.

@@ -56,8 +56,8 @@ func NewAdder(configs *Configs, trust *config.Trust, from *Published) *tui.Scree
 
 func (v *adder) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "addserver", Title: "Add", Hidden: true, NoRail: true, AllServers: true,
-		Panes:   []tui.PaneSpec{{ID: "add", Title: "Add a server"}},
+		ID: "addserver", Title: "Add", Tab: "servers", NoRail: true, AllServers: true,
+		Panes:   []tui.PaneSpec{{ID: "add", Title: "Add"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, Typing: v.typing, Hints: v.hints,
 	}
@@ -249,7 +249,7 @@ func (v *adder) take(c *tui.Ctx) tea.Cmd {
 
 func (v *adder) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	th := c.Theme
-	p.Title, p.Badge, p.Scroll = "Add a server", "", tui.Scroll{}
+	p.Title, p.Badge, p.Scroll = "Add", "", tui.Scroll{}
 	lines := p.Lines[:0]
 	var cursor *tea.Cursor
 	if v.made != nil {

@@ -104,7 +104,7 @@ func (v *adder) template(c *tui.Ctx) tea.Cmd {
 				return nil
 			}
 			return c.Navigate("setup", setupRequest{
-				Title: "Settings of " + t.Title, Inputs: t.Inputs, NoKeychain: true,
+				Title: t.Title, Inputs: t.Inputs, NoKeychain: true,
 				Done: func(_ *tui.Ctx, values setup.Values, _ bool) tea.Cmd { made(values); return nil },
 			})
 		}})

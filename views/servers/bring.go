@@ -182,7 +182,7 @@ func (b bringer) ask(c *tui.Ctx, r bringOffer) tea.Cmd {
 		}
 		return tea.Batch(kept, b.make(c, r.offer, values))
 	}
-	return tea.Batch(warn, c.Navigate("setup", setupRequest{Title: "Settings of " + r.offer.Name, Inputs: r.offer.Inputs, Given: r.given, Done: done}))
+	return tea.Batch(warn, c.Navigate("setup", setupRequest{Title: r.offer.Name, Inputs: r.offer.Inputs, Given: r.given, Done: done}))
 }
 
 // make makes the server of these values; what it runs is unpacked by then.

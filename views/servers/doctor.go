@@ -75,7 +75,7 @@ func NewDoctor(o doc.Options, where config.Options) *tui.Screen {
 
 func (v *doctor) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "doctor", Title: "Doctor", Aliases: []string{"diagnose", "why"}, Hidden: true, Split: 48,
+		ID: "doctor", Title: "Doctor", Aliases: []string{"diagnose", "why"}, Tab: "servers", Split: 48,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Doctor"}, {ID: "detail", Title: "Stage"}},
 		Actions: v.actions, Handle: v.handle, CopyText: v.copyText,
 	})

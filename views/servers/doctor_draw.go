@@ -16,10 +16,6 @@ import (
 // page is the stages, with what was seen.
 func (v *doctor) page(c *tui.Ctx) page.Page {
 	d, p := v.runs[v.server], v.rows()
-	p.Title = "Doctor"
-	if c.Server != nil {
-		p.Title += " of " + c.Server.Title()
-	}
 	switch {
 	case c.Server == nil:
 		p.None = [2]string{"No server is open.", "Press 1 for the servers."}

@@ -42,7 +42,7 @@ func NewEntry(configs *Configs, trust *config.Trust) *tui.Screen {
 
 func (v *entry) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "entry", Title: "Entry", Hidden: true, NoRail: true,
+		ID: "entry", Title: "Entry", Tab: "servers", NoRail: true, AllServers: true,
 		Panes:   []tui.PaneSpec{{ID: "form", Title: "Entry"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, Typing: v.typing, Hints: v.hints, Breadcrumb: v.breadcrumb,
@@ -276,7 +276,7 @@ func (v *entry) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = pane.Message(c.Theme, p.W, "No entry is open.", "Press e on a server.")
 		return nil
 	}
-	p.Title, p.Foot = "Entry "+v.breadcrumb(c), v.place()
+	p.Title, p.Foot = v.breadcrumb(c), v.place()
 	return pane.DrawForm(c, p, v.cur.form)
 }
 

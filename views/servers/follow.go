@@ -119,7 +119,7 @@ func (v *servers) askUser(c *tui.Ctx, a wantedInputs) tea.Cmd {
 		}
 	}
 	return c.Navigate("setup", setupRequest{
-		Title: "Settings of " + safe.Line(a.srv.Name, 60), Inputs: a.srv.Inputs, Given: a.given,
+		Title: safe.Line(a.srv.Name, 60), Inputs: a.srv.Inputs, Given: a.given,
 		Done: func(c *tui.Ctx, values setup.Values, remember bool) tea.Cmd {
 			return v.fill(c, a.srv, values, remember)
 		},

@@ -87,7 +87,7 @@ func NewLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Conte
 
 func (v *login) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "login", Title: "Login", Aliases: []string{"auth"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder,
+		ID: "login", Title: "Login", Aliases: []string{"auth"}, Tab: "servers", Split: 45, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Login"}, {ID: "detail", Title: "Step"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows, Breadcrumb: v.breadcrumb,

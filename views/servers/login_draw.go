@@ -35,9 +35,6 @@ func (v *login) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	p.Title = "Login"
-	if c.Server != nil {
-		p.Title += " at " + safe.Line(c.Server.Title(), 60)
-	}
 	v.List.SetRows(loginRows{v, c})
 	v.DrawList(c, p, func(w int) []string { return pane.NothingMatches(c.Theme, w, v.Typed) })
 	return nil

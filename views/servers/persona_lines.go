@@ -12,10 +12,7 @@ import (
 
 // page is the clients, that which the server sees marked, with what it offers to each that was compared.
 func (v *personas) page(c *tui.Ctx) page.Page {
-	p, now := page.Page{Title: "Personas"}, v.current(c.Server)
-	if c.Server != nil {
-		p.Title = "Presented to " + c.Server.Title()
-	}
+	p, now := page.Page{}, v.current(c.Server)
 	p.Table = page.Table{Columns: []page.Column{{Cells: 1}, {Cells: 13, Found: true}, {}, {On: page.Printed}}, Len: len(v.all), Row: func(i int) page.Row {
 		r := page.Row{Cells: []page.Text{{S: "○", Tone: page.Quiet}, {S: v.all[i].Name}, {S: v.all[i].Called(), Tone: page.Quiet}, {}}}
 		if i == now {

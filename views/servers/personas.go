@@ -39,7 +39,7 @@ func NewPersonas() *tui.Screen {
 
 func (v *personas) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Hidden: true, Split: 40, StackUnder: 100,
+		ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Tab: "servers", Split: 40, StackUnder: 100,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Personas"}, {ID: "detail", Title: "Persona"}},
 		Actions: v.actions, Handle: v.handle, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
 	})

@@ -64,7 +64,7 @@ func newRegistry(from *Published) *registryScreen {
 
 func (v *registryScreen) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Hidden: true, NoRail: true, AllServers: true, Split: 42,
+		ID: "registry", Title: "Registry", Aliases: []string{"reg"}, Tab: "servers", NoRail: true, AllServers: true, Split: 42,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Registry"}, {ID: "detail", Title: "Server"}},
 		Actions:    v.actions, Handle: v.handle, CopyText: v.copyText, Breadcrumb: v.breadcrumb, Close: v.close,

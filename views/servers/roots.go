@@ -32,7 +32,7 @@ func NewRoots() *tui.Screen { return (&roots{drafts: map[string]*form.Form{}}).s
 
 func (v *roots) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "roots", Title: "Roots", Hidden: true,
+		ID: "roots", Title: "Roots", Tab: "servers",
 		Panes:   []tui.PaneSpec{{ID: "form", Title: "Roots"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, Typing: v.typing, Hints: v.hints,
@@ -166,7 +166,6 @@ func (v *roots) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "No server is selected.", "Pick one in the list of servers."), tui.Scroll{}
 		return nil
 	}
-	p.Title = "Roots of " + safe.Line(c.ServerTitle(v.of), 60)
 	return pane.DrawForm(c, p, v.form)
 }
 

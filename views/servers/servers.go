@@ -50,7 +50,7 @@ func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secre
 
 func (v *servers) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50,
+		ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, AllServers: true, Split: 50,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape, Lone: v.lone, Breadcrumb: v.breadcrumb,

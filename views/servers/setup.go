@@ -18,7 +18,7 @@ import (
 
 // setupRequest, as the Arg of a Navigate to the screen "setup", asks for what a server needs to be told before it can start.
 type setupRequest struct {
-	Title  string // "Settings of NAME"
+	Title  string // what asks for them
 	Inputs []setup.Input
 	Given  map[string]string // what is known already
 	// NoKeychain is that the secrets go where everything else goes: nobody asks whether to keep them in the keychain.
@@ -39,8 +39,8 @@ func NewSetup() *tui.Screen { return (&setupScreen{}).screen() }
 
 func (v *setupScreen) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "setup", Title: "Settings", Hidden: true, AllServers: true, NoRail: true,
-		Panes:   []tui.PaneSpec{{ID: "form", Title: "Settings"}},
+		ID: "setup", Title: "Server settings", Tab: "servers", AllServers: true, NoRail: true,
+		Panes:   []tui.PaneSpec{{ID: "form", Title: "Server settings"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, Typing: v.typing, Hints: v.hints,
 	}

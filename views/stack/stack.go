@@ -90,8 +90,8 @@ func NewStack(of Stack) *tui.Screen {
 
 func (v *stack) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "stack", Title: "Stack", Aliases: []string{"processes", "ps"}, NoRail: true, Split: 55, Hidden: v.of == nil,
-		Panes:   []tui.PaneSpec{{ID: "list", Title: "Processes"}, {ID: "detail", Title: "Process"}},
+		ID: "stack", Title: "Stack", Aliases: []string{"processes", "ps"}, NoRail: true, Split: 55, Tab: "servers", Peer: v.of != nil,
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "Stack"}, {ID: "detail", Title: "Process"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape,
 		Breadcrumb: v.breadcrumb,

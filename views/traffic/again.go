@@ -66,7 +66,7 @@ func NewResend(t Targets) *tui.Screen {
 
 func (v *resend) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Hidden: true, Split: 50, StackUnder: pane.StackUnder,
+		ID: "again", Title: "Again", Aliases: []string{"compare", "diff"}, Tab: "traffic", Split: 50, StackUnder: pane.StackUnder,
 		NoRail:  true,
 		Panes:   []tui.PaneSpec{{ID: "before", Title: "Before"}, {ID: "after", Title: "After"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,

@@ -41,7 +41,7 @@ func NewEditor() *tui.Screen { return (&editor{}).screen() }
 
 func (v *editor) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "edit", Title: "Edit", Hidden: true, NoRail: true,
+		ID: "edit", Title: "Edit", Tab: "traffic", NoRail: true,
 		Panes:   []tui.PaneSpec{{ID: "form", Title: "Params"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		CopyText: v.copyText, Typing: v.typing, Hints: v.hints, Breadcrumb: v.breadcrumb,
@@ -198,7 +198,7 @@ func (v *editor) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = pane.Message(c.Theme, p.W, "Nothing is open here.", "Press e on a frame in Traffic.")
 		return nil
 	}
-	p.Title = "Params of " + v.breadcrumb(c)
+	p.Title = v.breadcrumb(c)
 	if v.cur.req.Server != "" {
 		p.Foot = "to " + safe.Line(c.ServerTitle(v.cur.req.Server), 60)
 	}

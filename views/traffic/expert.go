@@ -22,6 +22,7 @@ import (
 // finding to go.
 type experts struct {
 	pane.ListPage
+	tab     string // of the screen
 	list    *live.List
 	over    func() bool // nothing comes any more
 	ended   bool        // the list knows that
@@ -50,9 +51,9 @@ const expertPause = 300 * time.Millisecond
 // manyFindings is from how many findings on a rule is folded by itself.
 const manyFindings = 20
 
-// NewExperts marks the rows of the screen of frames that has the same broken, once it was opened.
-func NewExperts(broken *Broken, over func() bool) *tui.Screen {
-	v := &experts{list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
+// NewExperts is a section of a tab. It marks the rows of the screen of frames that has the same broken, once it was opened.
+func NewExperts(broken *Broken, over func() bool, tab string) *tui.Screen {
+	v := &experts{tab: tab, list: live.NewList(), broken: broken, over: over, folded: map[*rules.Rule]bool{}}
 	v.View, v.Page, v.About = "expert", v.page, func(c *tui.Ctx, _ int) page.Page { return v.about(c) }
 	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil } // its filter is one of frames
 	v.Inputs = func(c *tui.Ctx) any { return [4]any{len(c.Sessions.Servers()), v.busy, v.checked, v.report.Frames} }
@@ -91,9 +92,9 @@ func (b *Broken) take(j *journal.Journal, r *live.Report) {
 
 func (v *experts) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55,
+		ID: "expert", Title: "On the wire", Aliases: []string{"wire", "findings", "violations"}, Tab: v.tab, Peer: true, AllServers: true, Split: 55,
 		StackUnder: pane.StackUnder,
-		Panes:      []tui.PaneSpec{{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"}},
+		Panes:      []tui.PaneSpec{{ID: "list", Title: "On the wire"}, {ID: "detail", Title: "Finding"}},
 		Actions:    v.actions, Handle: v.handle, Plain: v.plain, Choices: func(*tui.Ctx) []tui.Choice { return nil },
 		CopyText: v.copyText, Breadcrumb: v.breadcrumb, CheckFilter: v.checkFilter, CompleteFilter: v.completeFilter,
 	})
@@ -115,7 +116,7 @@ func (v *experts) actions() []tui.Action {
 // expertAction leads to the screen from where a frame is.
 func expertAction(view string, seq func() uint64) tui.Action {
 	return tui.Action{
-		ID: view + ".expert", Keys: []string{"E"}, Title: "expert", Group: "Traffic",
+		ID: view + ".expert", Keys: []string{"E"}, Title: "on the wire", Group: "Traffic",
 		Help: "List what breaks the protocol, by rule, and go to the finding about this frame.",
 		Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("expert", seq()) },
 	}

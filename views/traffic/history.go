@@ -56,7 +56,7 @@ func NewHistory(h *calls.History) *tui.Screen {
 
 func (v *historyScreen) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "history", Title: "History", Aliases: []string{"hist"}, Hidden: true, Split: 45, StackUnder: pane.StackUnder,
+		ID: "history", Title: "History", Aliases: []string{"hist"}, Tab: "call", Split: 45, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "History"}, {ID: "detail", Title: "Call"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Breadcrumb: v.breadcrumb,
 	})

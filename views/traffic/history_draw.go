@@ -30,7 +30,7 @@ func (v *historyScreen) page(c *tui.Ctx) page.Page {
 	})
 	p.Title, p.None = "History", [2]string{"No calls yet.", "Calls, prompts and reads appear here, also those of the next start. Press 2 for the tools."}
 	if v.everyone {
-		p.Title = "History of all servers"
+		p.Title = "All servers"
 	}
 	switch n := len(v.all); {
 	case v.err != nil:

@@ -55,7 +55,7 @@ func isLog(e *journal.Entry) bool {
 
 func (v *logs) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign,
+		ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Tab: "traffic", Peer: true, Split: 60, StackUnder: pane.StackUnder, NoRail: v.foreign,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
 		PageText: v.PageText, CopyText: v.copyText, CheckFilter: v.CheckFilter, CompleteFilter: v.CompleteFilter,

@@ -72,7 +72,7 @@ func NewTimeline(f *Foreign) *tui.Screen {
 
 func (v *timeline) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "timeline", Title: "Timeline", Aliases: []string{"lanes", "numbers", "stats"}, Hidden: true, NoRail: true, AllServers: true,
+		ID: "timeline", Title: "Timeline", Aliases: []string{"lanes", "numbers", "stats"}, Tab: "traffic", Peer: true, NoRail: true, AllServers: true,
 		Split: 60, StackUnder: 1 << 20,
 		Panes:   []tui.PaneSpec{{ID: "lanes", Title: "Timeline"}, {ID: "numbers", Title: "Numbers"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,

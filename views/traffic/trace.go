@@ -41,7 +41,7 @@ func NewTrace() *tui.Screen {
 
 func (v *traceScreen) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "trace", Title: "Trace", Aliases: []string{"hops"}, Hidden: true, NoRail: true, AllServers: true, Split: 74,
+		ID: "trace", Title: "Hops", Aliases: []string{"hops"}, Tab: "traffic", Peer: true, NoRail: true, AllServers: true, Split: 74,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "Hops"}, {ID: "detail", Title: "Hop"}},
 		Actions:    v.actions, Handle: v.handle, Plain: v.plain, Choices: func(*tui.Ctx) []tui.Choice { return nil }, Breadcrumb: v.breadcrumb,
