@@ -93,7 +93,7 @@ type Screen struct {
 	// Breadcrumb is the thing being looked at ("echo"); narrow layouts and the window title show it. Others have the title of the
 	// first pane there.
 	Breadcrumb func(*Ctx) string
-	// Badge is a count on the tab ("3"), of a section on that of its tab where that has none.
+	// Badge is a count on the tab ("3"), of a section on that of a passing tab where that has none.
 	Badge func(*Ctx) string
 	// Banner is something to say on all screens, until somebody looked.
 	Banner func(*Ctx) string

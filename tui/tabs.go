@@ -55,11 +55,11 @@ func (a *App) tabs(w int) (list []tab) {
 	return list
 }
 
-// badge is what a tab says, the first of its sections that has something to say where it has nothing itself; has is whether any ever does.
+// badge is what a tab says, of a passing one also what its sections say; has is whether anything ever is.
 func (a *App) badge(tab *registered) (badge string, has bool) {
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
-		if v.Badge == nil || v.ID != tab.ID && v.Tab != tab.ID {
+		if v.Badge == nil || v.ID != tab.ID && (!tab.Passing || v.Tab != tab.ID) {
 			continue
 		}
 		has = true

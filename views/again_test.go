@@ -208,7 +208,7 @@ func TestHistorySendsToAnother(t *testing.T) {
 func TestEditAndSend(t *testing.T) {
 	onWeather(t, func(app *tuitest.App) {
 		looked(app, "look")
-		app.Press("e").View("edit").Pane("form").Has("Params of tools/call look", `"city": "Oslo"`)
+		app.Press("e").View("edit").Pane("form").Has("tools/call look", `"city": "Oslo"`)
 		app.Press("ctrl+home").Type("oops").Press("ctrl+g").Toast("not valid JSON")
 		app.View("edit").Pane("form").Has("oops{", `"city": "Oslo"`)
 		app.Press("esc").View("traffic").Press("e").View("edit").Pane("form").Has("oops{")

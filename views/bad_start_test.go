@@ -144,7 +144,7 @@ func TestBadOutputOnStdout(t *testing.T) {
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
 	app.Pane("result").Has("✓ ")
-	leave(app).Press("7").View("logs").Pane("list").Has("stdout", "[info] handling tools/call", "{not json}")
+	leave(app).Press("6", "[").View("logs").Pane("list").Has("stdout", "[info] handling tools/call", "{not json}")
 	bad := wire(app, func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.In })
 	if len(bad) == 0 || bad[0].Note == "" {
 		t.Errorf("%d bad entries", len(bad))

@@ -81,7 +81,7 @@ func TestAddOpensABundle(t *testing.T) {
 	b := bundleOf(t)
 	put(t, home, "notes.mcpb", string(b))
 	app.Press("a").View("addserver").Type("./notes.mcpb").Pane("add").Has("Open it", "notes.mcpb").HasNot("for this run only")
-	app.Press("enter").View("setup").Pane("form").Has("Settings of notes")
+	app.Press("enter").View("setup").Pane("form").Has("Server settings ▸ notes")
 	app.Type("hunter2").Press("ctrl+g")
 	app.Confirm("Keep secrets in the keychain?").Yes()
 	run := filepath.Join(home, "bundles", digest(b), "bundle", "server", "run")

@@ -12,7 +12,7 @@ import (
 // TestE2ELogs shows what the server logs, and tells it from which level on to.
 func TestE2ELogs(t *testing.T) {
 	app := open(t, peertest.Everything(t))
-	app.Press("7").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
+	app.Press("6", "[").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
 	app.Press("L").Overlay("Log level").Has("emergency")
 	app.Type("debug\r").Toast("logs at debug and above")
 	app.Press("L").Overlay("Log level").Selected("debug").Has("current")
@@ -20,7 +20,7 @@ func TestE2ELogs(t *testing.T) {
 	assert.Contains(t, sentTo(t, app, "logging/setLevel"), `"level":"debug"`)
 	form(app, "toggle-simulated-logging")
 	app.Press("ctrl+g").Pane("result").Has("✓ ", "Started simulated")
-	leave(app).Press("7").View("logs").Pane("list").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
+	leave(app).Press("6", "[").View("logs").Pane("list").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
 	app.Press("G").Pane("detail").Has("1/2", "2/2 frame", `"method": "notifications/message"`)
 	intact(t, app)
 }

@@ -180,7 +180,7 @@ func TestInputsAreAskedFor(t *testing.T) {
 	secrets := &keptSecrets{all: map[string]map[string]string{}}
 	app, m := following(t, o, secrets)
 	app.Pane("detail").Has("asks for", "key")
-	app.Press("enter").View("setup").Pane("form").Has("Settings of asks", "key", "Key of the example")
+	app.Press("enter").View("setup").Pane("form").Has("Server settings ▸ asks", "key", "Key of the example")
 	app.Type("hunter2").Pane("form").HasNot("hunter2")
 	app.Press("esc").View("servers").Press("enter").View("setup").Pane("form").Has("••••").HasNot("hunter2") // still there
 	app.Press("ctrl+g").Confirm("Keep secrets in the keychain?").Yes()

@@ -126,7 +126,7 @@ func TestFloodOfStderr(t *testing.T) {
 		app.Press("/").Type("kind:stderr").Press("enter")
 		<-done
 		close(stop)
-		app.Press("7").View("logs").Pane("list").Has("^G^[[2Jlog log")
+		app.Press("6", "[").View("logs").Pane("list").Has("^G^[[2Jlog log")
 		assert.Equal(t, outside(app.Output(), 0), "")
 	})
 }

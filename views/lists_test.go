@@ -219,14 +219,14 @@ func TestTabs(t *testing.T) {
 		}
 		srv.AddResourceTemplate(mcp.NewResourceTemplate("a://{id}", "any"), nil)
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("s", srv), tuitest.At("tools", nil), tuitest.Size(80, 24))
-		app.Whole().Has(" 2 Tools 1  3 Resources 3  4 Prompts –  5 Call ")
+		app.Whole().Has(" Tools 1   Resources 3   Prompts –   Call ")
 		if sent := wire(app, func(e journal.Entry) bool { return strings.HasPrefix(e.Method, "prompts/") }); len(sent) > 0 {
 			t.Error("prompts were asked for, though the server offers none")
 		}
 		app.Press("3", "t").View("templates").Hints().Has("q back")
 		app.Press("q").View("resources")
 		app.Press("t").View("templates")
-		app.Whole().Has("1 Servers  2 Tools", "› Templates 1")
+		app.Whole().Has(" Servers  ", "s ▸ Resources ▸ Templates")
 		app.Press("5").View("call").Pane("form").Has("server's tools")
 	})
 }

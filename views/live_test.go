@@ -109,7 +109,7 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 		app.Press("1").View("servers").Press("j", "enter").View("tools") // another server's tools are not filtered by it
 		app.Pane("list").Some(tuitest.Contains("find"))
 		app.Press("a").View("toolset")
-		app.Whole().Has("› All tools").HasNot("alpha › All tools")
+		app.Whole().Has("Tools ▸ All tools").HasNot("alpha ▸ Tools")
 		for filter, want := range map[string]struct{ has, lacks []string }{
 			"source:local":             {[]string{"clock"}, []string{"alpha", "beta"}},
 			"source:mcp":               {[]string{"find .*alpha", "find .*beta"}, []string{"clock"}},

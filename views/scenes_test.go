@@ -92,11 +92,11 @@ func scenes() []scene {
 		}},
 		{name: "tasks-none", rare: true, at: "tasks", opts: workers()},
 		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
-			a.Press("7", "L").Type("debug").Press("enter", "2").Idle()
+			a.Press("6", "[", "L").Type("debug").Press("enter", "2").Idle()
 			fillIn(a, "log").Idle()
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // what ran before took one millisecond more or less
 			sendIt(a)
-			a.Press("7")
+			a.Press("6", "[")
 		}},
 		{name: "logs-none", rare: true, at: "logs", opts: agent()},
 		{name: "help", at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("?") }},

@@ -20,7 +20,7 @@ func TestHopsOfATask(t *testing.T) {
 			app.Press("H").View("trace").Pane("list").Has("client tools/call work → worker", "3s", "task, polled 3 times")
 			app.Pane("list").HasNot("tasks/get", "unaccounted", "✗")
 			app.Press("q", "t").View("traffic").Pane("list").Has("tools/call work")
-			app.Press("9").View("tasks").Press("enter").Pane("detail").Has("the work is done")
+			app.Press("8", "]").View("tasks").Press("enter").Pane("detail").Has("the work is done")
 			app.Press("H").View("trace").Pane("list").Has("client tools/call work → worker", "task, polled 3 times")
 			fillIn(app, "work").Press("ctrl+g").Sleep(1500 * time.Millisecond)
 			app.Press(":").Type("trace").Press("enter").View("trace").Press("}").Pane("list").Has("… client tools/call work → worker", "… task, polled once")

@@ -200,7 +200,7 @@ func TestTaskFromTheForm(t *testing.T) {
 		app.Pane("detail").Has("task-1", "ttl          1h0m0s, 59m", "every 1s", "2 of 5 rows")
 		app.Press("enter").Toast("the task is not over yet")
 		app.Press("2").Sleep(3 * time.Second).Toast("task work: completed")
-		app.Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed work"))
+		app.Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed work"))
 		app.Press("enter").Pane("detail").Has("the work is done")
 		app.Press("tab", "d").Pane("list").Has("No tasks yet")
 		app.Pane("detail").HasNot("the work is done")
@@ -266,7 +266,7 @@ func TestTaskWaitsForAnAnswer(t *testing.T) {
 		if n := k.asked("tasks/update"); n != 1 {
 			t.Errorf("answered %d times", n)
 		}
-		app.Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed index"))
+		app.Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed index"))
 	})
 }
 
@@ -275,12 +275,12 @@ func TestTasksStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := workshop(t, &worker{plain: true})
 		fillIn(app, "work").Press("f6").Toast("does not run as a task")
-		app.Press("q", "9").View("tasks").Pane("list").Has("does not offer any", "Press 2")
+		app.Press("q", "8", "]").View("tasks").Pane("list").Has("does not offer any", "Press 2")
 	})
 	eras(t, func(t *testing.T, k *worker) {
 		k.runs = []*run{{id: "from-elsewhere", tool: "work", status: "working", began: time.Now()}}
 		app := workshop(t, k)
-		app.Press("9").View("tasks").Pane("list").Has("No tasks yet", "f6", "u to take up")
+		app.Press("8", "]").View("tasks").Pane("list").Has("No tasks yet", "f6", "u to take up")
 		app.Press("u").Type("of-another-session").Press("enter").Toast("the server knows no such task").Press("esc")
 		if k.modern {
 			app.Press("u").Type("from-elsewhere").Press("enter")
@@ -293,7 +293,7 @@ func TestTasksStates(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		app := workshop(t, &worker{}, tuitest.NoConnect())
-		app.Press("9").View("tasks").Pane("list").Has("not connected; press 1")
+		app.Press("8", "]").View("tasks").Pane("list").Has("not connected; press 1")
 	})
 }
 
@@ -310,7 +310,7 @@ func TestE2ETasks(t *testing.T) {
 			app.Pane("list").Some(tuitest.Contains("? asks      simulate-research-query"))
 			app.Press("8").View("inbox").Pane("list").Has("elicitation", "simulate-res")
 			time.Sleep(2 * time.Second) // keys that come too soon answer nothing
-			app.Press("d").Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed simulate-research-query"))
+			app.Press("d").Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed simulate-research-query"))
 			app.Press("enter").Pane("detail").Has("Research Report: mcp")
 			intact(t, app)
 		})

@@ -20,7 +20,7 @@ import (
 )
 
 // globalKeys are keys that mean something on every screen.
-var globalKeys = []string{"?", "f1", "ctrl+p", ":", "/", "i", "f9", "M", "q", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "enter", "tab"}
+var globalKeys = []string{"?", "f1", "ctrl+p", ":", "/", "i", "f9", "M", "q", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "enter", "tab"}
 
 // where keys go: the screen, its pane, what is open over it, and the prompt.
 func (r *rig) where() (at string, ops int) {

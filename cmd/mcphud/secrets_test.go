@@ -78,7 +78,7 @@ func TestSecretsStayHidden(t *testing.T) {
 				return
 			}
 			s.shows("Tools")
-			for _, keys := range []string{"1", "yc", "\x1b", "ym", "\x1b", "yj", "\x1b", "\t", "G", "6", "g", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "7", "2", "yc", "\x1b", ":", "\x1b", "\x10", "\x1b", "?", "\x1b"} {
+			for _, keys := range []string{"1", "yc", "\x1b", "ym", "\x1b", "yj", "\x1b", "\t", "G", "6", "g", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "[", "[", "2", "yc", "\x1b", ":", "\x1b", "\x10", "\x1b", "?", "\x1b"} {
 				_, _ = io.WriteString(s.f, keys)
 				s.settle(25 * time.Millisecond) // whatever is drawn by then
 			}

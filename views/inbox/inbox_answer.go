@@ -221,7 +221,7 @@ func (v *answer) show(c *tui.Ctx, id uint64) tea.Cmd {
 		id = v.oldest()
 	}
 	if id == 0 && v.at == 0 {
-		return c.Navigate("inbox", nil)
+		return c.Return("inbox")
 	}
 	if id != 0 && id != v.at {
 		v.at, v.shown = id, ""

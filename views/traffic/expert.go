@@ -92,7 +92,7 @@ func (b *Broken) take(j *journal.Journal, r *live.Report) {
 
 func (v *experts) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
-		ID: "expert", Title: "On the wire", Aliases: []string{"wire", "findings", "violations"}, Tab: v.tab, Peer: true, AllServers: true, Split: 55,
+		ID: "expert", Title: "On the wire", Aliases: []string{"findings", "violations"}, Tab: v.tab, Peer: true, AllServers: true, Split: 55,
 		StackUnder: pane.StackUnder,
 		Panes:      []tui.PaneSpec{{ID: "list", Title: "On the wire"}, {ID: "detail", Title: "Finding"}},
 		Actions:    v.actions, Handle: v.handle, Plain: v.plain, Choices: func(*tui.Ctx) []tui.Choice { return nil },
