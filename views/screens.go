@@ -3,6 +3,8 @@ package views
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/check/contract"
@@ -70,14 +72,15 @@ func All(d Deps) []*tui.Screen {
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
 	calls, asked, broken := &pane.Calls{}, inbox.NewQuestions(), &traffic.Broken{}
+	diagnoses := servers.Diagnoses{}
 	all := []*tui.Screen{
-		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets),
+		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets, servers.Beside{Diagnoses: diagnoses, Process: d.process}),
 		stack.NewStack(d.Stack),
 		servers.NewAdder(d.Configs, d.Trust, d.Published),
 		servers.NewEntry(d.Configs, d.Trust),
 		servers.NewRegistry(d.Published),
 		servers.NewSetup(),
-		servers.NewDoctor(d.Doctor, where),
+		servers.NewDoctor(d.Doctor, where, diagnoses),
 		servers.NewLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		servers.NewPersonas(),
 		servers.NewRoots(),
@@ -112,6 +115,19 @@ func All(d Deps) []*tui.Screen {
 		all = append(all, servers.NewDemo())
 	}
 	return all
+}
+
+// process is the process of the stack that a server is, "" for none.
+func (d Deps) process(server string) string {
+	if d.Stack == nil {
+		return ""
+	}
+	for _, p := range d.Stack.Processes() {
+		if slices.Contains(p.Servers, server) {
+			return fmt.Sprintf("%s · %s · process %d", p.Name, p.State, p.PID)
+		}
+	}
+	return ""
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to

@@ -31,13 +31,33 @@ func (x *part) text() string {
 	return OneLine(x.S)
 }
 
+// Lead is a line that leads somewhere.
+type Lead struct {
+	Line int
+	To   string
+}
+
 // Lines draws the parts in lines of at most w cells.
-func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
+func (p *Page) Lines(th *paint.Theme, w int) []string {
+	out, _ := p.Leads(th, w)
+	return out
+}
+
+// leadMark ends a line that leads somewhere.
+const leadMark = " ▸"
+
+// Leads is Lines with those of them that lead somewhere.
+func (p *Page) Leads(th *paint.Theme, w int) (out []string, leads []Lead) {
 	for i, x := range p.parts {
 		style, s := x.Tone.Style(th), safe.Text(text.Clip(x.text(), longest[x.kind == several]))
 		switch x.kind {
 		case field, short:
 			label := safe.Line(x.label, max(LabelWidth-1, min(2*LabelWidth, w/2)))
+			if x.to != "" {
+				leads = append(leads, Lead{len(out), x.to})
+				out = append(out, th.Muted.S(paint.Fit(label, LabelWidth))+style.S(safe.Line(x.S, w-LabelWidth-len(" >")))+th.Muted.S(leadMark))
+				continue
+			}
 			if x.kind == short && i > 0 && p.parts[i-1].kind <= short {
 				beside := th.Muted.S(" · "+label+" ") + style.S(safe.Line(s, 0))
 				if last := len(out) - 1; paint.Width(out[last])+paint.Width(beside) <= w {
@@ -74,7 +94,7 @@ func (p *Page) Lines(th *paint.Theme, w int) (out []string) {
 			out = append(out, DiffLines(th, w, x.S)...)
 		}
 	}
-	return out
+	return out, leads
 }
 
 func labelled(out []string, label, s string, th *paint.Theme, style paint.Style, w int) []string {

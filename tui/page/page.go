@@ -104,7 +104,6 @@ const (
 	diff
 	bar
 	item
-	grid
 )
 
 // part is one of a page's, label and text where it has both.
@@ -114,8 +113,7 @@ type part struct {
 	Text
 	done, total float64 // of a bar
 	about       string  // of an item
-	rows        [][]string
-	named       bool // the first row is the names of the columns
+	to          string  // where a field leads
 }
 
 func (p *Page) add(k kind, label string, t Text) *Page {
@@ -133,6 +131,12 @@ func (p *Page) Styled(label string, value Text) *Page { return p.add(field, labe
 
 // Short is Field for a value that is drawn beside the field before it.
 func (p *Page) Short(label, value string) *Page { return p.add(short, label, Text{S: value}) }
+
+// Lead is Field for a value that leads somewhere: it is drawn in one line, which whoever draws it lets be chosen.
+func (p *Page) Lead(label, value, to string) *Page {
+	p.parts = append(p.parts, part{kind: field, label: label, Text: Text{S: value}, to: to})
+	return p
+}
 
 // Framed is Field for what a frame says that it is drawn in.
 func (p *Page) Framed(label, value string) *Page { return p.add(framed, label, Text{S: value}) }
@@ -176,18 +180,9 @@ func (p *Page) Progress(label string, done, total float64) *Page {
 	return p
 }
 
-// Item adds a line of a list: a mark, a name, and what there is to say of it, each of which may be empty. Where the tone of the mark is that of
-// code it is printed in one line, so that it can be copied.
+// Item adds a line of a list: a mark, a name, and what there is to say of it, each of which may be empty.
 func (p *Page) Item(mark Text, name, about string) *Page {
 	p.parts = append(p.parts, part{kind: item, label: name, Text: mark, about: about})
-	return p
-}
-
-// Rows adds lists of texts whose columns stand below each other; named is that the first one is the names of the columns.
-func (p *Page) Rows(named bool, rows [][]string) *Page {
-	if len(rows) > 0 {
-		p.parts = append(p.parts, part{kind: grid, rows: rows, named: named})
-	}
 	return p
 }
 

@@ -1,11 +1,14 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/card"
@@ -17,6 +20,77 @@ import (
 
 // offers are the capabilities a server can advertise, in the order of the screens.
 var offers = []string{"tools", "resources", "prompts", "completions", "logging", "tasks", "extensions", "experimental"}
+
+// Known is what there is to say of a server besides what its session knows; what is empty is left out.
+type Known struct {
+	Log    string // the last line that it logged or wrote
+	Doctor string // what the last diagnosis came to
+	Stack  string // the process that it is, where this program runs it
+}
+
+// Leads adds the sections of a server, each with where it stands: where Lead leads is the id of the screen.
+func Leads(p *page.Page, s *session.Session, st session.Status, k Known) {
+	up := st.State == session.Connected
+	p.Lead("seen as", cmp.Or(s.Presented().Name(), "mcphud")+" · change", "personas")
+	if up && st.Instructions != "" {
+		p.Lead("instructions", strconv.Quote(text.Clip(text.FirstLine(st.Instructions), 200)), "instructions")
+	}
+	if up && s.Supports(offer.Skills.Method()) {
+		p.Lead("skills", listed(s.Listing(offer.Skills)), "skills")
+	}
+	p.Lead("roots", cmp.Or(strings.Join(s.Roots(), ", "), "none given"), "roots")
+	if up && s.Supports("resources/subscribe") || len(s.Subscriptions()) > 0 {
+		p.Lead("watching", watched(s.Subscriptions()), "subscriptions")
+	}
+	if a := s.Authorizer(); a != nil {
+		p.Lead("login", login(a.Known(), st.State), "login")
+	}
+	if k.Stack != "" {
+		p.Lead("process", k.Stack, "stack")
+	}
+	p.Lead("log", cmp.Or(k.Log, "nothing yet"), "logs")
+	p.Lead("doctor", cmp.Or(k.Doctor, "not asked yet"), "doctor")
+	if s.Config().Source.File != "" {
+		p.Lead("entry", "command, arguments, environment and more · edit", "entry")
+	}
+}
+
+// listed is the number of items of a list and their names.
+func listed(l offer.Listing) string {
+	if !l.Loaded {
+		return "not listed yet"
+	}
+	names := make([]string, 0, len(l.Items))
+	for _, it := range l.Items[:min(len(l.Items), 10)] {
+		names = append(names, cmp.Or(it.Name, it.URI))
+	}
+	return strings.TrimSpace(strconv.Itoa(len(l.Items)) + "  " + strings.Join(names, ", "))
+}
+
+// watched is the resources that are subscribed.
+func watched(all []session.Subscription) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	s := all[0].URI + " · " + text.Count(all[0].Count, "change")
+	if len(all) > 1 {
+		s += fmt.Sprintf(" · +%d", len(all)-1)
+	}
+	return s
+}
+
+// login is whether somebody is logged in, or has to.
+func login(known auth.Status, state session.State) string {
+	switch {
+	case known.LoggedIn:
+		return "logged in at " + known.Issuer
+	case state == session.NeedsLogin:
+		return "needed"
+	case state == session.Connected:
+		return "not needed"
+	}
+	return "not logged in"
+}
 
 // Connection adds the protocol that is spoken with a server.
 func Connection(p *page.Page, st session.Status) {

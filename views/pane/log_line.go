@@ -59,3 +59,9 @@ func LogBlocks(j *journal.Journal, e journal.Entry, whole Source) []Source {
 	whole.title, whole.Head = "frame", nil
 	return []Source{message, whole}
 }
+
+// IsLog is whether an entry is something that a server logged, or wrote besides its messages.
+func IsLog(e *journal.Entry) bool {
+	return e.Kind == journal.Stderr || e.Kind == journal.Bad && e.Dir == journal.In ||
+		e.Kind == journal.Notification && e.Dir == journal.In && e.Method == "notifications/message"
+}

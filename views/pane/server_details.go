@@ -60,8 +60,9 @@ func shorten(value string) string {
 	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), text.Bytes(len(value)-most))
 }
 
-// ServerLines is everything known of a server. place is where an entry is, for people; keys are those that change it, "" where none does.
-func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source) string, keys string) []string {
+// ServerLines is the page of a server: its state and why, its sections, what it is and what it offers. place is where an entry is, for
+// people; keys are those that change it, "" where none does.
+func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source) string, keys string, known pages.Known) (lines []string, leads []page.Lead) {
 	th := c.Theme
 	srv, st := s.Config(), s.Status()
 	l := NewDetails(th, w)
@@ -92,6 +93,15 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	} else if st.State == session.Disconnected && srv.Problem == nil {
 		l.note("Press enter to connect.")
 	}
+	var connection, sections page.Page
+	pages.Connection(&connection, st)
+	l.Page(connection)
+	pages.Leads(&sections, s, st, known)
+	rows, leads := sections.Leads(th, w)
+	for i := range leads {
+		leads[i].Line += len(l.Lines)
+	}
+	l.Lines = append(append(l.Lines, rows...), "")
 	for _, f := range config.Describe(srv) {
 		switch {
 		case f.Label == "server":
@@ -113,9 +123,6 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	if st.PID > 0 {
 		l.Row("process", fmt.Sprint(st.PID))
 	}
-	var connection page.Page
-	pages.Connection(&connection, st)
-	l.Page(connection)
 	if st.SessionID != "" {
 		l.Row("session", mask.Hidden)
 	}
@@ -145,11 +152,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source
 	pages.Offered(&offered, st)
 	l.Page(offered)
 	l.cache(s)
-	if st.Instructions != "" {
-		l.heading("Instructions")
-		l.text(text.Clip(st.Instructions, 32<<10))
-	}
-	return l.Lines
+	return l.Lines, leads
 }
 
 // since is how long a state has been, for states that are not expected to end.

@@ -30,8 +30,11 @@ type doctor struct {
 	seen    int        // of the changes of them
 	follows bool       // the cursor goes with the stage that runs, and to the first that failed
 	ticking bool
-	runs    map[string]*diagnosis // by server
+	runs    Diagnoses
 }
+
+// Diagnoses are those of this run by the name of the server.
+type Diagnoses map[string]*diagnosis
 
 // diagnosis is what is known of one server.
 type diagnosis struct {
@@ -66,9 +69,9 @@ func (d *diagnosis) snapshot() ([]doc.Step, int) {
 // doctorTick says that a time on the screen must move.
 type doctorTick struct{}
 
-// NewDoctor is the screen that says why a server does not connect.
-func NewDoctor(o doc.Options, where config.Options) *tui.Screen {
-	v := &doctor{options: o, where: where, follows: true, runs: map[string]*diagnosis{}}
+// NewDoctor is the screen that says why a server does not connect. It keeps what it found in runs.
+func NewDoctor(o doc.Options, where config.Options, runs Diagnoses) *tui.Screen {
+	v := &doctor{options: o, where: where, follows: true, runs: runs}
 	v.View, v.Page, v.About, v.Inputs = "doctor", v.page, v.stage, func(*tui.Ctx) any { return [2]any{v.seen, v.running()} }
 	return v.screen()
 }

@@ -21,6 +21,7 @@ func (v *servers) actions() []tui.Action {
 			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
 			Now: func(*tui.Ctx) string { return pane.ConnectWord(v.selected()) },
 		},
+		v.sectionAction(),
 		pane.VariableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.login", Keys: []string{"L"}, Title: "log in", Group: "Server", Hint: 1,

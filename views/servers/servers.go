@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,11 +38,15 @@ type servers struct {
 	pool    *toolset.Pool     // nil: connections have no limit, and stay
 	stats   toolset.PoolStats
 	cards   published
+	about   pane.LeadPane // the page of the server under the cursor
+	beside  Beside
+	lastLog map[string]uint64 // the entry that each server logged last
+	logSeen uint64            // of the journal
 }
 
 // NewServers is the list of servers. All that it takes may be nil.
-func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets) *tui.Screen {
-	v := &servers{trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}}
+func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets, beside Beside) *tui.Screen {
+	v := &servers{trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}, beside: beside, lastLog: map[string]uint64{}}
 	v.View, v.Page, v.Pick = "servers", v.page, func(c *tui.Ctx, _ int) tea.Cmd { return v.open(c) }
 	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil }
 	v.Inputs = func(*tui.Ctx) any { return [3]any{v.revs, v.moving(), v.stats} }
@@ -53,8 +58,16 @@ func (v *servers) screen() *tui.Screen {
 		ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, AllServers: true, Split: 50,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape, Lone: v.lone, Breadcrumb: v.breadcrumb,
+		Choices: v.choices, CopyText: v.copyText, CopyShapes: v.copyShapes, CopyShape: v.copyShape, Lone: v.lone, Breadcrumb: v.breadcrumb, Badge: v.badge,
 	})
+}
+
+// badge is how many there are, where that is not plain.
+func (v *servers) badge(*tui.Ctx) string {
+	if len(v.all) < 2 {
+		return ""
+	}
+	return strconv.Itoa(len(v.all))
 }
 
 func (v *servers) none(*tui.Ctx) string {
@@ -247,18 +260,18 @@ func (v *servers) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return c.Navigate("addserver", m.Content), true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
-			return nil, v.Detail.Handle(msg)
+			return nil, v.about.Handle(msg)
 		}
 	}
 	if c.Focus == "detail" {
-		return nil, v.Detail.Handle(msg)
+		return nil, v.about.Handle(msg)
 	}
 	consumed, opened := v.MoveCursor("list", msg)
 	if opened && v.nothing(c) == "" {
 		return v.open(c), true
 	}
 	if consumed {
-		v.Detail.Top = 0
+		v.about.First()
 	}
 	return nil, consumed
 }
@@ -331,6 +344,9 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	at := v.selected()
 	v.all = c.Sessions.Servers()
+	if c.View == "servers" {
+		v.lastLogs(c.Sessions.Journal())
+	}
 	var revs uint64
 	for _, s := range v.all {
 		revs += s.Status().Rev
@@ -377,17 +393,17 @@ func (v *servers) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "list" && len(v.all) > 0 {
 		return v.ListPage.Draw(c, p)
 	}
-	if p.Same(c, v.Rev, v.revs, v.Detail.Top, v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
+	if p.Same(c, v.Rev, v.revs, v.about.Key(), c.Sessions.Rev(), v.List.Selected(), v.moving(), v.stats, v.cards.rev) {
 		return nil
 	}
 	if p.ID == "detail" {
 		s := v.selected()
 		if s == nil {
-			v.Detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
+			v.about.Draw(c, p, pane.Message(c.Theme, p.W, "No server is selected.", ""), nil)
 			return nil
 		}
 		p.Title = safe.Line(s.Title(), 80)
-		v.Detail.Draw(p, v.cards.draw(c, s.Name(), p.W, pane.ServerLines(c, s, p.W, v.place, v.entryKeys(c))))
+		v.drawServer(c, p, s)
 		return nil
 	}
 	v.drawFirst(c, p)

@@ -20,7 +20,7 @@ type setupTold struct {
 func askSetup(t *testing.T, got *setupTold, in []setup.Input, given map[string]string, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	return tuitest.Start(t, append([]tuitest.Option{
-		tuitest.Views(NewServers(nil, nil, nil, nil), NewSetup()), tuitest.Size(80, 24), tuitest.Beside(),
+		tuitest.Views(NewServers(nil, nil, nil, nil, Beside{}), NewSetup()), tuitest.Size(80, 24), tuitest.Beside(),
 		tuitest.At("setup", setupRequest{Title: "Settings of weather", Inputs: in, Given: given, Done: func(_ *tui.Ctx, v setup.Values, remember bool) tea.Cmd {
 			*got = setupTold{v, remember, true}
 			return nil

@@ -34,7 +34,7 @@ type logs struct {
 func NewLogs(foreign bool) *tui.Screen {
 	v := &logs{foreign: foreign, JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
 	v.Blocks = pane.LogBlocks
-	v.Feed.Belongs = func(e *journal.Entry) bool { return isLog(e) && (e.Hop == "" || v.foreign) }
+	v.Feed.Belongs = func(e *journal.Entry) bool { return pane.IsLog(e) && (e.Hop == "" || v.foreign) }
 	v.Feed.Language = func(*tui.Ctx) filter.Options {
 		return filter.Options{Text: func(j *journal.Journal, e *journal.Entry) string {
 			l := pane.ReadLog(j, *e)
@@ -46,11 +46,6 @@ func NewLogs(foreign bool) *tui.Screen {
 		return pane.Source{Name: fmt.Sprintf("log-%d", e.Seq), Painter: widget.PaintLog, Head: []string{c.Theme.Muted.S(about)}}
 	}
 	return v.screen()
-}
-
-func isLog(e *journal.Entry) bool {
-	return e.Kind == journal.Stderr || e.Kind == journal.Bad && e.Dir == journal.In ||
-		e.Kind == journal.Notification && e.Dir == journal.In && e.Method == "notifications/message"
 }
 
 func (v *logs) screen() *tui.Screen {
