@@ -98,7 +98,7 @@ func (a *App) command(text string) tea.Cmd {
 		return a.selectServer(rest)
 	}
 	switch x := a.actions.byWord(&a.ctx, a.place.view, a.ctx.Focus, word); {
-	case x != nil && rest == "":
+	case x != nil && rest == "" && (x.reason(&a.ctx) == "" || a.actions.find(word) == nil): // a screen says itself what it lacks
 		return a.runAnywhere(x)
 	case x != nil && x.Arg != nil:
 		return x.Arg(&a.ctx, rest)

@@ -185,7 +185,7 @@ func newPalette(a *App) *picker {
 
 // placeHelp says where a screen is, and by which other words `:` goes there.
 func placeHelp(where, words []string) string {
-	s := strings.Join(where, crumbSeparator)
+	s := strings.Join(where, crumbsSeparator)
 	if len(words) > 0 {
 		s += " · :" + strings.Join(words, " :")
 	}

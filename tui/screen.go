@@ -34,8 +34,8 @@ type Screen struct {
 	Tab string
 	// Peer is a section that `[` and `]` lead to, from its tab and from the other peers.
 	Peer bool
-	// Passing is a tab that is in the line only while it or one of its sections has a badge, or is visible.
-	Passing bool
+	// Transient is a tab that is in the line only while it or one of its sections has a badge, or is visible.
+	Transient bool
 
 	// Actions lists every key the screen understands beyond moving around in its widgets, always the same ones; nil is none.
 	Actions func() []Action
@@ -93,7 +93,7 @@ type Screen struct {
 	// Breadcrumb is the thing being looked at ("echo"); narrow layouts and the window title show it. Others have the title of the
 	// first pane there.
 	Breadcrumb func(*Ctx) string
-	// Badge is a count on the tab ("3"), of a section on that of a passing tab where that has none.
+	// Badge is a count on the tab ("3"), of a section on that of a transient tab where that has none.
 	Badge func(*Ctx) string
 	// Banner is something to say on all screens, until somebody looked.
 	Banner func(*Ctx) string

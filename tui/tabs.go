@@ -32,7 +32,7 @@ func (a *App) tabs(w int) (list []tab) {
 	here, used := a.actions.tabOf(a.current()).ID, 0
 	for _, v := range a.actions.tabs() {
 		badge, has := a.badge(v)
-		if v.Passing && badge == "" && v.ID != here {
+		if v.Transient && badge == "" && v.ID != here {
 			continue
 		}
 		t := tab{view: v.ID, name: v.Title, badge: badge}
@@ -55,11 +55,11 @@ func (a *App) tabs(w int) (list []tab) {
 	return list
 }
 
-// badge is what a tab says, of a passing one also what its sections say; has is whether anything ever is.
+// badge is what a tab says, of a transient one also what its sections say; has is whether anything ever is.
 func (a *App) badge(tab *registered) (badge string, has bool) {
 	for i := range a.actions.views {
 		v := &a.actions.views[i]
-		if v.Badge == nil || v.ID != tab.ID && (!tab.Passing || v.Tab != tab.ID) {
+		if v.Badge == nil || v.ID != tab.ID && (!tab.Transient || v.Tab != tab.ID) {
 			continue
 		}
 		has = true
@@ -211,8 +211,8 @@ func (a *App) way() []string {
 	return slices.Insert(parts, at, a.servers.titleOf(a.servers.current))
 }
 
-// crumbSeparator stands between the parts of the way to something.
-const crumbSeparator = " ▸ "
+// crumbsSeparator stands between the parts of the way to something.
+const crumbsSeparator = " ▸ "
 
 // crumbs is the way to what is on the screen: server, tab, section, thing.
 func (a *App) crumbs() string {
@@ -222,7 +222,7 @@ func (a *App) crumbs() string {
 			parts = append(parts, s)
 		}
 	}
-	return safe.Line(strings.Join(parts, crumbSeparator), 200)
+	return safe.Line(strings.Join(parts, crumbsSeparator), 200)
 }
 
 // lead is the way to what a pane calls itself, for its border: without what its title says again.
@@ -241,7 +241,7 @@ func (a *App) lead(p *Pane) []string {
 // and in the tab line.
 func (p *Pane) heading(w int) string {
 	for i := range p.lead {
-		if s := strings.Join(append(slices.Clone(p.lead[i:]), p.Title), crumbSeparator); paint.Width(s) <= w {
+		if s := strings.Join(append(slices.Clone(p.lead[i:]), p.Title), crumbsSeparator); paint.Width(s) <= w {
 			return s
 		}
 	}

@@ -71,7 +71,7 @@ func TestSections(t *testing.T) {
 		waits := ""
 		app := tuitest.Start(t, tuitest.Size(100, 24), tuitest.Views(
 			place("home", "Home", ""), place("list", "List", ""), place("map", "Map", "list", peer), place("log", "Log", "list", peer),
-			place("one", "One", "list"), place("mail", "Mail", "", func(s *tui.Screen) { s.Passing = true }), place("jobs", "Jobs", "mail", badge(&waits)),
+			place("one", "One", "list"), place("mail", "Mail", "", func(s *tui.Screen) { s.Transient = true }), place("jobs", "Jobs", "mail", badge(&waits)),
 		))
 		assert.Equal(t, strings.TrimRight(topLine(app), " "), " Home  List")
 		app.Press("]").Toast("there is nothing beside this")

@@ -66,7 +66,7 @@ func TestFilterLanguageOnLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, j := watching(t, 120, 40)
 		j.Append(journal.Entry{Server: "files", Kind: journal.Stderr, Dir: journal.In}, []byte("ready"))
-		app.Press("[").View("logs").Press("/").Type("old").Pane("list").Has("index is old").HasNot("ready")
+		app.Press("[", "[").View("logs").Press("/").Type("old").Pane("list").Has("index is old").HasNot("ready")
 		app.Press("enter", "esc", "/").Type("-old server:fi").Press("tab").Hints().Has("server:files")
 		app.Press("enter").Pane("list").Has("ready").HasNot("index")
 		app.Press("/").Type("at:noon").Hints().Has("✗ 4: expected a time such as 10:31:05, 2026-11-22T10:31 or 10:31..10:35")

@@ -182,7 +182,7 @@ func TestBackToAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := authtest.Memory(t, authtest.Knobs{})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(s.Config()), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
-		app.Press(":").Type("login").Press("enter").View("login")
+		app.Send(tui.Navigate{View: "login"}).View("login")
 		require.NoError(t, only(app).Authorizer().Login(t.Context(), &authtest.Person{HTTP: s.HTTP}, auth.LoginOptions{}))
 		require.NoError(t, only(app).Connect(t.Context()))
 		app.Sleep(time.Minute).Pane("list").Has("● logged in")

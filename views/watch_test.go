@@ -46,7 +46,7 @@ func TestTapScreen(t *testing.T) {
 		app.Press("F").Pane("list").Has("files res", "kb    req", "10:11:12.005", "5ms", "pending", "3")
 		app.Press("G").Pane("frame").Has(`"of": "files"`)
 		app.Press("o").Pane("frame").Has(`"name": "read"`)
-		app.Press("[").View("logs").Pane("list").Has("No log messages.")
+		app.Press("[", "[").View("logs").Pane("list").Has("No log messages.")
 	})
 }
 

@@ -41,7 +41,7 @@ func NewInbox(q *questions) *tui.Screen {
 
 func (v *inbox) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Passing: true,
+		ID: "inbox", Title: "Inbox", Aliases: []string{"questions", "elicitation", "sampling"}, NoRail: true, AllServers: true, Transient: true,
 		Split: 50, StackUnder: pane.StackUnder,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Inbox"}, {ID: "detail", Title: "Question"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,

@@ -31,21 +31,21 @@ func (d Diagnoses) verdict(server string) string {
 	case of.report == nil:
 		return "looks at it now"
 	}
-	warnings, told := 0, (*doc.Step)(nil)
+	warnings, first := 0, (*doc.Step)(nil)
 	for i := range of.report.Steps {
 		switch s := &of.report.Steps[i]; s.Status {
 		case doc.Failed:
 			return pages.StageMark(s.Status).Glyph + " " + s.Title
 		case doc.Warning:
-			if warnings++; told == nil {
-				told = s
+			if warnings++; first == nil {
+				first = s
 			}
 		case doc.OK, doc.Running, doc.Skipped, doc.Pending:
 		}
 	}
 	took := text.Duration(of.report.Took)
-	if told != nil {
-		return fmt.Sprintf("%s %s: %s · %s", pages.StageMark(told.Status).Glyph, text.Count(warnings, "warning"), told.Title, took)
+	if first != nil {
+		return fmt.Sprintf("%s %s: %s · %s", pages.StageMark(first.Status).Glyph, text.Count(warnings, "warning"), first.Title, took)
 	}
 	return fmt.Sprintf("✓ %s without a finding · %s", text.Count(len(of.report.Steps), "stage"), took)
 }
