@@ -35,14 +35,14 @@ var sizes = []struct {
 	{"themes", 420},
 	{"agentsrv", 28_570},
 	{"proxy", 24_800},
-	{"tui", 21_900},
-	{"views", 27_480},
+	{"tui", 22_200},
+	{"views", 28_200},
 	{"cmd", 23_800},
-	{"", 233_460},
+	{"", 235_000},
 }
 
 // tests is how many lines all tests have.
-const tests = 140_020
+const tests = 140_100
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/test/authtest"
 	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/require/assert"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -148,8 +149,8 @@ func TestLogInStepsUp(t *testing.T) {
 	state(app, session.Connected)
 	app.Press("L").Toast("logged in at protected").View("call").Pane("result").Has("42")
 	app.Pane("result").HasNot("does not cover")
-	leave(app).Press("1").View("servers")
-	shows(app, "detail", "scopes", "mcp:read mcp:write")
+	leave(app).Resize(120, 40).Press("1").View("servers")
+	shows(app, "detail", "login        logged in · mcp:read mcp:write")
 }
 
 // TestLogInForAList: a list that the server refuses meanwhile says the key, and is there after the login.

@@ -38,7 +38,7 @@ func TestSeenForWhatItIs(t *testing.T) {
 		}
 		app.Press(":instructions").View("instructions").Pane("text").Has("What scribe tells the models", "Call alpha first.")
 		app.Press("q").View("resources")
-		app.Press("1").View("servers").Pane("detail").Has("icon         https://x.example/s.svg",
+		app.Resize(120, 60).Press("1").View("servers").Pane("detail").Has("icon         https://x.example/s.svg",
 			"✓ logging", "! deprecated since 2026-07-28", "io.modelcontextprotocol/ui", "never run", "com.example/odd", "not known: shown, not used", "beta (experimental)")
 		app.Press("6", "[").View("logs").Press("L").Overlay("Log level (deprecated since 2026-07-28)")
 		app.Press("esc")

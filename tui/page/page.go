@@ -104,6 +104,7 @@ const (
 	diff
 	bar
 	item
+	grid
 )
 
 // part is one of a page's, label and text where it has both.
@@ -114,6 +115,8 @@ type part struct {
 	done, total float64 // of a bar
 	about       string  // of an item
 	to          string  // where a field leads
+	rows        [][]string
+	named       bool // the first row is the names of the columns
 }
 
 func (p *Page) add(k kind, label string, t Text) *Page {
@@ -180,9 +183,18 @@ func (p *Page) Progress(label string, done, total float64) *Page {
 	return p
 }
 
-// Item adds a line of a list: a mark, a name, and what there is to say of it, each of which may be empty.
+// Item adds a line of a list: a mark, a name, and what there is to say of it, each of which may be empty. Where the tone of the mark is that of
+// code it is printed in one line, so that it can be copied.
 func (p *Page) Item(mark Text, name, about string) *Page {
 	p.parts = append(p.parts, part{kind: item, label: name, Text: mark, about: about})
+	return p
+}
+
+// Rows adds lists of texts whose columns stand below each other; named is that the first one is the names of the columns.
+func (p *Page) Rows(named bool, rows [][]string) *Page {
+	if len(rows) > 0 {
+		p.parts = append(p.parts, part{kind: grid, rows: rows, named: named})
+	}
 	return p
 }
 

@@ -83,7 +83,7 @@ func watched(all []session.Subscription) string {
 func login(known auth.Status, state session.State) string {
 	switch {
 	case known.LoggedIn:
-		return "logged in at " + known.Issuer
+		return strings.TrimSpace("logged in · " + strings.Join(known.Scopes, " "))
 	case state == session.NeedsLogin:
 		return "needed"
 	case state == session.Connected:
