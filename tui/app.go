@@ -221,6 +221,8 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return nil
 	case focusPane:
 		return a.focusPane(m.id)
+	case backTo:
+		return a.backTo(m.views)
 	case returnTo:
 		return a.returnTo(m.view)
 	case selectServer:

@@ -78,6 +78,9 @@ func (c *Ctx) After(d time.Duration, f func() tea.Msg) tea.Cmd { return c.app.af
 // Return goes back to a screen that was visited before, else to a screen as [Ctx.Navigate] does without remembering this one.
 func (c *Ctx) Return(view string) tea.Cmd { return c.app.now(returnTo{view}) }
 
+// BackTo goes back to the last visit of one of some screens, else to the screen before.
+func (c *Ctx) BackTo(views ...string) tea.Cmd { return c.app.now(backTo{views}) }
+
 // Back goes to the screen before.
 func (c *Ctx) Back() tea.Cmd { return c.app.now(Back{}) }
 
@@ -161,6 +164,7 @@ type (
 	search       struct{ view string }
 	selectServer struct{ name string }
 	returnTo     struct{ view string }
+	backTo       struct{ views []string }
 	settled      struct{}
 )
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -52,6 +53,17 @@ func (a *App) back() tea.Cmd {
 	}
 	more, _ := a.current().Handle(&a.ctx, SessionChanged{a.cfg.Sessions.Rev()})
 	return join(cmd, more)
+}
+
+// backTo goes back to the last visit of one of some screens, else to the screen before.
+func (a *App) backTo(views []string) tea.Cmd {
+	for n := len(a.history); n > 0; n-- {
+		if slices.Contains(views, a.history[n-1].view) {
+			a.history = a.history[:n]
+			break
+		}
+	}
+	return a.back()
 }
 
 // returnTo goes back to the last visit of a screen; one that was not visited takes the place of this one.

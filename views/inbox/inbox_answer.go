@@ -338,13 +338,17 @@ func (v *answer) accept(c *tui.Ctx) tea.Cmd {
 	return c.Confirm(pane.InvalidForm("The answer is not valid.", "Sending it tests how the server takes it.", problems, send))
 }
 
-// leave goes back to where the question was opened from, if it was answered.
+// callers are the screens on which a call of a method waits.
+var callers = map[string][]string{"tools/call": {"call"}, "prompts/get": {"prompt"}, "resources/read": {"resources", "template"}}
+
+// leave goes back to the call that waited for the answer, else to where the question was opened from, if it was answered.
 func (v *answer) leave(c *tui.Ctx, answered tea.Cmd) tea.Cmd {
-	if _, waits, _ := v.find(v.at); waits {
+	e, waits, _ := v.find(v.at)
+	if waits {
 		return answered
 	}
 	v.open, v.draft = false, nil
-	return tea.Sequence(answered, c.Back())
+	return tea.Sequence(answered, c.BackTo(callers[e.Cause.Method]...))
 }
 
 func (v *answer) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

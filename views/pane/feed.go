@@ -59,6 +59,9 @@ func (f *Feed) Row(i, w int) string {
 	return f.row(e, w)
 }
 
+// Applied is the filter that was typed, nil for none.
+func (f *Feed) Applied() *filter.Filter { return f.filter }
+
 // use lists the entries of a journal.
 func (f *Feed) use(j *journal.Journal) {
 	if f.Journal != j {

@@ -187,9 +187,6 @@ func (v *adder) open(c *tui.Ctx, arg any) tea.Cmd {
 	case offered:
 		v.clear()
 		v.made = &given
-	case fromTemplate:
-		v.clear()
-		return tea.Batch(v.lookForFiles(c), v.template(c))
 	case pasteHere:
 		v.json = true
 	case string:

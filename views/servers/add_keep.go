@@ -29,9 +29,6 @@ type addedServers struct {
 	shown bool // the one is shown only
 }
 
-// fromTemplate, as Navigate's Arg, lets a template be chosen.
-type fromTemplate struct{}
-
 // beginnings are where to begin while nothing is typed.
 func (v *adder) beginnings(c *tui.Ctx) []addRow {
 	const group = "Or begin with"
@@ -86,8 +83,17 @@ func (v *adder) absolute(path string) string {
 	return filepath.Join(where.Cwd, path)
 }
 
-// template lets a well-known server be chosen, and asks for what it needs to be told.
+// template begins with a template.
 func (v *adder) template(c *tui.Ctx) tea.Cmd {
+	return pickTemplate(c, func(_ *tui.Ctx, made offered) tea.Cmd {
+		v.clear()
+		v.made = &made
+		return nil
+	})
+}
+
+// pickTemplate lets a well-known server be chosen, and asks for what it needs to be told.
+func pickTemplate(c *tui.Ctx, begin func(*tui.Ctx, offered) tea.Cmd) tea.Cmd {
 	var picks []tui.Option
 	for _, t := range config.Templates() {
 		group, help := "Templates", t.Description
@@ -95,17 +101,15 @@ func (v *adder) template(c *tui.Ctx) tea.Cmd {
 			group, help = "Archived", t.Archived
 		}
 		picks = append(picks, tui.Option{Group: group, Title: t.Name, Help: t.Title + ": " + help, Run: func(c *tui.Ctx) tea.Cmd {
-			made := func(values setup.Values) {
-				v.clear()
-				v.made = &offered{from: "From the template " + t.Name, servers: []config.Server{t.Fill("", values)}}
+			made := func(c *tui.Ctx, values setup.Values) tea.Cmd {
+				return begin(c, offered{from: "From the template " + t.Name, servers: []config.Server{t.Fill("", values)}})
 			}
 			if len(t.Inputs) == 0 {
-				made(nil)
-				return nil
+				return made(c, nil)
 			}
 			return c.Navigate("setup", setupRequest{
 				Title: t.Title, Inputs: t.Inputs, NoKeychain: true,
-				Done: func(_ *tui.Ctx, values setup.Values, _ bool) tea.Cmd { made(values); return nil },
+				Done: func(c *tui.Ctx, values setup.Values, _ bool) tea.Cmd { return made(c, values) },
 			})
 		}})
 	}

@@ -184,7 +184,9 @@ func (v *servers) files(c *tui.Ctx) tea.Cmd {
 func (v *servers) add(c *tui.Ctx) tea.Cmd { return c.Navigate("addserver", nil) }
 
 // template is add, for who knows the server by name.
-func (v *servers) template(c *tui.Ctx) tea.Cmd { return c.Navigate("addserver", fromTemplate{}) }
+func (v *servers) template(c *tui.Ctx) tea.Cmd {
+	return pickTemplate(c, func(c *tui.Ctx, made offered) tea.Cmd { return c.Navigate("addserver", made) })
+}
 
 func (v *servers) registry(c *tui.Ctx) tea.Cmd { return c.Navigate("registry", nil) }
 

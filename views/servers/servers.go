@@ -34,6 +34,7 @@ type servers struct {
 	revs    uint64            // sum of the sessions' revisions
 	nameCol int               // cells that the longest name takes
 	opening map[string]string // screens on which connecting to a server should end
+	returns map[string]bool   // servers of which that is where somebody was
 	edited  []byte            // what the editor of ./mcphud.yaml was given, nil where there is no file
 	pool    *toolset.Pool     // nil: connections have no limit, and stay
 	stats   toolset.PoolStats
@@ -46,7 +47,7 @@ type servers struct {
 
 // NewServers is the list of servers. All that it takes may be nil.
 func NewServers(trust *config.Trust, pool *toolset.Pool, configs *Configs, secrets Secrets, beside Beside) *tui.Screen {
-	v := &servers{trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}, beside: beside, lastLog: map[string]uint64{}}
+	v := &servers{trust: trust, pool: pool, configs: configs, secrets: secrets, opening: map[string]string{}, returns: map[string]bool{}, beside: beside, lastLog: map[string]uint64{}}
 	v.View, v.Page, v.Pick = "servers", v.page, func(c *tui.Ctx, _ int) tea.Cmd { return v.open(c) }
 	v.Freeze = func() (int, func(int) (string, string)) { return 0, nil }
 	v.Inputs = func(*tui.Ctx) any { return [3]any{v.revs, v.moving(), v.stats} }
@@ -237,6 +238,7 @@ func (v *servers) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		case string:
 			return tea.Batch(cmd, v.openNamed(c, to, "tools")), true
 		case pane.Reopen:
+			v.returns[to.Server] = true
 			return tea.Batch(cmd, v.openNamed(c, to.Server, to.Screen)), true
 		case addedServers:
 			return tea.Batch(cmd, v.added(c, to)), true
@@ -305,8 +307,13 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return c.Toast(tui.Warning, r.note)
 		}
 		screen := v.opening[r.name]
+		back := v.returns[r.name]
 		delete(v.opening, r.name)
+		delete(v.returns, r.name)
 		if m.Err == nil && screen != "" && c.View == "servers" {
+			if back { // esc leads from there to where one was before it, not to here
+				return tea.Batch(c.SelectServer(r.name), c.Return(screen))
+			}
 			return c.NavigateOn(r.name, screen, nil)
 		}
 		if s, ok := c.Sessions.Server(r.name); ok && m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted && s.Status().State == session.Disconnected {

@@ -55,6 +55,10 @@ func NewTraffic(foreign *Foreign, broken *Broken) *tui.Screen {
 
 func (v *traffic) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
+	case tui.OpDone:
+		if cmd, ok := exported(c, m); ok {
+			return cmd, true
+		}
 	case tui.SessionChanged:
 		return tea.Batch(v.arrange(c), v.list(c, msg)), true
 	case tui.Navigate:

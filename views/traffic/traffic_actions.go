@@ -53,6 +53,11 @@ func (v *traffic) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("timeline", v.Feed.Selected()) },
 		},
 		{
+			ID: "traffic.export", Word: "export", Title: "export", Group: "Traffic", Hint: 8,
+			Help: "Write what the filter leaves as an HTML page, HAR or JSONL, without secrets: what was taken out is shown first.",
+			Run:  v.export,
+		},
+		{
 			ID: "traffic.next", Keys: []string{"}"}, Title: "next of the conversation", Group: "Traffic", Pane: "list",
 			Help:     "Go to the next row with the same method and target on the same connection.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.conversation(c, false) },
