@@ -18,13 +18,18 @@ type boxCache struct {
 // spec is what is around a pane that takes w by h cells.
 func (p *Pane) spec(t *Theme, w, h int) paint.BoxSpec {
 	return paint.BoxSpec{
-		W: w, H: h, Title: p.heading(w - 8 - paint.Width(p.Badge)), Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
+		W: w, H: h, Title: p.Title, Badge: p.Badge, Foot: p.Foot, Warn: p.Warn,
 		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total, Selected: p.Selected, Mark: t.Accent,
 	}
 }
 
 // draw returns the pane with what is around it, spec.H rows of spec.W cells.
 func (c *boxCache) draw(p *Pane, spec paint.BoxSpec) []string {
+	right := spec.Badge
+	if spec.Foot != "" && !spec.Framed {
+		right += " · " + spec.Foot
+	}
+	spec.Title = p.heading(spec.W - 8 - paint.Width(right))
 	if p.filter != "" {
 		spec.Title, spec.Badge = filtered(p)
 	}

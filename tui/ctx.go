@@ -110,6 +110,9 @@ func (c *Ctx) SelectServer(name string) tea.Cmd { return c.app.now(selectServer{
 // ServerTitle is what to call the server of a journal entry.
 func (c *Ctx) ServerTitle(name string) string { return c.app.servers.titleOf(name) }
 
+// Version is the version that runs.
+func (c *Ctx) Version() string { return c.app.cfg.Version }
+
 // Filter is the text of the `/` prompt for the visible view's focused pane.
 func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
 

@@ -75,6 +75,13 @@ func (p *preferences) save() tea.Cmd {
 	}
 }
 
+// ProbesPreference is the preference that shows health checks and questions for what a server speaks, in the traffic, in time and in the
+// ticker: "shown", else they are hidden.
+const ProbesPreference = "probes"
+
+// ShowsProbes is whether they are shown.
+func (c *Ctx) ShowsProbes() bool { return c.Preference(ProbesPreference) == "shown" }
+
 // Preference is what was kept under a name ("wrap"), "" if nothing was.
 func (c *Ctx) Preference(name string) string { return c.app.prefs.get(name) }
 

@@ -27,7 +27,7 @@ func (w *snapshot) refresh(a *App) {
 	for _, s := range m.Servers() {
 		w.rows = append(w.rows, rowOf(s, now))
 	}
-	w.newest(m.Journal())
+	w.newest(m.Journal(), a.ctx.ShowsProbes())
 	if err := m.Journal().Err(); err != nil && w.lost == "" {
 		w.lost = err.Error()
 		a.toasts.add(Failure, w.lost+"; the session goes on without it")
@@ -47,8 +47,8 @@ func (w *snapshot) refresh(a *App) {
 	}
 }
 
-// newest finds the last entry of the traffic beside health checks.
-func (w *snapshot) newest(j *journal.Journal) {
+// newest finds the last entry of the traffic, beside health checks and probes unless they are shown.
+func (w *snapshot) newest(j *journal.Journal, probes bool) {
 	rev := j.Rev()
 	if rev == w.seen {
 		return
@@ -59,7 +59,8 @@ func (w *snapshot) newest(j *journal.Journal) {
 		e := &w.tail[i]
 		w.upTo = e.Seq
 		others := e.Kind == journal.Span || e.Hop != "" && len(w.rows) > 0 // of a request that is there already
-		if !others && (e.Method != "ping" || e.Status == journal.Failed) {
+		quiet := !probes && (e.Method == "ping" || e.Method == "server/discover") && e.Status != journal.Failed
+		if !others && !quiet {
 			w.latest, w.traffic = *e, true
 		}
 	}

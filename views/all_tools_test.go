@@ -51,6 +51,23 @@ func TestAllToolsReadOnly(t *testing.T) {
 	})
 }
 
+// TestRoutedCopies: what a router offers of a server that is in the list itself is left out, unless it is wanted.
+func TestRoutedCopies(t *testing.T) {
+	tools := toolset.NewRegistry()
+	for _, x := range [][2]string{{"demo", "add"}, {"demo@router", "add"}, {"all@router", "mcp__demo__add"}, {"other", "add"}, {"all@router", "own"}} {
+		require.NoError(t, tools.Register(toolset.RegisteredTool{
+			Name: toolset.FullName(x[0], x[1]), Source: toolset.MCP, Server: x[0], Tool: x[1],
+			Item: offer.Item{Name: x[1], Description: "adds", InputSchema: []byte(`{"type":"object"}`)},
+			Run:  func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		}))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.Size(200, 40))
+		app.Press(":").Type("all-tools").Press("enter").View("toolset").Pane("list").Has("own", "other", "2 routed copies left out").HasNot("demo@router", "mcp__all@router__mcp__demo__add")
+		app.Press(":").Type("routed").Press("enter").Pane("list").Has("demo@router", "mcp__demo__add").HasNot("left out")
+	})
+}
+
 // Servers that connect before the screen is opened do not push the cursor down; those that connect later leave it on its tool.
 func TestAllToolsOpenAtTheFirst(t *testing.T) {
 	tools := toolset.NewRegistry()

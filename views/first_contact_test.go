@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -182,4 +183,13 @@ func script(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "script")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return path
+}
+
+// TestTemplateComesBack: who chooses no template is where the list of them was opened.
+func TestTemplateComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.At("servers", nil)).View("servers")
+		app.Press(":").Type("servers.template").Press("enter").Overlay("Template")
+		app.Press("esc").NoOverlay().View("servers")
+	})
 }

@@ -123,6 +123,16 @@ const person = `{"message":"Who are you?","requestedSchema":{"type":"object","pr
 	`"color":{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}],"default":"g"},` +
 	`"tags":{"type":"array","items":{"anyOf":[{"const":"a","title":"Apple"},{"const":"b","title":"Bear"}]},"default":["b"]}},"required":["name"]}}`
 
+// TestInboxEndsAtTheCall: also who went through the list of questions is back at the call after the answer.
+func TestInboxEndsAtTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := asked(t, "elicitation/create", person)
+		app.Status().Has("inbox 1")
+		app.Press("2").View("tools").Press("8").View("inbox").Press("enter").View("answer").Pane("form").Focused()
+		app.Type("Ada").Press("ctrl+g").View("call").Pane("result").Has("you said")
+	})
+}
+
 // A call waits for a person, says so, and its form has the schema's defaults. After the answer the call is on the screen again.
 func TestInboxElicitation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -150,7 +150,7 @@ func TestLogInStepsUp(t *testing.T) {
 	app.Press("L").Toast("logged in at protected").View("call").Pane("result").Has("42")
 	app.Pane("result").HasNot("does not cover")
 	leave(app).Resize(120, 40).Press("1").View("servers")
-	shows(app, "detail", "login        logged in · mcp:read mcp:write")
+	shows(app, "detail", "logged in · mcp:read mcp:write")
 }
 
 // TestLogInForAList: a list that the server refuses meanwhile says the key, and is there after the login.

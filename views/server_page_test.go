@@ -23,6 +23,6 @@ func TestServerPage(t *testing.T) {
 			app.Pane("detail").Selected(row.label)
 			app.Press("enter").View(row.screen).Send(tui.Back{}).View("servers").Pane("detail").Focused()
 		}
-		app.Idle().Pane("detail").Has("doctor       ✓ ", "without a finding")
+		app.Idle().Pane("detail").Has("doctor       ✗ Program")
 	})
 }

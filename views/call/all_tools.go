@@ -30,6 +30,8 @@ type allTools struct {
 	weight string
 	tokens []counts.Entry // what each tool costs, nil before it was counted
 	at     uint64         // revision of tools that is in all
+	routed bool           // copies that a router offers are listed too
+	copies int            // of them
 	opened bool           // the cursor was put where it is
 }
 
@@ -55,6 +57,10 @@ func (v *allTools) screen() *tui.Screen {
 
 func (v *allTools) actions() []tui.Action {
 	return append([]tui.Action{{
+		ID: "toolset.routed", Word: "routed", Title: "routed copies", Group: "All tools",
+		Help: "List also what a router offers of a server that is in the list itself, or leave it out.",
+		Run:  func(c *tui.Ctx) tea.Cmd { v.routed, v.at = !v.routed, v.at-1; return v.sync(c) },
+	}, {
 		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
 	}, appAction("toolset", "All tools", func() (server string, it offer.Item) {
@@ -98,6 +104,10 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	}
 	was, had := v.selected()
 	v.all, v.at = v.tools.List(), rev
+	direct := withoutCopies(v.all)
+	if v.copies = len(v.all) - len(direct); !v.routed {
+		v.all = direct
+	}
 	slices.SortStableFunc(v.all, func(a, b toolset.RegisteredTool) int { // not by who connected first
 		return cmp.Or(strings.Compare(string(b.Source), string(a.Source)), strings.Compare(a.Server, b.Server))
 	})
@@ -153,8 +163,12 @@ func allToolsText(t toolset.RegisteredTool, title string) (name, about string) {
 
 // page is the tools of all servers.
 func (v *allTools) page(*tui.Ctx) page.Page {
+	foot := v.weight
+	if v.copies > 0 && !v.routed {
+		foot = strings.TrimPrefix(foot+" · "+text.Count(v.copies, "routed copy", "routed copies")+" left out (:routed)", " · ")
+	}
 	return page.Page{
-		Title: "All tools", Foot: v.weight, Counted: true, None: [2]string{"No tools yet.", "They are listed here when a server connects: press 1 for the servers."},
+		Title: "All tools", Foot: foot, Counted: true, None: [2]string{"No tools yet.", "They are listed here when a server connects: press 1 for the servers."},
 		Table: page.Table{Columns: []page.Column{{Found: true}}, Len: len(v.all), Row: func(i int) page.Row {
 			return page.Row{Cells: []page.Text{{S: v.all[i].Name + pane.Summary(v.all[i].Item)}}}
 		}},
@@ -241,4 +255,23 @@ func (v *allTools) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyBytes(t.Item.Raw)
 	}
 	return nil
+}
+
+// withoutCopies leaves out what a router offers of servers that are in the list themselves: a tool of the same definition, under its full
+// name or at a server that is called after it, NAME@ROUTER.
+func withoutCopies(all []toolset.RegisteredTool) []toolset.RegisteredTool {
+	type definition struct{ schema, about string }
+	of := func(t *toolset.RegisteredTool) definition {
+		return definition{string(t.Item.InputSchema), t.Item.Description}
+	}
+	direct := map[definition][]int{}
+	for i := range all {
+		direct[of(&all[i])] = append(direct[of(&all[i])], i)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t toolset.RegisteredTool) bool {
+		return slices.ContainsFunc(direct[of(&t)], func(i int) bool {
+			u := &all[i]
+			return u.Server != t.Server && (t.Tool == toolset.FullName(u.Server, u.Tool) || t.Tool == u.Tool && strings.HasPrefix(t.Server, u.Server+"@"))
+		})
+	})
 }

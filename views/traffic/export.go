@@ -114,7 +114,8 @@ func (p *cleaned) ask(c *tui.Ctx) tea.Cmd {
 			return c.Confirm(tui.Confirmation{
 				Title: "Write " + safe.Line(name, 60) + "?", Body: body, Yes: "write", No: "cancel", Danger: there, OnNo: no,
 				OnYes: func(c *tui.Ctx) tea.Cmd {
-					cmd, _ := c.Go("traffic", "export", func(ctx context.Context) (any, error) { return p.write(ctx, name) })
+					version := c.Version()
+					cmd, _ := c.Go("traffic", "export", func(ctx context.Context) (any, error) { return p.write(ctx, name, version) })
 					return cmd
 				},
 			})
@@ -136,7 +137,7 @@ func (p *cleaned) summary() string {
 }
 
 // write makes the file, of an open copy of what was prepared.
-func (p *cleaned) write(ctx context.Context, name string) (out written, err error) {
+func (p *cleaned) write(ctx context.Context, name, version string) (out written, err error) {
 	defer p.drop()
 	if out.file, err = filepath.Abs(name); err != nil {
 		return out, err
@@ -152,13 +153,13 @@ func (p *cleaned) write(ctx context.Context, name string) (out written, err erro
 	return out, files.WriteTo(out.file, 0o600, func(w io.Writer) (err error) {
 		switch p.ext {
 		case ".har":
-			out.left, err = export.HAR(ctx, w, f.Journal, nil, "")
+			out.left, err = export.HAR(ctx, w, f.Journal, nil, version)
 		case ".html":
 			findings, wrong := live.PageFindings(ctx, f.Journal, nil)
 			if wrong != nil {
 				return wrong
 			}
-			out.left, err = export.HTML(ctx, w, f.Journal, nil, findings, filepath.Base(name), "")
+			out.left, err = export.HTML(ctx, w, f.Journal, nil, findings, filepath.Base(name), version)
 		default:
 			_, err = export.WriteSelection(ctx, w, &export.Source{Journal: f.Journal})
 		}

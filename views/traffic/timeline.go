@@ -41,8 +41,9 @@ type timeline struct {
 	order  stats.Order
 	sorted uint64 // rev at which rows were sorted
 
-	typed string // the filter, by which calls are left out
-	known filter.Seen
+	typed  string // the filter, by which calls are left out
+	probes bool   // so are health checks and probes, unless this
+	known  filter.Seen
 
 	drawnAt time.Time // when it was last drawn anew
 	soon    bool      // it will be drawn anew
@@ -96,6 +97,10 @@ func (v *timeline) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true
 	case tui.Navigate:
 		cmd := v.take(c)
+		if v.probes != c.ShowsProbes() {
+			v.probes = !v.probes
+			cmd = v.recount(c)
+		}
 		if seq, ok := m.Arg.(uint64); ok {
 			v.show(seq)
 		}
@@ -184,11 +189,15 @@ type timelineDue struct{}
 
 // uncounted is what nothing was counted for yet.
 func (v *timeline) uncounted() counted {
-	lanes, err := filter.Parse(v.typed)
+	typed := v.typed
+	if typed == "" && !v.probes { // a filter finds everything
+		typed = "-method:ping -method:server/discover"
+	}
+	lanes, err := filter.Parse(typed)
 	if err != nil { // cannot happen: it was checked
 		lanes = nil
 	}
-	numbers, err := filter.Parse(v.typed + " " + v.expr())
+	numbers, err := filter.Parse(typed + " " + v.expr())
 	if err != nil { // cannot happen either
 		numbers = lanes
 	}

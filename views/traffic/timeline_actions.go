@@ -32,6 +32,14 @@ func (v *timeline) actions() []tui.Action {
 		lanes("earlier", ",", "earlier", "Move the window half its width towards the past.", 0, func(*tui.Ctx) tea.Cmd { v.pan(-0.5); return nil }),
 		lanes("later", ".", "later", "Move the window half its width towards the present.", 0, func(*tui.Ctx) tea.Cmd { v.pan(0.5); return nil }),
 		{
+			ID: "timeline.probes", Word: "probes", Title: "probes", Group: "Timeline", Help: "Show or hide health checks and probes, here, in the traffic and in the ticker.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				keep := flipProbes(c)
+				v.probes = c.ShowsProbes()
+				return tea.Batch(keep, v.recount(c))
+			},
+		},
+		{
 			ID: "timeline.clear", Title: "all the time", Group: "Timeline",
 			Help: "Take the range away, here and on the other screens.",
 			Disabled: func(*tui.Ctx) string {
@@ -162,4 +170,13 @@ func (v *timeline) checkFilter(_ *tui.Ctx, text string) *tui.FilterError {
 // completeFilter completes keys, and values of the journal.
 func (v *timeline) completeFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
 	return pane.Completions(&v.known, c, text, cursor)
+}
+
+// flipProbes shows or hides health checks and probes everywhere.
+func flipProbes(c *tui.Ctx) tea.Cmd {
+	want := "shown"
+	if c.ShowsProbes() {
+		want = ""
+	}
+	return c.Prefer(tui.ProbesPreference, want)
 }

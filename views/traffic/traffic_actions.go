@@ -122,8 +122,7 @@ func (v *traffic) pings(c *tui.Ctx) tea.Cmd {
 	if v.only.Seq != 0 {
 		return v.leave(c)
 	}
-	v.Feed.Unfold = !v.Feed.Unfold
-	return tea.Batch(v.Feed.Refilter(c), v.Load(c))
+	return tea.Batch(flipProbes(c), v.arrange(c), v.Load(c))
 }
 
 // flip lists frames in place of exchanges, or exchanges in place of frames.

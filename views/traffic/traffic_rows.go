@@ -88,11 +88,12 @@ func (v *traffic) exchanges(c *tui.Ctx) bool {
 
 // arrange lists exchanges or frames, as the user prefers.
 func (v *traffic) arrange(c *tui.Ctx) tea.Cmd {
-	if want := v.exchanges(c); want != v.Feed.Exchanges {
-		v.Feed.Exchanges = want
-		return v.Feed.Refilter(c)
+	want, probes := v.exchanges(c), c.ShowsProbes()
+	if want == v.Feed.Exchanges && probes == v.Feed.Unfold {
+		return nil
 	}
-	return nil
+	v.Feed.Exchanges, v.Feed.Unfold = want, probes
+	return v.Feed.Refilter(c)
 }
 
 // frames follows the call under the cursor: it shows the frames of its exchange, and what the server asked meanwhile.
