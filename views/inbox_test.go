@@ -128,7 +128,7 @@ func TestInboxEndsAtTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, _ := asked(t, "elicitation/create", person)
 		app.Status().Has("inbox 1")
-		app.Press("2").View("tools").Press("8").View("inbox").Press("enter").View("answer").Pane("form").Focused()
+		app.Press("2").View("tools").Press("8").View("inbox").Sleep(time.Second).Press("enter").View("answer").Pane("form").Focused()
 		app.Type("Ada").Press("ctrl+g").View("call").Pane("result").Has("you said")
 	})
 }

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -343,12 +344,11 @@ var callers = map[string][]string{"tools/call": {"call"}, "prompts/get": {"promp
 
 // leave goes back to the call that waited for the answer, else to where the question was opened from, if it was answered.
 func (v *answer) leave(c *tui.Ctx, answered tea.Cmd) tea.Cmd {
-	e, waits, _ := v.find(v.at)
-	if waits {
+	if _, waits, _ := v.find(v.at); waits {
 		return answered
 	}
 	v.open, v.draft = false, nil
-	return tea.Sequence(answered, c.BackTo(callers[e.Cause.Method]...))
+	return tea.Sequence(answered, c.BackTo(callers[cmp.Or(v.cur.Cause.Method, "tools/call")]...)) // an unknown one is most often a tool's
 }
 
 func (v *answer) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
