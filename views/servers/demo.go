@@ -34,7 +34,7 @@ func NewDemo() *tui.Screen {
 	v := &demo{ListPage: pane.ListPage{Head: true}, done: map[string]bool{}}
 	v.View, v.Page, v.Pick = "demo", v.page, v.try
 	return v.Screen(tui.Screen{
-		ID: "demo", Title: "Demo", Aliases: []string{"welcome"}, Hidden: true, NoRail: true, AllServers: true,
+		ID: "demo", Title: "Demo", Aliases: []string{"welcome"}, Tab: "servers", NoRail: true, AllServers: true,
 		Panes: []tui.PaneSpec{{ID: "list", Title: "Demo"}}, Actions: v.actions, Handle: v.handle,
 	})
 }
