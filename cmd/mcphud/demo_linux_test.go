@@ -47,7 +47,7 @@ func TestDemo(t *testing.T) {
 	require.Eventually(t, "five processes", func() bool { return len(marked(t, mark)) >= 5 }) // the router comes last
 	s.types(t, "r")
 	s.shows("restart demo: done")
-	s.types(t, "q")
+	s.types(t, "1q")
 	if code := s.exit(); code != 0 || !s.restored() {
 		t.Errorf("exit %d, terminal restored: %v", code, s.restored())
 	}

@@ -138,8 +138,12 @@ func TestUI(t *testing.T) {
 	for name, args := range map[string][]string{"demo": {"demo"}, "url": {url}, "read-only": {"--read-only", "--url", url}} {
 		t.Run(name, func(t *testing.T) {
 			s := startUI(t, args...)
-			s.shows("echo")
-			if _, err := io.WriteString(s.f, "q"); err != nil {
+			shown := "echo"
+			if name == "demo" {
+				shown = "Try first"
+			}
+			s.shows(shown)
+			if _, err := io.WriteString(s.f, "1q"); err != nil { // quits from a tab, and goes back from a section
 				t.Fatal(err)
 			}
 			if code := s.exit(); code != 0 || !s.restored() {
@@ -152,7 +156,7 @@ func TestUI(t *testing.T) {
 func TestUIEndsOnASignal(t *testing.T) {
 	t.Parallel()
 	s := startUI(t, "demo")
-	s.shows("reset_counter")
+	s.shows("Try first")
 	s.signal(syscall.SIGTERM)
 	if code := s.exit(); code != cli.ExitInterrupted || !s.restored() {
 		t.Errorf("exit %d, terminal restored: %v\n%s", code, s.restored(), s.end())
