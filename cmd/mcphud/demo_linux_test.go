@@ -72,7 +72,7 @@ func TestDemoSaysWhatDoesNotStart(t *testing.T) {
 	s.shows("the flux is out")
 	s.shows("restarts")
 	s.signal(os.Interrupt)
-	s.types(t, "q")
+	s.types(t, "1q")
 	s.exit()
 
 	cmd := command(t, "demo", "--format", "json")
