@@ -283,10 +283,7 @@ type KeyLine struct {
 	Verb                                      Verb
 }
 
-// EveryScreen is the scope of the actions of the shell.
-const EveryScreen = "everywhere"
-
-// KeyTable lists the actions of the shell (scope [EveryScreen]) and of the
+// KeyTable lists the actions of the shell (scope "everywhere") and of the
 // given screens, in the order in which they were declared.
 func KeyTable(views []*Screen) []KeyLine {
 	var out []KeyLine
@@ -297,7 +294,7 @@ func KeyTable(views []*Screen) []KeyLine {
 			out = append(out, k)
 		}
 	}
-	add(EveryScreen, globalActions())
+	add("everywhere", globalActions())
 	for _, v := range views {
 		add(v.Title, v.declared())
 	}

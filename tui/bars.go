@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// The actions whose hints are always at the right end.
+// helpID is the action whose hint always has room.
 const (
 	helpID    = "app.help"
 	paletteID = "app.palette"
@@ -52,31 +52,22 @@ func (a *App) hintLine(w int) string {
 		put("enter", "open server")
 	}
 	for _, x := range list[:late] {
-		k, title := hintKey(x, typing), x.title(&a.ctx)
-		if first, _, chord := strings.Cut(k, " "); chord { // what follows is listed once it is pressed
-			word, _, _ := strings.Cut(title, " ")
-			k, title = first, word
-		}
-		put(k, title)
+		put(hintKey(x, typing), x.title(&a.ctx))
 	}
 	if s := a.current(); s.Hints != nil && a.place.focus != RailFocus {
 		for _, h := range s.Hints(&a.ctx) {
 			put(h.Key, h.Title)
 		}
 	}
-	var tail []key.Binding // who knows no other key needs these
+	tail := "" // who knows no other key needs this one
 	for _, x := range list[late:] {
-		switch x.ID {
-		case paletteID:
-			tail = append(tail, binding(hintKey(x, typing), "all"))
-		case helpID:
-			tail = append(tail, binding(hintKey(x, typing), x.Title))
-		default:
-			put(hintKey(x, typing), x.title(&a.ctx))
+		if x.ID == helpID {
+			tail = " " + keyBar(t, w, []key.Binding{binding(hintKey(x, typing), x.Title)})
+			continue
 		}
+		put(hintKey(x, typing), x.title(&a.ctx))
 	}
-	end := keyBar(t, w, tail)
-	return paint.Fit(keyBar(t, w-paint.Width(end), bar), w-paint.Width(end)) + end
+	return paint.Fit(keyBar(t, w-paint.Width(tail), bar)+tail, w)
 }
 
 // hintKey is the key to show for an action, "" if it has none that works now:
