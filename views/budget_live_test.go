@@ -95,9 +95,9 @@ func TestBudgetNotificationFlood(t *testing.T) {
 	budget.Ceiling(t, "10,000 notifications/s, key to screen p99, tools", p99(func() []time.Duration {
 		return latencies(t, app, 100, func(i int) (string, string) {
 			if i%2 == 0 {
-				return "j", "─ second ─"
+				return "j", " second ─"
 			}
-			return "k", "─ first ─"
+			return "k", " first ─"
 		})
 	}), 20*time.Millisecond)
 	for _, view := range []string{"traffic", "logs"} {

@@ -140,9 +140,9 @@ func TestBudgetPushNotificationFlood(t *testing.T) {
 		measures = append(measures, func() time.Duration {
 			all := latencies(t, app, 50, func(i int) (string, string) {
 				if i%2 == 0 {
-					return "j", "─ second ─"
+					return "j", " second ─"
 				}
-				return "k", "─ first ─"
+				return "k", " first ─"
 			})
 			return all[len(all)*9/10]
 		})
