@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
@@ -33,6 +34,9 @@ type ptyRun struct {
 	ended  func(tty *os.File) // called when the program is gone
 }
 
+// exitTime is how long the program is given to end, once it was told to.
+const exitTime = 2 * time.Minute
+
 func startUI(t *testing.T, args ...string) *ptyRun {
 	t.Helper()
 	return startUIWith(t, nil, args...)
@@ -54,7 +58,12 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 		_, _ = io.Copy(s, f) // ends with EIO when the program is gone
 	}()
 	s.exit = sync.OnceValue(func() int {
+		stuck := time.AfterFunc(exitTime, func() {
+			t.Errorf("it did not end within %v", exitTime)
+			_ = cmd.Process.Signal(syscall.SIGQUIT) // what it waits for is said on the terminal
+		})
 		_ = cmd.Wait()
+		stuck.Stop()
 		<-read
 		if s.ended != nil {
 			s.ended(f)
@@ -63,6 +72,9 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 		return cmd.ProcessState.ExitCode()
 	})
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the screen of %v:\n%s", args, s.screen())
+		}
 		_ = cmd.Process.Kill() // after a failed test; else it is gone
 		s.exit()
 	})
@@ -108,6 +120,15 @@ func (s *ptyRun) written() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+// screen is what stands on the terminal.
+func (s *ptyRun) screen() string {
+	em := vt.NewEmulator(120, 30)
+	go func() { _, _ = io.Copy(io.Discard, em) }() // its answers, for which it waits else
+	defer func() { _ = em.Close() }()
+	_, _ = io.WriteString(em, s.written())
+	return em.String()
 }
 
 // settle waits until nothing was written for a while.

@@ -84,7 +84,8 @@ func TestX7b_TheDemoHidesItsTokens(t *testing.T) {
 		_, _ = in.Write([]byte(line + "\n"))
 		require.Eventually(t, want, func() bool { return strings.Contains(out.log(), want) })
 	}
-	require.Eventually(t, "the demo", func() bool { return strings.Contains(out.log(), "reset_counter") })
+	require.Eventually(t, "the demo", func() bool { return strings.Contains(out.log(), "Try first") })
+	say(":tools", "reset_counter")
 	tokens := map[string]bool{}
 	for _, pid := range marked(t, mark) {
 		if token := tokenOf(t, pid); token != "" {

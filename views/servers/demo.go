@@ -19,6 +19,7 @@ type demo struct {
 	seen uint64          // Seq of the newest entry that was looked at
 	call uint64          // Seq of the newest call of a tool whose hops are recorded, 0 before there is one
 	done map[string]bool // titles of what was tried
+	next string          // title of what waits for its server to answer, "" for none
 }
 
 // trial is something to try.
@@ -73,7 +74,10 @@ func (v *demo) page(*tui.Ctx) page.Page {
 		if v.done[t.title] {
 			mark = page.Text{S: "✓", Tone: page.Good}
 		}
-		if t.cannot != "" {
+		switch {
+		case t.title == v.next:
+			mark, about = page.Text{S: "…", Tone: page.Accent}, "waits for "+t.server+" to answer"
+		case t.cannot != "":
 			mark.Tone, about = page.Quiet, t.cannot
 		}
 		return page.Row{Cells: []page.Text{mark, {S: t.title}, {S: about, Tone: page.Quiet}}}
@@ -94,11 +98,14 @@ func (v *demo) actions() []tui.Action {
 	}}
 }
 
-// startWait is how long a server that just started is given to answer, the router to know it.
-const startWait = 10 * time.Second
+// startWait is how long a server that just started is given to answer, the router to know it, and startPause how long one waits between two attempts.
+const startWait, startPause = 30 * time.Second, 250 * time.Millisecond
 
 // ready is what to try, at a server whose tools are known.
 type ready struct{ trial }
+
+// trySlot is the slot of the wait for a server.
+const trySlot = "try"
 
 // try does something as soon as its server is connected: agents start while the screen is read.
 func (v *demo) try(c *tui.Ctx, i int) tea.Cmd {
@@ -111,12 +118,14 @@ func (v *demo) try(c *tui.Ctx, i int) tea.Cmd {
 		v.tried(t)
 		return t.run(c)
 	}
-	cmd, _ := c.Replace(v.View, "try", "connect "+t.server, func(ctx context.Context) (any, error) {
+	v.next = t.title
+	v.Rev++
+	cmd, _ := c.Replace(v.View, trySlot, "connect "+t.server, func(ctx context.Context) (any, error) {
 		err := s.Connect(ctx)
 		for end := time.Now().Add(startWait); err != nil && ctx.Err() == nil && time.Now().Before(end); err = s.Connect(ctx) {
 			select {
 			case <-ctx.Done():
-			case <-time.After(startWait / 40):
+			case <-time.After(startPause):
 			}
 		}
 		if err == nil {
@@ -125,6 +134,18 @@ func (v *demo) try(c *tui.Ctx, i int) tea.Cmd {
 		return ready{t}, err
 	})
 	return cmd
+}
+
+// answered goes on with what waited for its server, or says why it cannot.
+func (v *demo) answered(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	v.next = ""
+	v.Rev++
+	r, _ := m.Value.(ready)
+	if m.Err != nil {
+		return c.Toast(tui.Failure, r.title+": "+m.Err.Error()+"; enter tries again, :stack shows what the processes say")
+	}
+	v.tried(r.trial)
+	return r.run(c)
 }
 
 func (v *demo) tried(t trial) {
@@ -140,9 +161,8 @@ func (v *demo) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		v.look(c)
 		return nil, true
 	case tui.OpDone:
-		if r, ok := m.Value.(ready); ok && m.Err == nil {
-			v.tried(r.trial)
-			return r.run(c), true
+		if m.Slot == trySlot {
+			return v.answered(c, m), true
 		}
 		return v.Filtered(c, m)
 	}

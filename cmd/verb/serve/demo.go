@@ -99,7 +99,7 @@ func (r *stackRun) Entries() (out []demoEntry) {
 type demoStack struct {
 	Run    *stackRun
 	view   stackView
-	failed chan stack.Event // the first failure
+	failed chan stack.Event // the first process that failed again
 	moved  chan struct{}    // capacity 1: a URL or state changed
 }
 
@@ -167,9 +167,11 @@ func reconnect(ctx context.Context, s *session.Session) {
 	}
 }
 
+// Event takes nobody to the list of processes because one ended once, as one does whose port was taken between the plan and its start: the
+// next start finds another.
 func (d *demoStack) Event(e stack.Event) {
 	d.Listening()
-	if e.Status.State == stack.Failed || e.Status.State == stack.Crashing {
+	if e.Status.State == stack.Failed && e.Status.Restarts > 0 || e.Status.State == stack.Crashing {
 		select {
 		case d.failed <- e:
 		default:
@@ -184,6 +186,9 @@ func (d *demoStack) Attach(ctx context.Context, cfg *tui.Config, m *session.Mana
 	if cfg.LinearMode() {
 		if err := d.Run.Ready(ctx); err != nil {
 			return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see its output for the reason"}
+		}
+		for _, s := range m.Servers() {
+			wg.Go(func() { _ = m.Connect(ctx, s.Name()) })
 		}
 		return nil
 	}
