@@ -283,7 +283,10 @@ type KeyLine struct {
 	Verb                                      Verb
 }
 
-// KeyTable lists the actions of the shell (scope "everywhere") and of the
+// EveryScreen is the scope of the actions of the shell.
+const EveryScreen = "everywhere"
+
+// KeyTable lists the actions of the shell (scope [EveryScreen]) and of the
 // given screens, in the order in which they were declared.
 func KeyTable(views []*Screen) []KeyLine {
 	var out []KeyLine
@@ -294,7 +297,7 @@ func KeyTable(views []*Screen) []KeyLine {
 			out = append(out, k)
 		}
 	}
-	add("everywhere", globalActions())
+	add(EveryScreen, globalActions())
 	for _, v := range views {
 		add(v.Title, v.declared())
 	}

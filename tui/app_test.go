@@ -301,9 +301,9 @@ func TestIdleHasNoTicker(t *testing.T) {
 // While text is typed the hint bar offers no letters, and f1 is help.
 func TestHintsWhileTyping(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Hints().Has("y v copy value", "? help", "q quit")
-		app.Press("i").Hints().Has("f1 help", "ctrl+p palette")
-		app.Hints().HasNot("y v", "/ filter", "q quit")
+		app.Hints().Has("y copy", "ctrl+p all", "? help", "q quit")
+		app.Press("i").Hints().Has("f1 help", "ctrl+p all")
+		app.Hints().HasNot("y copy", "/ filter", "q quit")
 		app.Press("f1").Overlay("Help")
 	}, tuitest.Size(120, 30))
 }

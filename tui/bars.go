@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// helpID is the action whose hint always has room.
+// The actions whose hints are always at the right end.
 const (
 	helpID    = "app.help"
 	paletteID = "app.palette"
@@ -52,22 +52,31 @@ func (a *App) hintLine(w int) string {
 		put("enter", "open server")
 	}
 	for _, x := range list[:late] {
-		put(hintKey(x, typing), x.title(&a.ctx))
+		k, title := hintKey(x, typing), x.title(&a.ctx)
+		if first, _, chord := strings.Cut(k, " "); chord { // what follows is listed once it is pressed
+			word, _, _ := strings.Cut(title, " ")
+			k, title = first, word
+		}
+		put(k, title)
 	}
 	if s := a.current(); s.Hints != nil && a.place.focus != RailFocus {
 		for _, h := range s.Hints(&a.ctx) {
 			put(h.Key, h.Title)
 		}
 	}
-	tail := "" // who knows no other key needs this one
+	var tail []key.Binding // who knows no other key needs these
 	for _, x := range list[late:] {
-		if x.ID == helpID {
-			tail = " " + keyBar(t, w, []key.Binding{binding(hintKey(x, typing), x.Title)})
-			continue
+		switch x.ID {
+		case paletteID:
+			tail = append(tail, binding(hintKey(x, typing), "all"))
+		case helpID:
+			tail = append(tail, binding(hintKey(x, typing), x.Title))
+		default:
+			put(hintKey(x, typing), x.title(&a.ctx))
 		}
-		put(hintKey(x, typing), x.title(&a.ctx))
 	}
-	return paint.Fit(keyBar(t, w-paint.Width(tail), bar)+tail, w)
+	end := keyBar(t, w, tail)
+	return paint.Fit(keyBar(t, w-paint.Width(end), bar), w-paint.Width(end)) + end
 }
 
 // hintKey is the key to show for an action, "" if it has none that works now:

@@ -28,7 +28,7 @@ func doctorAction() Action {
 // goodAction leads to the examination of the current server from everywhere.
 func goodAction() Action {
 	return Action{
-		ID: "app.check", Word: "check", Keys: []string{"Q"}, Title: "check", Group: "Server",
+		ID: "app.check", Word: "check", Title: "check", Group: "Server",
 		Help: "Find out whether the server is good: what its lists cost, and what clients, models and people stumble over.",
 		Disabled: func(c *Ctx) string {
 			if c.Server == nil || c.app.actions.find("check") == nil {

@@ -13,12 +13,12 @@ import (
 func globalActions() []Action {
 	list := []Action{
 		{
-			ID: helpID, Verb: VerbHelp, Word: "help", Title: "help", Group: "Find", Hint: 90,
+			ID: helpID, Verb: VerbHelp, Word: "help", Title: "help", Group: "Find", Hint: 91,
 			Help: "List what every key does here; type to search, enter runs. f1 works while typing.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
 		{
-			ID: paletteID, Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 91,
+			ID: paletteID, Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 90,
 			Help: "Find any tool, action, screen or server by a few letters.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newPalette(c.app)) },
 		},
@@ -28,7 +28,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newCommandLine(c.app); return nil },
 		},
 		{
-			ID: "app.filter", Verb: VerbFilter, Title: "filter", Group: "Find", Hint: 80,
+			ID: "app.filter", Verb: VerbFilter, Title: "filter", Group: "Find", Hint: 4,
 			Help: "Filter or search the focused pane while you type; esc clears the filter.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newFilter(c.app); return nil },
 		},
@@ -43,7 +43,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{Back: true}) },
 		},
 		{
-			ID: "app.cancel", Verb: VerbCancel, Title: "cancel", Group: "Call", Hint: 10,
+			ID: "app.cancel", Verb: VerbCancel, Title: "cancel", Group: "Call", Hint: 1,
 			Help:     "Cancel the newest running call and notify the server, or give up connecting.",
 			Disabled: nothingRuns, Now: givesUp,
 			Run: func(c *Ctx) tea.Cmd {
@@ -57,7 +57,7 @@ func globalActions() []Action {
 			},
 		},
 		{
-			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 9,
+			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 1,
 			Help: "Go to the question of a server that waits for your answer: that of the call on the screen, else the one that waits longest. f9 works while typing.",
 			Now: func(c *Ctx) string {
 				if c.View == "answer" {
@@ -248,7 +248,7 @@ func copyActions() (out []Action) {
 	} {
 		hint := 0
 		if k.kind == CopyValue {
-			hint = 92
+			hint = 3
 		}
 		out = append(out, Action{
 			Hint: hint,

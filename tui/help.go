@@ -119,20 +119,10 @@ const (
 // foundFirst is how many tools the palette lists before something is typed.
 const foundFirst = 4
 
-// newPalette lists everything that can be done from here: what the servers offer, what can be done on the screen, the
-// screens and servers to go to, and what can be done everywhere. Typing ranks.
+// newPalette lists everything that can be done from here: what can be done on the screen, what the servers offer, the screens and
+// servers to go to, and what can be done everywhere. Typing ranks.
 func newPalette(a *App) *picker {
 	var items []item
-	for i := range a.actions.views {
-		if v := a.actions.views[i]; v.Find != nil {
-			for _, f := range v.Find(&a.ctx) {
-				items = append(items, item{
-					title: f.Name, keys: f.Kind, help: f.About, group: foundGroup, typed: len(items) >= foundFirst,
-					pick: func(a *App) tea.Cmd { return f.Run(&a.ctx) },
-				})
-			}
-		}
-	}
 	local, global := a.actions.scoped(&a.ctx, a.place.view, a.ctx.Focus)
 	listed := map[string]bool{}
 	add := func(x *Action, group, help string, typed bool) {
@@ -149,6 +139,18 @@ func newPalette(a *App) *picker {
 	}
 	for _, x := range local {
 		add(x, "Here · "+a.current().Title, x.Help, false)
+	}
+	found := 0
+	for i := range a.actions.views {
+		if v := a.actions.views[i]; v.Find != nil {
+			for _, f := range v.Find(&a.ctx) {
+				items = append(items, item{
+					title: f.Name, keys: f.Kind, help: f.About, group: foundGroup, typed: found >= foundFirst,
+					pick: func(a *App) tea.Cmd { return f.Run(&a.ctx) },
+				})
+				found++
+			}
+		}
 	}
 	for i := range a.actions.views {
 		v := &a.actions.views[i]

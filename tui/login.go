@@ -36,7 +36,7 @@ func StateWord(s *session.Session, st session.Status) string {
 // loginAction leads to the login screen from everywhere, and starts the login where the server wants one.
 func loginAction() Action {
 	return Action{
-		ID: "app.login", Word: "login", Keys: []string{"L"}, Title: "log in", Group: "Server", Hint: 1,
+		ID: "app.login", Word: "login", Title: "log in", Group: "Server", Hint: 1,
 		Help:   "Log in at the server where it wants that, and see every step of it; else show the login.",
 		Hinted: func(c *Ctx) bool { return WantsLogin(c.Server) },
 		Disabled: func(c *Ctx) string {

@@ -31,6 +31,8 @@ const (
 	VerbNext     Verb = "next part"
 	VerbEarlier  Verb = "page before"
 	VerbLater    Verb = "page after"
+	VerbZoomIn   Verb = "zoom in"
+	VerbZoomOut  Verb = "zoom out"
 	VerbHistory  Verb = "history"
 	VerbDoctor   Verb = "doctor"
 	VerbLeave    Verb = "back"
@@ -97,6 +99,8 @@ var verbKeys = []VerbKey{
 	{VerbNext, ReadScope, []string{"]"}},
 	{VerbEarlier, ReadScope, []string{"pgup"}},
 	{VerbLater, ReadScope, []string{"pgdown"}},
+	{VerbZoomIn, ReadScope, []string{"+"}},
+	{VerbZoomOut, ReadScope, []string{"-"}},
 	{VerbHistory, ReadScope, []string{"f3"}},
 	{VerbDoctor, ReadScope, []string{"!"}},
 	{VerbLeave, ReadScope, []string{"q"}},

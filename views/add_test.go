@@ -96,7 +96,7 @@ func TestC9_AddFromATemplate(t *testing.T) {
 	t.Parallel()
 	app, c := first(t, config.OpenTrust(t.TempDir()))
 	file := put(t, c.Where.Home, ".cursor/mcp.json", "{}\n")
-	app.Press("f").Overlay("Template").Has("filesystem", "github", "postgres", "slack", "memory")
+	app.Press(":popular").Overlay("Template").Has("filesystem", "github", "postgres", "slack", "memory")
 	app.Type("github").Press("enter").View("setup").Type("s3cret-s3cret").Press("ctrl+g")
 	app.View("addserver").Pane("add").Has("From the template github", "✓ github", "contacts https://api.githubcopilot.com/mcp/", "for this run only")
 	pickRow(app, "~/.cursor/mcp.json").Press("enter").Prompt("name").Answer("gh")

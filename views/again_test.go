@@ -89,7 +89,7 @@ func TestWhatVariesIsGuessedAndLearnt(t *testing.T) {
 		app.Press("r").View("again")
 		app.Pane("before").Has("≠ 1 difference, and 1 possible difference", "~ /structuredContent/call", "guess: time of the call")
 		app.Whole().HasNot("sent twice")
-		app.Press("V").Confirm("Call measure once more?").Yes()
+		app.Press(":varies").Confirm("Call measure once more?").Yes()
 		app.View("again").Pane("before").Has("✓ the same but for 2 expected differences", "≈ /structuredContent/call")
 	}, tuitest.Size(120, 40))
 }
@@ -98,12 +98,12 @@ func TestWhatVariesIsGuessedAndLearnt(t *testing.T) {
 func TestSendToAnotherServer(t *testing.T) {
 	onWeather(t, func(app *tuitest.App) {
 		looked(app, "look")
-		app.Press("s").Overlay("Send to").Has("north (as before)", "south", "a command, a URL or JSON…", "2025-11-25", "it is spoken already")
+		app.Press("o").Overlay("Send to").Has("north (as before)", "south", "a command, a URL or JSON…", "2025-11-25", "it is spoken already")
 		app.Type("south").Press("enter").View("again")
 		app.Pane("before").Has("≠ 2 differences, and 2 expected", "≈ /_meta/io.modelcontextprotocol~1serverInfo/name  names", "~ /structuredContent/place", `"north"`)
 		app.Pane("after").Has("After: south", "~ /structuredContent/place", `"south"`)
-		app.Press("D").Pane("after").Has(`"place": "south"`)
-		app.Press("D").Pane("after").Has("~ /structuredContent/place")
+		app.Press("d").Pane("after").Has(`"place": "south"`)
+		app.Press("d").Pane("after").Has("~ /structuredContent/place")
 	}, tuitest.Size(120, 40))
 }
 
@@ -150,7 +150,7 @@ func TestSendWhatOthersSaid(t *testing.T) {
 		app.Press("enter").View("again").Pane("before").Has("Before: other", "~ /structuredContent/place", `"east"`)
 		app.Pane("after").Has("After: north", `"north"`)
 		assert.Equalf(t, j.Len(), before, "the journal of others was written to")
-		app.Press("s").Overlay("Send to").Has("north (as before)")
+		app.Press("o").Overlay("Send to").Has("north (as before)")
 		app.Press("esc").NoOverlay().Press("q").View("traffic")
 		app.Press("r").View("again").Pane("after").Has("After: north") // it was chosen already
 	})
@@ -189,7 +189,7 @@ func TestHugeAnswersAreCompared(t *testing.T) {
 		app, _ := others(t, "look", `{"content":[]}`, srv)
 		app.Press("r").Overlay("Send to").Has("north")
 		app.Press("enter").View("again").Pane("before").Has("1 difference; too large to compare by structure")
-		app.Press("D").Pane("after").Has(`"xxxxxx`)
+		app.Press("d").Pane("after").Has(`"xxxxxx`)
 	})
 }
 
@@ -197,10 +197,10 @@ func TestHugeAnswersAreCompared(t *testing.T) {
 func TestHistorySendsToAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...), basics.NewServer(""))
-		app.Press("j", "s").View("again").Overlay("Send to").Has("demo (as before)")
+		app.Press("j", "o").View("again").Overlay("Send to").Has("demo (as before)")
 		app.Press("enter").View("again").Whole().Has("/content/0/text", `"said two"`, `"two"`)
 		app.Press("q").View("history").Press("k").Pane("list").Has("three")
-		app.Press("s").Toast("it had secrets, which are not kept")
+		app.Press("o").Toast("it had secrets, which are not kept")
 	})
 }
 

@@ -28,7 +28,7 @@ func TestSaveFromAllTools(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...))
 		app.Press(":").Type("all-tools").Press("enter")
 		app.Whole().Has("local_tool")
-		app.Press("s", "tab", "S", "ctrl+u").Type(file).Press("enter").Toast("saved 21 B to ")
+		app.Press("m", "tab", "s", "ctrl+u").Type(file).Press("enter").Toast("saved 21 B to ")
 	})
 	if b, err := os.ReadFile(file); err != nil || string(b) != `{"name":"local_tool"}` {
 		t.Errorf("saved %s, %v", b, err)

@@ -63,7 +63,7 @@ func TestBudgetLiveTraffic(t *testing.T) {
 	spent, took := cpu(t)-before, time.Since(start)
 	shown(t, app, time.Now(), fmt.Sprintf("%d · %d frames", sent/3, sent))
 	budget.Ceiling(t, "10,000 frames/s in traffic, processor time for a second of them", time.Duration(float64(spent)/took.Seconds()), time.Second)
-	app.Press("F")
+	app.Press(":frames")
 	shown(t, app, time.Now(), fmt.Sprintf(" %d ─╮", sent))
 }
 

@@ -132,11 +132,11 @@ func (s *scribe) subscribed(a *tuitest.App) {
 	s.mu.Lock()
 	s.state = `{"open":3,"oldest":"Grüße","assigned":["Ada"]}`
 	s.mu.Unlock()
-	a.Press("s").Sleep(time.Second)
+	a.Press(":subscribe").Sleep(time.Second)
 	s.write(`{"open":4,"oldest":"Grüße","assigned":["Ada"]}`)
 	a.Sleep(90 * time.Second)
 	s.write(`{"open":3,"oldest":"世界","assigned":["Ada","Alan"]}`)
-	a.Sleep(time.Second).Press("S").Sleep(6 * time.Second)
+	a.Sleep(time.Second).Press(":subscriptions").Sleep(6 * time.Second)
 }
 
 func scribed(t *testing.T, s *scribe, opts ...tuitest.Option) *tuitest.App {
@@ -153,20 +153,20 @@ func TestSubscriptions(t *testing.T) {
 				s := newScribe()
 				s.modern = modern
 				app := scribed(t, s, tuitest.At("resources", nil))
-				app.Press(":").Type("subscriptions\r").View("subscriptions").Pane("list").Has("Nothing is subscribed", "Press s on a resource")
+				app.Press(":").Type("subscriptions\r").View("subscriptions").Pane("list").Has("Nothing is subscribed", ":subscribe on a resource")
 				app.Press("q").View("resources")
-				app.Press("s").Toast("subscribed to file:///state")
+				app.Press(":subscribe").Toast("subscribed to file:///state")
 				app.Pane("list").Some(tuitest.Matches(`state .*◉ subscribed`))
 				time.Sleep(time.Second)
 				s.write("one\nthree")
 				app.Toast("resource updated (1): file:///state")
-				app.Press("S").View("subscriptions").Pane("list").Has("● live", "1×", "file:///state")
+				app.Press(":subscriptions").View("subscriptions").Pane("list").Has("● live", "1×", "file:///state")
 				app.Pane("detail").Has("● live · 1 update since", "+1 −1 lines", "- two", "+ three")
 				time.Sleep(time.Second)
 				s.write("one\nthree\nfour")
 				time.Sleep(time.Second)
 				app.Pane("detail").Has("2 updates since", "+1 −0 lines", "+ four", "- two")
-				app.Press("d").Toast("unsubscribed from file:///state").Pane("list").Has("Nothing is subscribed")
+				app.Press("x").Toast("unsubscribed from file:///state").Pane("list").Has("Nothing is subscribed")
 				if end := s.count("resources/unsubscribe"); !modern && end != 1 {
 					t.Errorf("unsubscribed %d times", end)
 				}

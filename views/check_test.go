@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 	}}, &cost.Section{Budget: 10}), tuitest.Size(120, 40))
 	state(app, session.Connected)
 	shows(app, "list", "echo")
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "✓ server no findings", "✗ lint 1 error, 1 warning, 1 info", "✗ error lint/wrong echo oneOf at the root", "! warning lint/odd sleep", "cost/over-budget", "2 errors, 1 warning")
 	app.Pane("list").Selected("lint/wrong")
 	shows(app, "detail", "✗ error: is wrong", "tool echo /inputSchema", "clients Cursor", "why somebody stumbles", "fix mend it", "Shown by mcphud tools call echo --args '{}'", "https://example.com/rules", "read on 2026-11-23")
@@ -115,17 +115,17 @@ func TestCheck(t *testing.T) {
 	app.Press("k", "k")
 	shows(app, "detail", "tries lint", "WHAT N levels 7", "Levels are counted")
 
-	app.Press("j", "t").View("tools")
+	app.Press("j", "enter").View("tools")
 	app.Pane("list").Selected("echo")
 	app.Press("esc").View("check").Pane("list").Selected("lint/wrong")
 
-	app.Press("w", "w")
+	app.Press("m", "m")
 	shows(app, "list", "errors", "lint/wrong", "cost/over-budget")
 	app.Pane("list").HasNot("lint/odd")
-	app.Press("w").Press("f").Type("cost").Press("enter")
+	app.Press("m").Press(":section").Type("cost").Press("enter")
 	shows(app, "list", "cost/over-budget")
 	app.Pane("list").HasNot("lint/wrong")
-	app.Press("f").Type("all sections").Press("enter").Press("/").Type("icons").Press("enter")
+	app.Press(":section").Type("all sections").Press("enter").Press("/").Type("icons").Press("enter")
 	shows(app, "list", "lint/notable")
 	app.Pane("list").HasNot("lint/wrong")
 	app.Press("esc", "q").View("tools")
@@ -165,13 +165,13 @@ func TestCheckCallsTools(t *testing.T) {
 			return nil
 		}}))
 	state(app, session.Connected)
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "✓ quiet no findings", "rules looked at")
 	app.Pane("list").HasNot("calls")
-	app.Press("o").Overlay("Run sections").Has("calls", "Asks first")
+	app.Press("a").Overlay("Run sections").Has("calls", "Asks first")
 	app.Type("tries calls").Press("enter")
 	app.Confirm("Let calls call tools of").Says("read-only").No()
-	app.Press("o").Type("tries calls").Press("enter")
+	app.Press("a").Type("tries calls").Press("enter")
 	app.Confirm("Let calls call tools of").Yes()
 	shows(app, "list", "✗ server 1 error", "died", "✓ quiet no findings", "✓ calls no findings")
 	assert.Equalf(t, only(app).Status().State, session.Connected, "the screens' own connection")
@@ -186,9 +186,9 @@ func TestCheckDrawsPlots(t *testing.T) {
 		return ctx.Err()
 	}}))
 	state(app, session.Connected)
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "wrong")
-	app.Press("o").Type("tries calls").Press("enter")
+	app.Press("a").Type("tries calls").Press("enter")
 	app.Confirm("Let calls call tools of").Yes()
 	shows(app, "list", "calls running 1/3")
 	shows(app, "detail", "20 requests a second", "p99", "▂▃█", "8ms ^[[31m")
@@ -208,7 +208,7 @@ func TestCheckBesideOthers(t *testing.T) {
 		one, two := newScribe(), newScribe()
 		two.tools = strict("alpha", "") + "," + strict("beta", "")
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Checks: with})...), tuitest.Peer("one", one.serve), tuitest.Peer("two", two.serve), tuitest.At("tools", nil), tuitest.Size(100, 24))
-		app.Press("Q").View("check").Pane("list").Has("1 warning", "two has 2 tools").HasNot("one has")
+		app.Press(":check").View("check").Pane("list").Has("1 warning", "two has 2 tools").HasNot("one has")
 	})
 }
 
@@ -217,11 +217,11 @@ func TestCheckOfBadServers(t *testing.T) {
 	t.Parallel()
 	app := examined(t, faketest.Stdio(t, behave.ListError), checks(&cost.Section{}))
 	state(app, session.Connected)
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "✗ server", "list-failed", "tools/list")
 
 	app = examined(t, faketest.Stdio(t, behave.Good), checks(&cost.Section{}), tuitest.At("servers", nil), tuitest.NoConnect())
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "The server is not connected.", "Press r to connect")
 	app.Press("r").View("check")
 	shows(app, "list", "✓ server no findings", "cost") // by itself, once it is connected
@@ -246,12 +246,12 @@ func TestCheckAbsentAndAsking(t *testing.T) {
 	}
 	app := examined(t, faketest.Stdio(t, behave.Good), with)
 	state(app, session.Connected)
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "✓ here no findings", "– gone there is no such file", "rules looked at")
 	there.Store(true)
 	app.Press("r")
 	shows(app, "list", "✓ here no findings", "✓ gone no findings", "rules looked at")
-	app.Press("o").Overlay("Run sections").Has("Asks first")
+	app.Press("a").Overlay("Run sections").Has("Asks first")
 	app.Type("tries calls").Press("enter")
 	app.Confirm("Run calls on").Says("It sends 300 requests.").Yes()
 	shows(app, "list", "✓ calls no findings")
@@ -282,9 +282,9 @@ func TestCheckPictures(t *testing.T) {
 		sections []check.Section
 		play     func(*tuitest.App)
 	}{
-		{"check", []check.Section{trial{"lint", picky}, &cost.Section{Budget: 1000}}, func(a *tuitest.App) { a.Press("Q").View("check").Pane("list").Has("cost") }},
+		{"check", []check.Section{trial{"lint", picky}, &cost.Section{Budget: 1000}}, func(a *tuitest.App) { a.Press(":check").View("check").Pane("list").Has("cost") }},
 		{"check-section", []check.Section{trial{"lint", picky}, &cost.Section{}}, func(a *tuitest.App) {
-			a.Press("Q").View("check").Press("/").Type("what a model pays").Press("enter", "tab", "z")
+			a.Press(":check").View("check").Press("/").Type("what a model pays").Press("enter", "tab", "z")
 		}},
 	} {
 		draw(t, sc.name, sc.name == "check", sizes, func(t *testing.T, look ...tuitest.Option) *tuitest.App {
@@ -335,10 +335,10 @@ func TestCheckShowsTheChosenSection(t *testing.T) {
 	app := examined(t, faketest.Stdio(t, behave.Good), checks(many, calls))
 	state(app, session.Connected)
 	shows(app, "list", "echo")
-	app.Press("Q").View("check")
+	app.Press(":check").View("check")
 	shows(app, "list", "30 errors · ")
 	app.Pane("list").Selected("tool0")
-	app.Press("o").Overlay("Run sections")
+	app.Press("a").Overlay("Run sections")
 	app.Type("calls").Press("enter").Confirm("Let calls call tools").Yes()
 	shows(app, "list", "calls running 3/9")
 	app.Pane("list").Selected("running 3/9")

@@ -25,11 +25,11 @@ func TestC4b_ACommandLogsInFromTheScreen(t *testing.T) {
 			o.Auth = &auth.Options{}
 		}))
 	state(app, session.NeedsLogin)
-	shows(app, "list", "◆ slack wants a login.", "L log in")
+	shows(app, "list", "◆ slack wants a login.", "r log in")
 	if tokens, _ := c.Started(); len(tokens) > 0 || len(c.Calls("")) > 0 {
 		t.Errorf("started %d times before a login", len(tokens))
 	}
-	app.Press("L").Toast("logged in at slack").View("tools").Pane("list").Has("echo")
+	app.Press("r").Toast("logged in at slack").View("tools").Pane("list").Has("echo")
 	state(app, session.Connected)
 	app.Press(":").Type("login").Press("enter").View("login").Pane("list").Has("● logged in · expires in", "✓ authorize", "✓ token")
 	app.Press("G").Pane("list").Selected("✓ retry")

@@ -49,7 +49,7 @@ func TestDoctor(t *testing.T) {
 		t.Error(c)
 	}
 	file := filepath.Join(t.TempDir(), "report.json")
-	app.Press("S").Press("ctrl+u").Type(file).Press("enter").Toast("saved")
+	app.Press("s").Press("ctrl+u").Type(file).Press("enter").Toast("saved")
 	if b, err := os.ReadFile(file); err != nil || !json.Valid(b) {
 		t.Errorf("%v\n%s", err, b)
 	}

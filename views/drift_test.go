@@ -31,17 +31,17 @@ func TestDriftSinceConnected(t *testing.T) {
 		a.Status().HasNot("breaking")
 		s.list(strict("alpha", `"limit"`), strict("gamma", ""))
 		time.Sleep(2 * time.Second)
-		a.Toast("changed since you looked (D): 2 breaking, 1 compatible").Status().Has("! 2 breaking (D)")
-		a.Press("3").Status().Has("! 2 breaking (D)")
-		a.Press("6").Status().Has("! 2 breaking (D in Tools)")
-		a.Press("Q").View("check").Status().Has("! 2 breaking (D)")
-		a.Press("D").View("drift").Pane("list").Has("✗ breaking   alpha `limit` became required", "✗ breaking   beta was removed; gamma has the same definition: was it renamed?", "✓ compatible gamma was added")
+		a.Toast("changed since you looked (d): 2 breaking, 1 compatible").Status().Has("! 2 breaking (d)")
+		a.Press("3").Status().Has("! 2 breaking (d)")
+		a.Press("6").Status().Has("! 2 breaking (d in Tools)")
+		a.Press(":check").View("check").Status().Has("! 2 breaking (d)")
+		a.Press("d").View("drift").Pane("list").Has("✗ breaking   alpha `limit` became required", "✗ breaking   beta was removed; gamma has the same definition: was it renamed?", "✓ compatible gamma was added")
 		a.Press("j").Pane("detail").Has("was removed; gamma has the same definition: was it renamed?", `- {"inputSchema":`)
 		a.Press("k")
 		a.Pane("detail").Has("contract/parameter-required", "calls that leave it out are refused")
 		a.Status().HasNot("breaking")
 		a.Press("enter").View("tools").Pane("detail").Has("~ Changed since you looked")
-		a.Press("D", "a").Pane("list").Has("scribe changed nothing since you looked.")
+		a.Press("d", ":seen").Pane("list").Has("scribe changed nothing since you looked.")
 	})
 }
 
@@ -53,7 +53,7 @@ func TestDriftSinceTheLastConnection(t *testing.T) {
 		s.mu.Unlock()
 		assert.NoError(t, only(a).Reconnect(context.Background()))
 		time.Sleep(2 * time.Second)
-		a.Status().Has("! 1 breaking (D)")
+		a.Status().Has("! 1 breaking (d)")
 	})
 }
 
@@ -76,12 +76,12 @@ func locked(t *testing.T, server, tools string) (file string, p *contract.Projec
 func TestDriftSinceTheLock(t *testing.T) {
 	_, lock := locked(t, "scribe", strict("alpha", `"limit"`)+`,`+strict("gone", ""))
 	drifting(t, lock, func(a *tuitest.App, _ *scribe) {
-		a.Status().Has("! 1 breaking (D)")
-		a.Press("D").Pane("list").Has("Changed since mcphud.lock", "gone was removed", "beta was added")
-		a.Hints().Has("A accept into lock")
-		a.Press("A").Confirm("Accept what scribe offers now?").Says("It replaces what the lock says of this server").No()
+		a.Status().Has("! 1 breaking (d)")
+		a.Press("d").Pane("list").Has("Changed since mcphud.lock", "gone was removed", "beta was added")
+		a.Hints().Has("s accept into lock")
+		a.Press("s").Confirm("Accept what scribe offers now?").Says("It replaces what the lock says of this server").No()
 		a.Pane("list").Has("gone was removed")
-		a.Press("A").Confirm("Accept what scribe offers now?").Yes()
+		a.Press("s").Confirm("Accept what scribe offers now?").Yes()
 		a.Toast("accepted 9 changes of scribe in").Pane("list").Has("scribe offers what mcphud.lock says.")
 		if l, err := lock.Read(); err != nil || len(l.Servers["scribe"].Lists[offer.Tools]) != 2 {
 			t.Errorf("%v %+v", err, l)
@@ -143,16 +143,16 @@ func TestAcceptIntoANewLock(t *testing.T) {
 		return all
 	}
 	driftingWith(t, views.Deps{Lock: lock, Checks: with}, nil, func(a *tuitest.App, s *scribe) {
-		a.Press("Q").View("check").Pane("list").Has("– contract there is no lock")
-		a.Press("j").Pane("detail").Has("A makes one of what the server offers now.")
-		a.Press("A").Confirm("Make mcphud.lock?").Says("tools, prompts, resources", "mcphud.lock").Yes()
+		a.Press(":check").View("check").Pane("list").Has("– contract there is no lock")
+		a.Press("j").Pane("detail").Has(":accept makes one of what the server offers now.")
+		a.Press(":accept").Confirm("Make mcphud.lock?").Says("tools, prompts, resources", "mcphud.lock").Yes()
 		a.Toast("made the contract of scribe in").Pane("list").Has("✓ contract no findings")
 		if l, err := contract.Read(file); err != nil || len(l.Servers["scribe"].Lists[offer.Tools]) != 2 {
 			t.Errorf("%v %+v", err, l)
 		}
 		s.list(strict("alpha", `"limit"`))
 		time.Sleep(2 * time.Second)
-		a.Status().Has("! 2 breaking (D)").Press("D").Pane("list").Has("Changed since mcphud.lock", "beta was removed")
+		a.Status().Has("! 2 breaking (d)").Press("d").Pane("list").Has("Changed since mcphud.lock", "beta was removed")
 		if err := os.Remove(file); err != nil { // as another program does
 			t.Error(err)
 		}
@@ -163,7 +163,7 @@ func TestAcceptIntoANewLock(t *testing.T) {
 func TestAcceptInReadOnlyMode(t *testing.T) {
 	file, lock := locked(t, "", "")
 	driftingWith(t, views.Deps{Lock: lock}, []tuitest.Option{tuitest.ReadOnly()}, func(a *tuitest.App, _ *scribe) {
-		a.Press("D").View("drift").Press("A").Idle()
+		a.Press("d").View("drift").Press("s").Idle()
 		a.Hints().HasNot("accept into lock")
 		if _, err := os.Stat(file); err == nil {
 			t.Error("it was written")

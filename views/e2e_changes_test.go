@@ -13,9 +13,9 @@ import (
 func TestE2ELogs(t *testing.T) {
 	app := open(t, peertest.Everything(t))
 	app.Press("6", "[").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
-	app.Press("L").Overlay("Log level").Has("emergency")
+	app.Press(":level").Overlay("Log level").Has("emergency")
 	app.Type("debug\r").Toast("logs at debug and above")
-	app.Press("L").Overlay("Log level").Selected("debug").Has("current")
+	app.Press(":level").Overlay("Log level").Selected("debug").Has("current")
 	app.Press("esc")
 	assert.Contains(t, sentTo(t, app, "logging/setLevel"), `"level":"debug"`)
 	form(app, "toggle-simulated-logging")
@@ -46,7 +46,7 @@ func TestE2EListChanged(t *testing.T) {
 		t.Errorf("the cursor went from %q to %q", row, got)
 	}
 	pick(app, "3", "resources", "new.gz").Press("enter")
-	app.Pane("detail").Has("✓ ", "application/gzip", "press S to save")
+	app.Pane("detail").Has("✓ ", "application/gzip", "press s to save")
 	intact(t, app)
 }
 
@@ -54,13 +54,13 @@ func TestE2EListChanged(t *testing.T) {
 func TestE2ESubscription(t *testing.T) {
 	app := open(t, peertest.Everything(t))
 	app.Press("3").View("resources").Pane("list").Has("architecture")
-	app.Press("s").Toast("subscribed to demo://")
+	app.Press(":subscribe").Toast("subscribed to demo://")
 	app.Pane("list").Some(tuitest.Contains("◉ subscribed"))
 	form(app, "toggle-subscriber-updates")
 	app.Press("ctrl+g").Pane("result").Has("✓ ")
-	leave(app).Press("3").View("resources").Press("S").View("subscriptions").Pane("list").Has("● live", "1×")
+	leave(app).Press("3").View("resources").Press(":subscriptions").View("subscriptions").Pane("list").Has("● live", "1×")
 	app.Pane("detail").Has("update since", "the content is the same")
-	app.Press("d").Toast("unsubscribed from demo://").Pane("list").Has("Nothing is subscribed")
+	app.Press("x").Toast("unsubscribed from demo://").Pane("list").Has("Nothing is subscribed")
 	assert.Contains(t, sentTo(t, app, "resources/unsubscribe"), "demo://")
 	intact(t, app)
 }

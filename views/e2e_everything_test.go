@@ -99,16 +99,16 @@ func showContents(_ *testing.T, app *tuitest.App) {
 func readResources(_ *testing.T, app *tuitest.App) {
 	pick(app, "3", "resources", "architecture.md").Press("enter")
 	app.Pane("detail").Has("✓ ", "Everything Server", "Architecture")
-	app.Press("u").Type("\x15demo://resource/dynamic/blob/3\r")
+	app.Press(":uri").Type("\x15demo://resource/dynamic/blob/3\r")
 	app.Pane("detail").Has("✓ ", "demo://resource/dynamic/blob/3")
-	app.Press("u").Type("\x15demo://nowhere\r")
+	app.Press(":uri").Type("\x15demo://nowhere\r")
 	app.Pane("detail").Has("✗", "demo://nowhere", "-32602")
 }
 
 // expandTemplate fills in an RFC 6570 variable, which the server completes.
 func expandTemplate(t *testing.T, app *tuitest.App) {
 	app.Press("3").View("resources")
-	app.Press("t").View("templates").Pane("list").Has("Dynamic Text Resource", "text/{resourceId}")
+	app.Press(":templates").View("templates").Pane("list").Has("Dynamic Text Resource", "text/{resourceId}")
 	app.Whole().Has("demo://resource/dynamic/text/{resourceId}")
 	app.Press("enter").View("template").Pane("form").Has("resourceId")
 	app.Type("17")

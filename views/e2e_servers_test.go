@@ -125,7 +125,7 @@ func TestE2EGoSDKEverything(t *testing.T) {
 
 	pick(app, "3", "resources", "embedded:info").Press("enter")
 	app.Pane("detail").Has("✓ ", "This is the hello example server.")
-	app.Press("shift+tab", "t").View("templates")
+	app.Press("shift+tab", ":templates").View("templates")
 	app.Whole().Has("http://example.com/~{resource_name}/")
 	app.Press("enter").View("template").Pane("form").Has("resource_name")
 	app.Type("a b").Press("ctrl+g")
@@ -162,7 +162,7 @@ func TestE2EMCPGoEverything(t *testing.T) {
 	leave(app).Press("3").View("resources").Pane("list").Has("test://static/resource/1")
 	pick(app, "3", "resources", "resource/42").Press("enter")
 	app.Pane("detail").Has("✓ ", "Binary content for resource 42")
-	app.Press("shift+tab", "t").View("templates")
+	app.Press("shift+tab", ":templates").View("templates")
 	app.Whole().Has("test://dynamic/resource/{id}")
 	app.Press("enter").View("template")
 	app.Type("7").Press("ctrl+g")

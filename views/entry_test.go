@@ -67,7 +67,7 @@ const twoEntries = `{
 func TestEditAnEntry(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
-	shows(app, "detail", "(Cursor)", "e edit · c copy", "X remove")
+	shows(app, "detail", "(Cursor)", "e edit · :duplicate copy", ":remove")
 	app.Press("e").View("entry").Pane("form").Has("no-such-program", "TOKEN", "${env:TOKEN}", "API_KEY").HasNot("s3cret", "from-env")
 	app.Press("down").Type("2").Press("esc").View("servers").Press("e").View("entry").Pane("form").Has("no-such-program2") // kept
 	app.Press("ctrl+g").Overlay("Change one?").Has("-      \"command\": \"no-such-program\"", "+      \"command\": \"no-such-program2\"").HasNot("s3cret")
@@ -87,10 +87,10 @@ func TestEditAnEntry(t *testing.T) {
 func TestRemoveAnEntry(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
-	app.Press("X").Overlay("Remove one?").Has("-    \"one\"").HasNot("s3cret")
+	app.Press(":remove").Overlay("Remove one?").Has("-    \"one\"").HasNot("s3cret")
 	app.Press("n").NoOverlay()
 	assert.Equal(t, read(t, file), twoEntries)
-	app.Press("X").Overlay("Remove one?").Has("-    \"one\"")
+	app.Press(":remove").Overlay("Remove one?").Has("-    \"one\"")
 	app.Press("y").Pane("list").Has("two").HasNot("one ")
 	if got := read(t, file); strings.Contains(got, "no-such-program") || !strings.Contains(got, "// of the whole team") || !strings.Contains(got, `"two"`) {
 		t.Errorf("%s", got)
@@ -104,7 +104,7 @@ func TestDisableAnEntry(t *testing.T) {
 	app.Press("space").Toast("Cursor has no way to disable a server in its file").Press("esc").NoOverlay()
 	assert.Equal(t, read(t, file), twoEntries)
 	own := put(t, filepath.Dir(filepath.Dir(file)), ".config/mcphud/mcphud.yaml", "servers:\n  mine: # of my own\n    command: no-such-program\n")
-	app.Press("X").Overlay("Remove one?").Press("y") // reads all files again
+	app.Press(":remove").Overlay("Remove one?").Press("y") // reads all files again
 	app.Pane("list").Has("mine", "two")
 	app.Press("g").Pane("list").Selected("mine")
 	app.Press("space").Overlay("Disable mine?").Has("+    enabled: false")
@@ -119,7 +119,7 @@ func TestDisableAnEntry(t *testing.T) {
 func TestDuplicateAnEntry(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
-	app.Press("c").View("addserver").Pane("add").Has("A copy of one", "one-copy").HasNot("s3cret")
+	app.Press(":duplicate").View("addserver").Pane("add").Has("A copy of one", "one-copy").HasNot("s3cret")
 	pickRow(app, "> ~/.cursor/mcp.json").Press("enter").Prompt("name").Answer("three")
 	app.Overlay("Add three to Cursor?").Has("three").HasNot("s3cret", "from-env")
 	app.Press("y").View("servers").Pane("list").Has("one", "two", "three")
@@ -163,14 +163,14 @@ func TestEditAConnectedEntry(t *testing.T) {
 func TestEntryOfAChangedFile(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
-	app.Press("X").Overlay("Remove one?")
+	app.Press(":remove").Overlay("Remove one?")
 	other := strings.Replace(twoEntries, "no-such-program", "another-program", 1)
 	require.NoError(t, os.WriteFile(file, []byte(other), 0o600))
 	app.Press("y").Toast("changed while it was edited").Press("esc")
 	assert.Equal(t, read(t, file), other)
 
 	app, file = configured(t, twoEntries)
-	app.Press("X").Overlay("Remove one?")
+	app.Press(":remove").Overlay("Remove one?")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(twoEntries, "two", "zwei", 1)), 0o600))
 	app.Press("y").Pane("list").Has("zwei").HasNot("one")
 	if got := read(t, file); strings.Contains(got, `"one"`) || !strings.Contains(got, `"zwei"`) {

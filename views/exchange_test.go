@@ -62,11 +62,11 @@ func TestExchangeIsOneRow(t *testing.T) {
 		app.Pane("list").Has("1 · 5 frames")
 		app.Pane("frame").Has("1/5 ← res tools/call")
 		app.Press("enter").Pane("list").Has("req    tools/call read", "note   progress read", "res    tools/call read", "frames of tools/call read #1")
-		app.Hints().Has("p all frames")
+		app.Hints().Has("m all frames")
 		app.Press("q").View("traffic").Pane("list").Has("1 · 5 frames").HasNot("frames of")
 		app.Press("enter", "esc").View("traffic").Pane("list").Has("1 · 5 frames")
-		app.Press("F").Pane("list").Has("files req", "files note   progress").HasNot("5 frames")
-		app.Press("F").Pane("list").Has("1 · 5 frames")
+		app.Press(":frames").Pane("list").Has("files req", "files note   progress").HasNot("5 frames")
+		app.Press(":frames").Pane("list").Has("1 · 5 frames")
 	})
 }
 
@@ -139,12 +139,12 @@ func TestConversation(t *testing.T) {
 			add(100*i, e, body)
 		}
 		app.Sleep(time.Second).Press("g").View("traffic").Pane("list").Selected("read #1")
-		app.Press("}").Pane("list").Selected("read #3")
-		app.Press("R").Pane("list").Has("-200ms", "*REF*", "+100ms", "time since 10:11:12.200")
-		app.Press("}").Pane("list").Selected("read #5")
-		app.Press("}").Toast("no other row of tools/call on this connection")
-		app.Press("{", "{").Pane("list").Selected("read #1")
-		app.Press("}", "R").Pane("list").Has("10:11:12.200").HasNot("*REF*")
+		app.Press(":next").Pane("list").Selected("read #3")
+		app.Press(":relative").Pane("list").Has("-200ms", "*REF*", "+100ms", "time since 10:11:12.200")
+		app.Press(":next").Pane("list").Selected("read #5")
+		app.Press(":next").Toast("no other row of tools/call on this connection")
+		app.Press(":previous", ":previous").Pane("list").Selected("read #1")
+		app.Press(":next", ":relative").Pane("list").Has("10:11:12.200").HasNot("*REF*")
 	})
 }
 
@@ -163,7 +163,7 @@ func TestTrafficListIsRemembered(t *testing.T) {
 			}
 			app.Sleep(time.Second).View("traffic").Pane("list").Has(want)
 			if strings.Contains(want, "frames") {
-				app.Press("F").Sleep(time.Second)
+				app.Press(":frames").Sleep(time.Second)
 			}
 		})
 	}
@@ -251,9 +251,9 @@ func TestExchangeKeepsItsTarget(t *testing.T) {
 				`{"jsonrpc":"2.0","id":`+id+`,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}`)
 		}
 		app.Sleep(time.Second).View("traffic").Pane("list").Has("10:11:12 → demo", "tools/call fail #1", "tools/call search_knowledge_base", "✗ isError", "3ms")
-		app.Press("F").Pane("list").Has("tools/call fail #1", "tools/call search_knowledge_base")
-		app.Press("F")
-		app.Press("g", "B").Prompt("note").Answer("why so slow").Pane("list").Has("fail #1 ✎ why so slow")
+		app.Press(":frames").Pane("list").Has("tools/call fail #1", "tools/call search_knowledge_base")
+		app.Press(":frames")
+		app.Press("g", ":note").Prompt("note").Answer("why so slow").Pane("list").Has("fail #1 ✎ why so slow")
 		app.Resize(220, 40).Pane("list").Has("10:11:12.000 → demo", "↑")
 	})
 }

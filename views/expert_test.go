@@ -21,7 +21,7 @@ func TestExpertScreen(t *testing.T) {
 		j, m := filled(t)
 		var over atomic.Bool
 		app := tuitest.Start(t, tuitest.Views(views.Watch(traffic.Foreign{Over: over.Load})...), tuitest.Size(120, 40), tuitest.Sessions(m))
-		app.Press("E").View("expert").Pane("list").Has("No traffic yet.")
+		app.Press(":expert").View("expert").Pane("list").Has("No traffic yet.")
 		add := func(d journal.Dir, k journal.Kind, method, id, body string) {
 			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: d, Kind: k, Method: method, ID: id}, []byte(body))
 		}
@@ -39,8 +39,8 @@ func TestExpertScreen(t *testing.T) {
 		app.Press("G").Pane("detail").Has("✗ error", "broken by    the server", "#6 ← res", "/result/tools/0/inputSchema: is", "fix", "2025-06-18/schema")
 		app.Press("enter").View("traffic").Pane("frame").Has(`"tools"`)
 		app.Pane("list").Has("§ error tools/list", "bad § error")
-		app.Press("g").Press("E").View("expert").Pane("list").Has("output that is not a message")
-		app.Press("g").Press("j").Press("enter").View("traffic").Press("G").Press("E").View("expert").Pane("detail").Has("#6 ← res") // the exchange of the finding
+		app.Press("g").Press(":expert").View("expert").Pane("list").Has("output that is not a message")
+		app.Press("g").Press("j").Press("enter").View("traffic").Press("G").Press(":expert").View("expert").Pane("detail").Has("#6 ← res") // the exchange of the finding
 		app.Press("/").Type("kind:bad").Press("enter").Pane("list").Has("output that is not a message", "1 error, 0 warnings").HasNot("breaks the schema")
 		app.Press("/").Type("tool:=nothing").Press("enter").Pane("list").Has("Nothing matches")
 		app.Press("esc").Pane("list").Has("breaks the schema")
@@ -64,7 +64,7 @@ func TestExpertScreenFolds(t *testing.T) {
 			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.In, Kind: journal.Bad}, fmt.Appendf(nil, "line %d", i))
 		}
 		app.Sleep(time.Second)
-		app.Press("E").View("expert").Pane("list").Has("▸ ✗ error", "700×").HasNot("line 0")
+		app.Press(":expert").View("expert").Pane("list").Has("▸ ✗ error", "700×").HasNot("line 0")
 		app.Pane("detail").Has("700 findings", "The first 500 are listed.")
 		app.Press("enter").Pane("list").Has("▾ ✗ error", `"line 0"`)
 	})

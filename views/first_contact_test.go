@@ -56,17 +56,17 @@ func line(s config.Server) string {
 func TestFirstContact(t *testing.T) {
 	t.Parallel()
 	app, _ := first(t, nil)
-	shows(app, "list", "a add a server", "J paste JSON", "D open the demo", "e write ./mcphud.yaml",
+	shows(app, "list", "a add a server", "paste JSON", "o open the demo", "e write ./mcphud.yaml",
 		"mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "mcphud https://host/mcp", "Claude Code", "VS Code", "Inspector")
 	if l := app.State().Layout; l.Panes[0].W != 80 {
 		t.Errorf("the list is %+v", l.Panes[0])
 	}
-	app.Press("w").Overlay("Files that are looked for").Has("~/.claude.json", "not there")
+	app.Press(":files").Overlay("Files that are looked for").Has("~/.claude.json", "not there")
 	app.Type(".mcp.json").Overlay("Files").Has(".mcp.json")
 	app.Press("esc", "esc").NoOverlay()
 	app.Press("enter").View("addserver").Pane("add").Has("Type or paste a command, a URL, or the JSON of any program")
 	app.Type(`node "x`).Press("enter").Whole().Has("a quote or backslash")
-	app.Press("esc").View("servers").Press("J").View("addserver").Pane("add").Has("Paste the JSON here", `node "x`) // what was typed is still there
+	app.Press("esc").View("servers").Press(":paste").View("addserver").Pane("add").Has("Paste the JSON here", `node "x`) // what was typed is still there
 	app.Press("backspace", "backspace").Type("z").Pane("add").Has("node z", "✓ z  runs node z", "for this run only")
 	app.Press("ctrl+x").Pane("add").HasNot("node z")
 	app.Press("esc").View("servers")
@@ -94,8 +94,8 @@ func TestRemoveWhatWasAdded(t *testing.T) {
 	app.Press("a").Paste("no-such-command-of-anybody here").Press("enter")
 	state(app, session.Failed)
 	app.Pane("list").Has("no-such-command-of-anybody")
-	app.Hints().Has("r start again", "X remove")
-	app.Press("X").Pane("list").Has("No servers yet", "add a server").HasNot("no-such-command-of-anybody")
+	app.Hints().Has("r start again", "! doctor")
+	app.Press(":remove").Pane("list").Has("No servers yet", "add a server").HasNot("no-such-command-of-anybody")
 	if all := app.Manager().Servers(); len(all) != 0 {
 		t.Errorf("%v", all)
 	}
@@ -129,7 +129,7 @@ func TestEditTheFolderFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(editor+".yaml", []byte(yaml), 0o600))
 	app, c := first(t, config.OpenTrust(t.TempDir()), tuitest.Env("EDITOR", editor))
 	app.Press("e").AfterExec().Pane("list").Has("mine", "Disconnected")
-	app.Hints().Has("r connect", "X remove").HasNot("reconnect")
+	app.Hints().Has("enter open", "r connect").HasNot("reconnect")
 	app.Pane("detail").HasNot("since")
 	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
 	if b, err := os.ReadFile(path); err != nil || string(b) != yaml {
@@ -173,7 +173,7 @@ func TestEditABrokenFile(t *testing.T) {
 func TestFirstContactDemo(t *testing.T) {
 	t.Parallel()
 	app, _ := first(t, nil)
-	app.Press("D")
+	app.Press("o")
 	assert.NoError(t, app.Ended())
 }
 

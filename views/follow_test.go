@@ -136,7 +136,7 @@ func TestLiveReload(t *testing.T) {
 		t.Error("an entry that is as it was counts as changed")
 	}
 	app.Press("home", "down").Pane("list").Selected("still")
-	app.Press("d").Pane("list").HasNot("still")
+	app.Press(":disconnect").Pane("list").HasNot("still")
 }
 
 // TestLiveReloadOfAProject: a file of the working folder that appears is listed, starts nothing, and asks again once it changed.
@@ -200,11 +200,11 @@ func TestInputsAreAskedFor(t *testing.T) {
 		t.Errorf("it runs with %v", s.Config().Args)
 	}
 	// It can be seen that there is one, and forgotten.
-	app.Press("1", "S").Confirm("Forget the secrets of asks?").Says("Kept: key").No()
-	app.Press("S").Confirm("Forget the secrets of asks?").Yes()
+	app.Press("1", ":secrets").Confirm("Forget the secrets of asks?").Says("Kept: key").No()
+	app.Press(":secrets").Confirm("Forget the secrets of asks?").Yes()
 	app.Toast("forgot key of asks")
 	if len(secrets.all) != 0 {
 		t.Errorf("kept: %v", secrets.all)
 	}
-	app.Press("S").Toast("no secrets of asks are kept")
+	app.Press(":secrets").Toast("no secrets of asks are kept")
 }

@@ -86,20 +86,20 @@ func TestHistoryScreen(t *testing.T) {
 		app.Press("d")
 		app.View("again").Whole().Has("≠ 1 difference", "/content/0/text", `"said one"`, `"said two"`, "but for arguments/message")
 		app.Press("q").View("history")
-		app.Press("u").Type("../x").Press("enter")
+		app.Press(":name").Type("../x").Press("enter")
 		app.Whole().Has("cannot be a name")
 		app.Press("ctrl+u").Prompt("name").Answer("smoke")
 		list.Has("smoke")
-		app.Press("B").Prompt("note").Answer("as documented")
+		app.Press(":note").Prompt("note").Answer("as documented")
 		list.Has("as documented")
-		app.Press("k", "p")
+		app.Press("k", ":pin")
 		list.Has("★✗")
-		app.Press("b", "j", "j", "d")
+		app.Press("space", "j", "j", "d")
 		app.View("again").Whole().Has("≠ ", "/isError")
-		app.Press("q").View("history").Press("X").Confirm("Remove call 1").Yes()
+		app.Press("q").View("history").Press(":delete").Confirm("Remove call 1").Yes()
 		list.Rows(tuitest.Contains(`"three"`), tuitest.Contains("smoke"))
-		app.Press("G", "b", "d").View("again").Whole().Has("no other call to compare with", "q goes back").HasNot("r again")
-		app.Press("q").View("history").Press("a")
+		app.Press("G", "space", "d").View("again").Whole().Has("no other call to compare with", "q goes back").HasNot("r again")
+		app.Press("q").View("history").Press("m")
 		list.Has("look", "other")
 		app.Press("/").Type("look").Press("enter")
 		list.Rows(tuitest.Contains("look"))
@@ -151,7 +151,7 @@ func TestCallsAreSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
 		app := openHistory(t, h, basics.NewServer(""))
-		app.Press("W").Prompt("save as").Answer("said")
+		app.Press("s").Prompt("save as").Answer("said")
 		app.Overlay("Expected answer").Has("any answer but an error", "exactly this result", "this result, except for some places")
 		app.Press("enter").Toast("saved as")
 		b, err := os.ReadFile(".mcphud/calls/said.yaml")
@@ -159,13 +159,13 @@ func TestCallsAreSaved(t *testing.T) {
 			t.Errorf("%s %v", b, err)
 		}
 		app.Press("j", "e").View("call")
-		app.Press("tab", "W").Prompt("save as").Answer("said")
+		app.Press("tab", "s").Type("the call").Press("enter").Prompt("save as").Answer("said")
 		app.Confirm("Write over said.yaml").Yes()
 		app.Settle()
 		if b, err := os.ReadFile(".mcphud/calls/said.yaml"); err != nil || string(b) != "server: demo\ntool: echo\narguments:\n  message: two\n" {
 			t.Errorf("%s %v", b, err)
 		}
-		app.Press("W").Type("../x").Press("enter")
+		app.Press("s").Type("the call").Press("enter").Type("../x").Press("enter")
 		app.Whole().Has("cannot be the name")
 	})
 }
@@ -177,7 +177,10 @@ func TestSavedCallsExpectTheirResults(t *testing.T) {
 		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
 		app := openHistory(t, h, basics.NewServer(""))
 		save := func(name, choice string) {
-			app.Press("W").Prompt("save as").Answer(name).Overlay("Expected answer")
+			if app.Press("s").State().View == "call" { // else there is no result to save
+				app.Type("the call").Press("enter")
+			}
+			app.Prompt("save as").Answer(name).Overlay("Expected answer")
 			app.Type(choice).Press("enter")
 		}
 		expects := func(name string, ignored []string, result string) {
@@ -198,7 +201,7 @@ func TestSavedCallsExpectTheirResults(t *testing.T) {
 		expects("kept", nil, `{"content":[{"type":"text","text":"no"}],"isError":true}`)
 
 		app.Press("j", "e").View("call")
-		app.Press("tab", "W").Prompt("save as").Answer("early") // nothing was answered yet: there is nothing to ask
+		app.Press("tab", "s").Type("the call").Press("enter").Prompt("save as").Answer("early") // nothing was answered yet: there is nothing to ask
 		app.Toast("saved as")
 		app.Press("shift+tab", "ctrl+g").Settle()
 		save("loose", "some places")

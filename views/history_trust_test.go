@@ -21,7 +21,7 @@ func TestSavedCallIsTrusted(t *testing.T) {
 		made.Reply.Result, made.Reply.Request = []byte(`{"content":[]}`), 1
 		trust := config.OpenTrust(t.TempDir())
 		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), made), basics.NewServer(""), tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }))
-		app.Press("a", "W").Prompt("save as").Answer("sum")
+		app.Press("m", "s").Prompt("save as").Answer("sum")
 		app.Overlay("Expected answer")
 		app.Press("enter").Toast("saved as")
 		f, _, err := calls.Read(filepath.Join(".mcphud", "calls", "sum.yaml"))

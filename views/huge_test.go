@@ -76,7 +76,7 @@ func TestHuge(t *testing.T) {
 		)
 		app.View("tools").Pane("list").Has("n^[n^[n")
 		for range 5 {
-			app.Press("s", "tab", "G", "pgup", "s", "shift+tab", "enter").View("call")
+			app.Press("m", "tab", "G", "pgup", "shift+tab", "m", "tab", "shift+tab", "enter").View("call")
 			app.Press("down", "pgdown", "ctrl+r", "ctrl+r")
 			app.Send(tui.Back{})
 			app.View("tools")

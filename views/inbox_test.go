@@ -191,8 +191,8 @@ func TestInboxDeclineAndCancel(t *testing.T) {
 	for _, k := range []struct{ key, from, action string }{
 		{"f6", "answer", "decline"},
 		{"f7", "answer", "cancel"},
-		{"d", "inbox", "decline"},
-		{"c", "inbox", "cancel"},
+		{"f6", "inbox", "decline"},
+		{"f7", "inbox", "cancel"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			app, got := asked(t, "elicitation/create", person)
@@ -200,7 +200,7 @@ func TestInboxDeclineAndCancel(t *testing.T) {
 				app.Press("i").View("answer")
 			} else {
 				app.Press("8").View("inbox").Sleep(time.Second)
-				app.Hints().Has("enter answer", "d decline", "c cancel", "x cancel call").HasNot("i answer")
+				app.Hints().Has("enter answer", "f6 decline", "f7 cancel", "x cancel call").HasNot("i answer")
 			}
 			app.Press(k.key)
 			app.Eventually(func() string {
@@ -219,7 +219,7 @@ func TestInboxShowsTheOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, _ := asked(t, "elicitation/create", person, tuitest.Size(80, 24))
 		app.Press("i").View("answer").Press("f7").View("call").Press("r").Sleep(time.Second)
-		app.Press("8").View("inbox").Sleep(time.Second).Press("d").Pane("detail").Has("✗ declined", "answer   raw")
+		app.Press("8").View("inbox").Sleep(time.Second).Press("f6").Pane("detail").Has("✗ declined", "answer   raw")
 		app.Hints().Has("enter show")
 		app.Press("enter").View("answer").Hints().Has("q back")
 	})
@@ -298,13 +298,13 @@ func TestRootsAreEdited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		serve, _ := asker("roots/list", "{}")
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("asker", serve), attended(), tuitest.Size(80, 24))
-		app.Press("1", "o").View("roots").Pane("form").Has("roots", "empty")
+		app.Press("1", ":roots").View("roots").Pane("form").Has("roots", "empty")
 		app.Press("ctrl+n").Type("/srv/data").Press("ctrl+n").Type("file:///tmp/x").Press("ctrl+g").Toast("2 roots from now on")
 		told := wire(app, func(e journal.Entry) bool { return e.Method == "notifications/roots/list_changed" })
 		if roots := only(app).Roots(); len(told) != 1 || fmt.Sprint(roots) != "[/srv/data file:///tmp/x]" {
 			t.Errorf("%d notifications, roots %v", len(told), roots)
 		}
-		app.Press("esc").View("servers").Press("o").View("roots").Pane("form").Has("/srv/data", "file:///tmp/x")
+		app.Press("esc").View("servers").Press(":roots").View("roots").Pane("form").Has("/srv/data", "file:///tmp/x")
 		app.Press("esc").View("servers").Press("2").View("tools").Press("enter").View("call").Press("ctrl+g")
 		app.Pane("result").Has(`{"uri":"file:///srv/data","name":"data"},{"uri":"file:///tm`)
 	})
@@ -316,10 +316,10 @@ func TestRootsOfTwoServersAreKeptApart(t *testing.T) {
 		one, _ := asker("roots/list", "{}")
 		two, _ := asker("roots/list", "{}")
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("one", one), tuitest.Peer("two", two), attended(), tuitest.Size(80, 24))
-		app.Press("1", "o").View("roots").Press("ctrl+n").Type("/srv/first").Press("esc").View("servers").Press("down", "enter").View("tools")
-		app.Press("1", "o").View("roots").Pane("form").HasNot("/srv/first")
+		app.Press("1", ":roots").View("roots").Press("ctrl+n").Type("/srv/first").Press("esc").View("servers").Press("down", "enter").View("tools")
+		app.Press("1", ":roots").View("roots").Pane("form").HasNot("/srv/first")
 		app.Press("esc").View("servers").Press("up", "enter").View("tools")
-		app.Press("1", "o").View("roots").Pane("form").Has("/srv/first")
+		app.Press("1", ":roots").View("roots").Pane("form").Has("/srv/first")
 	})
 }
 

@@ -38,7 +38,7 @@ func TestReloadConnectsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := demo(t, tuitest.At("servers", nil))
 		app.Status().Has("Connected")
-		app.Press("d").Status().Has("Disconnected")
+		app.Press(":disconnect").Status().Has("Disconnected")
 		app.Press("4").View("prompts").Pane("list").Has("Press r to connect")
 		app.Hints().Has("r connect").HasNot("reload")
 		app.Press("r").Status().Has("● Connected")
@@ -154,7 +154,7 @@ func TestListAndDetail(t *testing.T) {
 		app.Whole().Has("⚠ destructive")
 		detail.Rows(tuitest.Contains("drop(id)"), tuitest.Contains("id *  uuid  Which."), tuitest.Eq(""), tuitest.Contains("Acme | Drops all of it."))
 		detail.Has("… space shows all", "writes · destructive").HasNot("format")
-		app.Hints().Has("space more")
+		app.Hints().Has("enter call", "r reload", "y copy", "/ filter", "f3 earlier", "ctrl+p all", "? help")
 		app.Press("space").Pane("detail").HasNot("shows all")
 		app.Press("space", "/").Type("look").Press("enter", "enter").View("call").Press("ctrl+g").Pane("result").Has("done")
 		leave(app).View("tools").Pane("list").Rows(tuitest.Matches(`✓ look  Looks\. +\d+ tok ×1`))
@@ -223,9 +223,9 @@ func TestTabs(t *testing.T) {
 		if sent := wire(app, func(e journal.Entry) bool { return strings.HasPrefix(e.Method, "prompts/") }); len(sent) > 0 {
 			t.Error("prompts were asked for, though the server offers none")
 		}
-		app.Press("3", "t").View("templates").Hints().Has("q back")
+		app.Press("3", ":templates").View("templates").Hints().Has("q back")
 		app.Press("q").View("resources")
-		app.Press("t").View("templates")
+		app.Press(":templates").View("templates")
 		app.Whole().Has(" Servers  ", "s ▸ Resources ▸ Templates")
 		app.Press("5").View("call").Pane("form").Has("server's tools")
 	})

@@ -104,11 +104,11 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			}
 		}
 		rows("find .*alpha", "merge .*alpha", "find .*beta")
-		app.Press("2").View("tools").Hints().Has("a all servers") // a key away where there are several
+		app.Press("2").View("tools").Pane("list").Has("find")
 		app.Press("/").Type("merge").Press("enter").Pane("list").Some(tuitest.Contains("merge"))
 		app.Press("1").View("servers").Press("j", "enter").View("tools") // another server's tools are not filtered by it
 		app.Pane("list").Some(tuitest.Contains("find"))
-		app.Press("a").View("toolset")
+		app.Press(":all").View("toolset")
 		app.Whole().Has("Tools ▸ All tools").HasNot("alpha ▸ Tools")
 		for filter, want := range map[string]struct{ has, lacks []string }{
 			"source:local":             {[]string{"clock"}, []string{"alpha", "beta"}},

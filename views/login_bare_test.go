@@ -22,7 +22,7 @@ func TestABare401OffersAKeyFirst(t *testing.T) {
 	app := start(t, tuitest.Target(config.Server{Name: "keyed", Transport: config.HTTP, URL: bare.URL + "/mcp"}),
 		tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(authtest.Start(t, authtest.Knobs{}))))
 	state(app, session.NeedsLogin)
-	shows(app, "list", "◆ keyed wants credentials", "a token or an API key in a header", "Authorization: Bearer", "L look for a login all the same")
+	shows(app, "list", "◆ keyed wants credentials", "a token or an API key in a header", "Authorization: Bearer", "r look for a login all the same")
 	app.Pane("list").HasNot("wants a login")
 	app.Whole().HasNot("Needs login")
 	app.Whole().Has("◆ Needs a key")

@@ -28,15 +28,15 @@ func TestPeerLogIn(t *testing.T) {
 			o.Auth = &auth.Options{}
 		}))
 	state(app, session.NeedsLogin)
-	app.Press("L").Toast("logged in at login").View("tools").Pane("list").Has("whoami", "write")
+	app.Press("r").Toast("logged in at login").View("tools").Pane("list").Has("whoami", "write")
 	form(app, "write").Press("ctrl+g")
-	shows(app, "result", "the login does not cover this: the server asks for notes:write", "L log in and do it again")
-	app.Press("L").Toast("logged in at login").View("call").Pane("result").HasNot("does not cover")
+	shows(app, "result", "the login does not cover this: the server asks for notes:write", "r log in and do it again")
+	app.Press("r").Toast("logged in at login").View("call").Pane("result").HasNot("does not cover")
 	shows(app, "result", "notes:read notes:write")
 	app.Press(":").Type("login").Press("enter").View("login").Press("g")
 	shows(app, "detail", "token DPoP, refreshed by itself", "notes:read notes:write", `"sub": "ann"`)
 	app.Press("r").Toast("new token from").Pane("list").Has("✓ refresh")
-	app.Press("X").Overlay("Forget the login at login?").Press("y").Toast("is forgotten").Pane("list").Has("✓ revoke")
+	app.Press(":logout").Overlay("Forget the login at login?").Press("y").Toast("is forgotten").Pane("list").Has("✓ revoke")
 	if n := peertest.Ask(t, s, "/revoked"); n == "0" {
 		t.Error("nothing was revoked")
 	}

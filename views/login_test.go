@@ -115,14 +115,14 @@ func TestLogIn(t *testing.T) {
 		return surf(ctx, url)
 	}
 	app = protected(t, s, views.Deps{Browse: browse, AutoBrowse: true})
-	shows(app, "list", "◆ protected wants a login.", "L log in")
+	shows(app, "list", "◆ protected wants a login.", "r log in")
 	app.Status().Has("◆ Needs login").HasNot("✗")
-	app.Hints().Has("L log in")
+	app.Hints().Has("r log in")
 	app.Press("1").View("servers").Pane("list").Has("◆ protected  Needs login")
-	shows(app, "detail", "◆ Needs login", "◆ protected wants a login.", "L log in")
-	app.Press("2").View("tools").Press("L").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
+	shows(app, "detail", "◆ Needs login", "◆ protected wants a login.", "enter log in")
+	app.Press("2").View("tools").Press("r").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
 	state(app, session.Connected)
-	app.Hints().HasNot("L log in")
+	app.Hints().HasNot("log in")
 	select {
 	case why := <-opened:
 		t.Error(why)
@@ -141,13 +141,13 @@ func TestLogInStepsUp(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{Scopes: map[string]string{"add": "mcp:write"}})
 	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
-	app.Press("L").View("tools").Pane("list").Has("add")
+	app.Press("r").View("tools").Pane("list").Has("add")
 	fillIn(app, "add").Type("40").Press("down").Type("2").Press("ctrl+g")
-	shows(app, "result", "the login does not cover this: the server asks for mcp:write", "L log in and do it again")
+	shows(app, "result", "the login does not cover this: the server asks for mcp:write", "r log in and do it again")
 	app.Pane("result").Focused()
-	app.Hints().Has("L log in")
+	app.Hints().Has("r log in")
 	state(app, session.Connected)
-	app.Press("L").Toast("logged in at protected").View("call").Pane("result").Has("42")
+	app.Press("r").Toast("logged in at protected").View("call").Pane("result").Has("42")
 	app.Pane("result").HasNot("does not cover")
 	leave(app).Resize(120, 40).Press("1").View("servers")
 	shows(app, "detail", "logged in · mcp:read mcp:write")
@@ -158,15 +158,15 @@ func TestLogInForAList(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
-	app.Press("L").View("tools").Pane("list").Has("echo")
+	app.Press("r").View("tools").Pane("list").Has("echo")
 	app.Press("3").View("resources").Pane("list").Has("fake://blob")
 	s.Issuer.Expire()
 	s.Issuer.ExpireRefresh()
 	app.Press("r")
-	app.Hints().Has("L log in")
+	app.Hints().Has("r log in")
 	state(app, session.Connected)
 	conn := only(app).Status().Conn
-	app.Press("L").Toast("logged in at protected").View("resources").Eventually(func() string {
+	app.Press("r").Toast("logged in at protected").View("resources").Eventually(func() string {
 		if l := only(app).Listing(offer.Resources); l.Err != nil || !l.Loaded {
 			return fmt.Sprintf("the list is %+v", l)
 		}
@@ -175,7 +175,7 @@ func TestLogInForAList(t *testing.T) {
 	if got := only(app).Status().Conn; got != conn {
 		t.Errorf("connection %d, want %d: there was nothing to connect", got, conn)
 	}
-	app.Hints().HasNot("L log in")
+	app.Hints().HasNot("log in")
 }
 
 // TestBackToAList: a list that could not be asked for yet is fetched when its screen comes back, however long after the connection.
@@ -196,11 +196,11 @@ func TestLogInRefused(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{Refuse: map[string]string{"/authorize": "access_denied"}})
 	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
-	app.Press("L").View("login").Pane("list").Selected("✗ authorize")
+	app.Press("r").View("login").Pane("list").Selected("✗ authorize")
 	shows(app, "detail", "the authorization server refused: access_denied")
-	app.Hints().Has("L log in again")
+	app.Hints().Has("r log in again")
 	s.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
-	app.Press("L").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
+	app.Press("r").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
 }
 
 // TestLogInAtTheWrongIssuer: the screen names the rule, and who broke it.
@@ -208,7 +208,7 @@ func TestLogInAtTheWrongIssuer(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{Back: func(q url.Values) { q.Set("iss", "https://evil.example.com") }})
 	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
-	app.Press("L").View("login").Pane("list").Selected("✗ authorize")
+	app.Press("r").View("login").Pane("list").Selected("✗ authorize")
 	shows(app, "detail", "✗ the authorization server broke a rule: iss is \"https://evil.example.com\"", "The rule: RFC 9207 section 2.4")
 	state(app, session.NeedsLogin)
 	assert.Equalf(t, len(s.Issuer.Calls("/token")), 0, "token requests")
@@ -219,9 +219,9 @@ func TestLogInCancelled(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	app := protected(t, s, views.Deps{})
-	app.Press("L").View("login").Pane("list").Has("◆ waits for you in the browser")
+	app.Press("r").View("login").Pane("list").Has("◆ waits for you in the browser")
 	u := awaitURL(t, app)
-	app.Hints().Has("c copy URL", "p paste callback", "x cancel").HasNot("o open")
+	app.Hints().Has("y copy", "a paste callback", "x cancel").HasNot("o open")
 	app.Press("x").Toast("login cancelled").View("login").Pane("list").Selected("⊘ authorize")
 	back, err := url.Parse(u.Query().Get("redirect_uri"))
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestLogInCancelled(t *testing.T) {
 		return ""
 	})
 	state(app, session.NeedsLogin)
-	app.Hints().Has("L log in again")
+	app.Hints().Has("r log in again")
 }
 
 // remote is a server whose login comes back to another machine.
@@ -249,16 +249,16 @@ func TestLogInPasted(t *testing.T) {
 		s := authtest.Memory(t, authtest.Knobs{})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
 		app.Pane("list").Has("◆ protected wants a login")
-		app.Press("L").View("login")
+		app.Press("r").View("login")
 		u := awaitURL(t, app)
 		shows(app, "detail", "It ends at https://laptop.example.com/callback, which is not here")
-		app.Press("c").Toast("copied URL")
-		app.Press("Q").Overlay("The URL of the login").Has("The QR code needs a terminal of")
-		app.Press("esc", "p").Prompt("URL that the browser ended at: ").Answer(u.String())
+		app.Press("y", "v").Toast("copied value")
+		app.Press(":qr").Overlay("The URL of the login").Has("The QR code needs a terminal of")
+		app.Press("esc", "a").Prompt("URL that the browser ended at: ").Answer(u.String())
 		shows(app, "detail", "! this is not where the login ends")
 		back, err := authtest.Visit(t.Context(), s.HTTP, u)
 		require.NoError(t, err)
-		app.Press("p").Paste(back.String()).Press("enter").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
+		app.Press("a").Paste(back.String()).Press("enter").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
 	})
 }
 
@@ -267,7 +267,7 @@ func TestLogInAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := authtest.Memory(t, authtest.Knobs{Resource: func(doc map[string]any) { doc["authorization_servers"] = []string{"https://10.0.0.1"} }})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
-		app.Press("L", "enter").Overlay("Go on with this login?").Has("10.0.0.1")
+		app.Press("r", "enter").Overlay("Go on with this login?").Has("10.0.0.1")
 		app.Press("y").Overlay("Go on with this login?") // typed before it was read
 		app.Sleep(2 * time.Second).Press("n").NoOverlay().Pane("list").Selected("✗ discover server")
 		shows(app, "detail", "the MCP server broke a rule: it sends to 10.0.0.1", "RFC 9728 section 7.7")
@@ -279,9 +279,9 @@ func TestForgetALogin(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
-	app.Press("L").View("tools").Pane("list").Has("echo")
-	app.Press("L").View("login").Press("r").Toast("new token from").Pane("list").Has("✓ refresh")
-	app.Press("X").Overlay("Forget the login at protected?").Has("It is revoked at " + s.Issuer.URL)
+	app.Press("r").View("tools").Pane("list").Has("echo")
+	app.Press(":login").View("login").Press("r").Toast("new token from").Pane("list").Has("✓ refresh")
+	app.Press(":logout").Overlay("Forget the login at protected?").Has("It is revoked at " + s.Issuer.URL)
 	app.Press("y").Toast("the login at protected is forgotten").Pane("list").Has("○ not logged in", "✓ revoke")
 	state(app, session.Disconnected)
 	if n := len(s.Issuer.Calls("/revoke")); n == 0 {
@@ -300,7 +300,7 @@ func TestLogInLinear(t *testing.T) {
 		withLogin(s)(&o)
 		inLinearOn(t, o, remote(s), func(c *console) {
 			assert.Contains(t, c.enter(""), "protected wants a login")
-			out := c.enter("L")
+			out := c.enter("login")
 			var to *url.URL
 			for line := range strings.Lines(out) {
 				if u, err := url.Parse(strings.TrimSpace(line)); err == nil && u.Query().Get("redirect_uri") != "" {

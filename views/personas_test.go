@@ -70,7 +70,7 @@ func hellos(app *tuitest.App) (all []string) {
 
 func TestPersonaIsPresentedToTheServer(t *testing.T) {
 	app := picker(t)
-	app.Press("P").View("personas").Pane("list").Has("● mcphud", "○ cursor", "○ none")
+	app.Press(":persona").View("personas").Pane("list").Has("● mcphud", "○ cursor", "○ none")
 	app.Press("down", "down", "down").Pane("detail").Has("cursor-vscode", "elicitation", "forum.cursor.com")
 	app.Press("enter").Toast("connected, presented as cursor")
 	app.Pane("list").Has("● cursor", "○ mcphud")
@@ -81,7 +81,7 @@ func TestPersonaIsPresentedToTheServer(t *testing.T) {
 	if got := hellos(app); len(got) != 2 || !strings.Contains(got[1], `"elicitation":{}`) {
 		t.Errorf("initialize said %q", got)
 	}
-	app.Press("d").Press("P").View("personas").Pane("list").Selected("cursor")
+	app.Press(":disconnect").Press(":persona").View("personas").Pane("list").Selected("cursor")
 	app.Press("g", "enter").Toast("presented as mcphud from the next connection on")
 	if got := hellos(app); len(got) != 2 {
 		t.Errorf("it was started: %q", got)
@@ -90,19 +90,19 @@ func TestPersonaIsPresentedToTheServer(t *testing.T) {
 
 func TestPersonaComparison(t *testing.T) {
 	app := picker(t)
-	app.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("q").View("servers")
-	app.Press("W").Overlay("Start a second process?").Has("choosy --loud", "a client without capabilities")
+	app.Press(":persona").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("q").View("servers")
+	app.Press(":without").Overlay("Start a second process?").Has("choosy --loud", "a client without capabilities")
 	app.Press("n").View("personas")
 	if got := hellos(app); len(got) != 2 {
 		t.Errorf("it was started without consent: %q", got)
 	}
-	app.Press("c").Overlay("Start a second process?").Press("y")
+	app.Press("d").Overlay("Start a second process?").Press("y")
 	app.Pane("detail").Has("≠ choosy offers something else to none", "tools        2", "− ask  not offered", "+ plain  only there", "~ show  differs", `-   "description": "for people"`, `+   "description": "for machines"`)
 	if got := hellos(app); len(got) != 3 || got[2] != "{}" {
 		t.Errorf("initialize said %q", got)
 	}
 	app.Status().Has("as Claude Code") // the connection is as it was
-	app.Press("up", "up", "up", "up", "c").Overlay("Start a second process?").Press("y")
+	app.Press("up", "up", "up", "up", "d").Overlay("Start a second process?").Press("y")
 	app.Pane("detail").Has("✓ choosy offers the same to the client claude-code", "the same")
 	app.Press("g").Pane("detail").Has("follows from who answers")
 	app.Press("G").Pane("detail").Has("≠ choosy")
@@ -111,7 +111,7 @@ func TestPersonaComparison(t *testing.T) {
 
 func TestE2EPersonaComparison(t *testing.T) {
 	app := open(t, peertest.EverythingHTTP(t).Server)
-	app.Press("1").View("servers").Press("P").View("personas").Press("down", "down", "c")
+	app.Press("1").View("servers").Press(":persona").View("personas").Press("down", "down", "d")
 	app.Pane("detail").Has("offers something else to vscode", "+ trigger-url-elicitation")
 	intact(t, app)
 }

@@ -136,12 +136,12 @@ func TestFramesOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := called(t, 120, 40, func() any { return m{"content": []any{text("hello there")}} })
 		app.Press("t").View("traffic").Pane("list").Has("tools/call give", "✓ ok", `"hello`, "frames of tools/call give").HasNot("initialize", "tools/list")
-		app.Hints().Has("p all frames", "q back")
+		app.Hints().Has("m all frames", "q back")
 		app.Press("q").View("call")
 		app.Press("t").View("traffic")
 		app.Press("esc").View("call").Pane("result").Has("hello there")
-		app.Press("6").View("traffic").Pane("list").Has("initialize", "tools/list", "1 probe hidden · p shows").HasNot("server/discover")
-		app.Press("p").Pane("list").Has("server/discover", "not offered").HasNot("✗ error")
-		app.Press("p").Pane("list").HasNot("server/discover")
+		app.Press("6").View("traffic").Pane("list").Has("initialize", "tools/list", "1 probe hidden · :probes shows").HasNot("server/discover")
+		app.Press(":probes").Pane("list").Has("server/discover", "not offered").HasNot("✗ error")
+		app.Press(":probes").Pane("list").HasNot("server/discover")
 	})
 }

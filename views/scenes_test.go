@@ -77,7 +77,7 @@ func scenes() []scene {
 		{name: "traffic-frame", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { trafficScene(a).Press("up", "enter", "G", "enter") }},
 		{name: "timeline", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			played(a.Manager().Journal(), time.Now())
-			a.Press("6").View("traffic").Press("L", "home", "right", "right")
+			a.Press("6").View("traffic").Press(":timeline", "home", "right", "right")
 		}},
 		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
 		{name: "inbox-answer", pictured: true, at: "tools", opts: askers(), play: func(a *tuitest.App) {
@@ -85,15 +85,15 @@ func scenes() []scene {
 		}},
 		{name: "inbox-none", rare: true, at: "inbox", opts: agent()},
 		{name: "personas", at: "servers", opts: []tuitest.Option{chooser()}, play: func(a *tuitest.App) {
-			a.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "c").Overlay("Start a second process?").Press("y").Idle()
+			a.Press(":persona").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "d").Overlay("Start a second process?").Press("y").Idle()
 		}},
 		{name: "tasks", at: "tools", opts: workers(), play: func(a *tuitest.App) {
-			fillIn(a, "work").Press("f6").Sleep(7 * time.Second)
-			fillIn(a, "index").Press("f6").Sleep(3300 * time.Millisecond)
+			fillIn(a, "work").Press("ctrl+t").Sleep(7 * time.Second)
+			fillIn(a, "index").Press("ctrl+t").Sleep(3300 * time.Millisecond)
 		}},
 		{name: "tasks-none", rare: true, at: "tasks", opts: workers()},
 		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
-			a.Press("6", "[", "L").Type("debug").Press("enter", "2").Idle()
+			a.Press("6", "[", ":level").Type("debug").Press("enter", "2").Idle()
 			fillIn(a, "log").Idle()
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // what ran before took one millisecond more or less
 			sendIt(a)

@@ -30,9 +30,9 @@ func TestSeenForWhatItIs(t *testing.T) {
 		}
 		app := scribed(t, s, tuitest.Size(120, 40))
 		app.Pane("list").Some(tuitest.Matches(`clock .*◫ app`)).Some(tuitest.Matches(`older .*◫ app`))
-		app.Press("u").View("tools") // alpha has no page
+		app.Press("o").View("tools") // alpha has no page
 		app.Press("down").Pane("detail").Has("◫ app", "app page     ui://clock", "vendor 1", "icon         https://x.example/c.png 48x48", "not fetched")
-		app.Press("u").View("resources").Pane("detail").Has("csp connect  https://time.example", "permissions  camera", "not run here", "<script>tick()</script>")
+		app.Press("o").View("resources").Pane("detail").Has("csp connect  https://time.example", "permissions  camera", "not run here", "<script>tick()</script>")
 		if n := s.count("resources/read"); n != 1 {
 			t.Errorf("read %d times", n)
 		}
@@ -40,7 +40,7 @@ func TestSeenForWhatItIs(t *testing.T) {
 		app.Press("q").View("resources")
 		app.Resize(120, 60).Press("1").View("servers").Pane("detail").Has("icon         https://x.example/s.svg",
 			"✓ logging", "! deprecated since 2026-07-28", "io.modelcontextprotocol/ui", "never run", "com.example/odd", "not known: shown, not used", "beta (experimental)")
-		app.Press("6", "[").View("logs").Press("L").Overlay("Log level (deprecated since 2026-07-28)")
+		app.Press("6", "[").View("logs").Press(":level").Overlay("Log level (deprecated since 2026-07-28)")
 		app.Press("esc")
 	})
 }

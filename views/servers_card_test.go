@@ -28,7 +28,7 @@ func TestServerCard(t *testing.T) {
 	t.Cleanup(srv.Close)
 	cfg := config.Server{Name: "carded", Transport: config.HTTP, URL: srv.URL + "/mcp"}
 	app := tuitest.Start(t, tuitest.Target(cfg), tuitest.Views(views.All(views.Deps{})...), tuitest.Size(120, 40))
-	app.Press("C").Toast("what is published differs from what the server says")
+	app.Press(":card").Toast("what is published differs from what the server says")
 	app.Press("tab").Pane("detail").Focused()
 	app.Press("G").Pane("detail").Has("Published", "9.9.9", "differs", `version: the document says`)
 	if app.Title() == "pwned" {

@@ -52,7 +52,7 @@ func TestSkillsAreOpenedAndVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := librarian()
 		app := scribed(t, s, tuitest.At("resources", nil))
-		app.Press("K").View("skills").Pane("list").Has("git-workflow", "✗ skill://liar/SKILL.md", "malformed: ", "today")
+		app.Press(":skills").View("skills").Pane("list").Has("git-workflow", "✗ skill://liar/SKILL.md", "malformed: ", "today")
 		app.Pane("detail").Has("How we branch", "2 files · 97 B · not read yet", "references/FORMS.md 10 B")
 		if n := s.count("resources/read"); n != 0 {
 			t.Errorf("%d files were read for the list", n)
@@ -67,7 +67,7 @@ func TestSkillsAreOpenedAndVerified(t *testing.T) {
 		app.Press("down", "enter").Pane("list").Has("✗ differs      10 B references/FORMS.md")
 		app.Pane("detail").Has("size differs: 12").HasNot("Other forms")
 		s.serveFile("skill://git-workflow/references/FORMS.md", gitForms)
-		app.Press("shift+tab", "V").Toast("1 of 2 files do not match") // the same answer to both questions
+		app.Press("shift+tab", ":verify").Toast("1 of 2 files do not match") // the same answer to both questions
 		app.Pane("list").Has("✗ differs      87 B SKILL.md", "✓ verified     10 B references/FORMS.md")
 		s.serveFile("skill://git-workflow/SKILL.md", strings.Replace(gitSkill, "branch", "brunch", 1))
 		app.Press("r").Pane("list").Has("The skill is not opened.")
@@ -96,7 +96,7 @@ func TestServersWithoutSkills(t *testing.T) {
 		s := newScribe()
 		app := scribed(t, s, tuitest.At("skills", nil))
 		app.View("skills").Pane("list").Has("scribe offers no skills")
-		app.Press("3", "K").View("resources")
+		app.Press("3", ":skills").View("skills")
 		if n := s.count("skills/list"); n != 0 {
 			t.Error("a server that declares no skills was asked for them")
 		}

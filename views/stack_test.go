@@ -147,7 +147,7 @@ func TestStackShowsAndFollows(t *testing.T) {
 		s.write("demo", "unseen", false)
 		app.Whole().Has("1 new line")
 		app.Pane("detail").HasNot("unseen")
-		app.Press("f").Pane("detail").Has("unseen")
+		app.Press(":follow").Pane("detail").Has("unseen")
 		app.Whole().HasNot("f follows")
 
 		app.Press("/").Type("filler 3").Press("enter", "n").Pane("detail").Has("filler 3")
@@ -192,29 +192,29 @@ func TestStackSavesLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, _ := stackScreen(t, tuitest.Size(160, 24))
 		file := filepath.Join(t.TempDir(), "demo.log")
-		app.Press("enter", "S", "ctrl+u").Type(file).Press("enter").Toast("saved ")
+		app.Press("enter", "s", "ctrl+u").Type(file).Press("enter").Toast("saved ")
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "WARN call failed") {
 			t.Errorf("%s, %v", text, err)
 		}
-		app.Press("S", "ctrl+u").Type(filepath.Join(file, "x")).Press("enter").Toast("cannot save")
+		app.Press("s", "ctrl+u").Type(filepath.Join(file, "x")).Press("enter").Toast("cannot save")
 	})
 }
 
 func TestStackOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(160, 40))
-		app.Press("u").Toast("it is ready already")
-		app.Press("d").Toast("stop demo: done").Pane("list").Has("○ demo")
-		app.Press("d").Toast("it is not running")
+		app.Hints().Has("r restart").HasNot("r start ")
+		app.Press("x").Toast("stop demo: done").Pane("list").Has("○ demo")
+		app.Press("x").Toast("it is not running")
 		app.Press("o").Toast("it is not ready")
-		app.Press("u").Toast("start demo: done").Pane("list").Has("● demo")
-		app.Press("j", "r").Toast("restart tests: done")
+		app.Press("r").Toast("start demo: done").Pane("list").Has("● demo")
+		app.Press("j", "r").Toast("start tests: done")
 		app.Press("o").Toast("it is not in the list of servers")
-		app.Press("R").Toast("restart all: done")
-		app.Press("D").Toast("stop all: done")
-		app.Press("U").Toast("start all: done")
+		app.Press(":restart-all").Toast("restart all: done")
+		app.Press(":stop-all").Toast("stop all: done")
+		app.Press(":start-all").Toast("start all: done")
 		s.mu.Lock()
-		want := []string{"stop [demo]", "start [demo]", "restart [tests]", "restart []", "stop []", "start []"}
+		want := []string{"stop [demo]", "start [demo]", "start [tests]", "restart []", "stop []", "start []"}
 		if !slices.Equal(s.did, want) {
 			t.Errorf("%q, want %q", s.did, want)
 		}
@@ -240,8 +240,8 @@ func TestStackIsSound(t *testing.T) {
 func TestStackReadOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.ReadOnly())
-		app.Press("d").Toast("stop: not in read-only mode")
-		app.Press("R").Toast("restart all: not in read-only mode")
+		app.Press("x").Toast("stop: not in read-only mode")
+		app.Press(":restart-all").Toast("restart all: not in read-only mode")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.did != nil {

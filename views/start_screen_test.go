@@ -99,15 +99,15 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 			if view == "servers" {
 				app.Whole().HasNot("1 for the servers")
 			}
-			shows(app, pane, "✗ slow: the variable MY_TOKEN is missing", "exited with status 1 before it answered", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "E set MY_TOKEN and start again",
+			shows(app, pane, "✗ slow: the variable MY_TOKEN is missing", "exited with status 1 before it answered", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "e set MY_TOKEN and start again",
 				"In the shell: mcphud -e MY_TOKEN=…")
 			app.Status().Has("✗ the variable MY_TOKEN is missing")
-			app.Press("E")
+			app.Press("e")
 			assert.Equalf(t, app.State().Prompt, "MY_TOKEN: ", "the prompt")
 			app.Press("enter").Type("wrong").Press("enter")
 			state(app, session.Failed)
 			app.Whole().Has("In the shell: mcphud -e MY_TOKEN=…").HasNot("-e 'MY_TOKEN=***'")
-			app.Press("E").Type("sesame")
+			app.Press("e").Type("sesame")
 			assert.NotContains(t, app.Screen(), "sesame")
 			app.Press("enter")
 			state(app, session.Connected)

@@ -195,14 +195,14 @@ func eras(t *testing.T, f func(t *testing.T, k *worker)) {
 func TestTaskFromTheForm(t *testing.T) {
 	eras(t, func(t *testing.T, k *worker) {
 		app := workshop(t, k)
-		fillIn(app, "work").Press("f6").View("tasks").Pane("list").Focused().Some(tuitest.Contains("… working   work"))
+		fillIn(app, "work").Press("ctrl+t").View("tasks").Pane("list").Focused().Some(tuitest.Contains("… working   work"))
 		app.Sleep(2 * time.Second)
 		app.Pane("detail").Has("task-1", "ttl          1h0m0s, 59m", "every 1s", "2 of 5 rows")
 		app.Press("enter").Toast("the task is not over yet")
 		app.Press("2").Sleep(3 * time.Second).Toast("task work: completed")
 		app.Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed work"))
 		app.Press("enter").Pane("detail").Has("the work is done")
-		app.Press("tab", "d").Pane("list").Has("No tasks yet")
+		app.Press("tab", ":forget").Pane("list").Has("No tasks yet")
 		app.Pane("detail").HasNot("the work is done")
 	})
 }
@@ -216,10 +216,10 @@ func TestCallBecomesATask(t *testing.T) {
 			tool = "index" // has to run as a task
 		}
 		fillIn(app, tool).Press("ctrl+g").Sleep(1500 * time.Millisecond)
-		app.Pane("result").Has("… working", "made a task of the call: task-1", "1 of 5 rows", "b leaves it to Tasks")
+		app.Pane("result").Has("… working", "made a task of the call: task-1", "1 of 5 rows", "ctrl+t leaves it to Tasks")
 		app.Sleep(5 * time.Second).Pane("result").Has("the work is done")
 
-		fillIn(app, tool).Press("ctrl+g").Sleep(1500 * time.Millisecond).Press("b").View("tasks").Pane("list").Some(tuitest.Contains("… working   " + tool).Selected())
+		fillIn(app, tool).Press("ctrl+g").Sleep(1500 * time.Millisecond).Press("ctrl+t").View("tasks").Pane("list").Some(tuitest.Contains("… working   " + tool).Selected())
 		assert.Equalf(t, k.asked("tasks/cancel"), 0, "tasks were cancelled")
 		app.Sleep(5 * time.Second).Press("enter").Pane("detail").Has("the work is done")
 
@@ -232,7 +232,7 @@ func TestCallBecomesATask(t *testing.T) {
 func TestCancelATask(t *testing.T) {
 	eras(t, func(t *testing.T, k *worker) {
 		app := workshop(t, k)
-		fillIn(app, "work").Press("f6").View("tasks").Press("c")
+		fillIn(app, "work").Press("ctrl+t").View("tasks").Press("x")
 		app.Confirm("Cancel the task task-1?").Says("work at worker").Yes()
 		app.Toast("was asked to cancel").Sleep(2 * time.Second).Pane("list").Some(tuitest.Contains("⊘ cancelled work"))
 	})
@@ -254,7 +254,7 @@ func TestTaskWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &worker{modern: true, took: 5 * time.Second}
 		app := workshop(t, k)
-		fillIn(app, "index").Press("f6").View("tasks").Sleep(2 * time.Second)
+		fillIn(app, "index").Press("ctrl+t").View("tasks").Sleep(2 * time.Second)
 		app.Pane("list").Some(tuitest.Contains("? asks      index"))
 		app.Pane("detail").Has("waits for an answer: press 8")
 		wait := 2 * config.DefaultMaxTimeout // which bounds a call; a screen that draws its clock each second takes a while for an hour
@@ -262,7 +262,7 @@ func TestTaskWaitsForAnAnswer(t *testing.T) {
 			wait = time.Hour
 		}
 		app.Sleep(wait).Press("8").View("inbox").Pane("list").Has("elicitation", "index")
-		app.Sleep(time.Second).Press("d").Sleep(5 * time.Second)
+		app.Sleep(time.Second).Press("f6").Sleep(5 * time.Second)
 		if n := k.asked("tasks/update"); n != 1 {
 			t.Errorf("answered %d times", n)
 		}
@@ -274,16 +274,16 @@ func TestTaskWaitsForAnAnswer(t *testing.T) {
 func TestTasksStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := workshop(t, &worker{plain: true})
-		fillIn(app, "work").Press("f6").Toast("does not run as a task")
+		fillIn(app, "work").Press("ctrl+t").Toast("does not run as a task")
 		app.Press("q", "8", "]").View("tasks").Pane("list").Has("does not offer any", "Press 2")
 	})
 	eras(t, func(t *testing.T, k *worker) {
 		k.runs = []*run{{id: "from-elsewhere", tool: "work", status: "working", began: time.Now()}}
 		app := workshop(t, k)
-		app.Press("8", "]").View("tasks").Pane("list").Has("No tasks yet", "f6", "u to take up")
-		app.Press("u").Type("of-another-session").Press("enter").Toast("the server knows no such task").Press("esc")
+		app.Press("8", "]").View("tasks").Pane("list").Has("No tasks yet", "ctrl+t", "a to take up")
+		app.Press("a").Type("of-another-session").Press("enter").Toast("the server knows no such task").Press("esc")
 		if k.modern {
-			app.Press("u").Type("from-elsewhere").Press("enter")
+			app.Press("a").Type("from-elsewhere").Press("enter")
 		} else {
 			app.Press("r")
 		}
@@ -306,11 +306,11 @@ func TestE2ETasks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			app := open(t, server(t), attended())
 			form(app, "simulate-research-query")
-			app.Press("ctrl+r", "delete", "delete").Type(`{"topic":"mcp","ambiguous":true}`).Press("f6").View("tasks")
+			app.Press("ctrl+r", "delete", "delete").Type(`{"topic":"mcp","ambiguous":true}`).Press("ctrl+t").View("tasks")
 			app.Pane("list").Some(tuitest.Contains("? asks      simulate-research-query"))
 			app.Press("8").View("inbox").Pane("list").Has("elicitation", "simulate-res")
 			time.Sleep(2 * time.Second) // keys that come too soon answer nothing
-			app.Press("d").Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed simulate-research-query"))
+			app.Press("f6").Press("8", "]").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed simulate-research-query"))
 			app.Press("enter").Pane("detail").Has("Research Report: mcp")
 			intact(t, app)
 		})

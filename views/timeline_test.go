@@ -53,33 +53,33 @@ func TestTimeline(t *testing.T) {
 		app.Press("q")
 		played(j, time.Date(2026, 11, 22, 10, 31, 0, 0, time.Local))
 		app.Sleep(time.Second)
-		app.Press("L").View("timeline").Pane("lanes").Has("40 calls", "files", "kb", "10:31:00", "━✗", "⊘", "┿━┿", "…", "tools/call search #40 … unanswered", "▼")
+		app.Press(":timeline").View("timeline").Pane("lanes").Has("40 calls", "files", "kb", "10:31:00", "━✗", "⊘", "┿━┿", "…", "tools/call search #40 … unanswered", "▼")
 		app.Pane("numbers").Has("read", "write", "search", "50 %", "500ms", "sorted by calls")
 		app.Press("g").Pane("lanes").Has("tools/call search #4 ✓ ok 41ms at 10:31:00.300")
 		app.Press("k").Pane("lanes").Has("#3 ✓ ok 34ms at 10:31:00.200")
 		app.Press("right").Pane("lanes").Has("#5 ✓ ok")
 		app.Press("+", "+").Pane("lanes").Has("40 calls · 1s", "10:31:00.").HasNot("⊘")
-		app.Press(".", ".").Pane("lanes").Has("10:31:01.303", "10:31:02.140")
-		app.Press("0").Pane("lanes").Has("all", "⊘")
+		app.Press("pgdown", "pgdown").Pane("lanes").Has("10:31:01.303", "10:31:02.140")
+		app.Press(":fit").Pane("lanes").Has("all", "⊘")
 
 		app.Press("space").Toast("the range begins here").Pane("lanes").Has("space ends it")
 		app.Press("right", "right", "space").Pane("lanes").Has("10:31:00.400 to 10:31:00.", "esc all the time", "╞", "╡")
 		app.Pane("numbers").Has("read", "write", "62ms").HasNot("search")
 		app.Press("q").View("traffic").Pane("list").Has("/at:10:31:00.400..10:31:00.662", "#5", "#7").HasNot("#4 ", "#9 ")
-		app.Press("L", "esc").Pane("numbers").Has("20 ")
+		app.Press(":timeline", "esc").Pane("numbers").Has("20 ")
 		app.Press("q").View("traffic").Pane("list").Has("#39").HasNot("/at:")
 
-		app.Press("L", "/").Type("tool:se").Press("tab", "enter").Pane("lanes").Has("/tool:search", "10 calls", "kb").HasNot("files")
+		app.Press(":timeline", "/").Type("tool:se").Press("tab", "enter").Pane("lanes").Has("/tool:search", "10 calls", "kb").HasNot("files")
 		app.Pane("numbers").Has("search").HasNot("write")
 		app.Press("/").Type("tool:nosuch").Press("enter").Pane("lanes").Has("Nothing matches")
 		app.Press("esc").Pane("lanes").Has("40 calls", "files", "kb", "tools/call search #40")
 		app.Press("/").Type("id:7").Press("enter").Pane("lanes").Has("tools/call read #7")
 		app.Press("esc").Pane("lanes").Has("40 calls", "files", "kb")
 		app.Press("tab").Pane("numbers").Focused()
-		app.Press("s").Pane("numbers").Has("sorted by errors").Selected("read")
+		app.Press(":sort").Pane("numbers").Has("sorted by errors").Selected("read")
 		app.Press("g").Pane("numbers").Selected("write")
 		app.Press("enter").View("traffic").Pane("list").Has("/tool:=write method:=tools/call", "write").HasNot("search")
-		app.Press("esc", "L", "shift+tab", "g", "enter").View("traffic").Pane("list").Has("frames of tools/call")
+		app.Press("esc", ":timeline", "shift+tab", "g", "enter").View("traffic").Pane("list").Has("frames of tools/call")
 	})
 }
 
@@ -99,14 +99,14 @@ func TestTimelineHostile(t *testing.T) {
 			j.Append(journal.Entry{Server: fmt.Sprint("s", i), Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: "1", Method: "ping"}, nil)
 		}
 		app.Sleep(time.Second)
-		app.Press("L").View("timeline").Press(":").Type("probes").Press("enter").Pane("lanes").Has("155 calls")
+		app.Press(":timeline").View("timeline").Press(":probes").Pane("lanes").Has("155 calls")
 		for range 30 {
 			app.Press("+")
 		}
 		for range 60 {
-			app.Press("-", "down", "left", ",")
+			app.Press("-", "down", "left", "pgup")
 		}
-		app.Press("g", "space", "G", "space", "tab", "s", "s", "s", "s", "s", "s", "s").Resize(40, 10).Resize(200, 60)
+		app.Press("g", "space", "G", "space", "tab", ":sort", ":sort", ":sort", ":sort", ":sort", ":sort", ":sort").Resize(40, 10).Resize(200, 60)
 		app.View("timeline").Pane("numbers").Has("ping")
 	})
 }

@@ -22,7 +22,7 @@ func TestTokensOfTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, append(agent(), tuitest.Views(views.All(views.Deps{Checks: checks(&cost.Section{})})...), tuitest.Size(120, 40), tuitest.At("tools", nil))...)
 		app.Pane("list").Has("k tok", "65 tok", "≈").Some(tuitest.Matches(`form_gallery.* [0-9.]+k tok`))
-		app.Press("Q").View("check").Press("/").Type("what a model").Press("enter")
+		app.Press(":check").View("check").Press("/").Type("what a model").Press("enter")
 		app.Pane("detail").Has("TOKENS", "SHARE", "DESCRIPTION", "SCHEMA").Some(tuitest.Matches(`form_gallery +2\d\d\d +8\d % +\d+ +2\d\d\d +[0-9.]+ kB`)).Some(tuitest.Matches(`all 8 tools +2\d\d\d`))
 	})
 }
@@ -59,11 +59,11 @@ func TestTokenBudget(t *testing.T) {
 	for _, look := range []tuitest.Option{tuitest.NoColor(), tuitest.Light()} {
 		with(look, 500, func(a *tuitest.App, all int) {
 			list, over := a.Pane("list"), fmt.Sprintf("Tools ! %d of 500 tok", all)
-			list.Has(over + ", see Q ─")
+			list.Has(over + ", :check ─")
 			a.Press("/").Type("echo").Press("enter")
 			list.Has(over + " /echo")
 			a.Press("esc").Resize(160, 40)
-			list.Has(over + ": over the budget, Q says what to drop ─")
+			list.Has(over + ": over the budget, :check says what to drop ─")
 		})
 	}
 	with(tuitest.ReadOnly(), 500, func(a *tuitest.App, _ int) { a.Pane("list").HasNot("500 tok") })

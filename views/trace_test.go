@@ -60,7 +60,7 @@ func TestTraceScreen(t *testing.T) {
 		app.Sleep(time.Second) // it shows one of the two: whichever was there when it looked
 		app.Send(tui.Navigate{View: "trace", Arg: j.First() + uint64(j.Len()) - 1})
 		app.View("trace").Pane("list").Has("client tools/call add → demo", "…1c80319c")
-		app.Press("{").View("trace").Pane("list").Has("…0e0e4736",
+		app.Press(":previous").View("trace").Pane("list").Has("…0e0e4736",
 			"client tools/call echo → demo", "    20ms  ━━━", "  router echo → demo", "     1ms    18ms", "    upstream", "      agent demo echo", "        run", "unaccounted", "4ms")
 		app.Pane("detail").Has("20ms, from 0s on", "unaccounted  2ms")
 		app.Press("G", "k", "k") // the router's step in which it asked the agent, and nobody knows what took so long
@@ -71,7 +71,7 @@ func TestTraceScreen(t *testing.T) {
 		app.Press("enter").View("traffic").Pane("list").Has("res ", "frames of tools/call echo")
 		app.Press("G").Pane("frame").Has(`"by the router"`)
 		app.Press("q").View("trace").Pane("list").Has("…0e0e4736")
-		app.Press("}").Pane("list").Has("…1c80319c")
+		app.Press(":next").Pane("list").Has("…1c80319c")
 		app.Press("/").Type("agent").Press("enter").Pane("list").Has("agent demo add")
 		app.Pane("list").HasNot("upstream")
 	})
@@ -88,7 +88,7 @@ func TestHopsAreNotDoubled(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Size(120, 40), tuitest.Sessions(m))
 		app.Press("6").View("traffic").Pane("list").Has("20ms")
 		app.Pane("list").HasNot("18ms", "router")
-		app.Press("H").View("trace").Pane("list").Has("client tools/call echo → demo", "router echo → demo")
+		app.Press(":hops").View("trace").Pane("list").Has("client tools/call echo → demo", "router echo → demo")
 		app.Press("6", "/").Type("hop:router").Press("enter").View("traffic").Pane("list").Has("18ms")
 	})
 }

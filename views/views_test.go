@@ -46,7 +46,7 @@ func TestFormHintsFollowTheField(t *testing.T) {
 		app.View("tools").Pane("list").Some(tuitest.Contains("form_gallery"))
 		app.Press("/").Type("form_g").Press("enter", "enter").View("call")
 		app.Hints().Has("ctrl+g call", "tab next field", "ctrl+r raw JSON", "f1 help")
-		app.Hints().HasNot("/ filter", "y v", "? help")
+		app.Hints().HasNot("/ filter", "y copy", "? help")
 		app.Press("down").Hints().Has("space choose")
 		app.Press("enter").Hints().Has("enter choose", "esc close")
 	})

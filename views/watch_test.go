@@ -43,9 +43,9 @@ func TestTapScreen(t *testing.T) {
 		add("files", journal.In, journal.Response, 5*time.Millisecond, `{"id":1,"result":{"of":"files"}}`)
 		app.Sleep(time.Second)
 		app.View("traffic").Pane("list").Has("files tools/call read", "kb    tools/call search", "10:11:12.000", "5ms", "pending", "✓ ok", "2 · 3 frames")
-		app.Press("F").Pane("list").Has("files res", "kb    req", "10:11:12.005", "5ms", "pending", "3")
+		app.Press(":frames").Pane("list").Has("files res", "kb    req", "10:11:12.005", "5ms", "pending", "3")
 		app.Press("G").Pane("frame").Has(`"of": "files"`)
-		app.Press("o").Pane("frame").Has(`"name": "read"`)
+		app.Press(":pair").Pane("frame").Has(`"name": "read"`)
 		app.Press("[", "[").View("logs").Pane("list").Has("No log messages.")
 	})
 }

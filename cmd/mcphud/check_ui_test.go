@@ -55,10 +55,10 @@ func TestCheckScreenRunsAllSections(t *testing.T) {
 	section := func(title, question string) {
 		t.Helper()
 		shows(done)
-		ui.Press("esc", "o").Overlay("Run sections")
+		ui.Press("esc", "a").Overlay("Run sections")
 		ui.Type(title).Press("enter").Confirm(question).Yes()
 	}
-	ui.Press("Q").View("check")
+	ui.Press(":check").View("check")
 	shows(done)
 	ui.Press("/").Type("lock").Press("enter")
 	shows("– contract there is no mcphud.lock yet")
@@ -113,9 +113,9 @@ func TestCheckScreenComparesWithPinsAndLock(t *testing.T) {
 		ui := tuitest.Start(t, tuitest.Views(views.All(deps)...), tuitest.Target(config.Server{Name: "changeable", Transport: config.HTTP, URL: url}), tuitest.Size(240, 60),
 			tuitest.At("tools", nil), tuitest.Deadline(time.Minute), tuitest.Beside())
 		shows := func(texts ...string) { t.Helper(); screenShows(t, ui, texts...) }
-		ui.Press("Q").View("check")
+		ui.Press(":check").View("check")
 		shows(" info · ") // nothing runs
-		ui.Press("o").Overlay("Run sections")
+		ui.Press("a").Overlay("Run sections")
 		ui.Type("safety").Press("enter")
 		shows(want...)
 	}

@@ -61,7 +61,7 @@ func (v *allTools) actions() []tui.Action {
 		Help: "List also what a router offers of a server that is in the list itself, or leave it out.",
 		Run:  func(c *tui.Ctx) tea.Cmd { v.routed, v.at = !v.routed, v.at-1; return v.sync(c) },
 	}, {
-		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
+		ID: "toolset.open", Verb: tui.VerbOpen, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
 	}, appAction("toolset", "All tools", func() (server string, it offer.Item) {
 		t, _ := v.selected()

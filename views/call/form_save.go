@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -45,7 +46,7 @@ func (v *formScreen) callOf(srv config.Server) func(file, name string) calls.Cal
 // saveAction writes what the form holds to a file of the project.
 func (v *formScreen) saveAction() tui.Action {
 	return tui.Action{
-		ID: v.info.ID + ".keep", Keys: []string{"W"}, Title: "save as call", Group: "Result", Pane: "result",
+		ID: v.info.ID + ".keep", Word: "keep", Title: "save as call", Group: "Result", Pane: "result",
 		Help: "Write what the form holds to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run; with the result as what is expected, if you like.",
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil {
@@ -59,6 +60,22 @@ func (v *formScreen) saveAction() tui.Action {
 			return pane.SaveCall(c, v.info.ID, pane.UsualName(v.cur.item.Name), v.callOf(a.Made), a)
 		},
 	}
+}
+
+// saveBoth lets the result be saved, or the call.
+func (v *formScreen) saveBoth(actions []tui.Action) []tui.Action {
+	i := slices.IndexFunc(actions, func(a tui.Action) bool { return a.Verb == tui.VerbSave })
+	file, keep := actions[i], v.saveAction()
+	a := &actions[i]
+	a.Help = "Save the bytes as they were sent to a file, or the call for mcphud run."
+	a.Disabled = keep.Disabled
+	a.Run = func(c *tui.Ctx) tea.Cmd {
+		return c.Pick("Save", []tui.Option{
+			{Title: "the result", Help: file.Help, Disabled: file.Disabled(c), Run: file.Run},
+			{Title: "the call", Help: keep.Help, Run: keep.Run},
+		})
+	}
+	return actions
 }
 
 // answer is the result of the last call, if there is one.

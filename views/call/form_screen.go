@@ -91,17 +91,13 @@ func (v *formScreen) actions() []tui.Action {
 	send := func(c *tui.Ctx) tea.Cmd { return v.submit(c, false) }
 	return append([]tui.Action{
 		{
-			ID: id + ".send", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: v.verb, Group: "Form", Hint: 1,
+			ID: id + ".send", Verb: tui.VerbSend, Title: v.verb, Group: "Form", Hint: 1,
 			Help: "Send what the form holds to the server.", Disabled: v.cannot, Run: send,
 		},
 		{
-			ID: id + ".again", Keys: []string{"r"}, Title: "run again", Group: "Result", Hint: 2, Pane: "result",
-			Help: "Send the same again.", Disabled: v.cannot, Run: send,
-		},
-		{
-			ID: id + ".login", Keys: []string{"L"}, Title: "log in", Group: "Result", Hint: 1, Pane: "result",
-			Help:   "Log in at the server, and send again what it refused for want of that.",
-			Hinted: func(c *tui.Ctx) bool { return v.reply.WantsLogin() || tui.WantsLogin(c.Server) },
+			ID: id + ".login", Verb: tui.VerbRun, Word: "login", Title: "log in", Group: "Result", Hint: 1, Pane: "result",
+			Help:    "Log in at the server, and send again what it refused for want of that.",
+			Applies: func(c *tui.Ctx) bool { return v.reply.WantsLogin() || tui.WantsLogin(c.Server) },
 			Disabled: func(c *tui.Ctx) string {
 				if c.Server == nil || c.Server.Authorizer() == nil {
 					return "it has no login: a command needs an oauth block for one"
@@ -111,7 +107,11 @@ func (v *formScreen) actions() []tui.Action {
 			Run: v.logIn,
 		},
 		{
-			ID: id + ".editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
+			ID: id + ".again", Verb: tui.VerbRun, Title: "run again", Group: "Result", Hint: 2, Pane: "result",
+			Help: "Send the same again.", Disabled: v.cannot, Run: send,
+		},
+		{
+			ID: id + ".editor", Verb: tui.VerbEditor, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
 			Help: "Edit the focused text, or the whole value as JSON, in $EDITOR.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				tag, text, ext := v.cur.form.EditText()
@@ -120,12 +120,12 @@ func (v *formScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: id + ".file", Keys: []string{"ctrl+f"}, Title: "pick a file", Group: "Form", Pane: "form",
+			ID: id + ".file", Verb: tui.VerbFile, Title: "pick a file", Group: "Form", Pane: "form",
 			Help: "Put the path of a file into the focused field, or its bytes where the schema wants base64.", Disabled: v.noFile,
 			Run: v.pickFile,
 		},
 		{
-			ID: id + ".reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
+			ID: id + ".reset", Verb: tui.VerbReset, Title: "start over", Group: "Form", Pane: "form",
 			Help: "Reset the form to the schema's defaults and forget the values that are kept; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
 		},
@@ -137,11 +137,11 @@ func (v *formScreen) actions() []tui.Action {
 			return v.name(v.cur.item)
 		}),
 		{
-			ID: id + ".list", Keys: []string{"q"}, Title: "back to the list", Group: "Form", Hint: 60,
+			ID: id + ".list", Verb: tui.VerbLeave, Title: "back to the list", Group: "Form", Hint: 60,
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
-	}, append(pane.FormActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), append(v.taskActions(), pane.AgainActions(id, "result", false, v.lastRequest)...)...)...)...)
+	}, append(pane.FormActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.saveBoth(v.reply.Actions(id, "result")), append(v.taskActions(), pane.AgainActions(id, "result", false, v.lastRequest)...)...)...)...)
 }
 
 // lastRequest is the journal entry of what was asked last, 0 for none.

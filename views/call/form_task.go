@@ -57,13 +57,9 @@ func (v *formScreen) taskActions() []tui.Action {
 	}
 	return []tui.Action{
 		{
-			ID: "call.task", Keys: []string{"f6"}, Title: "call as task", Group: "Form", Hint: 3,
-			Help:     "Start the call as a task and go to Tasks, where its result comes; where the server decides what becomes one, as in 2026-07-28, a call that becomes none shows its result here.",
-			Disabled: v.taskless, Run: v.startTask,
-		},
-		{
-			ID: "call.leave", Keys: []string{"b"}, Title: "leave to Tasks", Group: "Result", Hint: 1, Pane: "result",
-			Help: "Wait no longer for a call that became a task: it goes on, and Tasks has it.",
+			ID: "call.leave", Verb: tui.VerbTask, Title: "leave to Tasks", Group: "Result", Hint: 1, Pane: "result",
+			Applies: func(*tui.Ctx) bool { return v.taskID() != "" },
+			Help:    "Wait no longer for a call that became a task: it goes on, and Tasks has it.",
 			Disabled: func(*tui.Ctx) string {
 				if v.taskID() == "" {
 					return "no task is waited for"
@@ -71,6 +67,11 @@ func (v *formScreen) taskActions() []tui.Action {
 				return ""
 			},
 			Run: func(*tui.Ctx) tea.Cmd { v.cur.task.end(); return nil },
+		},
+		{
+			ID: "call.task", Verb: tui.VerbTask, Title: "call as task", Group: "Form", Hint: 8,
+			Help:     "Start the call as a task and go to Tasks, where its result comes; where the server decides what becomes one, as in 2026-07-28, a call that becomes none shows its result here.",
+			Disabled: v.taskless, Run: v.startTask,
 		},
 	}
 }
@@ -130,5 +131,5 @@ func (v *formScreen) taskProgress(c *tui.Ctx) []string {
 	if summary != "" {
 		out = append(out, " "+th.Text.S(safe.Line(summary, 400)))
 	}
-	return append(out, " "+th.Muted.S("b leaves it to Tasks, where its result comes"))
+	return append(out, " "+th.Muted.S("ctrl+t leaves it to Tasks, where its result comes"))
 }

@@ -60,7 +60,7 @@ func (v *itemScreen) actions() []tui.Action {
 	}
 	return append([]tui.Action{
 		{
-			ID: id + ".open", Keys: []string{"enter"}, Title: v.verb, Group: v.info.Title, Hint: 1,
+			ID: id + ".open", Verb: tui.VerbOpen, Title: v.verb, Group: v.info.Title, Hint: 1,
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
 		pane.VariableAction(id, pane.CurrentServer),
@@ -79,7 +79,7 @@ func (v *itemScreen) actions() []tui.Action {
 // appAction shows what the app of a tool, the one that of gives, is made of, without running it.
 func appAction(id, group string, of func() (server string, it offer.Item)) tui.Action {
 	return tui.Action{
-		ID: id + ".app", Keys: []string{"u"}, Title: "app page", Group: group, Hint: 3,
+		ID: id + ".app", Verb: tui.VerbElsewhere, Title: "app page", Group: group, Hint: 7,
 		Help: "Read the page that shows the tool as an app: its source, what it may connect to and its permissions. It is not run.",
 		Disabled: func(*tui.Ctx) string {
 			if _, it := of(); it.App == "" {
@@ -122,10 +122,13 @@ func (v *itemScreen) none(c *tui.Ctx) string {
 // refreshAction asks the server for a list again.
 func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	return tui.Action{
-		ID: view + ".refresh", Keys: []string{"r"}, Title: "reload", Group: "List", Hint: 93,
+		ID: view + ".refresh", Verb: tui.VerbRun, Title: "reload", Group: "List", Hint: 2,
 		Help: "Reload the server's " + plural + "; connect first where it is not connected.",
 		Now: func(c *tui.Ctx) string {
-			if c.Server == nil || c.Server.Status().State == session.Connected {
+			switch {
+			case tui.WantsLogin(c.Server):
+				return "log in"
+			case c.Server == nil || c.Server.Status().State == session.Connected:
 				return ""
 			}
 			return pane.ConnectWord(c.Server)
@@ -137,10 +140,13 @@ func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 			return ""
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
-			if c.Server.Status().State != session.Connected {
-				return c.Navigate("servers", pane.Reopen{Server: c.Server.Name(), Screen: view})
+			switch {
+			case tui.WantsLogin(c.Server):
+				return c.Navigate("login", tui.LogIn{})
+			case c.Server.Status().State == session.Connected:
+				return run(c)
 			}
-			return run(c)
+			return c.Navigate("servers", pane.Reopen{Server: c.Server.Name(), Screen: view})
 		},
 	}
 }

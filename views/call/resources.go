@@ -60,7 +60,7 @@ func (v *resources) actions() []tui.Action {
 			return cmp.Or(v.reading, it.URI)
 		}),
 		{
-			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
+			ID: "resources.read", Verb: tui.VerbOpen, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
 			Help: "Read the resource and show what it holds.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				v.Settle()
@@ -72,7 +72,7 @@ func (v *resources) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "resources.uri", Keys: []string{"u"}, Title: "read a URI", Group: "Resources", Hint: 3,
+			ID: "resources.uri", Verb: tui.VerbElsewhere, Word: "uri", Title: "read a URI", Group: "Resources", Hint: 3, Pane: "list",
 			Help: "Read any URI, also one that the server does not list.", Disabled: pane.Offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				it, _ := v.Selected()
@@ -83,12 +83,12 @@ func (v *resources) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "resources.templates", Keys: []string{"t"}, Title: "templates", Group: "Resources", Hint: 2, Pane: "list",
+			ID: "resources.templates", Word: "templates", Title: "templates", Group: "Resources", Hint: 2, Pane: "list",
 			Help: "Go to the resource templates.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("templates", nil) },
 		},
 		{
-			ID: "resources.subscribe", Keys: []string{"s"}, Title: "subscribe", Group: "Resources", Hint: 4,
+			ID: "resources.subscribe", Word: "subscribe", Title: "subscribe", Group: "Resources", Hint: 4,
 			Help: "Subscribe to the resource, to be told what its updates change, or unsubscribe from it.", Disabled: v.unsubscribable,
 			Now: func(*tui.Ctx) string {
 				if _, on := v.Subscribed[v.uri()]; on {
@@ -106,7 +106,7 @@ func (v *resources) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "resources.subscriptions", Keys: []string{"S"}, Title: "subscriptions", Group: "Resources", Hint: 5, Pane: "list",
+			ID: "resources.subscriptions", Word: "subscriptions", Title: "subscriptions", Group: "Resources", Hint: 5, Pane: "list",
 			Help: "Go to what is subscribed, and to what its updates changed.",
 			Disabled: func(c *tui.Ctx) string {
 				for _, s := range c.Sessions.Servers() {

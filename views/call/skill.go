@@ -51,7 +51,7 @@ func (v *skill) screen() *tui.Screen {
 func (v *skill) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "skill.read", Keys: []string{"enter"}, Title: "read", Group: "Skill", Hint: 1, Pane: "list",
+			ID: "skill.read", Verb: tui.VerbOpen, Title: "read", Group: "Skill", Hint: 1, Pane: "list",
 			Help: "Read the file and verify it by the skill's entry.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				v.Settle()
@@ -59,7 +59,7 @@ func (v *skill) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "skill.verify", Keys: []string{"V"}, Title: "verify all", Group: "Skill", Hint: 2,
+			ID: "skill.verify", Word: "verify", Title: "verify all", Group: "Skill", Hint: 2,
 			Help: "Read all files of the skill and verify them.",
 			Disabled: func(c *tui.Ctx) string {
 				if v.entry.Dynamic {
@@ -70,7 +70,7 @@ func (v *skill) actions() []tui.Action {
 			Run: v.verify,
 		},
 		{
-			ID: "skill.refresh", Keys: []string{"r"}, Title: "reload", Group: "Skill", Hint: 93,
+			ID: "skill.refresh", Verb: tui.VerbRun, Title: "reload", Group: "Skill", Hint: 2,
 			Help: "Ask the server for the skill's entry again, and read its SKILL.md.",
 			Disabled: func(c *tui.Ctx) string {
 				if v.uri == "" {

@@ -23,7 +23,7 @@ func NewTools(calls *pane.Calls, budget int) *tui.Screen {
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return pane.Invoke("tools show", it.Name) },
 		extra: []tui.Action{{
-			ID: "tools.all", Keys: []string{"a"}, Title: "all servers", Group: "Tools", Hint: 2,
+			ID: "tools.all", Word: "all", Title: "all servers", Group: "Tools", Hint: 2,
 			Help: "Go to the tools of all servers in one list.",
 			Disabled: func(c *tui.Ctx) string {
 				if len(c.Sessions.Servers()) < 2 {
@@ -58,7 +58,7 @@ func NewTemplates(calls *pane.Calls) *tui.Screen {
 		info: tui.Screen{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Tab: "resources", Peer: true, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Templates"}, {ID: "detail", Title: "Template"},
 		}},
-		kind: offer.Templates, plural: "resource templates", verb: "fill in", opens: "template",
+		kind: offer.Templates, plural: "resource templates", verb: "fill", opens: "template",
 		help:    "Open the template's variables, to fill in and read the resource.",
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(offer.Item) shell.Invocation { return pane.Invoke("resources templates") },
@@ -76,7 +76,7 @@ func NewSkills(calls *pane.Calls) *tui.Screen {
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(it offer.Item) shell.Invocation { return pane.Invoke("skills show", it.URI) },
 		extra: []tui.Action{{
-			ID: "skills.uri", Keys: []string{"u"}, Title: "open a URI", Group: "Skills", Hint: 2,
+			ID: "skills.uri", Verb: tui.VerbElsewhere, Title: "open a URI", Group: "Skills", Hint: 2,
 			Help: "Open a skill by the URI of its SKILL.md, also one that the server does not list.", Disabled: pane.Offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return c.Ask(tui.Question{Label: "URI of a SKILL.md", OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return c.Navigate("skill", uri) }})

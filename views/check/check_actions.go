@@ -20,7 +20,7 @@ func (v *checkScreen) actions() []tui.Action {
 	g := "Check"
 	return []tui.Action{
 		{
-			ID: "check.run", Keys: []string{"r"}, Title: "run again", Group: g, Hint: 1,
+			ID: "check.run", Verb: tui.VerbRun, Title: "run again", Group: g, Hint: 1,
 			Help: "Examine the server by all sections that only read what it lists. No tool is called.", Disabled: v.cannot,
 			Now: func(c *tui.Ctx) string {
 				switch {
@@ -40,9 +40,9 @@ func (v *checkScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "check.cancel", Keys: []string{"x"}, Title: "cancel", Group: g, Hint: 2,
-			Help:   "Leave the rest out; what was found stays.",
-			Hinted: func(*tui.Ctx) bool { return v.running() },
+			ID: "check.cancel", Verb: tui.VerbCancel, Title: "cancel", Group: g, Hint: 2,
+			Help:    "Leave the rest out; what was found stays.",
+			Applies: func(*tui.Ctx) bool { return v.running() },
 			Disabled: func(*tui.Ctx) string {
 				if !v.running() {
 					return "no check goes on"
@@ -52,11 +52,11 @@ func (v *checkScreen) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.runs[v.server].op); return nil },
 		},
 		{
-			ID: "check.go", Keys: []string{"t"}, Title: "go to it", Group: g, Hint: 3,
+			ID: "check.go", Verb: tui.VerbOpen, Title: "go to it", Group: g, Hint: 3,
 			Help: "Go to the tool, prompt or resource that the finding is about; esc comes back.", Disabled: v.noPlace, Run: v.goTo,
 		},
 		{
-			ID: "check.sections", Keys: []string{"o"}, Title: "choose sections", Group: g, Hint: 4,
+			ID: "check.sections", Verb: tui.VerbAdd, Title: "choose sections", Group: g, Hint: 4,
 			Help: "Choose which sections run: also conform, fuzz, load and the named calls of the project, which ask first.", Disabled: func(c *tui.Ctx) string {
 				if why := pane.Offline(c); why != "" {
 					return why
@@ -65,7 +65,7 @@ func (v *checkScreen) actions() []tui.Action {
 			}, Run: v.choose,
 		},
 		{
-			ID: "check.least", Keys: []string{"w"}, Title: "severity", Group: g, Hint: 5,
+			ID: "check.least", Verb: tui.VerbShow, Title: "severity", Group: g, Hint: 5,
 			Help: "List everything, warnings and errors, or errors only.",
 			Run: func(c *tui.Ctx) tea.Cmd {
 				v.least = (v.least + 1) % (check.Error + 1)
@@ -73,12 +73,12 @@ func (v *checkScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "check.only", Keys: []string{"f"}, Title: "section", Group: g, Hint: 6,
+			ID: "check.only", Word: "section", Title: "section", Group: g, Hint: 6,
 			Help: "List the findings of one section, or of all.", Disabled: v.nothing, Run: v.narrow,
 		},
 		acceptAction("check", g, 0, v.lock), pane.DriftAction("check"),
 		{
-			ID: "check.save", Keys: []string{"S"}, Title: "save report", Group: g,
+			ID: "check.save", Verb: tui.VerbSave, Title: "save report", Group: g,
 			Help: "Save the report as JSON.", Disabled: v.noReport,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				b, err := v.json()

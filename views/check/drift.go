@@ -69,13 +69,15 @@ func (v *drift) screen() *tui.Screen {
 }
 
 func (v *drift) actions() []tui.Action {
+	accept := acceptAction("drift", "Drift", 3, v.lock)
+	accept.Verb = tui.VerbSave
 	return []tui.Action{
 		{
-			ID: "drift.go", Keys: []string{"enter"}, Title: "go to it", Group: "Drift", Hint: 1,
+			ID: "drift.go", Verb: tui.VerbOpen, Title: "go to it", Group: "Drift", Hint: 1,
 			Help: "Go to what changed, in its list.", Disabled: v.noSelection, Run: v.open,
 		},
 		{
-			ID: "drift.seen", Keys: []string{"a"}, Title: "all seen", Group: "Drift", Hint: 2,
+			ID: "drift.seen", Word: "seen", Title: "all seen", Group: "Drift", Hint: 2,
 			Help: "Say that you saw all changes: the next ones are compared with what there is now. A lock stays as it is.",
 			Disabled: func(c *tui.Ctx) string {
 				if d := v.current(c); d == nil || len(d.changes) == 0 {
@@ -87,7 +89,7 @@ func (v *drift) actions() []tui.Action {
 			},
 			Run: v.resetBaseline,
 		},
-		acceptAction("drift", "Drift", 3, v.lock),
+		accept,
 	}
 }
 
@@ -96,7 +98,7 @@ func driftKey(c *tui.Ctx) string {
 	if key := c.KeyOf(c.View + ".drift"); key != "" {
 		return "(" + key + ")"
 	}
-	return "(D in Tools)"
+	return "(d in Tools)"
 }
 
 // current is the comparison of the current server, nil before there is one.

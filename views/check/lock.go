@@ -23,7 +23,7 @@ type accepted struct {
 // acceptAction makes what the current server offers now its contract in the lock of the project.
 func acceptAction(view, group string, hint int, lock *contract.Project) tui.Action {
 	return tui.Action{
-		ID: view + ".accept", Keys: []string{"A"}, Title: "accept into lock", Group: group, Hint: hint, Danger: true,
+		ID: view + ".accept", Word: "accept", Title: "accept into lock", Group: group, Hint: hint, Danger: true,
 		Help: "Write what the server offers now to " + contract.FileName + " of the project, for version control; changes are counted from there.",
 		Disabled: func(c *tui.Ctx) string {
 			if lock == nil {

@@ -50,9 +50,9 @@ func (v *inbox) screen() *tui.Screen {
 }
 
 func (v *inbox) actions() []tui.Action {
-	give := func(id, key, title, help string, hint int, why func(*tui.Ctx) string, run func(*tui.Ctx, pending.Question) tea.Cmd) tui.Action {
+	give := func(id string, verb tui.Verb, title, help string, hint int, why func(*tui.Ctx) string, run func(*tui.Ctx, pending.Question) tea.Cmd) tui.Action {
 		return tui.Action{
-			ID: "inbox." + id, Keys: []string{key}, Title: title, Help: help, Group: "Question", Hint: hint, Pane: "list", Disabled: why,
+			ID: "inbox." + id, Verb: verb, Title: title, Help: help, Group: "Question", Hint: hint, Pane: "list", Disabled: why,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				if v.grace.Swallows() {
 					return nil
@@ -62,7 +62,7 @@ func (v *inbox) actions() []tui.Action {
 			},
 		}
 	}
-	answer := give("answer", "enter", "answer", "Open the question and answer it; one that is over is shown.", 1, v.none, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+	answer := give("answer", tui.VerbOpen, "answer", "Open the question and answer it; one that is over is shown.", 1, v.none, func(c *tui.Ctx, q pending.Question) tea.Cmd {
 		return c.Navigate("answer", q.ID)
 	})
 	answer.Now = func(*tui.Ctx) string {
@@ -73,10 +73,10 @@ func (v *inbox) actions() []tui.Action {
 	}
 	return append([]tui.Action{
 		answer,
-		give("decline", "d", "decline", "Decline the question: the server is told that you do not want to answer.", 2, v.over, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+		give("decline", tui.VerbDecline, "decline", "Decline the question: the server is told that you do not want to answer.", 2, v.over, func(c *tui.Ctx, q pending.Question) tea.Cmd {
 			return v.decline(c, q)
 		}),
-		give("cancel", "c", "cancel", "Dismiss the elicitation without choosing: the server is told that it was cancelled.", 3, v.noCancel, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+		give("cancel", tui.VerbDismiss, "cancel", "Dismiss the elicitation without choosing: the server is told that it was cancelled.", 3, v.noCancel, func(c *tui.Ctx, q pending.Question) tea.Cmd {
 			return v.give(c, q, pending.ActionResult(pending.Cancel))
 		}),
 	}, questionActions(&v.reply, "inbox", "detail")...)

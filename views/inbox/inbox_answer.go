@@ -53,31 +53,31 @@ func (v *answer) screen() *tui.Screen {
 func (v *answer) actions() []tui.Action {
 	all := []tui.Action{
 		{
-			ID: "answer.accept", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "accept", Group: "Answer", Hint: 1,
+			ID: "answer.accept", Verb: tui.VerbSend, Title: "accept", Group: "Answer", Hint: 1,
 			Help: "Send what the form holds; of a page, say that you agree to visit it.", Disabled: v.over, Run: v.accept,
 		},
 		{
-			ID: "answer.decline", Keys: []string{"f6"}, Title: "decline", Group: "Answer", Hint: 2,
+			ID: "answer.decline", Verb: tui.VerbDecline, Title: "decline", Group: "Answer", Hint: 2,
 			Help: "Decline the question: the server is told that you do not want to answer.", Disabled: v.over,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.leave(c, v.decline(c, v.cur.Question)) },
 		},
 		{
-			ID: "answer.cancel", Keys: []string{"f7"}, Title: "cancel", Group: "Answer", Hint: 3,
+			ID: "answer.cancel", Verb: tui.VerbDismiss, Title: "cancel", Group: "Answer", Hint: 3,
 			Help: "Dismiss the elicitation without choosing: the server is told that it was cancelled.", Disabled: v.noCancel,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return v.leave(c, v.give(c, v.cur.Question, pending.ActionResult(pending.Cancel)))
 			},
 		},
 		{
-			ID: "answer.page", Keys: []string{"o"}, Title: "open page", Group: "Answer", Hint: 1, Pane: "question",
+			ID: "answer.page", Verb: tui.VerbElsewhere, Title: "open page", Group: "Answer", Hint: 1, Pane: "question",
 			Help: "Open the page that the server names in the browser: https, or http on this machine.", Disabled: v.noPage, Run: v.openPage,
 		},
 		{
-			ID: "answer.model", Keys: []string{"f4"}, Title: v.modelTitle(), Group: "Answer", Hint: 4,
+			ID: "answer.model", Verb: tui.VerbModel, Title: v.modelTitle(), Group: "Answer", Hint: 4,
 			Help: "Let the configured language model answer; what it says goes into the form.", Disabled: v.noModel, Run: v.askModel,
 		},
 		{
-			ID: "answer.editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
+			ID: "answer.editor", Verb: tui.VerbEditor, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
 			Help: "Edit the focused text, or the whole value as JSON, in $EDITOR.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				tag, text, ext := v.draft.form.EditText()
@@ -86,11 +86,11 @@ func (v *answer) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "answer.file", Keys: []string{"ctrl+f"}, Title: "pick a file", Group: "Form", Pane: "form",
+			ID: "answer.file", Verb: tui.VerbFile, Title: "pick a file", Group: "Form", Pane: "form",
 			Help: "Put the path of a file into the focused field, or its bytes where the schema wants base64.", Disabled: v.noFile, Run: v.pickFile,
 		},
 		{
-			ID: "answer.reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
+			ID: "answer.reset", Verb: tui.VerbReset, Title: "start over", Group: "Form", Pane: "form",
 			Help: "Reset the form to the schema's defaults; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				fillDefaults(v.draft.form)
@@ -98,7 +98,7 @@ func (v *answer) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "answer.later", Keys: []string{"q"}, Title: "answer later", Group: "Answer", Hint: 60,
+			ID: "answer.later", Verb: tui.VerbLeave, Title: "answer later", Group: "Answer", Hint: 60,
 			Help: "Go back to where you came from; the question waits, and what was typed is kept.",
 			Now: func(c *tui.Ctx) string {
 				if v.over(c) != "" {

@@ -52,7 +52,7 @@ func (v *subscriptions) screen() *tui.Screen {
 func (v *subscriptions) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "subscriptions.read", Keys: []string{"enter"}, Title: "read", Group: "Subscriptions", Hint: 1,
+			ID: "subscriptions.read", Verb: tui.VerbOpen, Title: "read", Group: "Subscriptions", Hint: 1,
 			Help: "Go to the resource and read it.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				s, ok := v.selected()
@@ -63,7 +63,7 @@ func (v *subscriptions) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "subscriptions.end", Keys: []string{"d"}, Title: "unsubscribe", Group: "Subscriptions", Hint: 2,
+			ID: "subscriptions.end", Verb: tui.VerbCancel, Title: "unsubscribe", Group: "Subscriptions", Hint: 2,
 			Help: "End the subscription.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				one, ok := v.selected()
@@ -78,7 +78,7 @@ func (v *subscriptions) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "subscriptions.add", Keys: []string{"a"}, Title: "subscribe", Group: "Subscriptions", Hint: 3,
+			ID: "subscriptions.add", Verb: tui.VerbAdd, Title: "subscribe", Group: "Subscriptions", Hint: 3,
 			Help: "Subscribe to a URI at the current server, also to one that it does not list.", Disabled: pane.Unsubscribable,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return c.Ask(tui.Question{Label: "URI", OnDone: func(c *tui.Ctx, uri string) tea.Cmd {
@@ -158,7 +158,7 @@ func (v *subscriptions) notify(c *tui.Ctx) tea.Cmd {
 
 // page lists the subscriptions, with what their updates changed below them.
 func (v *subscriptions) page(c *tui.Ctx) page.Page {
-	p := page.Page{None: [2]string{"Nothing is subscribed.", "Press s on a resource (3) to be told of its updates, or a for any URI."}}
+	p := page.Page{None: [2]string{"Nothing is subscribed.", ":subscribe on a resource (3) to be told of its updates, or a for any URI."}}
 	if why := pane.Unsubscribable(c); why != "" {
 		p.None = [2]string{"Nothing is subscribed: " + why + ".", "Press 3 for the resources, 1 for the servers."}
 	}

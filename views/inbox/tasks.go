@@ -70,11 +70,11 @@ func (v *taskScreen) screen() *tui.Screen {
 func (v *taskScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "tasks.result", Keys: []string{"enter"}, Title: "result", Group: "Tasks", Hint: 1, Pane: "list",
+			ID: "tasks.result", Verb: tui.VerbOpen, Title: "result", Group: "Tasks", Hint: 1, Pane: "list",
 			Help: "Show the result of the task, once it is over.", Disabled: v.noResult, Run: v.open,
 		},
 		{
-			ID: "tasks.cancel", Keys: []string{"c"}, Title: "cancel", Group: "Tasks", Hint: 2,
+			ID: "tasks.cancel", Verb: tui.VerbCancel, Title: "cancel", Group: "Tasks", Hint: 2,
 			Help: "Ask the server to cancel the task.", Disabled: v.over,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				t, _ := v.selected()
@@ -91,11 +91,11 @@ func (v *taskScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "tasks.refresh", Keys: []string{"r"}, Title: "refresh", Group: "Tasks", Hint: 3,
+			ID: "tasks.refresh", Verb: tui.VerbRun, Title: "refresh", Group: "Tasks", Hint: 3,
 			Help: "Ask the current server for its list of tasks, where it has one, and about the task under the cursor.", Disabled: v.noRefresh, Run: v.refresh,
 		},
 		{
-			ID: "tasks.forget", Keys: []string{"d"}, Title: "forget", Group: "Tasks", Hint: 4,
+			ID: "tasks.forget", Word: "forget", Title: "forget", Group: "Tasks", Hint: 4,
 			Help: "Take the task off this list. The server is not told, and a call that waits for it ends.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				t, _ := v.selected()
@@ -107,7 +107,7 @@ func (v *taskScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "tasks.id", Keys: []string{"u"}, Title: "by id", Group: "Tasks", Hint: 5,
+			ID: "tasks.id", Verb: tui.VerbAdd, Title: "by id", Group: "Tasks", Hint: 5,
 			Help: "Take up a task of the current server by its id, such as one that another program started.", Disabled: pane.Offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				s := c.Server
@@ -121,7 +121,7 @@ func (v *taskScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "tasks.form", Keys: []string{"f"}, Title: "form", Group: "Tasks", Hint: 6,
+			ID: "tasks.form", Verb: tui.VerbEdit, Title: "form", Group: "Tasks", Hint: 6,
 			Help: "Open the form of the task's tool.",
 			Disabled: func(c *tui.Ctx) string {
 				if t, ok := v.selected(); ok && t.Tool == "" {

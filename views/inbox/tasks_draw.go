@@ -35,12 +35,12 @@ func (v *taskScreen) page(c *tui.Ctx) page.Page {
 	case !offersTasks(c.Server):
 		p.None = [2]string{"No tasks: " + c.Server.Title() + " does not offer any.", "Press 2 for its tools, 1 for another server."}
 	case v.err != nil && c.Server.Status().Era == session.Legacy:
-		p.None = [2]string{"✗ " + pane.ErrorText(v.err), "Press r to ask again, u to take up a task by its id."}
+		p.None = [2]string{"✗ " + pane.ErrorText(v.err), "Press r to ask again, a to take up a task by its id."}
 	case c.Server.Status().Era == session.Modern:
-		p.None = [2]string{"No tasks yet.", "The server makes a task of a call that takes long. Press f6 in a tool's form (2) to start such a call without waiting for it, " +
-			"or u to take up a task by its id: 2026-07-28 has no list of tasks."}
+		p.None = [2]string{"No tasks yet.", "The server makes a task of a call that takes long. Press ctrl+t in a tool's form (2) to start such a call without waiting for it, " +
+			"or a to take up a task by its id: 2026-07-28 has no list of tasks."}
 	default:
-		p.None = [2]string{"No tasks yet.", "Press f6 in a tool's form (2) to call it as a task, r to ask for the server's list, or u to take up a task by its id."}
+		p.None = [2]string{"No tasks yet.", "Press ctrl+t in a tool's form (2) to call it as a task, r to ask for the server's list, or a to take up a task by its id."}
 	}
 	return p
 }

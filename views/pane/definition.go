@@ -58,7 +58,7 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	l := NewDetails(th, w)
 	it := d.item
 	if it.Flaw != nil {
-		l.failure(it.Flaw, "The list's other items are not affected. Press s for the raw definition.")
+		l.failure(it.Flaw, "The list's other items are not affected. Press m for the raw definition.")
 	}
 	takes, notes := d.takes()
 	l.signature(d, takes)
@@ -104,7 +104,7 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	}
 	if len(l.Lines) >= maxDefinition {
 		l.Lines = l.Lines[:maxDefinition]
-		l.note("… and more. Press s for the raw definition.")
+		l.note("… and more. Press m for the raw definition.")
 	}
 	return l.Lines
 }
@@ -165,7 +165,7 @@ func (d *definition) takes() (out []argument, notes []string) {
 // fields lists the fields of a schema down to a level.
 func fields(raw []byte, depth int) (out []argument, notes []string) {
 	if len(raw) > maxInWords {
-		return nil, []string{fmt.Sprintf("a schema of %s: press s for the raw schema", text.Bytes(len(raw)))}
+		return nil, []string{fmt.Sprintf("a schema of %s: press m for the raw schema", text.Bytes(len(raw)))}
 	}
 	s := schema.Parse(raw)
 	if s.Err() != nil {

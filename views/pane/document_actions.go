@@ -26,7 +26,7 @@ func (d *Document) actions(view, pane string) []tui.Action {
 	}
 	return []tui.Action{
 		{
-			ID: view + ".shape", Keys: []string{"m"}, Title: "view", Group: "Detail", Hint: 6, Pane: pane,
+			ID: view + ".shape", Verb: tui.VerbShow, Word: "shape", Title: "view", Group: "Detail", Hint: 9, Pane: pane,
 			Help: "Switch between rendered, JSON tree, table (of an array of objects) and raw bytes.",
 			Disabled: func(c *tui.Ctx) string {
 				if len(d.front().shapes()) < 2 {
@@ -37,7 +37,7 @@ func (d *Document) actions(view, pane string) []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return d.front().reshape(c) },
 		},
 		{
-			ID: view + ".wrap", Keys: []string{"w"}, Title: "wrap", Group: "Detail", Pane: pane,
+			ID: view + ".wrap", Verb: tui.VerbWrap, Title: "wrap", Group: "Detail", Pane: pane,
 			Help: "Wrap long lines, or scroll sideways instead; in a tree enter opens a long text.",
 			Disabled: func(c *tui.Ctx) string {
 				switch f := d.front(); f.as {
@@ -63,7 +63,7 @@ func (d *Document) actions(view, pane string) []tui.Action {
 			},
 		},
 		{
-			ID: view + ".save", Keys: []string{"S"}, Title: "save", Group: "Detail", Pane: pane,
+			ID: view + ".save", Verb: tui.VerbSave, Title: "save", Group: "Detail", Pane: pane,
 			Help: "Save the bytes as they were sent to a file.", Disabled: nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				p := d.front().current()

@@ -35,6 +35,12 @@ func (d *Document) shapes() (out []shape) {
 	return append(out, asText)
 }
 
+// lastShape is whether the document is shown in the last of its shapes.
+func (d *Document) lastShape() bool {
+	all := d.shapes()
+	return all[len(all)-1] == d.as
+}
+
 // reshape shows the document in its next shape.
 func (d *Document) reshape(c *tui.Ctx) tea.Cmd {
 	all := d.shapes()
@@ -85,7 +91,7 @@ func renderParts(ctx context.Context, key layoutKey, parts []docPart) (out []wid
 				return nil, ctx.Err()
 			}
 			if err != nil {
-				rows = errorMessage(key.th, key.w, ErrorText(err), "Press m to see the bytes, S to save them.")
+				rows = errorMessage(key.th, key.w, ErrorText(err), "Press m to see the bytes, s to save them.")
 			}
 			room -= min(len(p.data), 10*len(rows)*key.w) + 1<<10 // a picture has fewer rows than its bytes would make
 			out = append(out, widget.StyledSection(rows))

@@ -9,7 +9,7 @@ import (
 // HopsAction goes to the hops of a call, from a pane that shows an entry of it; at yields its Seq, 0 where there is none.
 func HopsAction(view, pane string, at func(*tui.Ctx) uint64) tui.Action {
 	return tui.Action{
-		ID: view + ".hops", Keys: []string{"H"}, Title: "hops", Group: "Trace", Pane: pane,
+		ID: view + ".hops", Word: "hops", Title: "hops", Group: "Trace", Pane: pane,
 		Help: "Show what a call did at each hop: client, router and agents, with their times.",
 		Disabled: func(c *tui.Ctx) string {
 			if !traced(c, at(c)) {

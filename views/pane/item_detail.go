@@ -49,19 +49,28 @@ func NewItemDetail(view string, kind offer.Kind, calls *Calls) ItemDetail {
 	}
 }
 
-// Actions are what the definition and its document offer.
+// Actions are what the definition and its document offer: the ways in which JSON is shown are some of those in which a definition is.
 func (a *ItemDetail) Actions(view, pane string) []tui.Action {
+	doc := a.doc.actions(view, pane)
+	for i := range doc {
+		if doc[i].Verb == tui.VerbShow {
+			doc[i].Verb = ""
+		}
+	}
 	return append([]tui.Action{
 		{
-			ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail",
-			Help: "Switch between the definition in words and its raw JSON.",
+			ID: view + ".definition", Verb: tui.VerbShow, Title: "raw", Group: "Detail",
+			Help: "Show the definition in words, as a JSON tree, or as sent.",
 			Run: func(c *tui.Ctx) tea.Cmd {
+				if a.raw && c.Focus == pane && !a.doc.front().lastShape() {
+					return a.doc.front().reshape(c)
+				}
 				a.raw = !a.raw
 				return a.load(c)
 			},
 		},
 		{
-			ID: view + ".unfold", Keys: []string{unfoldKey}, Title: "more", Group: "Detail", Hint: 3,
+			ID: view + ".unfold", Verb: tui.VerbFold, Title: "more", Group: "Detail", Hint: 6,
 			Help: "Show all that the definition says, or fold it again; in raw JSON, fold what is under the cursor.",
 			Disabled: func(*tui.Ctx) string {
 				if !a.raw && !a.open && !a.folded {
@@ -79,7 +88,7 @@ func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 				return a.prepare(c)
 			},
 		},
-	}, a.doc.actions(view, pane)...)
+	}, doc...)
 }
 
 // Show takes the item to show; server tells items of the same name apart.

@@ -45,11 +45,11 @@ func (v *JournalList) ListActions(title, help string, now func(*tui.Ctx) string)
 	id := v.Feed.view
 	return append([]tui.Action{
 		{
-			ID: id + ".open", Keys: []string{"enter"}, Title: title, Now: now, Group: "List", Hint: 1, Pane: "list", Help: help,
+			ID: id + ".open", Verb: tui.VerbOpen, Title: title, Now: now, Group: "List", Hint: 1, Pane: "list", Help: help,
 			Disabled: v.Nothing, Run: v.open,
 		},
 		{
-			ID: id + ".follow", Keys: []string{"f"}, Title: "follow", Group: "List", Hint: 3, Pane: "list",
+			ID: id + ".follow", Word: "follow", Title: "follow", Group: "List", Hint: 3, Pane: "list",
 			Help: "Go to the newest row and stay there.",
 			Run: func(c *tui.Ctx) tea.Cmd {
 				v.Feed.Jump(^uint64(0))
@@ -186,10 +186,10 @@ func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row f
 		p.Badge += " · " + text.Count(v.Feed.frames, "frame")
 	}
 	if s := v.Feed.hidden(); s != "" {
-		if long := p.Badge + " · " + s + " · p shows"; paint.Width(long)+16 < p.W {
+		if long := p.Badge + " · " + s + " · :probes shows"; paint.Width(long)+16 < p.W {
 			p.Badge = long
 		} else {
-			p.Foot = s + " · p shows"
+			p.Foot = s + " · :probes shows"
 		}
 	}
 }

@@ -27,20 +27,20 @@ func AgainActions(view, in string, full bool, seq func(*tui.Ctx) uint64) []tui.A
 	}
 	out := []tui.Action{
 		{
-			ID: view + ".sendto", Keys: []string{"s"}, Title: "send to", Group: "Again", Pane: in,
+			ID: view + ".sendto", Verb: tui.VerbElsewhere, Title: "send to", Group: "Again", Pane: in,
 			Help: "Send the request to another server, by another path, or in another protocol version, and compare the answers.", Disabled: none, Run: to("again", Again{Choose: true}),
 		},
 		{
-			ID: view + ".diff", Keys: []string{"d"}, Title: "diff", Group: "Again", Pane: in,
+			ID: view + ".diff", Verb: tui.VerbDiff, Title: "diff", Group: "Again", Pane: in,
 			Help: "Compare the answer with that of the call before.", Disabled: none, Run: to("again", Again{Earlier: true}),
 		},
 	}
 	if full {
 		out = append(out, tui.Action{
-			ID: view + ".again", Keys: []string{"r"}, Title: "send again", Group: "Again", Hint: 6, Pane: in,
+			ID: view + ".again", Verb: tui.VerbRun, Title: "send again", Group: "Again", Hint: 6, Pane: in,
 			Help: "Send the request once more as it was, and compare the answers.", Disabled: none, Run: to("again", Again{}),
 		}, tui.Action{
-			ID: view + ".edit", Keys: []string{"e"}, Title: "edit and send", Group: "Again", Hint: 7, Pane: in,
+			ID: view + ".edit", Verb: tui.VerbEdit, Title: "edit and send", Group: "Again", Hint: 7, Pane: in,
 			Help: "Change the params of the request, and send it.", Disabled: none, Run: to("edit", Again{}),
 		})
 	}
@@ -50,7 +50,7 @@ func AgainActions(view, in string, full bool, seq func(*tui.Ctx) uint64) []tui.A
 // DriftAction leads to the changes from a list.
 func DriftAction(view string) tui.Action {
 	return tui.Action{
-		ID: view + ".drift", Keys: []string{"D"}, Title: "what changed", Group: "Server", Hint: 90,
+		ID: view + ".drift", Verb: tui.VerbDiff, Title: "what changed", Group: "Server", Hint: 90,
 		Help:   "List what the server changed since you looked, in its last connections too, or since the lock of the project, and what each change means.",
 		Hinted: func(*tui.Ctx) bool { return false }, // the banner says it
 		Run:    func(c *tui.Ctx) tea.Cmd { return c.Navigate("drift", nil) },
@@ -71,7 +71,8 @@ type Refill struct {
 // HistoryAction shows the calls of what is selected on another screen; of gives its name, "" for nothing.
 func HistoryAction(id string, of func() string) tui.Action {
 	return tui.Action{
-		ID: id + ".history", Keys: []string{"f3"}, Title: "history", Group: "Call",
+		ID: id + ".history", Verb: tui.VerbHistory, Title: "earlier calls", Group: "Call", Hint: 5,
+		Now:  func(*tui.Ctx) string { return "earlier" },
 		Help: "List the calls that were made of this before, in this run and in earlier ones.",
 		Disabled: func(*tui.Ctx) string {
 			if of() == "" {
@@ -89,7 +90,7 @@ type Reopen struct{ Server, Screen string }
 // CheckAction examines a server, from the screens where one wonders whether it is good.
 func CheckAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
 	return tui.Action{
-		ID: view + ".check", Keys: []string{"Q"}, Title: "check", Group: "Server", Hint: 5,
+		ID: view + ".check", Word: "check", Title: "check", Group: "Server", Hint: 5,
 		Help:   "Find out whether the server is good: what its lists cost, and what clients, models and people stumble over.",
 		Hinted: func(c *tui.Ctx) bool { s := of(c); return s != nil && s.Status().State == session.Connected },
 		Disabled: func(c *tui.Ctx) string {
@@ -105,7 +106,7 @@ func CheckAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
 // SkillsAction goes to the skills of a server, for the screens where one looks for them.
 func SkillsAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
 	return tui.Action{
-		ID: view + ".skills", Keys: []string{"K"}, Title: "skills", Group: "Server", Hint: 6,
+		ID: view + ".skills", Word: "skills", Title: "skills", Group: "Server", Hint: 6,
 		Help: "Go to the server's skills.",
 		Disabled: func(c *tui.Ctx) string {
 			if s := of(c); s == nil || !s.Supports(offer.Skills.Method()) {

@@ -110,9 +110,9 @@ func contentSource(c offer.Content) (label string, src Source) {
 	case strings.HasPrefix(kind, "image/"):
 		src.render, src.ext = renderImage, extension(kind)
 	case c.Type == "audio" || strings.HasPrefix(kind, "audio/"):
-		src.render, src.ext = binaryLines("Audio cannot be heard here: press S to save it."), extension(kind)
+		src.render, src.ext = binaryLines("Audio cannot be heard here: press s to save it."), extension(kind)
 	case c.Data != nil && !texty(data):
-		src.render, src.ext = binaryLines("Binary data: press S to save it, m to view it as text."), extension(kind)
+		src.render, src.ext = binaryLines("Binary data: press s to save it, m to view it as text."), extension(kind)
 	case isMarkdown(kind, data):
 		src.render, src.ext = renderMarkdown, ".md"
 	case !known(c.Type):

@@ -172,17 +172,17 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 	}
 	return append([]tui.Action{
 		{
-			ID: view + ".nextpart", Keys: []string{"]"}, Title: "next part", Group: "Result", Hint: 5, Pane: pane,
+			ID: view + ".nextpart", Verb: tui.VerbNext, Title: "next part", Group: "Result", Hint: 7, Pane: pane,
 			Help: "Go to the result's next content block, then to its structured content, then to the raw result.", Disabled: single,
 			Run: func(c *tui.Ctx) tea.Cmd { return r.step(c, 1) },
 		},
 		{
-			ID: view + ".previouspart", Keys: []string{"["}, Title: "previous part", Group: "Result", Pane: pane,
+			ID: view + ".previouspart", Verb: tui.VerbPrevious, Title: "previous part", Group: "Result", Pane: pane,
 			Help: "Go to the previous block or tab.", Disabled: single,
 			Run: func(c *tui.Ctx) tea.Cmd { return r.step(c, -1) },
 		},
 		{
-			ID: view + ".frames", Keys: []string{"t"}, Title: "frames", Group: "Result", Hint: 3, Pane: pane,
+			ID: view + ".frames", Verb: tui.VerbFrames, Title: "frames", Group: "Result", Hint: 4, Pane: pane,
 			Help: "Show what was said on the wire while this was asked, in Traffic.",
 			Disabled: func(*tui.Ctx) string {
 				if r.Request == 0 {
@@ -194,8 +194,9 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 		},
 		HopsAction(view, pane, func(*tui.Ctx) uint64 { return r.Request }),
 		{
-			ID: view + ".follow", Keys: []string{"o"}, Title: "open resource", Group: "Result", Hint: 4, Pane: pane,
-			Help: "Read the resource that this part is or links to.",
+			ID: view + ".follow", Verb: tui.VerbElsewhere, Title: "open resource", Group: "Result", Hint: 2, Pane: pane,
+			Help:    "Read the resource that this part is or links to.",
+			Applies: func(*tui.Ctx) bool { p := r.Doc.front().current(); return p != nil && p.src.uri != "" },
 			Disabled: func(*tui.Ctx) string {
 				if p := r.Doc.front().current(); p == nil || p.src.uri == "" {
 					return "this part is not a resource"
@@ -344,15 +345,15 @@ func (r *Reply) keys() string {
 func (r *Reply) next() string {
 	var out []string
 	if r.WantsLogin() {
-		out = append(out, "L log in and do it again")
+		out = append(out, "r log in and do it again")
 	}
 	if r.Request != 0 {
 		out = append(out, "t frames")
 	}
 	if r.hops {
-		out = append(out, "H hops")
+		out = append(out, ":hops")
 	}
-	if r.Again != "" {
+	if r.Again != "" && !r.WantsLogin() {
 		out = append(out, r.Again)
 	}
 	return strings.Join(out, " · ")

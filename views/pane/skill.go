@@ -12,7 +12,7 @@ import (
 // skill is the front matter of a skill's entry, and its files, of which nothing was read.
 func (l *Details) skill(it offer.Item) {
 	if len(it.Raw) > maxInWords {
-		l.note("An entry of " + text.Bytes(len(it.Raw)) + ": press s for the raw entry.")
+		l.note("An entry of " + text.Bytes(len(it.Raw)) + ": press m for the raw entry.")
 		return
 	}
 	s, _ := offer.ParseSkill(it.Raw) // what is wrong with it stands above

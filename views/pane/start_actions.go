@@ -20,8 +20,9 @@ func VariableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action 
 		return ""
 	}
 	return tui.Action{
-		ID: view + ".variable", Keys: []string{"E"}, Title: "set variable and start", Group: "Server", Hint: 1,
-		Help: "Set the environment variable that a failed start asks for, for this run, and start again.",
+		ID: view + ".variable", Verb: tui.VerbEdit, Title: "set variable and start", Group: "Server", Hint: 1,
+		Help:    "Set the environment variable that a failed start asks for, for this run, and start again.",
+		Applies: func(c *tui.Ctx) bool { return missing(c) != "" },
 		Disabled: func(c *tui.Ctx) string {
 			if missing(c) == "" {
 				return "no failed start asks for a variable"

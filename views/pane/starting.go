@@ -74,8 +74,13 @@ func (l *Details) needsLogin(name string, s *session.Session, st session.Status)
 	if errors.As(st.Err, &e) && (e.Reason+e.Detail != "" || known.LoggedIn) {
 		l.paragraph(th.Text, ErrorText(&failure.Error{Message: e.Message, Reason: e.Reason, Detail: e.Detail}))
 	}
-	l.key("L", does)
-	l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
+	if l.brief { // the list of servers, where r connects
+		l.key("enter", does)
+		l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic.")
+		return
+	}
+	l.key("r", does)
+	l.paragraph(th.Muted, "Press 6 for the traffic"+l.servers()+".")
 }
 
 // failed is an attempt that failed, or a connection that was lost.
@@ -100,11 +105,11 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	}
 	l.command(srv)
 	if name != "" {
-		l.key("E", "set "+name+" and start again")
+		l.key("e", "set "+name+" and start again")
 	}
 	l.key("!", "find out why, stage by stage")
 	if left := tui.Countdown(st.RetryAt); left != "" {
-		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d%s to stop.", st.Attempt+1, left, l.onServers()))
+		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, :disconnect to stop.", st.Attempt+1, left))
 	} else if srv.Command != "" {
 		l.paragraph(l.th.Muted, "Press r to start again, :logs for all of stderr"+l.servers()+".")
 	} else {
@@ -133,13 +138,6 @@ func (l *Details) servers() string {
 	return ", 1 for the servers"
 }
 
-func (l *Details) onServers() string {
-	if l.brief {
-		return ""
-	}
-	return " in Servers"
-}
-
 // ConnectWord is what connecting does to a server at present, "" for connecting it again while it is connected.
 func ConnectWord(s *session.Session) string {
 	if s == nil {
@@ -150,6 +148,8 @@ func ConnectWord(s *session.Session) string {
 		return ""
 	case st.State == session.Disconnected:
 		return "connect"
+	case st.State == session.NeedsLogin:
+		return "log in"
 	case s.Config().Command != "":
 		return "start again"
 	}

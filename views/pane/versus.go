@@ -84,7 +84,7 @@ func (v *Versus) Actions() []tui.Action {
 	}
 	out := []tui.Action{
 		{
-			ID: v.view + ".whole", Keys: []string{"D"}, Title: "answers", Group: "Compare", Hint: 4,
+			ID: v.view + ".whole", Verb: tui.VerbDiff, Title: "answers", Group: "Compare", Hint: 4,
 			Help: "Switch between the differences and the two answers as a whole.", Disabled: none,
 			Now: func(*tui.Ctx) string {
 				if v.whole {
@@ -99,7 +99,7 @@ func (v *Versus) Actions() []tui.Action {
 			},
 		},
 		{
-			ID: v.view + ".values", Keys: []string{"enter"}, Title: "whole value", Group: "Compare", Hint: 5, Pane: v.ids[0],
+			ID: v.view + ".values", Verb: tui.VerbOpen, Title: "whole value", Group: "Compare", Hint: 5, Pane: v.ids[0],
 			Help:     "Show the two values of the difference under the cursor in full.",
 			Disabled: func(c *tui.Ctx) string { return none(c) }, Hinted: func(*tui.Ctx) bool { return !v.whole },
 			Run: func(c *tui.Ctx) tea.Cmd {

@@ -66,7 +66,7 @@ func (v *adder) screen() *tui.Screen {
 func (v *adder) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "addserver.take", Keys: []string{"enter"}, Title: "add", Group: "Add", Hint: 1,
+			ID: "addserver.take", Verb: tui.VerbOpen, Title: "add", Group: "Add", Hint: 1,
 			Help: "Do what the row under the cursor says: add the server and keep it there, or begin elsewhere.",
 			Now: func(c *tui.Ctx) string {
 				if v.servers() == nil && v.typed.empty() {
@@ -77,12 +77,12 @@ func (v *adder) actions() []tui.Action {
 			Run: v.take,
 		},
 		{
-			ID: "addserver.editor", Keys: []string{"ctrl+e"}, Title: "type in $EDITOR", Group: "Add", Hint: 3,
+			ID: "addserver.editor", Verb: tui.VerbEditor, Title: "type in $EDITOR", Group: "Add", Hint: 3,
 			Help: "Type a command, a URL or JSON in $EDITOR.", Disabled: v.notTyped,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Edit("addserver", "text", v.typed.text(), ".json") },
 		},
 		{
-			ID: "addserver.clear", Keys: []string{"ctrl+x"}, Title: "clear", Group: "Add", Hint: 4,
+			ID: "addserver.clear", Verb: tui.VerbLeaveOut, Title: "clear", Group: "Add", Hint: 4,
 			Help: "Forget what was typed or chosen, and begin again.",
 			Disabled: func(*tui.Ctx) string {
 				if v.made == nil && v.typed.empty() {

@@ -87,7 +87,7 @@ func (v *demo) page(*tui.Ctx) page.Page {
 
 func (v *demo) actions() []tui.Action {
 	return []tui.Action{{
-		ID: "demo.try", Keys: []string{"enter"}, Title: "try", Group: "Demo", Hint: 1, Help: "Do what is under the cursor.",
+		ID: "demo.try", Verb: tui.VerbOpen, Title: "try", Group: "Demo", Hint: 1, Help: "Do what is under the cursor.",
 		Disabled: func(*tui.Ctx) string {
 			if i := v.List.Selected(); i >= 0 {
 				return v.trials()[i].cannot

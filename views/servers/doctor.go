@@ -88,7 +88,7 @@ func (v *doctor) actions() []tui.Action {
 	g := "Doctor"
 	return []tui.Action{
 		{
-			ID: "doctor.run", Keys: []string{"r"}, Title: "run again", Group: g, Hint: 1,
+			ID: "doctor.run", Verb: tui.VerbRun, Title: "run again", Group: g, Hint: 1,
 			Help: "Look at the server, from the first stage on. No tool is called.",
 			Disabled: func(c *tui.Ctx) string {
 				switch {
@@ -108,9 +108,9 @@ func (v *doctor) actions() []tui.Action {
 			Run: v.start,
 		},
 		{
-			ID: "doctor.cancel", Keys: []string{"x"}, Title: "cancel", Group: g, Hint: 2,
-			Help:   "Leave the rest out; what was started is ended.",
-			Hinted: func(*tui.Ctx) bool { return v.running() },
+			ID: "doctor.cancel", Verb: tui.VerbCancel, Title: "cancel", Group: g, Hint: 2,
+			Help:    "Leave the rest out; what was started is ended.",
+			Applies: func(*tui.Ctx) bool { return v.running() },
 			Disabled: func(*tui.Ctx) string {
 				if !v.running() {
 					return "no diagnosis goes on"
@@ -120,7 +120,7 @@ func (v *doctor) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.runs[v.server].op); return nil },
 		},
 		{
-			ID: "doctor.save", Keys: []string{"S"}, Title: "save report", Group: g, Hint: 3,
+			ID: "doctor.save", Verb: tui.VerbSave, Title: "save report", Group: g, Hint: 3,
 			Help: "Save the report as JSON, for a bug report. Secrets are hidden in it.", Disabled: v.noReport,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				b, err := v.json()

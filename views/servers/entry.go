@@ -52,11 +52,11 @@ func (v *entry) screen() *tui.Screen {
 func (v *entry) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "entry.save", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "save", Group: "Form", Hint: 1,
+			ID: "entry.save", Verb: tui.VerbSend, Title: "save", Group: "Form", Hint: 1,
 			Help: "Show what the file would become, and write it.", Disabled: v.none, Run: v.save,
 		},
 		{
-			ID: "entry.editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Hint: 2,
+			ID: "entry.editor", Verb: tui.VerbEditor, Title: "edit in $EDITOR", Group: "Form", Hint: 2,
 			Help: "Edit the entry as JSON in $EDITOR.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				tag, text, ext := v.cur.form.EditText()
@@ -64,12 +64,12 @@ func (v *entry) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "entry.reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form",
+			ID: "entry.reset", Verb: tui.VerbReset, Title: "start over", Group: "Form",
 			Help: "Go back to the entry as it is in the file; ctrl+z undoes it.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.fill(c) },
 		},
 		{
-			ID: "entry.back", Keys: []string{"q"}, Title: "back", Group: "Form", Hint: 60,
+			ID: "entry.back", Verb: tui.VerbLeave, Title: "back", Group: "Form", Hint: 60,
 			Help: "Go back; what was changed and not saved is kept.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
 	}, pane.FormActions("entry", v.none, func() *form.Form { return v.cur.form }, func(*tui.Ctx) tea.Cmd { return v.cur.form.Cmd() })...)

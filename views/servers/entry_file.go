@@ -16,7 +16,7 @@ import (
 func (v *servers) entryActions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "servers.edit", Keys: []string{"e"}, Title: "edit", Group: "Entry", Hint: 7,
+			ID: "servers.edit", Verb: tui.VerbEdit, Title: "edit", Group: "Entry", Hint: 7,
 			Help: "Edit the server's entry in a form, and write it to its file once its diff was seen. Where there are no servers: edit ./" + ownFile + ".",
 			Now: func(*tui.Ctx) string {
 				if len(v.all) == 0 {
@@ -38,15 +38,15 @@ func (v *servers) entryActions() []tui.Action {
 			},
 		},
 		{
-			ID: "servers.file", Keys: []string{"F"}, Title: "edit ./" + ownFile, Group: "Entry",
+			ID: "servers.file", Word: "file", Title: "edit ./" + ownFile, Group: "Entry",
 			Help: "Edit the working folder's mcphud.yaml in $EDITOR, and read it again.", Disabled: v.noConfigs, Run: v.edit,
 		},
 		{
-			ID: "servers.copy", Keys: []string{"c"}, Title: "duplicate", Group: "Entry",
+			ID: "servers.copy", Word: "duplicate", Title: "duplicate", Group: "Entry",
 			Help: "Copy the server's entry, under another name or into another file.", Disabled: v.noEntry, Run: v.duplicate,
 		},
 		{
-			ID: "servers.enable", Keys: []string{"space"}, Title: "disable", Group: "Entry",
+			ID: "servers.enable", Verb: tui.VerbFold, Title: "disable", Group: "Entry",
 			Help:     "Say in the server's entry that it is not to be used, or that it is.",
 			Disabled: v.noFile,
 			Now: func(*tui.Ctx) string {
@@ -58,7 +58,7 @@ func (v *servers) entryActions() []tui.Action {
 			Run: v.enable,
 		},
 		{
-			ID: "servers.remove", Keys: []string{"X"}, Title: "remove", Group: "Entry", Hint: 6,
+			ID: "servers.remove", Word: "remove", Title: "remove", Group: "Entry", Hint: 6,
 			Help: "Remove the server's entry from its file once its diff was seen; take a server of this run off the list.",
 			Disabled: func(c *tui.Ctx) string {
 				if s := v.selected(); s != nil && s.Config().Source.File == "" {

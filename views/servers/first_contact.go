@@ -60,20 +60,20 @@ type starter struct {
 func (v *servers) starters(c *tui.Ctx) []starter {
 	out := []starter{
 		{"a", "add a server", "type a command or a URL", v.add},
-		{"J", "paste JSON", "an entry or a whole file of any program", v.paste},
-		{"f", "choose a template", "filesystem, github, postgres, slack, memory and others", v.template},
+		{"", "paste JSON", "an entry or a whole file of any program", v.paste},
+		{"", "choose a template", "filesystem, github, postgres, slack, memory and others", v.template},
 	}
 	if c.HasScreen("registry") {
-		out = append(out, starter{"R", "search the registry", "thousands of servers by name", v.registry})
+		out = append(out, starter{"", "search the registry", "thousands of servers by name", v.registry})
 	}
 	if v.noDemo(c) == "" {
-		out = append(out, starter{"D", "open the demo", "bundled agents and a router: nothing to install", v.demo})
+		out = append(out, starter{"o", "open the demo", "bundled agents and a router: nothing to install", v.demo})
 	}
 	if v.noConfigs(c) == "" && !c.Linear { // there is no editor in linear mode
 		out = append(out, starter{"e", "write ./" + ownFile, "in $EDITOR, from an example", v.edit})
 	}
 	if v.noFiles(c) == "" {
-		out = append(out, starter{"w", "where was looked", fmt.Sprintf("%d files, and what became of each", len(v.configs.Looked)), v.files})
+		out = append(out, starter{"", "where was looked", fmt.Sprintf("%d files, and what became of each", len(v.configs.Looked)), v.files})
 	}
 	return out
 }
@@ -90,12 +90,12 @@ func (r starterRows) Len() int { return len(r.list) }
 // Row is the key and what it does.
 func (r starterRows) Row(i, w int) string {
 	x := r.list[i]
-	return paint.Cut(" "+r.th.Accent.S(x.key)+"  "+paint.Fit(x.title, 20)+"  "+r.th.Muted.S(x.about), w)
+	return paint.Cut(" "+r.th.Accent.S(paint.Fit(x.key, 1))+"  "+paint.Fit(x.title, 20)+"  "+r.th.Muted.S(x.about), w)
 }
 
 // drawFirst fills the list pane where there are no servers.
 func (v *servers) drawFirst(c *tui.Ctx, p *tui.Pane) {
-	p.Title, p.Badge, p.Foot = "No servers yet: press a key, or choose with arrows and enter", "", ""
+	p.Title, p.Badge, p.Foot = "No servers yet: choose with arrows and enter", "", ""
 	rows := starterRows{v.starters(c), c.Theme}
 	v.List.SetTheme(c.Theme)
 	v.List.SetRows(rows)
@@ -336,7 +336,7 @@ func renew(m *session.Manager, srv config.Server) (bool, error) {
 // took says what came of an edit.
 func (v *servers) took(c *tui.Ctx, r reloaded) tea.Cmd {
 	if len(r.problems) > 0 {
-		return c.Toast(tui.Failure, r.problems[0]+"; F opens it again")
+		return c.Toast(tui.Failure, r.problems[0]+"; :file opens it again")
 	}
 	said := fmt.Sprintf("%s saved: %s new or changed", ownFile, text.Count(r.added, "server"))
 	if len(r.lost) > 0 {

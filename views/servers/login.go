@@ -99,59 +99,9 @@ func (v *login) actions() []tui.Action {
 	g := "Login"
 	return []tui.Action{
 		{
-			ID: "login.start", Keys: []string{"L"}, Title: "log in", Group: g, Hint: 1,
-			Help: "Log in at the server, with a browser.", Disabled: v.cannotStart,
-			Now: func(*tui.Ctx) string {
-				if v.st.LoggedIn || v.failed() {
-					return "log in again"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.unfinished[v.server], auth.LoginOptions{}) },
-		},
-		{
-			ID: "login.enter", Keys: []string{"enter"}, Title: "traffic", Group: g, Hint: 8, Pane: "list",
-			Help: "Show what was said on the wire: the exchange under the cursor, or the last one of the step.", Disabled: v.noExchange, Run: v.traffic,
-		},
-		{
-			ID: "login.open", Keys: []string{"o"}, Title: "open URL", Group: g, Hint: 2,
-			Help: "Open the URL of the login in the browser of this machine.",
-			Disabled: func(c *tui.Ctx) string {
-				if v.browse == nil {
-					return "there is no browser here"
-				}
-				return v.noURL(c)
-			},
-			Run: v.openPage,
-		},
-		{
-			ID: "login.copy", Keys: []string{"c"}, Title: "copy URL", Group: g, Hint: 3,
-			Help: "Copy the URL of the login, also over SSH, to open it in any browser.", Disabled: v.noURL,
-			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("URL", v.run().page.URL) },
-		},
-		{
-			ID: "login.qr", Keys: []string{"Q"}, Title: "QR code", Group: g, Hint: 6,
-			Help: "Draw the URL of the login as a QR code, to log in with a telephone.", Disabled: v.noURL,
-			Run: func(c *tui.Ctx) tea.Cmd { return c.Open(newQR(v.run().page.URL)) },
-		},
-		{
-			ID: "login.paste", Keys: []string{"p"}, Title: "paste callback", Group: g, Hint: 4,
-			Help: "Paste the URL that the browser ended at, where it is on another machine and could not come back.", Disabled: v.noURL, Run: v.paste,
-		},
-		{
-			ID: "login.cancel", Keys: []string{"x"}, Title: "cancel", Group: g, Hint: 5,
-			Help: "Give up the login; nothing waits for the browser any more.",
-			Disabled: func(*tui.Ctx) string {
-				if v.run() == nil {
-					return "no login is going on"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.run().op); return nil },
-		},
-		{
-			ID: "login.refresh", Keys: []string{"r"}, Title: "refresh token", Group: g, Hint: 7,
-			Help: "Get a new token now, with the refresh token.",
+			ID: "login.refresh", Verb: tui.VerbRun, Title: "refresh token", Group: g, Hint: 7,
+			Help:    "Get a new token now, with the refresh token; :login logs in again.",
+			Applies: func(*tui.Ctx) bool { return v.st.Refresh && v.run() == nil },
 			Disabled: func(*tui.Ctx) string {
 				switch {
 				case v.run() != nil:
@@ -164,13 +114,65 @@ func (v *login) actions() []tui.Action {
 			Run: v.refresh,
 		},
 		{
-			ID: "login.other", Keys: []string{"a"}, Title: "another account", Group: g, Hint: 9,
+			ID: "login.start", Verb: tui.VerbRun, Word: "login", Title: "log in", Group: g, Hint: 1,
+			Help: "Log in at the server, with a browser.", Disabled: v.cannotStart,
+			Now: func(*tui.Ctx) string {
+				if v.st.LoggedIn || v.failed() {
+					return "log in again"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.unfinished[v.server], auth.LoginOptions{}) },
+		},
+		{
+			ID: "login.enter", Verb: tui.VerbOpen, Title: "traffic", Group: g, Hint: 8, Pane: "list",
+			Help: "Show what was said on the wire: the exchange under the cursor, or the last one of the step.", Disabled: v.noExchange, Run: v.traffic,
+		},
+		{
+			ID: "login.open", Verb: tui.VerbElsewhere, Title: "open URL", Group: g, Hint: 2,
+			Help: "Open the URL of the login in the browser of this machine.",
+			Disabled: func(c *tui.Ctx) string {
+				if v.browse == nil {
+					return "there is no browser here"
+				}
+				return v.noURL(c)
+			},
+			Run: v.openPage,
+		},
+		{
+			ID: "login.copy", Word: "copy-url", Title: "copy URL", Group: g, Hint: 3,
+			Help: "Copy the URL of the login, also over SSH, to open it in any browser.", Disabled: v.noURL,
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("URL", v.run().page.URL) },
+		},
+		{
+			ID: "login.qr", Word: "qr", Title: "QR code", Group: g, Hint: 6,
+			Help: "Draw the URL of the login as a QR code, to log in with a telephone.", Disabled: v.noURL,
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Open(newQR(v.run().page.URL)) },
+		},
+		{
+			ID: "login.paste", Verb: tui.VerbAdd, Title: "paste callback", Group: g, Hint: 4,
+			Help: "Paste the URL that the browser ended at, where it is on another machine and could not come back.", Disabled: v.noURL, Run: v.paste,
+		},
+		{
+			ID: "login.cancel", Verb: tui.VerbCancel, Title: "cancel", Group: g, Hint: 5,
+			Help:    "Give up the login; nothing waits for the browser any more.",
+			Applies: func(*tui.Ctx) bool { return v.run() != nil },
+			Disabled: func(*tui.Ctx) string {
+				if v.run() == nil {
+					return "no login is going on"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.run().op); return nil },
+		},
+		{
+			ID: "login.other", Word: "account", Title: "another account", Group: g, Hint: 9,
 			Help: "Log in as somebody else: the authorization server shows its own login, whoever its browser knows.", Disabled: v.cannotStart,
 			Hinted: func(*tui.Ctx) bool { return v.st.LoggedIn },
 			Run:    func(c *tui.Ctx) tea.Cmd { return v.start(c, v.unfinished[v.server], auth.LoginOptions{Other: true}) },
 		},
 		{
-			ID: "login.forget", Keys: []string{"X"}, Title: "forget", Group: g, Hint: 10, Danger: true,
+			ID: "login.forget", Word: "logout", Title: "forget", Group: g, Hint: 10, Danger: true,
 			Help: "Forget the login: the token is revoked where the authorization server knows how, and removed from where it is kept.",
 			Disabled: func(*tui.Ctx) string {
 				if !v.st.LoggedIn {

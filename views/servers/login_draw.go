@@ -116,7 +116,7 @@ func (v *login) keys(c *tui.Ctx) string {
 	if v.browse != nil {
 		out = append(out, c.KeyOf("login.open")+" opens it")
 	}
-	return strings.Join(append(out, c.KeyOf("login.copy")+" copies it", c.KeyOf("login.qr")+" as QR code"), ", ")
+	return strings.Join(append(out, c.KeyOf("copy.value")+" copies it", c.KeyOf("login.qr")+" as QR code"), ", ")
 }
 
 // token is what is known of the login itself.
@@ -279,10 +279,10 @@ func (q *qrCode) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Lines = p.Lines[:0]
 	switch {
 	case q.err != nil:
-		p.Lines = pane.Message(c.Theme, p.W, q.err.Error(), "Press "+c.KeyOf("login.copy")+" on the screen to copy the URL.")
+		p.Lines = pane.Message(c.Theme, p.W, q.err.Error(), "Press "+c.KeyOf("copy.value")+" on the screen to copy the URL.")
 	case !q.fits(p.W, p.H):
 		p.Lines = pane.Message(c.Theme, p.W, fmt.Sprintf("The QR code needs a terminal of %d columns and %d rows; this one has %d and %d.", paint.Width(q.lines[0])+qrFrame, len(q.lines)+qrFrame, c.Width, c.Height),
-			"Make it larger, or its font smaller. "+c.KeyOf("login.copy")+" copies the URL instead.")
+			"Make it larger, or its font smaller. "+c.KeyOf("copy.value")+" copies the URL instead.")
 	default:
 		for _, line := range q.lines {
 			p.Lines = append(p.Lines, ansi.Style{}.ForegroundColor(ansi.Black).BackgroundColor(ansi.BrightWhite).Styled(line))

@@ -48,11 +48,11 @@ func (v *personas) screen() *tui.Screen {
 func (v *personas) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "personas.present", Keys: []string{"enter"}, Title: "present as", Group: "Personas", Hint: 1, Pane: "list",
+			ID: "personas.present", Verb: tui.VerbOpen, Title: "present as", Group: "Personas", Hint: 1, Pane: "list",
 			Help: "Present this program to the server as the client under the cursor from now on, and reconnect.", Disabled: v.none, Run: v.present,
 		},
 		{
-			ID: "personas.compare", Keys: []string{"c"}, Title: "compare", Group: "Personas", Hint: 2,
+			ID: "personas.compare", Verb: tui.VerbDiff, Title: "compare", Group: "Personas", Hint: 2,
 			Help:     "Show what the server offers to the client under the cursor and not here: over a second connection, which is closed again.",
 			Disabled: v.incomparable, Run: func(c *tui.Ctx) tea.Cmd { return v.askCompare(c, v.selected()) },
 		},
@@ -72,11 +72,11 @@ func personaActions(view string, of func(*tui.Ctx) *session.Session) []tui.Actio
 	}
 	return []tui.Action{
 		{
-			ID: view + ".persona", Keys: []string{"P"}, Title: "persona", Group: "Server",
+			ID: view + ".persona", Word: "persona", Title: "persona", Group: "Server",
 			Help: "Choose as which client the server sees this program.", Disabled: none, Run: to(nil),
 		},
 		{
-			ID: view + ".without", Keys: []string{"W"}, Title: "without capabilities", Group: "Server",
+			ID: view + ".without", Word: "without", Title: "without capabilities", Group: "Server",
 			Help: "Show what a client that can answer neither elicitation nor sampling nor roots is offered and what it is not.",
 			Disabled: func(c *tui.Ctx) string {
 				if why := none(c); why != "" {

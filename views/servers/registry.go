@@ -74,12 +74,12 @@ func (v *registryScreen) screen() *tui.Screen {
 func (v *registryScreen) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "registry.open", Keys: []string{"enter"}, Title: "open or save", Group: "Server", Hint: 1,
+			ID: "registry.open", Verb: tui.VerbOpen, Title: "open or save", Group: "Server", Hint: 1,
 			Help:     "Choose how to reach the server, fill in what it asks for, then open it or keep it in a file.",
 			Disabled: v.none, Run: v.choose,
 		},
 		{
-			ID: "registry.sync", Keys: []string{"r"}, Title: "refresh", Group: "Server", Hint: 2,
+			ID: "registry.sync", Verb: tui.VerbRun, Title: "refresh", Group: "Server", Hint: 2,
 			Help: "Ask the registry what changed.",
 			Disabled: func(*tui.Ctx) string {
 				if v.syncing || v.client == nil && v.err == nil {

@@ -42,11 +42,11 @@ func (v *roots) screen() *tui.Screen {
 func (v *roots) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "roots.save", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "use these", Group: "Roots", Hint: 1,
+			ID: "roots.save", Verb: tui.VerbSend, Title: "use these", Group: "Roots", Hint: 1,
 			Help: "Use these roots for this run, and notify the server of the change.", Disabled: v.none, Run: v.save,
 		},
 		{
-			ID: "roots.back", Keys: []string{"q"}, Title: "back", Group: "Roots", Hint: 60,
+			ID: "roots.back", Verb: tui.VerbLeave, Title: "back", Group: "Roots", Hint: 60,
 			Help: "Go back; what was changed and not used is kept.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
 	}, pane.FormActions("roots", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)

@@ -89,7 +89,7 @@ func (v *servers) drawServer(c *tui.Ctx, p *tui.Pane, s *session.Session) {
 // sectionAction opens a section of the server's page.
 func (v *servers) sectionAction() tui.Action {
 	return tui.Action{
-		ID: "servers.section", Keys: []string{"enter"}, Title: "open", Group: "Server", Hint: 1, Pane: "detail",
+		ID: "servers.section", Verb: tui.VerbOpen, Title: "open", Group: "Server", Hint: 1, Pane: "detail",
 		Help: "Go to what the line under the cursor tells of: as whom the server sees this program, its instructions, skills, roots, log and others.",
 		Disabled: func(c *tui.Ctx) string {
 			if v.about.Chosen() == "" {

@@ -46,7 +46,7 @@ func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 	case st.State == session.NeedsLogin && tui.Unnamed(s):
 		r.Below = append(r.Below, "it names no place to log in: give it a token or an API key in a header of its configuration")
 	case st.State == session.NeedsLogin:
-		r.Below = append(r.Below, c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")
+		r.Below = append(r.Below, c.KeyOf("servers.open")+" logs in at the server under the cursor; its number does so, too")
 	}
 	if st.Retired != "" {
 		r.Below = append(r.Below, "closed: "+st.Retired)

@@ -26,7 +26,7 @@ type readCards struct {
 
 func (v *servers) cardAction() tui.Action {
 	return tui.Action{
-		ID: "servers.card", Keys: []string{"C"}, Title: "server card", Group: "Server",
+		ID: "servers.card", Word: "card", Title: "server card", Group: "Server",
 		Help:     "Read what is published about the server (server cards, .well-known), and show where it says something else than the server.",
 		Disabled: v.noCard, Run: v.readCard,
 	}

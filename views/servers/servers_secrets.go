@@ -27,7 +27,7 @@ type secretsForgotten struct {
 
 func (v *servers) secretsAction() tui.Action {
 	return tui.Action{
-		ID: "servers.secrets", Keys: []string{"S"}, Title: "kept secrets", Group: "Server",
+		ID: "servers.secrets", Word: "secrets", Title: "kept secrets", Group: "Server",
 		Help: "Show which secrets that the server asked for are kept in the keychain, and forget them.",
 		Disabled: func(c *tui.Ctx) string {
 			switch why := v.none(c); {

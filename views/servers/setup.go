@@ -49,11 +49,11 @@ func (v *setupScreen) screen() *tui.Screen {
 func (v *setupScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "setup.use", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "go on with these", Group: "Form", Hint: 1,
+			ID: "setup.use", Verb: tui.VerbSend, Title: "go on with these", Group: "Form", Hint: 1,
 			Help: "Go on with the values of the form.", Disabled: v.none, Run: v.use,
 		},
 		{
-			ID: "setup.file", Keys: []string{"ctrl+f"}, Title: "pick a file", Group: "Form", Pane: "form",
+			ID: "setup.file", Verb: tui.VerbFile, Title: "pick a file", Group: "Form", Pane: "form",
 			Help: "Put the path of a file or folder into the focused field.", Disabled: v.noFile,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return pane.PickFile(c, "setup", v.form, v.form, func(c *tui.Ctx, r pane.FileRead[*form.Form]) tea.Cmd {
@@ -65,7 +65,7 @@ func (v *setupScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "setup.back", Keys: []string{"q"}, Title: "cancel", Group: "Form", Hint: 60,
+			ID: "setup.back", Verb: tui.VerbLeave, Title: "cancel", Group: "Form", Hint: 60,
 			Help: "Go back without starting anything.", Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
 	}, pane.FormActions("setup", v.none, func() *form.Form { return v.form }, func(*tui.Ctx) tea.Cmd { return v.form.Cmd() })...)

@@ -103,36 +103,38 @@ func (v *stack) actions() []tui.Action {
 	if v.of == nil {
 		return nil
 	}
-	one := func(id, key, title, help string, hint int, danger bool, disabled func(*tui.Ctx) string, run func(context.Context, ...string) error) tui.Action {
+	one := func(id string, verb tui.Verb, title, help string, hint int, danger bool, disabled func(*tui.Ctx) string, run func(context.Context, ...string) error) tui.Action {
 		return tui.Action{
-			ID: "stack." + id, Keys: []string{key}, Title: title, Group: "Process", Hint: hint, Help: help, Danger: danger, Disabled: disabled,
+			ID: "stack." + id, Verb: verb, Title: title, Group: "Process", Hint: hint, Help: help, Danger: danger, Disabled: disabled,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				p, _ := v.selected()
 				return v.order(c, title+" "+safe.Line(p.Name, 60), run, p.Name)
 			},
 		}
 	}
-	every := func(id, key, title, help string, danger bool, run func(context.Context, ...string) error) tui.Action {
+	every := func(id, title, help string, danger bool, run func(context.Context, ...string) error) tui.Action {
 		return tui.Action{
-			ID: "stack." + id, Keys: []string{key}, Title: title, Group: "Stack", Help: help, Danger: danger, Disabled: v.empty,
+			ID: "stack." + id, Word: id, Title: title, Group: "Stack", Help: help, Danger: danger, Disabled: v.empty,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.order(c, title, run) },
 		}
 	}
+	start := one("start", tui.VerbRun, "start", "Start the process now, also one that waits to be restarted.", 3, false, v.running, v.run)
+	start.Applies = func(c *tui.Ctx) bool { return v.none(c) == "" && v.running(c) == "" }
 	actions := []tui.Action{
 		{
-			ID: "stack.log", Keys: []string{"enter"}, Title: "log", Group: "Process", Hint: 1, Pane: "list", Help: "Go to what the process writes.",
+			ID: "stack.log", Verb: tui.VerbOpen, Title: "log", Group: "Process", Hint: 1, Pane: "list", Help: "Go to what the process writes.",
 			Disabled: v.none, Run: func(c *tui.Ctx) tea.Cmd { return c.FocusPane("detail") },
 		},
 		{
-			ID: "stack.open", Keys: []string{"o"}, Title: "open as server", Group: "Process", Hint: 2,
+			ID: "stack.open", Verb: tui.VerbElsewhere, Title: "open as server", Group: "Process", Hint: 2,
 			Help: "Connect to the process as an MCP server and go to its tools.", Disabled: v.closed, Run: v.open,
 		},
-		one("restart", "r", "restart", "Let the process finish what it is doing, end it, and start it again.", 3, true, v.none, v.restart),
-		one("stop", "d", "stop", "Let the process finish what it is doing, and end it.", 4, true, v.notRunning, v.stop),
-		one("start", "u", "start", "Start the process now, also one that waits to be restarted.", 5, false, v.running, v.run),
-		every("restart-all", "R", "restart all", "Restart every process of the stack.", true, v.restart),
-		every("stop-all", "D", "stop all", "Stop every process of the stack, those that depend on others first.", true, v.stop),
-		every("start-all", "U", "start all", "Start every process of the stack that does not run.", false, v.run),
+		start,
+		one("restart", tui.VerbRun, "restart", "Let the process finish what it is doing, end it, and start it again.", 3, true, v.none, v.restart),
+		one("stop", tui.VerbCancel, "stop", "Let the process finish what it is doing, and end it.", 4, true, v.notRunning, v.stop),
+		every("restart-all", "restart all", "Restart every process of the stack.", true, v.restart),
+		every("stop-all", "stop all", "Stop every process of the stack, those that depend on others first.", true, v.stop),
+		every("start-all", "start all", "Start every process of the stack that does not run.", false, v.run),
 	}
 	return append(actions, v.log.actions()...)
 }

@@ -44,12 +44,12 @@ func (l *processLog) actions() []tui.Action {
 	}
 	return []tui.Action{
 		{
-			ID: "stack.follow", Keys: []string{"f"}, Title: "follow", Group: "Log", Hint: 6, Disabled: nothing,
+			ID: "stack.follow", Word: "follow", Title: "follow", Group: "Log", Hint: 6, Disabled: nothing,
 			Help: "Go to the end of the log and stay there.",
 			Run:  func(*tui.Ctx) tea.Cmd { l.follow(); return nil },
 		},
 		{
-			ID: "stack.wrap", Keys: []string{"w"}, Title: "wrap", Group: "Log", Pane: "detail", Disabled: nothing,
+			ID: "stack.wrap", Verb: tui.VerbWrap, Title: "wrap", Group: "Log", Pane: "detail", Disabled: nothing,
 			Help: "Wrap long lines, or scroll sideways instead.",
 			Run: func(*tui.Ctx) tea.Cmd {
 				l.wrap = !l.wrap
@@ -59,7 +59,7 @@ func (l *processLog) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "stack.save", Keys: []string{"S"}, Title: "save", Group: "Log", Pane: "detail", Disabled: nothing,
+			ID: "stack.save", Verb: tui.VerbSave, Title: "save", Group: "Log", Pane: "detail", Disabled: nothing,
 			Help: "Save the log to a file.",
 			Run: func(c *tui.Ctx) tea.Cmd {
 				return pane.SaveAs(c, "stack", pane.FileName(l.name)+".log", []byte(l.text()))

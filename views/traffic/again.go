@@ -77,22 +77,22 @@ func (v *resend) screen() *tui.Screen {
 func (v *resend) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "again.send", Keys: []string{"r"}, Title: "send again", Group: "Again", Hint: 1,
+			ID: "again.send", Verb: tui.VerbRun, Title: "send again", Group: "Again", Hint: 1,
 			Help: "Send the request once more to where it was sent last.", Disabled: v.cannot,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, v.to) },
 		},
 		{
-			ID: "again.edit", Keys: []string{"e"}, Title: "edit and send", Group: "Again", Hint: 2,
+			ID: "again.edit", Verb: tui.VerbEdit, Title: "edit and send", Group: "Again", Hint: 2,
 			Help: "Change the params of the request, and send it.", Disabled: v.cannot,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("edit", pane.Again{Request: &v.req, Before: &v.before}) },
 		},
 		{
-			ID: "again.choose", Keys: []string{"s"}, Title: "send to", Group: "Again", Hint: 3,
+			ID: "again.choose", Verb: tui.VerbElsewhere, Title: "send to", Group: "Again", Hint: 3,
 			Help: "Send the request to another server, by another path, or in another protocol version.", Disabled: v.cannot,
 			Run: v.choose,
 		},
 		{
-			ID: "again.learn", Keys: []string{"V"}, Title: "what varies", Group: "Again", Hint: 6,
+			ID: "again.learn", Word: "varies", Title: "what varies", Group: "Again", Hint: 6,
 			Help: "Send the request once more to learn what is different between two equal calls. Reads do so by themselves.",
 			Disabled: func(c *tui.Ctx) string {
 				if v.after == nil || v.to.s == nil {
@@ -103,7 +103,7 @@ func (v *resend) actions() []tui.Action {
 			Run: v.askLearn,
 		},
 		{
-			ID: "again.frames", Keys: []string{"t"}, Title: "frames", Group: "Again", Hint: 7,
+			ID: "again.frames", Verb: tui.VerbFrames, Title: "frames", Group: "Again", Hint: 7,
 			Help: "Show what was said on the wire, in Traffic.",
 			Disabled: func(c *tui.Ctx) string {
 				if v.after == nil || v.after.Seq == 0 || v.sessions(c) != c.Sessions {
@@ -305,7 +305,7 @@ func (v *resend) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			p.Lines = append(p.Lines, " "+l)
 		}
 	case v.some:
-		p.Lines = pane.Message(c.Theme, p.W, "Not sent yet.", "Press r to send it, s to choose where to.")
+		p.Lines = pane.Message(c.Theme, p.W, "Not sent yet.", "Press r to send it, o to choose where to.")
 	default:
 		p.Lines = pane.Message(c.Theme, p.W, "Nothing to send again.", "Press r, e or d on a frame in Traffic.")
 	}

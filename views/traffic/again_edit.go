@@ -58,17 +58,17 @@ func (v *editor) nothing(*tui.Ctx) string {
 func (v *editor) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "edit.send", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: "send", Group: "Form", Hint: 1,
+			ID: "edit.send", Verb: tui.VerbSend, Title: "send", Group: "Form", Hint: 1,
 			Help: "Send the request with these params, and compare the answers.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, false) },
 		},
 		{
-			ID: "edit.sendto", Keys: []string{"ctrl+t"}, Title: "send to", Group: "Form", Hint: 2,
+			ID: "edit.sendto", Word: "sendto", Title: "send to", Group: "Form", Hint: 2,
 			Help: "Send the request with these params to another server, by another path, or in another protocol version.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, true) },
 		},
 		{
-			ID: "edit.editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Hint: 3,
+			ID: "edit.editor", Verb: tui.VerbEditor, Title: "edit in $EDITOR", Group: "Form", Hint: 3,
 			Help: "Edit the params as JSON in $EDITOR.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				tag, text, ext := v.cur.form.EditText()
@@ -76,7 +76,7 @@ func (v *editor) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "edit.reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form",
+			ID: "edit.reset", Verb: tui.VerbReset, Title: "start over", Group: "Form",
 			Help: "Go back to the params as they were sent; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(*tui.Ctx) tea.Cmd {
 				v.cur.fill()

@@ -103,11 +103,11 @@ func (v *experts) screen() *tui.Screen {
 func (v *experts) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "expert.go", Keys: []string{"enter"}, Title: "go to frame", Group: "Expert", Hint: 1,
+			ID: "expert.go", Verb: tui.VerbOpen, Title: "go to frame", Group: "Expert", Hint: 1,
 			Help: "Go to the frame on the traffic screen; on a rule, fold or unfold its findings.", Disabled: v.none, Run: v.open,
 		},
 		{
-			ID: "expert.fold", Keys: []string{"space"}, Title: "fold", Group: "Expert", Hint: 2, Pane: "list",
+			ID: "expert.fold", Verb: tui.VerbFold, Title: "fold", Group: "Expert", Hint: 2, Pane: "list",
 			Help: "Fold or unfold the findings of the rule.", Disabled: v.none, Run: v.fold,
 		},
 	}
@@ -116,7 +116,7 @@ func (v *experts) actions() []tui.Action {
 // expertAction leads to the screen from where a frame is.
 func expertAction(view string, seq func() uint64) tui.Action {
 	return tui.Action{
-		ID: view + ".expert", Keys: []string{"E"}, Title: "on the wire", Group: "Traffic",
+		ID: view + ".expert", Word: "expert", Title: "on the wire", Group: "Traffic",
 		Help: "List what breaks the protocol, by rule, and go to the finding about this frame.",
 		Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("expert", seq()) },
 	}

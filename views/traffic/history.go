@@ -65,25 +65,25 @@ func (v *historyScreen) screen() *tui.Screen {
 func (v *historyScreen) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "history.again", Keys: []string{"r"}, Title: "run again", Group: "History", Hint: 1, Pane: "list",
+			ID: "history.again", Verb: tui.VerbRun, Title: "run again", Group: "History", Hint: 1, Pane: "list",
 			Help: "Make the call again, at the server that it was made at, with the same arguments.", Disabled: v.cannotRun,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.open(c, true) },
 		},
 		{
-			ID: "history.edit", Keys: []string{"e"}, Title: "edit", Group: "History", Hint: 2, Pane: "list",
+			ID: "history.edit", Verb: tui.VerbEdit, Title: "edit", Group: "History", Hint: 2, Pane: "list",
 			Help: "Open the form with the arguments of the call.", Disabled: v.cannotRun,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.open(c, false) },
 		},
 		{
-			ID: "history.diff", Keys: []string{"d"}, Title: "diff", Group: "History", Hint: 3, Pane: "list",
+			ID: "history.diff", Verb: tui.VerbDiff, Title: "diff", Group: "History", Hint: 3, Pane: "list",
 			Help: "Compare the result with that of the marked call, or of the run before.", Disabled: v.none, Run: v.compare,
 		},
 		{
-			ID: "history.sendto", Keys: []string{"s"}, Title: "send to", Group: "History", Pane: "list",
+			ID: "history.sendto", Verb: tui.VerbElsewhere, Title: "send to", Group: "History", Pane: "list",
 			Help: "Make the call at another server, by another path, or in another protocol version, and compare the answers.", Disabled: v.cannotSend, Run: v.sendTo,
 		},
 		{
-			ID: "history.mark", Keys: []string{"b"}, Title: "mark", Group: "History", Hint: 8, Pane: "list",
+			ID: "history.mark", Verb: tui.VerbFold, Title: "mark", Group: "History", Hint: 8, Pane: "list",
 			Help: "Mark the call, so that others are compared with it; again takes the mark away.", Disabled: v.none,
 			Run: func(*tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -96,7 +96,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.pin", Keys: []string{"p"}, Title: "pin", Group: "History", Hint: 4, Pane: "list",
+			ID: "history.pin", Word: "pin", Title: "pin", Group: "History", Hint: 4, Pane: "list",
 			Help: "Keep the call for good, or let it grow old again.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -104,7 +104,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.name", Keys: []string{"u"}, Title: "name", Group: "History", Hint: 5, Pane: "list",
+			ID: "history.name", Word: "name", Title: "name", Group: "History", Hint: 5, Pane: "list",
 			Help: "Name the call, which keeps it for good; no text takes the name away.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -119,7 +119,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.note", Keys: []string{"B"}, Title: "note", Group: "History", Hint: 6, Pane: "list",
+			ID: "history.note", Word: "note", Title: "note", Group: "History", Hint: 6, Pane: "list",
 			Help: "Write a note to the call.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -129,7 +129,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.keep", Keys: []string{"W"}, Title: "save as call", Group: "History", Hint: 10, Pane: "list",
+			ID: "history.keep", Verb: tui.VerbSave, Title: "save as call", Group: "History", Hint: 10, Pane: "list",
 			Help: "Write the call to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run; with its result as what is expected, if you like.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -142,7 +142,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.delete", Keys: []string{"X", "delete"}, Title: "delete", Group: "History", Hint: 9, Pane: "list",
+			ID: "history.delete", Word: "delete", Title: "delete", Group: "History", Hint: 9, Pane: "list",
 			Help: "Remove the call from the history.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				k, _ := v.selected()
@@ -155,7 +155,7 @@ func (v *historyScreen) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "history.servers", Keys: []string{"a"}, Title: "all servers", Group: "History", Hint: 7, Pane: "list",
+			ID: "history.servers", Verb: tui.VerbShow, Title: "all servers", Group: "History", Hint: 7, Pane: "list",
 			Help: "List the calls of all servers, or those of the current one.",
 			Now: func(*tui.Ctx) string {
 				if v.everyone {

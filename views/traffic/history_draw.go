@@ -42,7 +42,7 @@ func (v *historyScreen) page(c *tui.Ctx) page.Page {
 	case n > 0:
 		p.Foot = text.Count(n, "call")
 	case !v.everyone && c.Server != nil:
-		p.None = [2]string{"No calls at " + c.Server.Title() + " yet.", "Calls, prompts and reads appear here, also those of the next start. Press a for all servers, 2 for the tools."}
+		p.None = [2]string{"No calls at " + c.Server.Title() + " yet.", "Calls, prompts and reads appear here, also those of the next start. Press m for all servers, 2 for the tools."}
 	}
 	return p
 }

@@ -60,7 +60,7 @@ func (v *logs) screen() *tui.Screen {
 func (v *logs) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
+			ID: "logs.level", Word: "level", Title: "set level", Group: "Logs", Hint: 2,
 			Help: "Set the minimum level of the server's log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
 	}, v.ListActions("whole message", "Show the whole message.", nil)...)
@@ -108,7 +108,7 @@ func (v *logs) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	next := "What servers write to stderr and log through the protocol appears here."
 	if !v.foreign && v.noLevel(c) == "" {
-		next += " Press L to set the level."
+		next += " :level sets the level."
 	}
 	v.DrawList(c, p, "No log messages.", next,
 		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) }, next)

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,25 +13,28 @@ import (
 )
 
 func (v *timeline) actions() []tui.Action {
-	lanes := func(id, key, title, help string, hint int, run func(*tui.Ctx) tea.Cmd) tui.Action {
-		return tui.Action{ID: "timeline." + id, Keys: []string{key}, Title: title, Group: "Timeline", Pane: "lanes", Help: help, Hint: hint, Disabled: v.none, Run: run}
+	lanes := func(id string, verb tui.Verb, title, help string, hint int, run func(*tui.Ctx) tea.Cmd) tui.Action {
+		return tui.Action{ID: "timeline." + id, Verb: verb, Title: title, Group: "Timeline", Pane: "lanes", Help: help, Hint: hint, Disabled: v.none, Run: run}
 	}
-	plus := lanes("in", "+", "zoom in", "Show half as much time, around the call under the cursor.", 3, func(*tui.Ctx) tea.Cmd { v.zoom(0.5); return nil })
-	plus.Keys = append(plus.Keys, "i")
+	named := func(a tui.Action) tui.Action {
+		a.Word = strings.TrimPrefix(a.ID, "timeline.")
+		return a
+	}
+	plus := lanes("in", tui.VerbZoomIn, "zoom in", "Show half as much time, around the call under the cursor.", 3, func(*tui.Ctx) tea.Cmd { v.zoom(0.5); return nil })
 	return []tui.Action{
-		lanes("open", "enter", "frames", "Show the frames of the call under the cursor.", 1, func(c *tui.Ctx) tea.Cmd {
+		lanes("open", tui.VerbOpen, "frames", "Show the frames of the call under the cursor.", 1, func(c *tui.Ctx) tea.Cmd {
 			if v.call == 0 {
 				return nil
 			}
 			return c.Navigate("traffic", pane.FramesOf(v.call))
 		}),
-		lanes("range", "space", "range", "Begin a range at the call under the cursor, or end it there: traffic, logs and numbers show that time only.", 2, v.space),
+		lanes("range", tui.VerbFold, "range", "Begin a range at the call under the cursor, or end it there: traffic, logs and numbers show that time only.", 2, v.space),
 		plus,
-		lanes("out", "-", "zoom out", "Show twice as much time.", 4, func(*tui.Ctx) tea.Cmd { v.zoom(2); return nil }),
-		lanes("fit", "0", "all", "Show the whole time, also while more calls arrive.", 5, func(*tui.Ctx) tea.Cmd { v.mode = fit; v.changed(); return nil }),
-		lanes("follow", "f", "follow", "Stay at the newest calls without showing more time.", 6, func(*tui.Ctx) tea.Cmd { v.mode = tail; v.changed(); return nil }),
-		lanes("earlier", ",", "earlier", "Move the window half its width towards the past.", 0, func(*tui.Ctx) tea.Cmd { v.pan(-0.5); return nil }),
-		lanes("later", ".", "later", "Move the window half its width towards the present.", 0, func(*tui.Ctx) tea.Cmd { v.pan(0.5); return nil }),
+		lanes("out", tui.VerbZoomOut, "zoom out", "Show twice as much time.", 4, func(*tui.Ctx) tea.Cmd { v.zoom(2); return nil }),
+		named(lanes("fit", "", "all", "Show the whole time, also while more calls arrive.", 5, func(*tui.Ctx) tea.Cmd { v.mode = fit; v.changed(); return nil })),
+		named(lanes("follow", "", "follow", "Stay at the newest calls without showing more time.", 6, func(*tui.Ctx) tea.Cmd { v.mode = tail; v.changed(); return nil })),
+		lanes("earlier", tui.VerbEarlier, "earlier", "Move the window half its width towards the past.", 0, func(*tui.Ctx) tea.Cmd { v.pan(-0.5); return nil }),
+		lanes("later", tui.VerbLater, "later", "Move the window half its width towards the present.", 0, func(*tui.Ctx) tea.Cmd { v.pan(0.5); return nil }),
 		{
 			ID: "timeline.probes", Word: "probes", Title: "probes", Group: "Timeline", Help: "Show or hide health checks and probes, here, in the traffic and in the ticker.",
 			Run: func(c *tui.Ctx) tea.Cmd {
@@ -40,7 +44,7 @@ func (v *timeline) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "timeline.clear", Title: "all the time", Group: "Timeline",
+			ID: "timeline.clear", Word: "clear", Title: "all the time", Group: "Timeline",
 			Help: "Take the range away, here and on the other screens.",
 			Disabled: func(*tui.Ctx) string {
 				if !v.ranged() {
@@ -51,7 +55,7 @@ func (v *timeline) actions() []tui.Action {
 			Run: v.clear,
 		},
 		{
-			ID: "timeline.sort", Keys: []string{"s"}, Title: "sort", Group: "Numbers", Pane: "numbers", Hint: 2, Help: "Sort the numbers by the next column.",
+			ID: "timeline.sort", Word: "sort", Title: "sort", Group: "Numbers", Pane: "numbers", Hint: 2, Help: "Sort the numbers by the next column.",
 			Run: func(*tui.Ctx) tea.Cmd {
 				v.order = (v.order + 1) % stats.NumOrders
 				v.changed()
@@ -59,7 +63,7 @@ func (v *timeline) actions() []tui.Action {
 			},
 		},
 		{
-			ID: "timeline.calls", Keys: []string{"enter"}, Title: "its traffic", Group: "Numbers", Pane: "numbers", Hint: 1,
+			ID: "timeline.calls", Verb: tui.VerbOpen, Title: "its traffic", Group: "Numbers", Pane: "numbers", Hint: 1,
 			Help: "List the frames of this method and tool.",
 			Disabled: func(*tui.Ctx) string {
 				if v.row() == nil {

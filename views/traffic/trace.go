@@ -51,17 +51,17 @@ func (v *traceScreen) screen() *tui.Screen {
 func (v *traceScreen) actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "trace.frames", Keys: []string{"enter"}, Title: "frames", Group: "Trace", Hint: 1, Pane: "list",
+			ID: "trace.frames", Verb: tui.VerbOpen, Title: "frames", Group: "Trace", Hint: 1, Pane: "list",
 			Help:     "Show the frames of this hop, or of the hop that this step is a part of.",
 			Disabled: v.noFrames,
 			Run:      func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", pane.FramesOf(v.framesAt(v.List.Selected()))) },
 		},
 		{
-			ID: "trace.previous", Keys: []string{"{"}, Title: "call before", Group: "Trace", Hint: 3,
+			ID: "trace.previous", Word: "previous", Title: "call before", Group: "Trace", Hint: 3,
 			Help: "Show the trace before this one.", Disabled: v.none, Run: func(c *tui.Ctx) tea.Cmd { return v.step(c, -1) },
 		},
 		{
-			ID: "trace.next", Keys: []string{"}"}, Title: "next call", Group: "Trace", Hint: 2,
+			ID: "trace.next", Word: "next", Title: "next call", Group: "Trace", Hint: 2,
 			Help: "Show the trace after this one.", Disabled: v.none, Run: func(c *tui.Ctx) tea.Cmd { return v.step(c, 1) },
 		},
 	}
@@ -220,7 +220,7 @@ func (v *traceScreen) take(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 func (v *traceScreen) page(*tui.Ctx) page.Page {
 	p := page.Page{
 		Title: "Hops", Table: page.Table{Len: len(v.rows), Row: func(int) page.Row { return page.Row{} }},
-		None: [2]string{"No trace yet.", "A call to an agent through a router, and every call of the demo, carries a trace context. Press H on a call in Traffic."},
+		None: [2]string{"No trace yet.", "A call to an agent through a router, and every call of the demo, carries a trace context. :hops on a call in Traffic."},
 	}
 	if v.tree != nil {
 		p.Badge = "…" + v.tree.ID[max(len(v.tree.ID)-8, 0):] // those of one program begin alike

@@ -133,7 +133,7 @@ func (v *traffic) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next, v.broken.rev)
 	switch {
 	case v.only.Seq != 0:
-		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · p all frames"
+		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · m all frames"
 	case v.ref.Seq != 0 && p.Foot == "":
 		p.Foot = "time since " + v.ref.Time.Format("15:04:05.000")
 	}

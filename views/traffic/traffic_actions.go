@@ -13,24 +13,20 @@ import (
 func (v *traffic) actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "traffic.peer", Keys: []string{"o"}, Title: "pair", Group: "Traffic", Hint: 3,
+			ID: "traffic.peer", Word: "pair", Title: "pair", Group: "Traffic", Hint: 3,
 			Help: "Go from a request to its answer, or back.", Disabled: v.noPeer, Run: v.peer,
 		},
 		{
-			ID: "traffic.pings", Keys: []string{"p"}, Title: "pings", Group: "Traffic", Hint: 5, Pane: "list",
-			Help: "Show or hide health checks and probes; leaves the frames of one call.",
+			ID: "traffic.pings", Word: "probes", Title: "pings", Group: "Traffic", Hint: 5, Pane: "list",
+			Help: "Show or hide health checks and probes.", Run: v.pings,
+		},
+		{
+			ID: "traffic.frames", Verb: tui.VerbShow, Word: "frames", Title: "frames", Group: "Traffic", Hint: 3, Pane: "list",
+			Help: "List every frame, or a row for each exchange: a request with its answer and all between; it is remembered. Leaves the frames of one call.",
 			Now: func(*tui.Ctx) string {
 				if v.only.Seq != 0 {
 					return "all frames"
 				}
-				return ""
-			},
-			Run: v.pings,
-		},
-		{
-			ID: "traffic.frames", Keys: []string{"F"}, Title: "frames", Group: "Traffic", Hint: 2, Hinted: v.whole, Pane: "list",
-			Help: "List every frame, or a row for each exchange: a request with its answer and all between; it is remembered.",
-			Now: func(*tui.Ctx) string {
 				if !v.Feed.Exchanges {
 					return "exchanges"
 				}
@@ -39,7 +35,7 @@ func (v *traffic) actions() []tui.Action {
 			Run: v.flip,
 		},
 		{
-			ID: "traffic.call", Keys: []string{"t"}, Title: "frames of the call", Group: "Traffic", Pane: "list",
+			ID: "traffic.call", Verb: tui.VerbFrames, Title: "frames of the call", Group: "Traffic", Hint: 2, Hinted: v.whole, Pane: "list",
 			Help:     "Follow the call: show its frames, and what the server asked and reported meanwhile.",
 			Disabled: v.noCall,
 			Run: func(c *tui.Ctx) tea.Cmd {
@@ -49,41 +45,41 @@ func (v *traffic) actions() []tui.Action {
 		},
 		pane.HopsAction("traffic", "list", func(*tui.Ctx) uint64 { return v.Feed.Selected() }),
 		{
-			ID: "traffic.timeline", Keys: []string{"L"}, Title: "timeline", Group: "Traffic", Help: "Show the calls in time, a lane for each server, and the numbers of each tool.",
+			ID: "traffic.timeline", Word: "timeline", Title: "timeline", Group: "Traffic", Help: "Show the calls in time, a lane for each server, and the numbers of each tool.",
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("timeline", v.Feed.Selected()) },
 		},
 		{
-			ID: "traffic.export", Word: "export", Title: "export", Group: "Traffic", Hint: 8,
+			ID: "traffic.export", Verb: tui.VerbSave, Word: "export", Title: "export", Group: "Traffic", Hint: 8, Pane: "list",
 			Help: "Write what the filter leaves as an HTML page, HAR or JSONL, without secrets: what was taken out is shown first.",
 			Run:  v.export,
 		},
 		{
-			ID: "traffic.next", Keys: []string{"}"}, Title: "next of the conversation", Group: "Traffic", Pane: "list",
+			ID: "traffic.next", Word: "next", Title: "next of the conversation", Group: "Traffic", Pane: "list",
 			Help:     "Go to the next row with the same method and target on the same connection.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.conversation(c, false) },
 		},
 		{
-			ID: "traffic.previous", Keys: []string{"{"}, Title: "previous of the conversation", Group: "Traffic", Pane: "list",
+			ID: "traffic.previous", Word: "previous", Title: "previous of the conversation", Group: "Traffic", Pane: "list",
 			Help:     "Go to the previous row with the same method and target on the same connection.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.conversation(c, true) },
 		},
 		{
-			ID: "traffic.relative", Keys: []string{"R"}, Title: "relative time", Group: "Traffic", Pane: "list",
+			ID: "traffic.relative", Word: "relative", Title: "relative time", Group: "Traffic", Pane: "list",
 			Help:     "Show times relative to this row; again on the same row shows the time of day.",
 			Disabled: v.Nothing, Run: v.relative,
 		},
 		{
-			ID: "traffic.only", Keys: []string{"="}, Title: "filter on this", Group: "Traffic", Hint: 4, Hinted: v.whole, Pane: "list",
+			ID: "traffic.only", Word: "only", Title: "filter on this", Group: "Traffic", Hint: 4, Hinted: v.whole, Pane: "list",
 			Help:     "Choose a field of the row, and list only rows that have the same.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.filterOn(c, "") },
 		},
 		{
-			ID: "traffic.without", Keys: []string{"-"}, Title: "filter out this", Group: "Traffic", Pane: "list",
+			ID: "traffic.without", Word: "exclude", Title: "filter out this", Group: "Traffic", Pane: "list",
 			Help:     "Choose a field of the row, and list no rows that have the same.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.filterOn(c, "-") },
 		},
 		{
-			ID: "traffic.mark", Keys: []string{"b"}, Title: "mark", Group: "Traffic", Pane: "list",
+			ID: "traffic.mark", Verb: tui.VerbFold, Title: "mark", Group: "Traffic", Pane: "list",
 			Help: "Mark the row, or take its mark away; marks and notes are kept in the journal file.",
 			Now: func(c *tui.Ctx) string {
 				if c.Sessions.Journal().Note(v.Feed.Selected()).Marked {
@@ -94,15 +90,15 @@ func (v *traffic) actions() []tui.Action {
 			Disabled: v.Nothing, Run: v.mark,
 		},
 		{
-			ID: "traffic.note", Keys: []string{"B"}, Title: "note", Group: "Traffic", Pane: "list",
+			ID: "traffic.note", Word: "note", Title: "note", Group: "Traffic", Pane: "list",
 			Help: "Put a line of text on the row, or take it away.", Disabled: v.Nothing, Run: v.note,
 		},
 		{
-			ID: "traffic.nextmark", Keys: []string{"'"}, Title: "next mark", Group: "Traffic", Pane: "list",
+			ID: "traffic.nextmark", Word: "nextmark", Title: "next mark", Group: "Traffic", Pane: "list",
 			Help: "Go to the next row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, false) },
 		},
 		{
-			ID: "traffic.previousmark", Keys: []string{`"`}, Title: "previous mark", Group: "Traffic", Pane: "list",
+			ID: "traffic.previousmark", Word: "previousmark", Title: "previous mark", Group: "Traffic", Pane: "list",
 			Help: "Go to the previous row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, true) },
 		},
 		expertAction("traffic", v.Feed.Selected),
@@ -117,11 +113,8 @@ func (v *traffic) actions() []tui.Action {
 // whole is whether the list is not that of the frames of one call.
 func (v *traffic) whole(*tui.Ctx) bool { return v.only.Seq == 0 }
 
-// pings shows or hides what is routine, and leaves the frames of one call.
+// pings shows or hides what is routine.
 func (v *traffic) pings(c *tui.Ctx) tea.Cmd {
-	if v.only.Seq != 0 {
-		return v.leave(c)
-	}
 	return tea.Batch(flipProbes(c), v.arrange(c), v.Load(c))
 }
 
