@@ -59,6 +59,20 @@ func TestQ9_SignalsDrain(t *testing.T) {
 	}
 }
 
+// A process of a stack, which follows its input, ends with all it started: the test would see a goroutine that is left, and the stack kill it.
+func TestQ9_ProcessOfAStackEnds(t *testing.T) {
+	t.Parallel()
+	cmd := agentCommand(t, t.TempDir(), nil, "--port", "0", "--supervised")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer in.Close()
+	s := launch(t, cmd, readyLine)
+	s.signal(syscall.SIGTERM)
+	if code := s.exit(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.log())
+	}
+}
+
 func TestQ9_DrainIsBounded(t *testing.T) {
 	t.Parallel()
 	s := serveAgent(t, "--drain-timeout", "300ms")

@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 		code := run(os.Args[1:], cli.Standard{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 		// A key that comes while the UI ends keeps Bubble Tea's reader at its send: nobody receives any more.
 		late := goleak.IgnoreTopFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).sendEvents")
-		if err := leaktest.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput"), late); err != nil {
+		if err := leaktest.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/cli.followInput"), late); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = exitLeak
 		}
