@@ -29,7 +29,7 @@ var sizes = []struct {
 	{"session", 5_450},
 	{"session/client", 2_200},
 	{"session/catalog", 4_400},
-	{"session/traffic", 12_400},
+	{"session/traffic", 12_420},
 	{"session/check", 27_470},
 	{"session/test", 6_100},
 	{"themes", 420},
@@ -42,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 140_300
+const tests = 140_400
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -145,6 +145,24 @@ func TestHistoryRunsAgain(t *testing.T) {
 	})
 }
 
+// The hint bars of Tools and Call say how many earlier calls there are of the tool, those of this run included, and nothing where there are none.
+func TestHintsCountEarlierCalls(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "calls.db")
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, file, someCalls()...)
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", basics.NewServer("")), tuitest.Views(views.All(views.Deps{History: h})...),
+			tuitest.Size(80, 24), recording(h))
+		app.Press("g").Pane("detail").Has("add(")
+		app.Hints().Has("enter call", "y copy", "/ filter").HasNot("f3", "check", "tokens")
+		app.Press("/").Type("echo").Press("enter").Hints().Has("f3 3 earlier")
+		app.Press("enter").View("call").Hints().Has("ctrl+g call", "f3 3 earlier")
+		app.Type("four").Press("ctrl+g").Pane("result").Has("four").Focused()
+		app.Hints().Has("r run again", "y copy", "t frames", "f3 4 earlier", "ctrl+p all", "? help")
+		app.Press("r").Hints().Has("f3 5 earlier")
+		app.Press("f3").View("history").Whole().Has("History /echo 5")
+	})
+}
+
 // W writes a call to a file of the project, from the history and from a form; a file that is there is asked about.
 func TestCallsAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())

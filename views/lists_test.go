@@ -154,7 +154,7 @@ func TestListAndDetail(t *testing.T) {
 		app.Whole().Has("⚠ destructive")
 		detail.Rows(tuitest.Contains("drop(id)"), tuitest.Contains("id *  uuid  Which."), tuitest.Eq(""), tuitest.Contains("Acme | Drops all of it."))
 		detail.Has("… space shows all", "writes · destructive").HasNot("format")
-		app.Hints().Has("enter call", "r reload", "y copy", "/ filter", "f3 earlier", "ctrl+p all", "? help")
+		app.Hints().Has("enter call", "r reload", "y copy", "/ filter", "ctrl+p all", "? help")
 		app.Press("space").Pane("detail").HasNot("shows all")
 		app.Press("space", "/").Type("look").Press("enter", "enter").View("call").Press("ctrl+g").Pane("result").Has("done")
 		leave(app).View("tools").Pane("list").Rows(tuitest.Matches(`✓ look  Looks\. +\d+ tok ×1`))

@@ -71,7 +71,7 @@ func All(d Deps) []*tui.Screen {
 		where = d.Configs.Where
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
-	calls, asked, broken := &pane.Calls{}, inbox.NewQuestions(), &traffic.Broken{}
+	calls, asked, broken := pane.NewCalls(d.History), inbox.NewQuestions(), &traffic.Broken{}
 	diagnoses := servers.Diagnoses{}
 	all := []*tui.Screen{
 		servers.NewServers(d.Trust, d.Pool, d.Configs, d.Secrets, servers.Beside{Diagnoses: diagnoses, Process: d.process}),
@@ -92,11 +92,11 @@ func All(d Deps) []*tui.Screen {
 		call.NewAllTools(d.Registry, calls),
 		call.NewResources(calls),
 		call.NewTemplates(calls),
-		call.NewTemplate(d.Inputs, asked.OfCall),
+		call.NewTemplate(d.Inputs, asked.OfCall, calls),
 		inbox.NewSubscriptions(),
 		call.NewPrompts(calls),
-		call.NewPrompt(d.Inputs, asked.OfCall),
-		call.NewCall(d.Inputs, d.Consent, asked.OfCall),
+		call.NewPrompt(d.Inputs, asked.OfCall, calls),
+		call.NewCall(d.Inputs, d.Consent, asked.OfCall, calls),
 		traffic.NewHistory(d.History),
 		traffic.NewTraffic(nil, broken),
 		traffic.NewTimeline(nil),

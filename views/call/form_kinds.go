@@ -23,8 +23,8 @@ func formInfo(id, title, tab string, aliases ...string) tui.Screen {
 }
 
 // NewCall calls a tool.
-func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *tui.Screen {
-	return newFormScreen(store, asks, formKind{
+func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks, earlier *pane.Calls) *tui.Screen {
+	return newFormScreen(store, asks, earlier, formKind{
 		info: formInfo("call", "Call", "", "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		sessionCall: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
@@ -37,8 +37,8 @@ func NewCall(store *inputs.Store, agreed *consent.Policy, asks pane.Asks) *tui.S
 }
 
 // NewPrompt gets a prompt.
-func NewPrompt(store *inputs.Store, asks pane.Asks) *tui.Screen {
-	return newFormScreen(store, asks, formKind{
+func NewPrompt(store *inputs.Store, asks pane.Asks, earlier *pane.Calls) *tui.Screen {
+	return newFormScreen(store, asks, earlier, formKind{
 		info: formInfo("prompt", "Prompt", "prompts"), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
@@ -62,8 +62,8 @@ func NewPrompt(store *inputs.Store, asks pane.Asks) *tui.Screen {
 }
 
 // NewTemplate fills in a resource template and reads the resource.
-func NewTemplate(store *inputs.Store, asks pane.Asks) *tui.Screen {
-	return newFormScreen(store, asks, formKind{
+func NewTemplate(store *inputs.Store, asks pane.Asks, earlier *pane.Calls) *tui.Screen {
+	return newFormScreen(store, asks, earlier, formKind{
 		info: formInfo("template", "Template", "resources"), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {

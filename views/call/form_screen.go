@@ -34,6 +34,7 @@ type formScreen struct {
 
 	editing *draft // what is open in $EDITOR
 	asks    pane.Asks
+	earlier *pane.Calls
 }
 
 // formKind is what tells the three screens apart.
@@ -73,8 +74,8 @@ type draft struct {
 	keeping
 }
 
-func newFormScreen(store *inputs.Store, asks pane.Asks, a formKind) *formScreen {
-	v := &formScreen{formKind: a, inputs: store, asks: asks, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newFormScreen(store *inputs.Store, asks pane.Asks, earlier *pane.Calls, a formKind) *formScreen {
+	v := &formScreen{formKind: a, inputs: store, asks: asks, earlier: earlier, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 	v.reply.Again = "r run again"
 	return v
 }
@@ -130,7 +131,7 @@ func (v *formScreen) actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
 		},
 		v.saveAction(),
-		pane.HistoryAction(id, func() string {
+		v.earlier.HistoryAction(id, v.formKind.kind, func() string {
 			if v.cur == nil {
 				return ""
 			}
@@ -203,7 +204,7 @@ func (v *formScreen) route(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return nil, true
 	case tui.OpDone:
-		return v.finished(c, m), true
+		return tea.Batch(v.finished(c, m), v.earlier.Earlier(c)), true
 	case tui.Edited:
 		return v.edited(c, m), true
 	case tui.FilterChanged, tui.FindNext:

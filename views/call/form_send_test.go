@@ -13,7 +13,7 @@ import (
 
 // A call sends what the draft held when it was started, also where the server's list changes before it runs.
 func TestCallSendsTheDraftAsItWas(t *testing.T) {
-	v := newFormScreen(nil, nil, formKind{name: itemName})
+	v := newFormScreen(nil, nil, nil, formKind{name: itemName})
 	got := ""
 	v.sessionCall = func(_ context.Context, _ *session.Session, it offer.Item, args []byte, _ map[string]string, _ session.CallOptions) (rpc.Reply, error) {
 		got = it.Name + string(args)

@@ -64,7 +64,7 @@ func (v *itemScreen) actions() []tui.Action {
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
 		pane.VariableAction(id, pane.CurrentServer),
-		pane.HistoryAction(id, func() string {
+		v.Calls.HistoryAction(id, v.itemKind.kind, func() string {
 			it, ok := v.Selected()
 			if !ok {
 				return ""

@@ -55,7 +55,7 @@ func (v *resources) screen() *tui.Screen {
 
 func (v *resources) actions() []tui.Action {
 	return append([]tui.Action{
-		pane.HistoryAction("resources", func() string {
+		v.Calls.HistoryAction("resources", offer.Resources, func() string {
 			it, _ := v.Selected()
 			return cmp.Or(v.reading, it.URI)
 		}),

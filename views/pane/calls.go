@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -16,7 +17,11 @@ type Calls struct {
 	buf  []journal.Entry
 	by   map[callKey]callCount
 	Rev  int // counts what changed them
+	past past
 }
+
+// NewCalls has none yet; h is the calls that were made before, nil for none.
+func NewCalls(h *calls.History) *Calls { return &Calls{past: past{of: h}} }
 
 // maxCalled bounds of how many different items the calls are counted.
 const maxCalled = 10_000
@@ -35,7 +40,7 @@ var methods = map[offer.Kind]string{offer.Tools: "tools/call", offer.Prompts: "p
 // Sync takes in what was journalled since the last call.
 func (k *Calls) Sync(j *journal.Journal) {
 	if k.of != j {
-		*k = Calls{of: j, by: map[callKey]callCount{}, Rev: k.Rev + 1}
+		k.of, k.seen, k.by, k.Rev = j, 0, map[callKey]callCount{}, k.Rev+1
 	}
 	if j == nil {
 		return

@@ -36,7 +36,7 @@ type ItemList struct {
 	foot     string
 	counted  []cost.Entry // what each item costs, nil before it was counted
 	counting costOf       // what is counted, or was
-	calls    *Calls
+	Calls    *Calls
 	offered  bool   // the server advertises the list
 	looked   string // item whose mark goes when the cursor leaves it
 	notified uint64 // change of the list that was notified of
@@ -50,7 +50,7 @@ type ItemList struct {
 // NewItemList is the list of one kind for a screen; plural names the kind ("tools"), key tells its items apart, and calls
 // are shared by all screens.
 func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string, calls *Calls) ItemList {
-	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}, calls: calls}
+	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}, Calls: calls}
 }
 
 // Sync takes in the current server's listing, and asks for it when the screen is visible and nobody did yet.
@@ -69,7 +69,7 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Rev++
 	}
 	p.remember()
-	p.calls.Sync(c.Sessions.Journal())
+	p.Calls.Sync(c.Sessions.Journal())
 	if c.ReadOnly && p.kind == offer.Tools {
 		if fresh {
 			l.Items, p.hidden = readOnly(l.Items)
@@ -82,6 +82,9 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Subscribed = subscribedURIs(s)
 	}
 	cmds := []tea.Cmd{p.notify(c, s, l)}
+	if l.Loaded {
+		cmds = append(cmds, p.Calls.Earlier(c))
+	}
 	if fresh {
 		if p.Server != "" && p.Server != s.Name() { // what was looked for was another server's
 			p.SetFilter(c, "")
@@ -275,7 +278,7 @@ func (r itemRows) Row(i, w int) string {
 		return th.Error.S("✗ ") + name + " " + th.Error.S(word+safe.Line(it.Flaw.Error(), 200))
 	}
 	row := r.p.row(i)
-	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
+	row.Calls = r.p.Calls.Count(r.p.Server, r.p.kind, r.p.key(it))
 	r.p.mark(&row)
 	return r.p.cols.Row(th, r.p.Query, row, w)
 }
@@ -340,7 +343,7 @@ func (p *ItemList) Selected() (offer.Item, bool) {
 
 // DrawItems fills the list pane.
 func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
-	if pane.Same(c, p.Rev, c.Server, p.calls.Rev, p.beat()) {
+	if pane.Same(c, p.Rev, c.Server, p.Calls.Rev, p.beat()) {
 		return
 	}
 	p.List.SetRows(p.source(c)) // rows carry the theme

@@ -1,6 +1,8 @@
 package pane
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
@@ -68,12 +70,19 @@ type Refill struct {
 	Run bool
 }
 
-// HistoryAction shows the calls of what is selected on another screen; of gives its name, "" for nothing.
-func HistoryAction(id string, of func() string) tui.Action {
+// HistoryAction shows the calls of what is selected on another screen; of gives its name, "" for nothing. The hint says how many there are.
+func (k *Calls) HistoryAction(id string, kind offer.Kind, of func() string) tui.Action {
+	count := func() int { return k.Past(kind, of()) }
 	return tui.Action{
-		ID: id + ".history", Verb: tui.VerbHistory, Title: "earlier calls", Group: "Call", Hint: 5,
-		Now:  func(*tui.Ctx) string { return "earlier" },
-		Help: "List the calls that were made of this before, in this run and in earlier ones.",
+		ID: id + ".history", Verb: tui.VerbHistory, Title: "earlier calls", Group: "Call", Hint: 4,
+		Now: func(*tui.Ctx) string {
+			if n := count(); n > 0 {
+				return fmt.Sprintf("%d earlier", n)
+			}
+			return "earlier"
+		},
+		Hinted: func(*tui.Ctx) bool { return count() > 0 },
+		Help:   "List the calls that were made of this before, in this run and in earlier ones.",
 		Disabled: func(*tui.Ctx) string {
 			if of() == "" {
 				return "nothing is selected"

@@ -153,6 +153,22 @@ func (h *History) Busy() bool {
 	return h.working
 }
 
+// settled waits until what waits is written.
+func (h *History) settled(ctx context.Context) error {
+	if !h.Busy() {
+		return nil
+	}
+	h.mu.Lock()
+	idle := h.idle
+	h.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Close waits until everything is written, for a while, and closes the file. The error says why calls were not kept.
 func (h *History) Close() error {
 	if h == nil {

@@ -72,6 +72,36 @@ func (h *History) List(ctx context.Context, q Query) ([]Call, error) {
 	return out, h.wrong("read", rows.Err())
 }
 
+// Item is what a call is of: a tool by its name, a prompt, or a resource by its URI.
+type Item struct{ Method, Target string }
+
+// Counts are how many calls of each item a server had, those included that wait to be written; rev is the history's at that time.
+func (h *History) Counts(ctx context.Context, identity string) (counts map[Item]int, rev uint64, err error) {
+	if err := h.settled(ctx); err != nil {
+		return nil, 0, err
+	}
+	rev = h.Rev()
+	db, err := h.reading(ctx)
+	if err != nil || db == nil {
+		return nil, rev, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT method, target, count(*) FROM calls WHERE identity = ? GROUP BY method, target`, identity)
+	if err != nil {
+		return nil, rev, h.wrong("read", err)
+	}
+	defer rows.Close()
+	counts = map[Item]int{}
+	for rows.Next() {
+		var of Item
+		var n int
+		if err := rows.Scan(&of.Method, &of.Target, &n); err != nil {
+			return nil, rev, h.wrong("read", err)
+		}
+		counts[of] = n
+	}
+	return counts, rev, h.wrong("read", rows.Err())
+}
+
 // reading is the database to read from, nil if nothing was kept yet.
 func (h *History) reading(ctx context.Context) (interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)

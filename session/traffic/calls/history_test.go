@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +130,14 @@ func TestCallsSurvive(t *testing.T) {
 	}
 	if c, err := h.Earlier(ctx, calls[1]); err != nil || c.ID != calls[2].ID {
 		t.Errorf("%+v, %v", c, err)
+	}
+	identity := first.Server.Identity()
+	h.Record(made("a", `{}`, `{}`)) // waits
+	if counts, rev, err := h.Counts(ctx, identity); err != nil || rev != h.Rev() || !maps.Equal(counts, map[Item]int{{"tools/call", "a"}: 2, {"tools/call", "b"}: 3, {"tools/call", "c"}: 1}) {
+		t.Errorf("%v at %d, %v", counts, rev, err)
+	}
+	if counts, _, err := h.Counts(ctx, "another"); err != nil || len(counts) != 0 {
+		t.Errorf("%v, %v", counts, err)
 	}
 	if found := all(t, h, Query{Search: "INVALID b"}); len(found) != 1 || found[0].ID != second.ID {
 		t.Errorf("%+v", found)
