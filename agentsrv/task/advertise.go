@@ -26,14 +26,14 @@ func (s *Service) advertise(ctx context.Context, x *front.Exchange, next front.N
 		result = set(result, []byte(`{}`), "capabilities", "extensions", Extension)
 	case mcp.MethodToolsList:
 		if !x.Modern && x.Version >= mcp.ProtocolVersion20251125 {
-			result = s.execution(result)
+			result = s.addTaskSupport(result)
 		}
 	}
 	return result, nil
 }
 
-// execution adds execution.taskSupport to the tools of a list, whose other bytes stay what they are.
-func (s *Service) execution(result []byte) []byte {
+// addTaskSupport adds execution.taskSupport to the tools of a list, whose other bytes stay what they are.
+func (s *Service) addTaskSupport(result []byte) []byte {
 	var out bytes.Buffer
 	err := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(tool []byte) bool {
 		name := jsonrpc.GetString(tool, "name")

@@ -72,12 +72,12 @@ func (s *Service) read(x *front.Exchange) (how mode, err error) {
 	if bytes.Contains(x.Params, []byte(`"`+MetaAsync+`"`)) {
 		how.async = !how.legacy && string(jsonrpc.Get(x.Params, "_meta", MetaAsync)) == "true"
 	}
-	how.extension = declares(x)
+	how.extension = declaresExtension(x)
 	return how, nil
 }
 
-// declares reports whether the client of a modern request declared the extension with it.
-func declares(x *front.Exchange) bool {
+// declaresExtension reports whether the client of a modern request declared the extension with it.
+func declaresExtension(x *front.Exchange) bool {
 	if !x.Modern || !bytes.Contains(x.Params, []byte(Extension)) {
 		return false
 	}
@@ -121,21 +121,21 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 	go t.run(kit.WithHooks(life, &kit.Hooks{
 		ID: t.rec.ID, Accepted: func() { t.emit(accepted) }, Started: t.started, Waiting: t.waiting, NoQueueTimeout: true,
 	}), next)
-	if !t.decide(ctx) {
+	if !t.awaitTask(ctx) {
 		tied()
 		s.unreserve(tenant)
 		return t.result, t.err
 	}
 	tied()
-	if err := s.keep(t); err != nil {
+	if err := s.persist(t); err != nil {
 		cancel(err)
 		return nil, err
 	}
 	return t.createResult()
 }
 
-// decide waits until the call is a task, or ended without having become one, which is false.
-func (t *task) decide(ctx context.Context) bool {
+// awaitTask waits until the call is a task; false if it ended, or ctx did, before it became one.
+func (t *task) awaitTask(ctx context.Context) bool {
 	var impatient <-chan time.Time
 	if !t.how.now {
 		timer := time.NewTimer(t.s.o.TaskAfter)

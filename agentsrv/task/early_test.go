@@ -54,7 +54,7 @@ func TestEndBeforeTheRecordIsStored(t *testing.T) {
 		if err != nil || end == nil {
 			t.Fatal(end, err)
 		}
-		if told == "completed" && !end.State.over() {
+		if told == "completed" && !end.State.isTerminal() {
 			t.Fatalf("its client is told that it is %s, and others that it is %s", told, end.State)
 		}
 		return end.State == completed

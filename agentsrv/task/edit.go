@@ -29,8 +29,8 @@ func withAnswers(params []byte, answers map[string]json.RawMessage, state []byte
 	return params
 }
 
-// questions are the inputRequests of a result that is input_required, by key, and its requestState; nil if it is not.
-func questions(result []byte) (asks map[string]json.RawMessage, state []byte) {
+// inputRequests returns the inputRequests of a result whose resultType is input_required, by key, and its requestState; nil for another result.
+func inputRequests(result []byte) (asks map[string]json.RawMessage, state []byte) {
 	if !bytes.Contains(result, []byte(`"input_required"`)) || string(jsonrpc.Get(result, "resultType")) != `"input_required"` {
 		return nil, nil
 	}
@@ -42,9 +42,9 @@ func questions(result []byte) (asks map[string]json.RawMessage, state []byte) {
 	return asks, jsonrpc.Get(result, "requestState")
 }
 
-// relate marks a message as one about a task, as 2025-11-25 demands.
-func relate(frame []byte, id string) []byte {
-	return set(frame, relatedTask(id), "params", "_meta", related)
+// addRelatedTask marks a message as one about a task, as 2025-11-25 demands.
+func addRelatedTask(frame []byte, id string) []byte {
+	return set(frame, relatedTask(id), "params", "_meta", metaRelatedTask)
 }
 
 func relatedTask(id string) []byte {

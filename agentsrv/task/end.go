@@ -51,15 +51,15 @@ func cancelledBy(r *record) {
 // says it is, which is tried until ctx or the service ends.
 func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 	t.mu.Lock()
-	if t.rec.State.over() {
+	if t.rec.State.isTerminal() {
 		t.mu.Unlock()
 		return false, nil
 	}
-	kept := t.kept
+	kept := t.persisted
 	if !kept && t.s.table.isShared() { // keep does it, once there is a record
-		first := t.early == nil
+		first := t.earlyEnd == nil
 		if first {
-			t.early = how
+			t.earlyEnd = how
 		}
 		t.mu.Unlock()
 		return first, nil
@@ -68,38 +68,38 @@ func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 	now.Inputs, now.Updated = nil, t.s.table.now()
 	how(&now)
 	if !kept || !t.s.table.isShared() {
-		t.ends(&now)
+		t.applyEnd(&now)
 		t.mu.Unlock()
 		if kept {
-			t.s.settle(t)
+			t.s.storeEnd(t)
 			t.announce(&now)
 		}
 		return true, nil
 	}
 	now.Log = append([]byte(nil), t.log.bytes()...)
 	t.mu.Unlock()
-	t.deciding.Store(true)
-	defer t.deciding.Store(false)
-	end, won, err := t.s.decide(ctx, &now)
+	t.settling.Store(true)
+	defer t.settling.Store(false)
+	end, won, err := t.s.settleWithRetry(ctx, &now)
 	if err == nil {
-		t.adopt(end)
+		t.adoptEnd(end)
 	}
 	return won, err
 }
 
-// ends is the end of the task, which is not over; t.mu is held.
-func (t *task) ends(end *record) {
-	t.rec.take(end)
-	t.open, t.asked = nil, nil
+// applyEnd makes end the final state of a task that is not over yet, and wakes who waits for it; t.mu is held.
+func (t *task) applyEnd(end *record) {
+	t.rec.copyEnd(end)
+	t.openRequests, t.openKeys = nil, nil
 	close(t.done)
 }
 
-// adopt ends the task as the table says.
-func (t *task) adopt(end *record) {
+// adoptEnd ends the task here as the table says that it ended, which may be otherwise than this replica would have it.
+func (t *task) adoptEnd(end *record) {
 	t.mu.Lock()
-	over, early := t.rec.State.over(), t.early != nil
+	over, early := t.rec.State.isTerminal(), t.earlyEnd != nil
 	if !over {
-		t.ends(end)
+		t.applyEnd(end)
 	}
 	t.mu.Unlock()
 	if over {
@@ -116,8 +116,8 @@ func (t *task) adopt(end *record) {
 	}
 }
 
-// decide ends a task in a shared table, however long that takes, or until ctx or the service ends.
-func (s *Service) decide(ctx context.Context, r *record) (end *record, won bool, err error) {
+// settleWithRetry ends a task in a shared table. It tries again until that works, the task expires, or ctx or the service ends.
+func (s *Service) settleWithRetry(ctx context.Context, r *record) (end *record, won bool, err error) {
 	for complained := false; ; complained = true {
 		once, cancel := context.WithTimeout(ctx, statementTimeout)
 		end, won, err = s.table.settle(once, r)
@@ -144,14 +144,14 @@ func (s *Service) decide(ctx context.Context, r *record) (end *record, won bool,
 	}
 }
 
-// keep makes the call that became a task one that others find.
-func (s *Service) keep(t *task) error {
+// persist stores the call that became a task, so that other requests, and other replicas of a shared table, find it.
+func (s *Service) persist(t *task) error {
 	s.mu.Lock()
 	s.live[t.rec.ID] = t
 	s.arm(t.rec.Expires)
 	s.mu.Unlock()
 	r := t.snapshot()
-	if r.State.over() { // the end comes by settle
+	if r.State.isTerminal() { // the end comes by storeEnd
 		r.State = running
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), awaitServer+statementTimeout)
@@ -169,26 +169,26 @@ func (s *Service) keep(t *task) error {
 	default:
 		s.mu.Lock()
 		t.inserted = true
-		add(s.own, t.rec.Owner.Tenant, usage{tasks: -1})
+		add(s.unsavedUsage, t.rec.Owner.Tenant, usage{tasks: -1})
 		s.mu.Unlock()
 	}
 	t.mu.Lock()
-	t.kept = true
-	over, early := t.rec.State.over(), t.early
+	t.persisted = true
+	over, early := t.rec.State.isTerminal(), t.earlyEnd
 	t.mu.Unlock()
 	switch {
 	case early != nil:
-		s.late(t, early)
+		s.endPersisted(t, early)
 	case over:
-		s.settle(t)
+		s.storeEnd(t)
 	default:
 		t.save()
 	}
 	return nil
 }
 
-// late ends a task that ended before it had a record in a shared table. Its client hears of it as a task that goes on if that takes long.
-func (s *Service) late(t *task, how func(*record)) {
+// endPersisted writes the end of a task whose call ended before it had a record in a shared table. It waits for that no longer than pause: the client then sees a task that still runs.
+func (s *Service) endPersisted(t *task, how func(*record)) {
 	stored := make(chan struct{})
 	s.work.Go(func() {
 		defer close(stored)
@@ -209,8 +209,8 @@ func errNotSaved(err error) error {
 	return f
 }
 
-// settle hands how a task ended to the store. What that does not take stays in memory.
-func (s *Service) settle(t *task) {
+// storeEnd writes how a task ended to a table of this process alone. An end that the table does not take stays in memory until the task expires.
+func (s *Service) storeEnd(t *task) {
 	defer close(t.saved)
 	r := t.snapshot()
 	s.mu.Lock()
@@ -234,10 +234,10 @@ func (s *Service) settle(t *task) {
 		delete(s.live, r.ID)
 	case evicted: // it had ended when it was inserted
 		delete(s.live, r.ID)
-		t.gone = true
-	case !t.gone:
-		add(s.own, r.Owner.Tenant, usage{bytes: r.size()})
-		t.held = r.size()
+		t.expired = true
+	case !t.expired:
+		add(s.unsavedUsage, r.Owner.Tenant, usage{bytes: r.size()})
+		t.heldBytes = r.size()
 	}
 }
 
@@ -248,7 +248,7 @@ func (t *task) save() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.dirty = t.kept
+	t.dirty = t.persisted
 	if t.saving || !t.dirty {
 		return
 	}
@@ -265,7 +265,7 @@ func (t *task) saver() {
 		case <-time.After(wait):
 		}
 		t.mu.Lock()
-		if !t.dirty || t.rec.State.over() {
+		if !t.dirty || t.rec.State.isTerminal() {
 			t.saving = false
 			t.mu.Unlock()
 			return
@@ -288,16 +288,16 @@ func (t *task) write() {
 // Over reports whether the task of that id is over, so that a job for it need not begin, and whether there is one: not yet, or not any more.
 func (s *Service) Over(ctx context.Context, id string) (over, known bool, err error) {
 	r, err := s.table.get(ctx, id)
-	return r != nil && r.State.over(), r != nil, err
+	return r != nil && r.State.isTerminal(), r != nil, err
 }
 
 // Settle ends the task of that id with what its job came to, if it is one and not over. A result that asks for input ends nothing.
 func (s *Service) Settle(ctx context.Context, id string, result json.RawMessage, err error) error {
 	r, lost := s.table.get(ctx, id)
-	if lost != nil || r == nil || r.State.over() {
+	if lost != nil || r == nil || r.State.isTerminal() {
 		return lost
 	}
-	if asks, _ := questions(result); asks != nil && err == nil {
+	if asks, _ := inputRequests(result); asks != nil && err == nil {
 		return nil
 	}
 	r.Updated = s.table.now()

@@ -88,7 +88,7 @@ func (k *kvTable) open(ctx context.Context, replica string, l listener) error {
 	if err := k.conn.Try(ctx, "use the bucket of tasks", k.announce); err != nil {
 		return err
 	}
-	if err := k.tidy(ctx, time.Hour); err != nil {
+	if err := k.removeOrphans(ctx, time.Hour); err != nil {
 		k.log.Warn("tasks: cannot remove results that are left over", "err", err)
 	}
 	letters, err := k.conn.Subscribe(ctx, k.subject(replica), k.deliver)
@@ -147,8 +147,8 @@ func (k *kvTable) connect(ctx context.Context) error {
 	}
 }
 
-// explain has the error of a server that is gone say so.
-func (k *kvTable) explain(err *error) {
+// explainErr replaces an error by that of the connection where there is none: "no responders" would not tell people that NATS is away.
+func (k *kvTable) explainErr(err *error) {
 	if gone := k.conn.Ready(); *err != nil && gone != nil {
 		*err = gone
 	}
@@ -181,11 +181,11 @@ func (k *kvTable) handles() (jetstream.KeyValue, jetstream.Stream, jetstream.Obj
 	return k.kv, k.stream, k.objects
 }
 
-// head is the record of an id, without what is beside it; nil if there is none.
-func (k *kvTable) head(ctx context.Context, id string) (h *header, inline []byte, rev uint64, err error) {
+// readHeader reads the record of an id, without the result and log that are stored beside it; nil if there is none.
+func (k *kvTable) readHeader(ctx context.Context, id string) (h *header, inline []byte, rev uint64, err error) {
 	kv, _, _ := k.handles()
 	e, err := kv.Get(ctx, stateKey(id))
-	if missing(err) {
+	if isNotFound(err) {
 		return nil, nil, 0, nil
 	}
 	if err != nil {
@@ -200,22 +200,22 @@ func (k *kvTable) head(ctx context.Context, id string) (h *header, inline []byte
 	return h, inline, e.Revision(), nil
 }
 
-// known is the record of an id as the index has it, or else the bucket.
-func (k *kvTable) known(ctx context.Context, id string) (h *header, rev uint64, err error) {
-	if e, ok := k.index.get(id); ok && !e.newer && !e.State.over() {
+// lookup returns the record of an id from the index, or, where that does not have it unfinished, from the bucket.
+func (k *kvTable) lookup(ctx context.Context, id string) (h *header, rev uint64, err error) {
+	if e, ok := k.index.get(id); ok && !e.newer && !e.State.isTerminal() {
 		h := *e.header
 		h.Place = e.place()
 		return &h, e.rev, nil
 	}
-	h, _, rev, err = k.head(ctx, id)
+	h, _, rev, err = k.readHeader(ctx, id)
 	return h, rev, err
 }
 
-// full is a record with what is beside it; nil if it is gone meanwhile.
-func (k *kvTable) full(ctx context.Context, h *header, inline []byte) (*record, error) {
+// readRecord reads what is stored beside a record; nil if it was removed meanwhile.
+func (k *kvTable) readRecord(ctx context.Context, h *header, inline []byte) (*record, error) {
 	r := h.record()
-	result, err := k.load(ctx, h, inline)
-	if missing(err) || errors.Is(err, jetstream.ErrObjectNotFound) {
+	result, err := k.readResult(ctx, h, inline)
+	if isNotFound(err) || errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -225,7 +225,7 @@ func (k *kvTable) full(ctx context.Context, h *header, inline []byte) (*record, 
 	if h.Log {
 		kv, _, _ := k.handles()
 		e, err := kv.Get(ctx, logKey(h.ID))
-		if err != nil && !missing(err) {
+		if err != nil && !isNotFound(err) {
 			return nil, err
 		}
 		if err == nil {
@@ -236,17 +236,17 @@ func (k *kvTable) full(ctx context.Context, h *header, inline []byte) (*record, 
 }
 
 func (k *kvTable) get(ctx context.Context, id string) (r *record, err error) {
-	defer k.explain(&err)
-	h, inline, rev, err := k.head(ctx, id)
+	defer k.explainErr(&err)
+	h, inline, rev, err := k.readHeader(ctx, id)
 	if err != nil || h == nil || !k.now().Before(time.UnixMilli(h.Expires)) {
 		return nil, err
 	}
 	k.index.set(h, rev, false)
-	return k.full(ctx, h, inline)
+	return k.readRecord(ctx, h, inline)
 }
 
 func (k *kvTable) insert(ctx context.Context, r *record) (err error) {
-	defer k.explain(&err)
+	defer k.explainErr(&err)
 	h := headerOf(r)
 	value, err := encode(h, nil)
 	if err != nil {
@@ -314,16 +314,16 @@ func (k *kvTable) write(ctx context.Context, h *header, inline []byte, rev uint6
 }
 
 func (k *kvTable) update(ctx context.Context, r *record) (err error) {
-	defer k.explain(&err)
+	defer k.explainErr(&err)
 	logged, err := k.saveLog(ctx, r)
 	if err != nil {
 		return err
 	}
-	for h, rev, err := k.known(ctx, r.ID); ; h, _, rev, err = k.head(ctx, r.ID) {
+	for h, rev, err := k.lookup(ctx, r.ID); ; h, _, rev, err = k.readHeader(ctx, r.ID) {
 		if err != nil {
 			return err
 		}
-		if h == nil || h.State.over() {
+		if h == nil || h.State.isTerminal() {
 			return errOver
 		}
 		next := headerOf(r)
@@ -357,7 +357,7 @@ func (k *kvTable) saveLog(ctx context.Context, r *record) (bool, error) {
 }
 
 func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool, err error) {
-	defer k.explain(&err)
+	defer k.explainErr(&err)
 	logged, err := k.saveLog(ctx, r)
 	if err != nil {
 		return nil, false, err
@@ -366,8 +366,8 @@ func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool,
 	next.Inputs, next.Size = nil, r.size()
 	var inline []byte
 	stored := false
-	h, rev, err := k.known(ctx, r.ID)
-	for ; err == nil && h != nil && !h.State.over(); h, _, rev, err = k.head(ctx, r.ID) {
+	h, rev, err := k.lookup(ctx, r.ID)
+	for ; err == nil && h != nil && !h.State.isTerminal(); h, _, rev, err = k.readHeader(ctx, r.ID) {
 		if !stored {
 			if inline, err = k.store(ctx, next, r.Result); err != nil {
 				return nil, false, err
@@ -376,7 +376,7 @@ func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool,
 		}
 		next.Place, next.Log = h.Place, h.Log || logged
 		if err = k.write(ctx, next, inline, rev); err == nil {
-			k.done(r.ID)
+			k.forgetLog(r.ID)
 			return r, true, nil
 		}
 		if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // it may have been written all the same
@@ -387,22 +387,22 @@ func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool,
 		return nil, false, err
 	}
 	if stored {
-		k.discard(ctx, &header{ID: r.ID, Result: next.Result, Object: next.Object})
+		k.removeParts(ctx, &header{ID: r.ID, Result: next.Result, Object: next.Object})
 	}
-	k.done(r.ID)
-	return k.endElsewhere(ctx, r, logged)
+	k.forgetLog(r.ID)
+	return k.remoteEnd(ctx, r, logged)
 }
 
-// done forgets what is known of the log of a task.
-func (k *kvTable) done(id string) {
+// forgetLog forgets how much of a task's log this replica wrote.
+func (k *kvTable) forgetLog(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.logs, id)
 }
 
-// endElsewhere is how a task ended that another replica settled, which does not know of its log.
-func (k *kvTable) endElsewhere(ctx context.Context, r *record, logged bool) (end *record, won bool, err error) {
-	h, inline, rev, err := k.head(ctx, r.ID)
+// remoteEnd returns how a task ended that another replica settled. That one did not know of the log of this replica, which is added to the record.
+func (k *kvTable) remoteEnd(ctx context.Context, r *record, logged bool) (end *record, won bool, err error) {
+	h, inline, rev, err := k.readHeader(ctx, r.ID)
 	if err != nil || h == nil {
 		return nil, false, err
 	}
@@ -413,7 +413,7 @@ func (k *kvTable) endElsewhere(ctx context.Context, r *record, logged bool) (end
 			return nil, false, err
 		}
 	}
-	end, err = k.full(ctx, h, inline)
+	end, err = k.readRecord(ctx, h, inline)
 	return end, false, err
 }
 
@@ -434,7 +434,7 @@ func (k *kvTable) remove(ctx context.Context, e entryAt) (bool, error) {
 	kv, _, _ := k.handles()
 	err := kv.Delete(ctx, stateKey(e.ID), jetstream.LastRevision(e.rev))
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		if h, _, rev, err := k.head(ctx, e.ID); err == nil && h == nil { // the news is on its way
+		if h, _, rev, err := k.readHeader(ctx, e.ID); err == nil && h == nil { // the news is on its way
 			k.index.remove(e.ID, max(rev, e.rev+1))
 		}
 		return false, nil
@@ -442,14 +442,14 @@ func (k *kvTable) remove(ctx context.Context, e entryAt) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	k.index.mark(e.ID)
+	k.index.markDeleted(e.ID)
 	k.index.remove(e.ID, e.rev+1)
-	k.discard(ctx, e.header)
+	k.removeParts(ctx, e.header)
 	return true, nil
 }
 
 func (k *kvTable) evict(ctx context.Context, tenant string, by time.Time) (bool, error) {
-	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.over() && e.Updated <= latest(by) })
+	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.isTerminal() && e.Updated <= milliOrMax(by) })
 	slices.SortFunc(over, func(a, b entryAt) int { return cmp.Compare(a.rev, b.rev) })
 	for _, e := range over {
 		if gone, err := k.remove(ctx, e); gone || err != nil {

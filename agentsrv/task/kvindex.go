@@ -30,15 +30,15 @@ func newIndex() *index {
 	return &index{entries: map[string]entryAt{}, kept: map[string]usage{}, waiters: map[string][]chan struct{}{}, markers: map[string]time.Time{}}
 }
 
-// mark says that this replica deletes a record.
-func (x *index) mark(id string) {
+// markDeleted notes that this replica deletes a record, for takeOldMarkers.
+func (x *index) markDeleted(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.markers[id] = time.Now()
 }
 
-// old takes out deletions that everybody has heard of, of which the bucket keeps markers.
-func (x *index) old() (ids []string) {
+// takeOldMarkers removes and returns the ids of deletions that every watcher has seen by now, so that their markers in the bucket can be purged.
+func (x *index) takeOldMarkers() (ids []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for id, at := range x.markers {
@@ -82,7 +82,7 @@ func (x *index) set(h *header, rev uint64, newer bool) {
 	}
 	x.entries[h.ID] = entryAt{h, rev, newer}
 	add(x.kept, h.Tenant, h.usage())
-	if h.State.over() {
+	if h.State.isTerminal() {
 		x.wake(h.ID)
 	}
 }
@@ -110,8 +110,8 @@ func (x *index) wake(id string) {
 	delete(x.waiters, id)
 }
 
-// waiter is closed when the record of that id is over or gone.
-func (x *index) waiter(id string) chan struct{} {
+// addWaiter returns a channel that is closed when the record of that id is over or gone. Call removeWaiter in the end.
+func (x *index) addWaiter(id string) chan struct{} {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := make(chan struct{})
@@ -119,8 +119,8 @@ func (x *index) waiter(id string) chan struct{} {
 	return c
 }
 
-// leave ends the wait.
-func (x *index) leave(id string, c chan struct{}) {
+// removeWaiter undoes addWaiter.
+func (x *index) removeWaiter(id string, c chan struct{}) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	left := slices.DeleteFunc(x.waiters[id], func(o chan struct{}) bool { return o == c })
@@ -176,7 +176,7 @@ func (x *index) follow(w jetstream.KeyWatcher, ready func(), settled func(*heade
 			continue
 		}
 		x.set(h, e.Revision(), newer)
-		if h.State.over() {
+		if h.State.isTerminal() {
 			settled(h)
 		}
 	}

@@ -69,7 +69,9 @@ func (h *header) record() *record {
 	}
 }
 
-func (h *header) usage() usage { return usage{tasks: 1, bytes: h.Size, open: number(!h.State.over())} }
+func (h *header) usage() usage {
+	return usage{tasks: 1, bytes: h.Size, open: boolInt(!h.State.isTerminal())}
+}
 
 // errNewer is the error of a record that this version cannot read in full.
 var errNewer = fmt.Errorf("the task was written by a newer version of the agent: upgrade this replica%w", jsonrpc.Hidden(kit.ErrUnreadable))
@@ -123,8 +125,8 @@ func (k *kvTable) store(ctx context.Context, h *header, result []byte) (inline [
 	return nil, err
 }
 
-// load is the result of h.
-func (k *kvTable) load(ctx context.Context, h *header, inline []byte) ([]byte, error) {
+// readResult reads the result of h: by its size it is inline behind the header, in a key of its own, or in the object store.
+func (k *kvTable) readResult(ctx context.Context, h *header, inline []byte) ([]byte, error) {
 	kv, _, objects := k.handles()
 	switch {
 	case h.Result == "":
@@ -141,8 +143,8 @@ func (k *kvTable) load(ctx context.Context, h *header, inline []byte) ([]byte, e
 	return e.Value(), nil
 }
 
-// discard removes what is beside a record. What it leaves goes when the bucket's own time is over.
-func (k *kvTable) discard(ctx context.Context, h *header) {
+// removeParts removes the result and log that are stored beside a record. What it cannot remove expires with the bucket's own TTL.
+func (k *kvTable) removeParts(ctx context.Context, h *header) {
 	_, _, objects := k.handles()
 	switch {
 	case h.Object:
@@ -163,8 +165,8 @@ func (k *kvTable) erase(ctx context.Context, key string) {
 	}
 }
 
-// tidy removes large results older than that whose records are gone: replicas that were killed leave some.
-func (k *kvTable) tidy(ctx context.Context, age time.Duration) error {
+// removeOrphans removes large results older than age whose records are gone: replicas that were killed leave some.
+func (k *kvTable) removeOrphans(ctx context.Context, age time.Duration) error {
 	_, _, objects := k.handles()
 	all, err := objects.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -186,5 +188,5 @@ func (k *kvTable) tidy(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// missing reports that there is no such key.
-func missing(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound) }
+// isNotFound reports whether an error says that a key is not in the bucket.
+func isNotFound(err error) bool { return errors.Is(err, jetstream.ErrKeyNotFound) }

@@ -27,10 +27,10 @@ func (k *kvTable) announce(ctx context.Context) error {
 	return err
 }
 
-func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record, err error) {
-	defer k.explain(&err)
+func (k *kvTable) heartbeat(ctx context.Context, gone time.Duration) (open []*record, err error) {
+	defer k.explainErr(&err)
 	err = k.announce(ctx)
-	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || missing(err) {
+	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || isNotFound(err) {
 		k.log.Error("tasks: the bucket is gone, and with it all tasks; it is made anew", "server", k.conn.Where(), "err", err)
 		if err := k.connect(ctx); err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record,
 		return nil, err
 	}
 	alive := map[string]bool{}
-	for _, e := range k.index.all(func(e entryAt) bool { return !e.newer && !e.State.over() && (gone > 0 || e.Origin == k.replica) }) {
+	for _, e := range k.index.all(func(e entryAt) bool { return !e.newer && !e.State.isTerminal() && (gone > 0 || e.Origin == k.replica) }) {
 		there, looked := alive[e.Origin]
 		if !looked && e.Origin != k.replica {
 			if there, err = k.alive(ctx, e.Origin, gone); err != nil {
@@ -54,7 +54,7 @@ func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record,
 		}
 		open = append(open, e.record())
 	}
-	for _, id := range k.index.old() {
+	for _, id := range k.index.takeOldMarkers() {
 		k.erase(ctx, stateKey(id))
 	}
 	return open, nil
@@ -64,7 +64,7 @@ func (k *kvTable) beat(ctx context.Context, gone time.Duration) (open []*record,
 func (k *kvTable) alive(ctx context.Context, replica string, gone time.Duration) (bool, error) {
 	kv, _, _ := k.handles()
 	e, err := kv.Get(ctx, presenceKey(replica))
-	if missing(err) {
+	if isNotFound(err) {
 		return false, nil
 	}
 	return err == nil && k.now().Sub(e.Created()) <= gone, err
@@ -89,8 +89,8 @@ func (k *kvTable) answer(ctx context.Context, r *record, answers map[string]json
 	return err
 }
 
-// mail has nothing to bring: deliver does.
-func (k *kvTable) mail(context.Context) error { return nil }
+// fetchAnswers does nothing: deliver gets answers as messages.
+func (k *kvTable) fetchAnswers(context.Context) error { return nil }
 
 // deliver takes answers that another replica got.
 func (k *kvTable) deliver(m *nats.Msg) {
@@ -105,18 +105,18 @@ func (k *kvTable) deliver(m *nats.Msg) {
 
 func (k *kvTable) wait(ctx context.Context, id string) (*record, error) {
 	for {
-		news := k.index.waiter(id)
+		news := k.index.addWaiter(id)
 		r, err := k.get(ctx, id)
-		if err != nil || r == nil || r.State.over() {
-			k.index.leave(id, news)
+		if err != nil || r == nil || r.State.isTerminal() {
+			k.index.removeWaiter(id, news)
 			return r, err
 		}
 		select {
 		case <-news:
 		case <-time.After(lookAgain):
-			k.index.leave(id, news)
+			k.index.removeWaiter(id, news)
 		case <-ctx.Done():
-			k.index.leave(id, news)
+			k.index.removeWaiter(id, news)
 			return nil, context.Cause(ctx)
 		}
 	}

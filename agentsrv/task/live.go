@@ -26,31 +26,31 @@ type task struct {
 	done   chan struct{} // closed when the state is over
 	saved  chan struct{} // closed when a store of this process alone was told how it ended
 
-	mu      sync.Mutex
-	rec     record        // ID, Tool, Owner, Created and Expires never change
-	claimed bool          // it is a task
-	kept    bool          // and the store was asked to keep it
-	dirty   bool          // a shared table does not know how far it is
-	saving  bool          // but is told
-	early   func(*record) // how it ended before a shared table had it
+	mu        sync.Mutex
+	rec       record        // ID, Tool, Owner, Created and Expires never change
+	claimed   bool          // it is a task
+	persisted bool          // the table was asked to keep it
+	dirty     bool          // a shared table does not know how far it is
+	saving    bool          // but is told
+	earlyEnd  func(*record) // how it ended before a shared table had a record of it; endPersisted writes it
 
-	deciding atomic.Bool // the table is being told how it ended
-	ended    bool        // it ended before it was one, with result and err
-	result   json.RawMessage
-	err      error
-	host     *front.Exchange // whose stream carries what is sent about the call, nil for none
-	log      logTail
-	logged   time.Time                  // when the store last got it
-	open     map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
-	asked    map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
-	used     map[string]bool            // keys on the wire so far
-	answers  map[string]json.RawMessage // answers by the handler's own keys
-	resume   chan struct{}              // gets one when all are answered
+	settling     atomic.Bool // settleWithRetry runs for it
+	ended        bool        // it ended before it was one, with result and err
+	result       json.RawMessage
+	err          error
+	host         *front.Exchange // whose stream carries what is sent about the call, nil for none
+	log          logTail
+	logged       time.Time                  // when the store last got it
+	openRequests map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
+	openKeys     map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
+	usedKeys     map[string]bool            // keys on the wire so far
+	answers      map[string]json.RawMessage // answers by the handler's own keys
+	resume       chan struct{}              // gets one when all are answered
 
 	// Guarded by Service.mu.
-	inserted bool  // the store has it
-	held     int64 // bytes that only memory has
-	gone     bool  // its time is over
+	inserted  bool  // the store has it
+	heldBytes int64 // bytes of the end that the table did not take; part of unsavedUsage
+	expired   bool  // its time is over, or it gave way to another one
 }
 
 // event is what happens to a call while its client waits.
@@ -95,10 +95,10 @@ func (t *task) snapshot() *record {
 	return &r
 }
 
-// seen is what clients are told. An end is one when the store has it: a process that is killed before that would say another one later.
-func (t *task) seen(ctx context.Context) (*record, error) {
+// visibleRecord returns what clients are told of the task. An end is shown only once the table has it: a process that is killed before that would report another end later.
+func (t *task) visibleRecord(ctx context.Context) (*record, error) {
 	r := t.snapshot()
-	if !r.State.over() || t.s.table.isShared() {
+	if !r.State.isTerminal() || t.s.table.isShared() {
 		return r, nil
 	}
 	select {
@@ -109,10 +109,10 @@ func (t *task) seen(ctx context.Context) (*record, error) {
 	}
 }
 
-// become changes the state of a task that goes on, and tells the client of it.
-func (t *task) become(s state, message string, inputs map[string]json.RawMessage) {
+// setState changes the state of a task that is not over, saves it and notifies the client. A nil inputs leaves the questions as they are.
+func (t *task) setState(s state, message string, inputs map[string]json.RawMessage) {
 	t.mu.Lock()
-	if t.rec.State.over() || t.rec.State == s && inputs == nil {
+	if t.rec.State.isTerminal() || t.rec.State == s && inputs == nil {
 		t.mu.Unlock()
 		return
 	}
@@ -120,7 +120,7 @@ func (t *task) become(s state, message string, inputs map[string]json.RawMessage
 	if inputs != nil {
 		t.rec.Inputs = inputs
 	}
-	kept, now := t.kept, t.rec
+	kept, now := t.persisted, t.rec
 	t.mu.Unlock()
 	if kept {
 		t.announce(&now)
@@ -148,13 +148,13 @@ func (t *task) claim() bool {
 
 // becomeTask makes the call that ended a task after all, unless it may ask first and does.
 func (t *task) becomeTask() bool {
-	if asks, _ := questions(t.result); asks != nil && t.err == nil && !t.how.now {
+	if asks, _ := inputRequests(t.result); asks != nil && t.err == nil && !t.how.now {
 		return false
 	}
 	t.mu.Lock()
 	t.claimed, t.host = true, nil
 	t.mu.Unlock()
-	t.conclude(t.result, t.err)
+	t.endWith(t.result, t.err)
 	return true
 }
 
@@ -167,19 +167,19 @@ func (t *task) forward(frame []byte) error {
 	t.mu.Lock()
 	host, claimed := t.host, t.claimed || t.how.now
 	if e.Kind == jsonrpc.Request && claimed {
-		if t.open == nil {
-			t.open = map[string][]byte{}
+		if t.openRequests == nil {
+			t.openRequests = map[string][]byte{}
 		}
-		t.open[string(e.ID)] = frame
+		t.openRequests[string(e.ID)] = frame
 	}
 	t.mu.Unlock()
 	if e.Kind == jsonrpc.Notification {
 		t.logNotification(e)
 	} else if claimed {
-		t.become(asking, "waits for the answer to "+e.Method, nil)
+		t.setState(inputRequired, "waits for the answer to "+e.Method, nil)
 	}
 	if claimed && t.how.legacy {
-		frame = relate(frame, t.rec.ID)
+		frame = addRelatedTask(frame, t.rec.ID)
 	}
 	switch {
 	case host != nil:
@@ -203,10 +203,10 @@ func (t *task) forward(frame []byte) error {
 func (t *task) attach(x *front.Exchange) func() {
 	t.mu.Lock()
 	t.host = x
-	waiting := maps.Clone(t.open)
+	waiting := maps.Clone(t.openRequests)
 	t.mu.Unlock()
 	for _, frame := range waiting {
-		_ = x.Send(relate(frame, t.rec.ID)) // a stream that broke ends the request too
+		_ = x.Send(addRelatedTask(frame, t.rec.ID)) // a stream that broke ends the request too
 	}
 	return func() {
 		t.mu.Lock()
@@ -218,18 +218,18 @@ func (t *task) attach(x *front.Exchange) func() {
 }
 
 // started and waiting are what the queue tells.
-func (t *task) started() { t.become(running, "", nil) }
+func (t *task) started() { t.setState(running, "", nil) }
 
 func (t *task) waiting(begins bool) {
 	if begins {
 		return
 	}
 	t.mu.Lock()
-	back := t.rec.State == asking
-	t.open = nil
+	back := t.rec.State == inputRequired
+	t.openRequests = nil
 	t.mu.Unlock()
 	if back {
-		t.become(running, "", nil)
+		t.setState(running, "", nil)
 	}
 }
 
@@ -246,7 +246,7 @@ func (t *task) logNotification(e jsonrpc.Envelope) {
 	}
 	t.log.add(line)
 	now := time.Now()
-	due := t.kept && now.Sub(t.logged) > time.Second
+	due := t.persisted && now.Sub(t.logged) > time.Second
 	if due {
 		t.logged = now
 	}

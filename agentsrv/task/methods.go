@@ -58,7 +58,7 @@ func missingExtension() *jsonrpc.Error {
 
 // handleMethod is tasks/*.
 func (s *Service) handleMethod(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
-	if x.Modern && !declares(x) {
+	if x.Modern && !declaresExtension(x) {
 		return nil, missingExtension()
 	}
 	if x.Method == "tasks/list" {
@@ -116,7 +116,7 @@ func (s *Service) findVisible(ctx context.Context, id string) (t *task, r *recor
 	t = s.live[id]
 	s.mu.Unlock()
 	if t != nil {
-		r, err = t.seen(ctx)
+		r, err = t.visibleRecord(ctx)
 	} else if r, err = s.recordOf(ctx, id); err != nil {
 		err = s.lookupError(ctx, err)
 	}
@@ -158,10 +158,10 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 			return nil, context.Cause(ctx)
 		}
 		var err error
-		if r, err = t.seen(ctx); err != nil {
+		if r, err = t.visibleRecord(ctx); err != nil {
 			return nil, err
 		}
-	} else if !r.State.over() {
+	} else if !r.State.isTerminal() {
 		end, err := s.table.wait(ctx, r.ID)
 		if err != nil {
 			return nil, s.lookupError(ctx, err)
@@ -173,7 +173,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 	}
 	switch {
 	case r.Result != nil:
-		return set(r.Result, relatedTask(r.ID), "_meta", related), nil
+		return set(r.Result, relatedTask(r.ID), "_meta", metaRelatedTask), nil
 	case r.Error != nil:
 		return nil, r.Error
 	}
@@ -190,13 +190,13 @@ func (s *Service) update(ctx context.Context, x *front.Exchange, t *task, r *rec
 	}
 	if t != nil {
 		t.answer(in.InputResponses)
-	} else if r.State == asking {
+	} else if r.State == inputRequired {
 		if err := s.table.answer(ctx, r, in.InputResponses); err != nil {
 			s.o.Logger.Error("cannot hand an answer to the replica that has the task", "task", r.ID, "replica", r.Origin, "err", err)
 			return nil, errNotSaved(err)
 		}
 	}
-	if s.table.isShared() && r.State == asking {
+	if s.table.isShared() && r.State == inputRequired {
 		s.awaitAnswers(ctx, r, in.InputResponses)
 	}
 	return ack, nil
@@ -242,7 +242,7 @@ func (s *Service) handleCancel(ctx context.Context, x *front.Exchange, t *task, 
 // cancel ends a task, here or wherever it runs, unless it is over: how it ended, and whether by that.
 func (s *Service) cancel(ctx context.Context, t *task, r *record) (end *record, won bool, err error) {
 	why := jsonrpc.Errorf(jsonrpc.KindCancelled, "the task was cancelled")
-	if t == nil && r.State.over() {
+	if t == nil && r.State.isTerminal() {
 		return r, false, nil
 	}
 	ctx, stop := context.WithTimeout(ctx, statementTimeout)
@@ -252,13 +252,13 @@ func (s *Service) cancel(ctx context.Context, t *task, r *record) (end *record, 
 			t.cancel(why)
 		}
 		if err == nil {
-			end, err = t.seen(ctx)
+			end, err = t.visibleRecord(ctx)
 		}
 	} else {
 		end = r
 		cancelledBy(end)
 		end.Updated, end.Inputs = s.table.now(), nil
-		if end, won, err = s.decide(ctx, end); won && s.o.Cancel != nil {
+		if end, won, err = s.settleWithRetry(ctx, end); won && s.o.Cancel != nil {
 			s.o.Cancel(ctx, end.ID, why)
 		}
 	}
@@ -297,7 +297,7 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 		t := s.live[r.ID]
 		s.mu.Unlock()
 		if t != nil {
-			if r, err = t.seen(ctx); err != nil {
+			if r, err = t.visibleRecord(ctx); err != nil {
 				return nil, err
 			}
 		}

@@ -14,15 +14,15 @@ import (
 type state string
 
 const (
-	pending   state = "pending" // in the queue
-	running   state = "running"
-	asking    state = "input_required"
-	completed state = "completed"
-	failed    state = "failed"
-	cancelled state = "cancelled"
+	pending       state = "pending" // in the queue
+	running       state = "running"
+	inputRequired state = "input_required"
+	completed     state = "completed"
+	failed        state = "failed"
+	cancelled     state = "cancelled"
 )
 
-func (s state) over() bool { return s == completed || s == failed || s == cancelled }
+func (s state) isTerminal() bool { return s == completed || s == failed || s == cancelled }
 
 // owner is whose task it is.
 type owner struct {
@@ -68,8 +68,8 @@ func (r *record) size() int64 {
 	return n
 }
 
-// take makes the end of another record of the same task its own.
-func (r *record) take(end *record) {
+// copyEnd copies how the task ended from another record of it.
+func (r *record) copyEnd(end *record) {
 	r.State, r.Message, r.Updated = end.State, end.Message, end.Updated
 	r.Result, r.Error, r.ToolError, r.Inputs = end.Result, end.Error, end.ToolError, nil
 }
@@ -101,7 +101,7 @@ func (r *record) modern(poll time.Duration) map[string]any {
 func (r *record) detailedTask(poll time.Duration) map[string]any {
 	m := r.modern(poll)
 	switch {
-	case r.State == asking:
+	case r.State == inputRequired:
 		m["inputRequests"] = r.Inputs
 	case r.Result != nil:
 		m["result"] = r.Result
@@ -115,7 +115,7 @@ func (r *record) detailedTask(poll time.Duration) map[string]any {
 // page is what GET /tasks/{id} shows.
 func (r *record) page(poll time.Duration) map[string]any {
 	status := r.State
-	if status == asking {
+	if status == inputRequired {
 		status = running
 	}
 	m := r.common(status, "ttl", "pollInterval", poll)

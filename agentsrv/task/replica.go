@@ -11,8 +11,9 @@ import (
 // sweepMax is how many tasks of replicas that are gone one beat looks at.
 const sweepMax = 32
 
-// beats is the pulse of a replica.
-func (s *Service) beats() {
+// runHeartbeats calls heartbeat until the service closes, ten times in Options.Gone, so that a few lost ones do not make the replica count as
+// gone. Answers for a task that waits are fetched in between.
+func (s *Service) runHeartbeats() {
 	tick, often := time.NewTicker(s.o.Gone/10), time.NewTicker(pause)
 	defer tick.Stop()
 	defer often.Stop()
@@ -21,13 +22,13 @@ func (s *Service) beats() {
 		case <-s.stop:
 			return
 		case <-often.C:
-			if !failing && s.asks() {
-				s.collect()
+			if !failing && s.hasOpenQuestions() {
+				s.fetchAnswers()
 			}
 			continue
 		case <-tick.C:
 		}
-		err := s.beat()
+		err := s.heartbeat()
 		if err != nil && !failing {
 			s.o.Logger.Error("tasks: other replicas cannot see this one; its tasks count as interrupted when that lasts", "err", err)
 		}
@@ -35,29 +36,29 @@ func (s *Service) beats() {
 	}
 }
 
-// asks reports that a task here waits for answers, which its client may give to another replica.
-func (s *Service) asks() bool {
+// hasOpenQuestions reports whether a task of this replica waits for answers, which its client may give to another replica.
+func (s *Service) hasOpenQuestions() bool {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.live))
 	s.mu.Unlock()
 	return slices.ContainsFunc(all, func(t *task) bool {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return t.rec.State == asking
+		return t.rec.State == inputRequired
 	})
 }
 
-// collect gets such answers sooner than the next beat would.
-func (s *Service) collect() {
+// fetchAnswers gets the answers that other replicas were given, sooner than the next heartbeat would.
+func (s *Service) fetchAnswers() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.Gone/4) // or it would keep the next beat waiting for too long
 	defer cancel()
-	if err := s.table.mail(ctx); err != nil {
+	if err := s.table.fetchAnswers(ctx); err != nil {
 		s.o.Logger.Debug("tasks: cannot get the answers that other replicas took", "err", err)
 	}
 }
 
-// beat shows that this replica is alive, ends here what the table has the end of, and settles what nobody works on any more.
-func (s *Service) beat() error {
+// heartbeat shows that this replica is alive, ends here what the table has the end of, and settles the tasks of replicas that are gone.
+func (s *Service) heartbeat() error {
 	s.mu.Lock()
 	var here []string
 	for id, t := range s.live {
@@ -72,7 +73,7 @@ func (s *Service) beat() error {
 	if s.steady.IsZero() || time.Since(s.steady) < gone { // where the table was not there for a while, all look as if they were gone
 		gone = 0
 	}
-	records, err := s.table.beat(ctx, gone)
+	records, err := s.table.heartbeat(ctx, gone)
 	if err != nil {
 		s.steady = time.Time{}
 		return err
@@ -119,13 +120,13 @@ func (s *Service) interrupt(ctx context.Context, r *record) error {
 	return err
 }
 
-// here is a task that runs here and that the table has; nil if none. For each that is not nil, s.work has to be told when its
+// localTask returns a task that runs here and that the table has; nil if there is none. For each that is not nil, s.work has to be told when its
 // caller is done.
-func (s *Service) here(id string) *task {
+func (s *Service) localTask(id string) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.live[id]
-	if t == nil || !t.inserted || s.closed || t.deciding.Load() {
+	if t == nil || !t.inserted || s.closed || t.settling.Load() {
 		return nil
 	}
 	s.work.Add(1)
@@ -135,7 +136,7 @@ func (s *Service) here(id string) *task {
 // handleEnd implements listener: another replica ended the task, or the table lost it. If whoever ran it said so, its answer is on
 // its way, and what it reported before.
 func (s *Service) handleEnd(id string, how state) {
-	t := s.here(id)
+	t := s.localTask(id)
 	if t == nil {
 		return
 	}
@@ -151,7 +152,7 @@ func (s *Service) handleEnd(id string, how state) {
 			case <-time.After(pause):
 			}
 		}
-		if end, err := s.table.get(ctx, id); err != nil || end != nil && !end.State.over() {
+		if end, err := s.table.get(ctx, id); err != nil || end != nil && !end.State.isTerminal() {
 			return // the next beat looks again
 		}
 		_, _ = t.end(ctx, func(r *record) { s.outcome(r, nil, errInterrupted()) }) // or the next beat does it
@@ -160,7 +161,7 @@ func (s *Service) handleEnd(id string, how state) {
 
 // handleAnswers implements listener.
 func (s *Service) handleAnswers(id string, answers map[string]json.RawMessage) {
-	if t := s.here(id); t != nil {
+	if t := s.localTask(id); t != nil {
 		defer s.work.Done()
 		t.answer(answers)
 	}

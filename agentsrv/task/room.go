@@ -14,7 +14,7 @@ type usage struct {
 	open  int   // unfinished tasks that a shared table has
 }
 
-func (u usage) plus(v usage) usage {
+func (u usage) add(v usage) usage {
 	return usage{u.tasks + v.tasks, u.bytes + v.bytes, u.open + v.open}
 }
 
@@ -36,10 +36,10 @@ func (s *Service) reserve(tenant string) error {
 			return errInterrupted()
 		}
 		used, total := s.usage()
-		from, by := s.donor(tenant, used, total)
-		open, share := used[tenant].open+s.mine(tenant), max(s.o.MaxTasks/4, minShare)
-		if from == "" && !s.full(total) && open < share {
-			add(s.own, tenant, usage{tasks: 1})
+		from, by := s.largestTenant(tenant, used, total)
+		open, share := used[tenant].open+s.countOwn(tenant), max(s.o.MaxTasks/4, minShare)
+		if from == "" && !s.isFull(total) && open < share {
+			add(s.unsavedUsage, tenant, usage{tasks: 1})
 			s.mu.Unlock()
 			return nil
 		}
@@ -69,18 +69,18 @@ func (s *Service) usage() (used map[string]usage, total usage) {
 	if used = s.table.usageByTenant(); used == nil {
 		used = map[string]usage{}
 	}
-	for tenant, u := range s.own {
+	for tenant, u := range s.unsavedUsage {
 		add(used, tenant, u)
 	}
 	for _, u := range used {
-		total = total.plus(u)
+		total = total.add(u)
 	}
 	return used, total
 }
 
 // add adds to what a tenant uses.
 func add(used map[string]usage, tenant string, more usage) {
-	u := used[tenant].plus(more)
+	u := used[tenant].add(more)
 	if used[tenant] = u; u == (usage{}) {
 		delete(used, tenant)
 	}
@@ -90,17 +90,17 @@ func add(used map[string]usage, tenant string, more usage) {
 func (s *Service) unreserve(tenant string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	add(s.own, tenant, usage{tasks: -1})
+	add(s.unsavedUsage, tenant, usage{tasks: -1})
 }
 
-func (s *Service) full(total usage) bool {
+func (s *Service) isFull(total usage) bool {
 	return total.tasks >= s.o.MaxTasks || total.bytes >= s.o.MaxBytes
 }
 
-// donor is the tenant that has more than this one of what there is no room for, or else this one itself, "" if there is room, and by
+// largestTenant returns the tenant that has more than this one of what there is no room for, or else this one itself, "" if there is room, and by
 // when those of its tasks ended that give way, zero for all that ended.
-func (s *Service) donor(tenant string, used map[string]usage, total usage) (most string, by time.Time) {
-	if !s.full(total) {
+func (s *Service) largestTenant(tenant string, used map[string]usage, total usage) (most string, by time.Time) {
+	if !s.isFull(total) {
 		return "", by
 	}
 	size := func(u usage) int64 { return int64(u.tasks) }
@@ -119,9 +119,9 @@ func (s *Service) donor(tenant string, used map[string]usage, total usage) (most
 	return most, by
 }
 
-// mine is how many calls of a tenant this agent took and has not finished, tasks or not yet, but those that a shared table
+// countOwn counts the calls of a tenant that this agent took and has not finished, tasks or not yet, but those that a shared table
 // counts; s.mu is held.
-func (s *Service) mine(tenant string) (n int) {
+func (s *Service) countOwn(tenant string) (n int) {
 	shared := s.table.isShared()
 	for t := range s.runs {
 		if t.rec.Owner.Tenant == tenant && (!shared || !t.inserted) {
@@ -146,7 +146,7 @@ func (s *Service) evict(tenant string, by time.Time) bool {
 	}
 	var first *task
 	for _, t := range s.live {
-		if t.rec.Owner.Tenant == tenant && !t.inserted && t.isFinished() && t.rec.Updated.UnixMilli() <= latest(by) && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
+		if t.rec.Owner.Tenant == tenant && !t.inserted && t.isFinished() && t.rec.Updated.UnixMilli() <= milliOrMax(by) && (first == nil || cmp.Or(t.rec.Updated.Compare(first.rec.Updated), t.rec.Created.Compare(first.rec.Created)) < 0) {
 			first = t
 		}
 	}
@@ -161,16 +161,16 @@ func (s *Service) evict(tenant string, by time.Time) bool {
 func (t *task) isFinished() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.kept && t.rec.State.over()
+	return t.persisted && t.rec.State.isTerminal()
 }
 
 // drop forgets a task that memory has, and what it used unless the table counts that; s.mu is held.
 func (s *Service) drop(id string, t *task) {
 	delete(s.live, id)
-	t.gone = true
+	t.expired = true
 	tasks := -1
 	if t.inserted {
 		tasks = 0
 	}
-	add(s.own, t.rec.Owner.Tenant, usage{tasks: tasks, bytes: -t.held})
+	add(s.unsavedUsage, t.rec.Owner.Tenant, usage{tasks: tasks, bytes: -t.heldBytes})
 }

@@ -26,9 +26,9 @@ func (t *task) run(ctx context.Context, next front.Next) {
 	for {
 		x := front.NewExchange(t.x, t.x.ID, t.x.Method, params)
 		x.SendTo(t.forward)
-		result, err := t.once(front.WithExchange(ctx, x), x, next)
+		result, err := t.callTool(front.WithExchange(ctx, x), x, next)
 		if err == nil && t.x.Modern {
-			if asks, state := questions(result); asks != nil {
+			if asks, state := inputRequests(result); asks != nil {
 				answers, again := t.ask(ctx, asks)
 				switch {
 				case again:
@@ -44,8 +44,8 @@ func (t *task) run(ctx context.Context, next front.Next) {
 	}
 }
 
-// once survives what is below: nobody else would, in a goroutine of its own.
-func (t *task) once(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
+// callTool runs the call. It recovers from a panic below: in a goroutine of its own nobody else would.
+func (t *task) callTool(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.s.o.Logger.Error("a task panicked", "tool", t.rec.Tool, "panic", fmt.Sprint(p))
@@ -69,13 +69,13 @@ func (t *task) finish(result json.RawMessage, err error) {
 	}
 	t.mu.Unlock()
 	if !errors.Is(err, kit.ErrLeft) {
-		t.conclude(result, err)
+		t.endWith(result, err)
 	}
 }
 
-// conclude is the end of a task.
-func (t *task) conclude(result json.RawMessage, err error) {
-	if asks, _ := questions(result); asks != nil && err == nil {
+// endWith ends the task with the result or error of its call. A result that asks for input is an error here: nobody can be asked any more.
+func (t *task) endWith(result json.RawMessage, err error) {
+	if asks, _ := inputRequests(result); asks != nil && err == nil {
 		result, err = nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the tool needs input, which this task cannot ask for; call it without a task")
 	}
 	_, _ = t.end(context.Background(), func(r *record) { t.s.outcome(r, result, err) }) // fails when the service stops
@@ -89,21 +89,21 @@ func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answer
 		t.mu.Unlock()
 		return asks, false
 	}
-	t.asked, t.answers = map[string]string{}, map[string]json.RawMessage{}
-	if t.used == nil {
-		t.used = map[string]bool{}
+	t.openKeys, t.answers = map[string]string{}, map[string]json.RawMessage{}
+	if t.usedKeys == nil {
+		t.usedKeys = map[string]bool{}
 	}
 	inputs := map[string]json.RawMessage{}
 	for own, request := range asks {
 		key := own
-		for n := 2; t.used[key]; n++ { // a key names one question for as long as the task lives
+		for n := 2; t.usedKeys[key]; n++ { // a key names one question for as long as the task lives
 			key = fmt.Sprintf("%s-%d", own, n)
 		}
-		t.used[key] = true
-		t.asked[key], inputs[key] = own, request
+		t.usedKeys[key] = true
+		t.openKeys[key], inputs[key] = own, request
 	}
 	t.mu.Unlock()
-	t.become(asking, "waits for input", inputs)
+	t.setState(inputRequired, "waits for input", inputs)
 	t.emit(needsInput)
 	select {
 	case <-t.resume:
@@ -120,18 +120,18 @@ func (t *task) answer(answers map[string]json.RawMessage) {
 	defer t.save()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.rec.State != asking || len(t.asked) == 0 {
+	if t.rec.State != inputRequired || len(t.openKeys) == 0 {
 		return
 	}
 	for key, answer := range answers {
-		if own, ok := t.asked[key]; ok {
+		if own, ok := t.openKeys[key]; ok {
 			t.answers[own] = answer
-			delete(t.asked, key)
+			delete(t.openKeys, key)
 			delete(t.rec.Inputs, key)
 		}
 	}
 	t.rec.Updated = t.s.table.now()
-	if len(t.asked) == 0 {
+	if len(t.openKeys) == 0 {
 		t.rec.State, t.rec.Message = running, ""
 		t.resume <- struct{}{}
 	}

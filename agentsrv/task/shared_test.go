@@ -30,7 +30,7 @@ func sharedTableIsOneForAllReplicas(t *testing.T, open func() Table) {
 	hears := ready(t, a, "R1")
 	ready(t, b, "R2")
 	for _, table := range []Table{a, b} {
-		if _, err := table.beat(t.Context(), time.Minute); err != nil {
+		if _, err := table.heartbeat(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func sharedTableIsOneForAllReplicas(t *testing.T, open func() Table) {
 	require.NoError(t, b.answer(t.Context(), r, map[string]json.RawMessage{"a": json.RawMessage(`{"x":1}`)}))
 	var answers map[string]json.RawMessage
 	eventually(t, "the answer is there", func() bool {
-		if _, err := a.beat(t.Context(), time.Minute); err != nil {
+		if _, err := a.heartbeat(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -135,7 +135,7 @@ func TestClockThatIsOff(t *testing.T) {
 			if got, err := other.get(t.Context(), r.ID); err != nil || got == nil || time.Until(got.Expires) < 50*time.Minute || time.Until(got.Expires) > 70*time.Minute {
 				t.Errorf("of %s at %s: %+v, %v", table.replica, other.replica, got, err)
 			}
-			if open, err := other.beat(t.Context(), time.Minute); err != nil || slices.ContainsFunc(open, func(r *record) bool { return r.Origin != other.replica }) {
+			if open, err := other.heartbeat(t.Context(), time.Minute); err != nil || slices.ContainsFunc(open, func(r *record) bool { return r.Origin != other.replica }) {
 				t.Errorf("%s takes another one for gone: %v, %v", other.replica, open, err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestClockThatIsOff(t *testing.T) {
 func TestLeftOverResultsAreRemoved(t *testing.T) {
 	table := NATS(connect(t, natstest.Run(t).URL), "rig", quiet).(*kvTable)
 	ready(t, table, "R1")
-	require.NoError(t, table.tidy(t.Context(), 0))
+	require.NoError(t, table.removeOrphans(t.Context(), 0))
 	r := insert(t, table, nil)
 	settle(t, table, over(r, completed, `"`+strings.Repeat("x", 300<<10)+`"`))
 	if _, err := table.objects.PutString(t.Context(), "v.GONE.X", "of a task that is gone"); err != nil {
@@ -157,10 +157,10 @@ func TestLeftOverResultsAreRemoved(t *testing.T) {
 		require.NoError(t, err)
 		return len(all)
 	}
-	if err := table.tidy(t.Context(), time.Hour); err != nil || count() != 2 {
+	if err := table.removeOrphans(t.Context(), time.Hour); err != nil || count() != 2 {
 		t.Errorf("%v, %d are left of 2 young ones", err, count())
 	}
-	if err := table.tidy(t.Context(), 0); err != nil || count() != 1 {
+	if err := table.removeOrphans(t.Context(), 0); err != nil || count() != 1 {
 		t.Errorf("%v, %d are left", err, count())
 	}
 	if got := must[*record](t)(table.get(t.Context(), r.ID)); len(got.Result) < 300<<10 {
@@ -174,7 +174,7 @@ func sharedTableFindsWhatNobodyWorksOn(t *testing.T, open func() Table) {
 	ready(t, b, "R2")
 	beat := func(table Table) (open []string) {
 		t.Helper()
-		records, err := table.beat(t.Context(), time.Minute)
+		records, err := table.heartbeat(t.Context(), time.Minute)
 		require.NoError(t, err)
 		for _, r := range records {
 			open = append(open, r.ID)

@@ -65,7 +65,7 @@ func (t *sqlTable) now() time.Time { return t.db.Now() }
 
 func (t *sqlTable) close() {
 	if t.isShared() && t.replica != "" {
-		t.leave()
+		t.unregister()
 	}
 }
 
@@ -96,7 +96,7 @@ func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 	if err != nil {
 		return err
 	}
-	kept, err := usages(t.db.QueryContext(ctx, `SELECT tenant, 1, size, 0 FROM task_records`))
+	kept, err := sumUsage(t.db.QueryContext(ctx, `SELECT tenant, 1, size, 0 FROM task_records`))
 	t.mu.Lock()
 	t.kept = kept
 	t.mu.Unlock()
@@ -107,7 +107,7 @@ func (t *sqlTable) count(ctx context.Context) error {
 	if !t.isShared() { // kept as things happen
 		return nil
 	}
-	kept, err := usages(t.db.QueryContext(ctx, `SELECT tenant, COUNT(*), CAST(SUM(size) AS BIGINT), SUM(CASE WHEN `+unfinished+` THEN 1 ELSE 0 END) FROM task_records GROUP BY tenant`))
+	kept, err := sumUsage(t.db.QueryContext(ctx, `SELECT tenant, COUNT(*), CAST(SUM(size) AS BIGINT), SUM(CASE WHEN `+unfinished+` THEN 1 ELSE 0 END) FROM task_records GROUP BY tenant`))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -128,8 +128,8 @@ func (t *sqlTable) account(tenant string, more usage) {
 	add(t.kept, tenant, more)
 }
 
-// usages adds up rows of tenants, numbers of tasks, sizes, and numbers of unfinished ones.
-func usages(rows *sql.Rows, err error) (map[string]usage, error) {
+// sumUsage adds up rows of (tenant, number of tasks, bytes, number of unfinished tasks).
+func sumUsage(rows *sql.Rows, err error) (map[string]usage, error) {
 	used := map[string]usage{}
 	_, err = store.Collect(rows, err, func(rows *sql.Rows) (u usage, err error) {
 		var tenant string
@@ -142,7 +142,7 @@ func usages(rows *sql.Rows, err error) (map[string]usage, error) {
 }
 
 func (t *sqlTable) expire(ctx context.Context) (first time.Time, err error) {
-	gone, err := usages(t.db.QueryContext(ctx, `DELETE FROM task_records WHERE expires <= ? RETURNING tenant, 1, size, 0`, t.now().UnixMilli()))
+	gone, err := sumUsage(t.db.QueryContext(ctx, `DELETE FROM task_records WHERE expires <= ? RETURNING tenant, 1, size, 0`, t.now().UnixMilli()))
 	for tenant, u := range gone {
 		t.account(tenant, usage{tasks: -u.tasks, bytes: -u.bytes})
 	}
@@ -166,12 +166,12 @@ func (t *sqlTable) insert(ctx context.Context, r *record) error {
 			r.ID, r.Owner.Principal, r.Owner.Tenant, r.Owner.Session, r.Origin, r.Updated.UnixMilli(), r.Expires.UnixMilli(), string(r.State), head)
 	}
 	if err == nil {
-		t.account(r.Owner.Tenant, usage{tasks: 1, open: number(t.isShared())})
+		t.account(r.Owner.Tenant, usage{tasks: 1, open: boolInt(t.isShared())})
 	}
 	return err
 }
 
-func number(b bool) int {
+func boolInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -204,7 +204,7 @@ func (t *sqlTable) settle(ctx context.Context, r *record) (*record, bool, error)
 	head.Inputs = nil
 	err := t.change(ctx, r, head, `result = ?, log = coalesce(?, log), size = ?`, []byte(r.Result), r.Log, r.size())
 	if err == nil {
-		t.account(r.Owner.Tenant, usage{bytes: r.size(), open: -number(t.isShared())})
+		t.account(r.Owner.Tenant, usage{bytes: r.size(), open: -boolInt(t.isShared())})
 		return r, true, nil
 	}
 	if !errors.Is(err, errOver) {
@@ -257,7 +257,7 @@ func (t *sqlTable) list(ctx context.Context, o owner, before int64, n int) (out 
 func (t *sqlTable) evict(ctx context.Context, tenant string, by time.Time) (bool, error) {
 	var size int64
 	err := t.db.QueryRowContext(ctx, `DELETE FROM task_records WHERE seq =
-		(SELECT seq FROM task_records WHERE tenant = ? AND updated <= ? AND NOT (`+unfinished+`) ORDER BY updated, seq LIMIT 1) RETURNING size`, tenant, latest(by)).Scan(&size)
+		(SELECT seq FROM task_records WHERE tenant = ? AND updated <= ? AND NOT (`+unfinished+`) ORDER BY updated, seq LIMIT 1) RETURNING size`, tenant, milliOrMax(by)).Scan(&size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 )
 
-// leave says that the replica is gone.
-func (t *sqlTable) leave() {
+// unregister removes the replica from those that are alive, so that its tasks are settled at once.
+func (t *sqlTable) unregister() {
 	ctx, cancel := statement()
 	defer cancel()
 	_, _ = t.db.ExecContext(ctx, `DELETE FROM task_replicas WHERE id = ?`, t.replica) // or the others notice by themselves
 }
 
-func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record, err error) {
+func (t *sqlTable) heartbeat(ctx context.Context, gone time.Duration) (open []*record, err error) {
 	now := t.now()
 	if _, err := t.db.ExecContext(ctx, `INSERT INTO task_replicas (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`,
 		t.replica, now.UnixMilli()); err != nil {
@@ -24,7 +24,7 @@ func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record
 	}
 	all, since := gone > 0, now.Add(-gone).UnixMilli()
 	open, _, err = t.records(ctx, unfinished+` AND (origin = ? OR ? = 1 AND NOT EXISTS (SELECT 1 FROM task_replicas WHERE task_replicas.id = task_records.origin AND seen >= ?))`,
-		t.replica, number(all), since)
+		t.replica, boolInt(all), since)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +35,11 @@ func (t *sqlTable) beat(ctx context.Context, gone time.Duration) (open []*record
 			}
 		}
 	}
-	return open, t.mail(ctx)
+	return open, t.fetchAnswers(ctx)
 }
 
-// mail brings the answers that other replicas got for tasks of this one.
-func (t *sqlTable) mail(ctx context.Context) error {
+// fetchAnswers brings the answers that other replicas got for tasks of this one.
+func (t *sqlTable) fetchAnswers(ctx context.Context) error {
 	rows, err := t.db.QueryContext(ctx, `DELETE FROM task_answers WHERE replica = ? RETURNING id, answers`, t.replica)
 	_, err = store.Collect(rows, err, func(rows *sql.Rows) (answers map[string]json.RawMessage, err error) {
 		var id string
@@ -67,7 +67,7 @@ func (t *sqlTable) answer(ctx context.Context, r *record, answers map[string]jso
 func (t *sqlTable) wait(ctx context.Context, id string) (*record, error) {
 	for again := 50 * time.Millisecond; ; again = min(again*3/2, time.Second) {
 		r, err := t.get(ctx, id)
-		if err != nil || r == nil || r.State.over() {
+		if err != nil || r == nil || r.State.isTerminal() {
 			return r, err
 		}
 		select {

@@ -40,11 +40,11 @@ type Table interface {
 
 	// What follows is asked of shared tables only.
 
-	// beat shows that the replica is alive, and finds its own unfinished tasks, and those of replicas that were not for so long; 0 is for
+	// heartbeat shows that the replica is alive, and finds its own unfinished tasks, and those of replicas that were not for so long; 0 is for
 	// ever.
-	beat(ctx context.Context, gone time.Duration) (unfinished []*record, err error)
-	// mail brings the answers that others handed over for tasks of this replica, where that does not happen by itself.
-	mail(ctx context.Context) error
+	heartbeat(ctx context.Context, gone time.Duration) (unfinished []*record, err error)
+	// fetchAnswers gets the answers that others handed over for tasks of this replica, where they are not pushed to it.
+	fetchAnswers(ctx context.Context) error
 	// answer hands answers to the replica that has the task.
 	answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error
 	// wait returns a task when it is over, or nil when it is gone.
@@ -62,8 +62,8 @@ type listener interface {
 // statementTimeout bounds one statement: a store that hangs must not hang its tasks.
 const statementTimeout = 10 * time.Second
 
-// latest is a time in milliseconds since 1970, and the last there is for zero.
-func latest(by time.Time) int64 {
+// milliOrMax returns a time in milliseconds since 1970, and the largest number for the zero time.
+func milliOrMax(by time.Time) int64 {
 	if by.IsZero() {
 		return math.MaxInt64
 	}

@@ -172,9 +172,9 @@ func tableKeepsOneEnd(t *testing.T, open func() Table) {
 	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != pending || got.Owner != r.Owner || got.Tool != "echo" || !got.Modern || !got.Created.Equal(r.Created) || !got.Expires.Equal(r.Expires) {
 		t.Errorf("%+v", got)
 	}
-	r.State, r.Message, r.Inputs, r.Log = asking, "how\x00far", map[string]json.RawMessage{"a": json.RawMessage(`{"m":"\u0000"}`)}, []byte("l\x00g\xff")
+	r.State, r.Message, r.Inputs, r.Log = inputRequired, "how\x00far", map[string]json.RawMessage{"a": json.RawMessage(`{"m":"\u0000"}`)}, []byte("l\x00g\xff")
 	require.NoError(t, a.update(t.Context(), r))
-	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != asking || !strings.HasPrefix(got.Message, "how") || !bytes.Equal(got.Log, r.Log) || a.isShared() && string(got.Inputs["a"]) != `{"m":"\u0000"}` {
+	if got := must[*record](t)(a.get(t.Context(), r.ID)); got.State != inputRequired || !strings.HasPrefix(got.Message, "how") || !bytes.Equal(got.Log, r.Log) || a.isShared() && string(got.Inputs["a"]) != `{"m":"\u0000"}` {
 		t.Errorf("%+v", got)
 	}
 	first := over(r, completed, `{"content":[]}`)

@@ -37,7 +37,7 @@ const (
 	// MetaAsync is the member of a call's _meta that, when true, asks for a task and gets its id as a tool result.
 	MetaAsync = "async"
 
-	related = "io.modelcontextprotocol/related-task"
+	metaRelatedTask = "io.modelcontextprotocol/related-task"
 )
 
 // Support is whether calls of a tool may run as tasks, with the values of Tool.execution.taskSupport.
@@ -80,17 +80,17 @@ type Service struct {
 	replica string        // this one
 	stop    chan struct{} // closed by Close
 
-	mu      sync.Mutex
-	tools   map[string]Policy
-	runs    map[*task]struct{} // calls that run, tasks or not yet
-	live    map[string]*task   // tasks that run, or that the store did not take
-	own     map[string]usage   // by tenant, what the table does not have, or not yet
-	sweeper *time.Timer
-	next    time.Time // when it runs, zero if it does not
-	closed  bool
-	leave   sync.Once      // of the table
-	steady  time.Time      // since when beats succeed; only beat has it
-	work    sync.WaitGroup // of runs, of the sweeper, and of what else goes on
+	mu           sync.Mutex
+	tools        map[string]Policy
+	runs         map[*task]struct{} // calls that run, tasks or not yet
+	live         map[string]*task   // tasks that run, or that the store did not take
+	unsavedUsage map[string]usage   // by tenant, what the table does not have, or not yet
+	sweeper      *time.Timer
+	next         time.Time // when it runs, zero if it does not
+	closed       bool
+	leave        sync.Once      // of the table
+	steady       time.Time      // since when beats succeed; only beat has it
+	work         sync.WaitGroup // of runs, of the sweeper, and of what else goes on
 }
 
 // New makes a service. It starts nothing and opens nothing.
@@ -107,7 +107,7 @@ func New(o Options) *Service {
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return &Service{
 		o: o, table: o.Table, replica: rand.Text(), stop: make(chan struct{}),
-		tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, own: map[string]usage{},
+		tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, unsavedUsage: map[string]usage{},
 	}
 }
 
@@ -154,10 +154,10 @@ func (s *Service) Open(ctx context.Context) error {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	if s.table.isShared() {
-		if err := s.beat(); err != nil {
+		if err := s.heartbeat(); err != nil {
 			return fmt.Errorf("tasks: %w", err)
 		}
-		s.work.Go(s.beats)
+		s.work.Go(s.runHeartbeats)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

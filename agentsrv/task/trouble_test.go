@@ -177,7 +177,7 @@ func TestRecordOfANewerVersionIsLeftAlone(t *testing.T) {
 		}
 	}
 	a.until("it counts", func() bool { n, _, _ := a.kept(); return n == 1 })
-	if open, err := a.tasks.table.beat(t.Context(), time.Nanosecond); err != nil || len(open) != 0 { // as if its replica was gone
+	if open, err := a.tasks.table.heartbeat(t.Context(), time.Nanosecond); err != nil || len(open) != 0 { // as if its replica was gone
 		t.Errorf("to be interrupted: %v, %v", open, err)
 	}
 	if e, err := kv.Get(t.Context(), "s.NEWER"); err != nil || e.Revision() != rev {

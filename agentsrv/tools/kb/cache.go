@@ -60,15 +60,15 @@ func hashesIn(rows *sql.Rows, err error) (map[hash]bool, error) {
 	have := map[hash]bool{}
 	_, err = store.Collect(rows, err, func(r *sql.Rows) (raw []byte, err error) {
 		err = r.Scan(&raw)
-		have[pad(raw)] = true
+		have[padHash(raw)] = true
 		return nil, err
 	})
 	return have, err
 }
 
-// known are those of the texts, at least one, that have embeddings.
-func (c *cache) known(ctx context.Context, texts []hash) (map[hash]bool, error) {
-	return hashesIn(c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(len(texts))+`)`, c.args(texts)...))
+// existing returns those of the texts, at least one, that have embeddings.
+func (c *cache) existing(ctx context.Context, texts []hash) (map[hash]bool, error) {
+	return hashesIn(c.db.QueryContext(ctx, `SELECT hash FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+placeholders(len(texts))+`)`, c.args(texts)...))
 }
 
 // args are the arguments of a statement about texts.
@@ -80,8 +80,8 @@ func (c *cache) args(texts []hash) []any {
 	return args
 }
 
-// pad makes a hash of what the store has, which may be of any length.
-func pad(raw []byte) (h hash) {
+// padHash makes a hash of the bytes that the store has, however many these are: a damaged row matches no text.
+func padHash(raw []byte) (h hash) {
 	copy(h[:], raw)
 	return h
 }
@@ -125,7 +125,7 @@ func (c *cache) prune(ctx context.Context, gone []hash) error {
 		return nil // another replica's folder may have them
 	}
 	for some := range slices.Chunk(gone, cacheRows) {
-		if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+marks(len(some))+`)`, c.args(some)...); err != nil {
+		if _, err := c.db.ExecContext(ctx, `DELETE FROM kb_vector WHERE base = ? AND model = ? AND hash IN (`+placeholders(len(some))+`)`, c.args(some)...); err != nil {
 			return err
 		}
 	}
@@ -144,15 +144,15 @@ func (c *cache) each(ctx context.Context, f func(h hash, vector []byte)) error {
 		if err := rows.Scan(&raw, &vector); err != nil {
 			return err
 		}
-		f(pad(raw), vector)
+		f(padHash(raw), vector)
 	}
 	return rows.Err()
 }
 
-// marks are n placeholders.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+// placeholders returns n question marks for an IN of SQL.
+func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-func anys[T any](list []T) []any {
+func anySlice[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = v

@@ -19,8 +19,8 @@ import (
 const (
 	embedTime  = time.Minute // of one request for embeddings
 	embedTries = 4           // requests for the same texts
-	leastText  = 256         // bytes of a text that is refused: it is not cut shorter
-	mostRefuse = 3           // texts refused one after another: then it is not they that are wrong
+	minText    = 256         // bytes; a text that the endpoint refuses is halved, but cut no shorter than this
+	maxRefused = 3           // texts refused one after another: after these the endpoint is at fault, and the pass ends
 
 	firstRetry, longestRetry = time.Second, 30 * time.Second      // between requests for the same texts
 	firstPass, longestPass   = 10 * time.Second, 10 * time.Minute // between passes that failed
@@ -48,8 +48,8 @@ func embeddingText(title, heading, content string) string {
 	return title + "\n\n" + content
 }
 
-// embedding makes embeddings until Close: all that are missing, and again when the endpoint failed or is not what it was.
-func (k *KB) embedding() {
+// embedLoop calls Embed until Close: at once, again with backoff after a failure, and when checkDimensions asks for it.
+func (k *KB) embedLoop() {
 	for n := 1; ; n++ {
 		err := k.Embed(k.run)
 		var again <-chan time.Time
@@ -185,9 +185,9 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 		if err == nil && shared && len(found) > 0 {
 			asked := make([]hash, len(found))
 			for i, p := range found {
-				asked[i] = pad(p.hash)
+				asked[i] = padHash(p.hash)
 			}
-			have, err = c.known(ctx, asked)
+			have, err = c.existing(ctx, asked)
 		}
 		if err != nil {
 			return err
@@ -195,7 +195,7 @@ func (k *KB) embedThese(ctx context.Context, ix *index, c *cache, texts []textOf
 		var hashes []hash
 		var contents []string
 		for _, p := range found {
-			if h := pad(p.hash); !have[h] {
+			if h := padHash(p.hash); !have[h] {
 				hashes, contents = append(hashes, h), append(contents, embeddingText(p.Hit.Title, p.heading, p.Content))
 			}
 		}
@@ -247,10 +247,10 @@ func (k *KB) embedTexts(ctx context.Context, texts []string, refused *int) ([][]
 		}
 		more, err := k.embedTexts(ctx, texts[half:], refused)
 		return append(got, more...), err
-	case len(texts[0]) > leastText:
-		return k.embedTexts(ctx, []string{text.Cut(texts[0], max(len(texts[0])/2, leastText))}, refused)
+	case len(texts[0]) > minText:
+		return k.embedTexts(ctx, []string{text.Cut(texts[0], max(len(texts[0])/2, minText))}, refused)
 	}
-	if *refused++; *refused >= mostRefuse {
+	if *refused++; *refused >= maxRefused {
 		return nil, err
 	}
 	return [][]float32{nil}, nil
@@ -304,7 +304,7 @@ func (ix *index) hashes(ctx context.Context) (all []textOf, err error) {
 	return store.Collect(rows, err, func(r *sql.Rows) (t textOf, err error) {
 		var raw []byte
 		err = r.Scan(&t.id, &raw, &t.base)
-		t.hash = pad(raw)
+		t.hash = padHash(raw)
 		if i := slices.Index(bases, t.base); i >= 0 {
 			t.base = bases[i] // one string for all
 		}

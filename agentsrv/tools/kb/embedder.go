@@ -25,11 +25,11 @@ type Embedder interface {
 	Name() string
 	// Kind is ByWords or ByEndpoint. What ByWords makes costs nothing, and an error of it stays.
 	Kind() string
-	// Least is the cosine that says nothing yet.
-	Least() float32
-	// Share is how much the rank by embeddings counts of the one that is made of both, 0 to 1, and how evenly the places of both count: the
-	// constant of reciprocal rank fusion. answered is how much of the query the passage answers that is found first by its words, 0 to 1.
-	Share(answered float64) (share, even float64)
+	// MinCosine is the similarity that any passage has to any query: only what exceeds it is found.
+	MinCosine() float32
+	// FusionWeights returns how much the rank by embeddings counts of the one that is made of both, 0 to 1, and how evenly the places of both count: the
+	// constant of reciprocal rank fusion. coverage is how much of the query the passage answers that is found first by its words, 0 to 1.
+	FusionWeights(coverage float64) (share, rank float64)
 }
 
 // Endpoint makes embeddings with the model of an API, which stays the caller's to close.
@@ -37,12 +37,12 @@ func Endpoint(c *chat.Client) Embedder { return endpoint{c} }
 
 type endpoint struct{ *chat.Client }
 
-func (e endpoint) Model() string { return e.Client.Model.Name }
-func (e endpoint) Name() string  { return e.Client.Name(e.Client.Model.Name) }
-func (endpoint) Kind() string    { return ByEndpoint }
-func (endpoint) Least() float32  { return 0 }
+func (e endpoint) Model() string    { return e.Client.Model.Name }
+func (e endpoint) Name() string     { return e.Client.Name(e.Client.Model.Name) }
+func (endpoint) Kind() string       { return ByEndpoint }
+func (endpoint) MinCosine() float32 { return 0 }
 
-func (endpoint) Share(float64) (share, even float64) { return 0.5, fuseRank }
+func (endpoint) FusionWeights(float64) (share, rank float64) { return 0.5, fuseRank }
 
 // WordVectors makes embeddings of the vectors of English words that the binary has.
 func WordVectors() Embedder { return wordVectors{wordvec.Builtin} }
@@ -51,31 +51,31 @@ type wordVectors struct {
 	load func() (*wordvec.Words, error)
 }
 
-func (wordVectors) Model() string  { return wordvec.Model }
-func (wordVectors) Name() string   { return "the built-in word vectors" }
-func (wordVectors) Kind() string   { return ByWords }
-func (wordVectors) Least() float32 { return leastCosine }
+func (wordVectors) Model() string      { return wordvec.Model }
+func (wordVectors) Name() string       { return "the built-in word vectors" }
+func (wordVectors) Kind() string       { return ByWords }
+func (wordVectors) MinCosine() float32 { return minCosine }
 
-// Share is little where words alone answer the query, and much where the passages have hardly any of them.
-func (wordVectors) Share(answered float64) (share, even float64) {
-	known := min(max((answered-littleAnswered)/(muchAnswered-littleAnswered), 0), 1)
-	return mostShare + known*(leastShare-mostShare), evenWords
+// FusionWeights returns a small share where words alone answer the query, and a large one where the passages have hardly any of them.
+func (wordVectors) FusionWeights(coverage float64) (share, rank float64) {
+	known := min(max((coverage-lowCoverage)/(highCoverage-lowCoverage), 0), 1)
+	return maxShare + known*(minShare-maxShare), wordRank
 }
 
 // How much the vectors of words count: measured with questions that the corpus answers in their words, which they must not hide, and with
 // such as share no word with what answers them. The first place of a rank counts as much as the second and the third together, or nearly: the
 // first passages by words and by vectors are then among the first few of both.
 const (
-	leastShare, mostShare        = 0.4, 0.6
-	littleAnswered, muchAnswered = 0.15, 0.35
-	evenWords                    = 1
+	minShare, maxShare        = 0.4, 0.6
+	lowCoverage, highCoverage = 0.15, 0.35
+	wordRank                  = 1
 )
 
 const (
-	// leastCosine is what passages have in common with any query of a few words.
-	leastCosine = 0.3
-	// titleTimes is how much a word of the heading counts more than one of the content.
-	titleTimes = 5
+	// minCosine is the cosine that passages have with any query of a few words.
+	minCosine = 0.3
+	// titleWeight is how many times a word of the heading counts, where one of the content counts once.
+	titleWeight = 5
 )
 
 func (w wordVectors) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -100,7 +100,7 @@ func (w wordVectors) Embed(ctx context.Context, texts []string) ([][]float32, er
 			add(known, out[i], name, 1)
 			title = ""
 		}
-		add(known, out[i], title, titleTimes)
+		add(known, out[i], title, titleWeight)
 		add(known, out[i], content, 1)
 		wordvec.Unit(out[i])
 	}

@@ -17,7 +17,7 @@ func excerpt(content string, terms []term) string {
 		at += strings.Index(content[at:], w)
 		w = strings.ToLower(w)
 		for i, t := range terms {
-			if like(w, t.word) || slices.ContainsFunc(t.near, func(n string) bool { return like(w, n) }) {
+			if sameStem(w, t.word) || slices.ContainsFunc(t.similar, func(n string) bool { return sameStem(w, n) }) {
 				places = append(places, place{at, i})
 			}
 		}
@@ -47,8 +47,8 @@ func excerpt(content string, terms []term) string {
 	return text.Cut("…"+content[cutBefore(content, best-snippetSize/8):], snippetSize)
 }
 
-// like reports whether two words are one but for their ends, as stemmers have it.
-func like(a, b string) bool {
+// sameStem reports whether two words differ in at most their last three letters: about what the Porter stemmer of the index takes for one word.
+func sameStem(a, b string) bool {
 	same := 0
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++

@@ -77,7 +77,7 @@ func (ix *index) prepare(ctx context.Context) (err error) {
 			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
 		{&ix.count, `SELECT count(*) FROM (SELECT 1 FROM kb_fts WHERE kb_fts MATCH ? LIMIT ?)`},
 		{&ix.gram, `SELECT words FROM kb_gram WHERE gram = ?`},
-		{&ix.alike, `SELECT term FROM kb_tri WHERE kb_tri MATCH ? ORDER BY rank LIMIT ?`},
+		{&ix.similar, `SELECT term FROM kb_tri WHERE kb_tri MATCH ? ORDER BY rank LIMIT ?`},
 	} {
 		if *p.to, err = ix.db.PrepareContext(ctx, p.query); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (ix *index) docs(ctx context.Context, words []string) ([]int, error) {
 func (ix *index) find(ctx context.Context, terms []term, base string, limit int) (found []passage, err error) {
 	var parts []string
 	for _, t := range terms {
-		words := t.near
+		words := t.similar
 		if len(words) == 0 {
 			words = []string{t.word}
 		}

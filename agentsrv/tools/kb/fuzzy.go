@@ -14,54 +14,54 @@ import (
 )
 
 const (
-	minAlike       = 4 // letters of a word that may be mistyped
-	maxAlikeLength = 24
+	minFuzzy = 4 // letters of a word that may be mistyped
+	maxFuzzy = 24
 
-	maxAlike  = 3    // words that a mistyped one may stand for
-	triSample = 40   // words that share most trigrams with it, of which the distance is taken
-	triWords  = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
+	maxMatches = 3    // words that a mistyped one may stand for
+	triSample  = 40   // words that share most trigrams with it, of which the distance is taken
+	triWords   = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
 // similarWords are the words of the vocabulary that words nobody wrote may be typing errors of: of those that share most
 // trigrams with one the nearest, at most one edit away or, for a long word, two.
 func (ix *index) similarWords(ctx context.Context, words []string) ([][]string, error) {
-	out := make([]*alike, len(words))
+	out := make([]*typo, len(words))
 	for i, w := range words {
-		if out[i] = newAlike(strings.ToLower(w)); out[i] == nil {
+		if out[i] = newTypo(strings.ToLower(w)); out[i] == nil {
 			continue
 		}
-		if err := ix.look(ctx, out[i]); err != nil {
+		if err := ix.findSimilar(ctx, out[i]); err != nil {
 			return nil, fmt.Errorf("look for words like %q: %w", w, err)
 		}
 	}
-	return nearestOf(out), nil
+	return matchesOf(out), nil
 }
 
-func (ix *index) look(ctx context.Context, a *alike) error {
+func (ix *index) findSimilar(ctx context.Context, a *typo) error {
 	match, err := ix.trigrams(ctx, "_"+string(a.word)+"_")
 	if err != nil || match == "" {
 		return err
 	}
-	rows, err := ix.alike.QueryContext(ctx, match, triSample)
+	rows, err := ix.similar.QueryContext(ctx, match, triSample)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (w string, err error) { return w, r.Scan(&w) })
 	for _, w := range all {
-		a.look(strings.Trim(w, "_"))
+		a.consider(strings.Trim(w, "_"))
 	}
 	return err
 }
 
-// alike are the words that a mistyped one is nearest to.
-type alike struct {
-	word []rune
-	best int // edits that the nearest so far are away, at first those that one may be
-	near []string
+// typo is a word of a query that no passage has, with the words of the vocabulary that are nearest to it.
+type typo struct {
+	word    []rune
+	best    int // edits that the nearest so far are away, at first those that one may be
+	matches []string
 }
 
-// newAlike is nil for a word that is too short, or too long, to be mistyped.
-func newAlike(word string) *alike {
-	a := &alike{word: []rune(word), best: 1}
+// newTypo returns nil for a word that is too short, or too long, to be looked for.
+func newTypo(word string) *typo {
+	a := &typo{word: []rune(word), best: 1}
 	switch n := len(a.word); {
-	case n < minAlike || n > maxAlikeLength:
+	case n < minFuzzy || n > maxFuzzy:
 		return nil
 	case n >= 6:
 		a.best = 2
@@ -69,24 +69,24 @@ func newAlike(word string) *alike {
 	return a
 }
 
-func (a *alike) look(word string) {
+func (a *typo) consider(word string) {
 	d := text.EditsWithin(a.word, []rune(word), a.best)
 	if d > a.best {
 		return
 	}
 	if d < a.best { // only the nearest count
-		a.near, a.best = a.near[:0], d
+		a.matches, a.best = a.matches[:0], d
 	}
-	if len(a.near) < maxAlike {
-		a.near = append(a.near, word)
+	if len(a.matches) < maxMatches {
+		a.matches = append(a.matches, word)
 	}
 }
 
-func nearestOf(all []*alike) [][]string {
+func matchesOf(all []*typo) [][]string {
 	out := make([][]string, len(all))
 	for i, a := range all {
 		if a != nil {
-			out[i] = a.near
+			out[i] = a.matches
 		}
 	}
 	return out

@@ -21,19 +21,19 @@ const edition = "4"
 // index is the files and passages of one knowledge base in a database of SQLite, by FTS5.
 type index struct {
 	db     *store.DB
-	own    bool   // db was opened here
+	ownsDB bool   // db was opened here, and close closes it
 	folder string // of that database, which goes with it, "" where it is in memory or not our own
 	unlock func() error
 
-	search, count, gram, alike *sql.Stmt
+	search, count, gram, similar *sql.Stmt
 }
 
 // term is a word of a query.
 type term struct {
-	word   string
-	docs   int      // passages that have it, at most maxDocs
-	near   []string // what is searched for instead, where no passage has the word
-	weight float64
+	word    string
+	docs    int      // passages that have it, at most maxDocs
+	similar []string // words of the vocabulary that are searched for instead, where no passage has the word
+	weight  float64
 }
 
 // passage is a row of the index that a search found.
@@ -65,7 +65,7 @@ func openIndex(ctx context.Context, db *store.DB, dir string) (ix *index, err er
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("knowledge base: %w", err), ix.close())
 	}
-	ix.own = ix.db != db
+	ix.ownsDB = ix.db != db
 	if err := ix.open(ctx, edition+" "+dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("knowledge base: open its index: %w", err), ix.close())
 	}
@@ -83,14 +83,14 @@ func (ix *index) openScratch() (err error) {
 	if ix.unlock, err = store.Claim(path, "a running agent"); err != nil {
 		return err
 	}
-	removeLeft(path)
+	removeStale(path)
 	ix.db, err = store.Open(path)
 	return err
 }
 
-// removeLeft removes the folders of processes that were killed, which have the text of all documents. own is the file of this one: where that
+// removeStale removes the folders of processes that were killed, which have the text of all documents. own is the file of this one: where that
 // is not locked, no other is either.
-func removeLeft(own string) {
+func removeStale(own string) {
 	var taken *store.Taken
 	if _, err := store.Claim(own, ""); !errors.As(err, &taken) {
 		return
@@ -108,12 +108,12 @@ func removeLeft(own string) {
 }
 
 func (ix *index) close() (err error) {
-	for _, p := range []*sql.Stmt{ix.search, ix.count, ix.gram, ix.alike} {
+	for _, p := range []*sql.Stmt{ix.search, ix.count, ix.gram, ix.similar} {
 		if p != nil {
 			err = errors.Join(err, p.Close())
 		}
 	}
-	if ix.own {
+	if ix.ownsDB {
 		err = errors.Join(err, ix.db.Close())
 	}
 	if ix.unlock != nil {

@@ -20,7 +20,7 @@ func TestWhatKilledProcessesLeft(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	scratchIndex := func() *index {
-		ix := &index{own: true}
+		ix := &index{ownsDB: true}
 		require.NoError(t, ix.openScratch())
 		require.NoError(t, ix.open(t.Context(), "x"))
 		t.Cleanup(func() { assert.NoError(t, ix.close()) })
@@ -61,7 +61,7 @@ func TestEmbeddingsKnown(t *testing.T) {
 	c, err := openCache(t.Context(), database(t), "a/", "m")
 	require.NoError(t, err)
 	require.NoError(t, c.put(t.Context(), []hash{{1}, {2}, {3}}, [][]float32{{1}, {1}, {1}}))
-	if have, err := c.known(t.Context(), []hash{{2}, {4}}); err != nil || len(have) != 1 || !have[hash{2}] {
+	if have, err := c.existing(t.Context(), []hash{{2}, {4}}); err != nil || len(have) != 1 || !have[hash{2}] {
 		t.Errorf("%v %v", have, err)
 	}
 }

@@ -55,12 +55,12 @@ type KB struct {
 	state   State
 	stopped bool
 
-	vectors   atomic.Pointer[vectors] // nil until embeddings were loaded
-	embeds    chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
-	again     chan struct{}           // capacity 1: the embeddings are to be looked through
-	probe     atomic.Bool             // the endpoint may make embeddings of another length than those of the store
-	checkedAt atomic.Int64            // when that was last thought, in nanoseconds
-	rest      atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds
+	vectors     atomic.Pointer[vectors] // nil until embeddings were loaded
+	embeds      chan struct{}           // capacity 1: held by the one pass over the embeddings that may run
+	again       chan struct{}           // capacity 1: the embeddings are to be looked through
+	probe       atomic.Bool             // the endpoint may make embeddings of another length than those of the store
+	checkedAt   atomic.Int64            // when that was last thought, in nanoseconds
+	pausedUntil atomic.Int64            // until when no query is sent to the endpoint, in nanoseconds since 1970
 
 	queryTime, firstPass, firstRetry, checkEvery time.Duration
 }
@@ -129,7 +129,7 @@ func (k *KB) Start() {
 			}
 		}
 		if k.o.Embed != nil {
-			k.embedding()
+			k.embedLoop()
 		}
 	})
 }

@@ -115,8 +115,8 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	}
 	r.Mode, r.Note = FullText, byMeaning.note
 	for _, t := range terms {
-		if len(t.near) > 0 && o.Mode != Semantic {
-			r.Fuzzy = append(r.Fuzzy, Fuzzy{t.word, t.near})
+		if len(t.similar) > 0 && o.Mode != Semantic {
+			r.Fuzzy = append(r.Fuzzy, Fuzzy{t.word, t.similar})
 		}
 	}
 	if byMeaning.done {
@@ -124,7 +124,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 		if r.Mode = Hybrid; o.Mode == Semantic {
 			r.Mode, byWords = Semantic, nil
 		}
-		byWords, err = k.fuse(ctx, ix, r.Mode, byWords, byMeaning.near, o.Limit)
+		byWords, err = k.fuse(ctx, ix, r.Mode, byWords, byMeaning.neighbours, o.Limit)
 	}
 	for _, p := range byWords[:min(len(byWords), o.Limit)] {
 		r.Hits = append(r.Hits, p.hit(terms))
@@ -170,20 +170,20 @@ func (ix *index) terms(ctx context.Context, query string, chunks int) (terms []t
 		}
 		return true
 	})
-	telling := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return wordvec.Common(w) })
-	if len(telling) == 0 {
-		telling = all
+	keywords := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return wordvec.Common(w) })
+	if len(keywords) == 0 {
+		keywords = all
 	}
-	telling = telling[:min(len(telling), maxWords)]
-	if len(telling) == 0 {
+	keywords = keywords[:min(len(keywords), maxWords)]
+	if len(keywords) == 0 {
 		return nil, 0, nil
 	}
-	counts, err := ix.docs(ctx, telling)
+	counts, err := ix.docs(ctx, keywords)
 	if err != nil {
-		return nil, 0, fmt.Errorf("knowledge base: look up %q: %w", telling, err)
+		return nil, 0, fmt.Errorf("knowledge base: look up %q: %w", keywords, err)
 	}
 	var unknown []string
-	for i, w := range telling {
+	for i, w := range keywords {
 		if counts[i] == 0 {
 			unknown = append(unknown, w)
 		}
@@ -194,11 +194,11 @@ func (ix *index) terms(ctx context.Context, query string, chunks int) (terms []t
 			return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", unknown, err)
 		}
 	}
-	for i, w := range telling {
+	for i, w := range keywords {
 		docs := counts[i]
 		t := term{word: w, docs: docs}
 		if docs == 0 {
-			t.near, near = near[0], near[1:]
+			t.similar, near = near[0], near[1:]
 		}
 		n := float64(max(chunks, docs))
 		// A mistyped word counts as one that no passage has: what looks like it is a guess. The weight is that of FTS5, with its

@@ -18,24 +18,24 @@ const (
 	fuseRank  = 60 // the constant of reciprocal rank fusion: how little the first places count more than the next
 
 	queryTime = 5 * time.Second  // how long a search waits for the embedding of its query
-	restTime  = 10 * time.Second // how long searches ask for none after one that waited in vain
+	pauseTime = 10 * time.Second // how long searches ask for no embedding after one that was not answered in time
 )
 
-// semantics are the passages nearest to a query by meaning.
-type semantics struct {
-	done bool
-	near []near
-	note string // why they are not done, or not of all passages
+// semanticResult is what a search by meaning found.
+type semanticResult struct {
+	done       bool
+	neighbours []neighbour
+	note       string // why they are not done, or not of all passages
 }
 
 // startSemantic begins to ask for the embedding of a query. The function that it returns waits for it, and is to be called.
-func (k *KB) startSemantic(ctx context.Context, query string, o SearchOptions) func() semantics {
+func (k *KB) startSemantic(ctx context.Context, query string, o SearchOptions) func() semanticResult {
 	switch v := k.vectors.Load(); {
 	case o.Mode == FullText, o.Mode == "" && k.o.Embed == nil:
-		return func() semantics { return semantics{} }
+		return func() semanticResult { return semanticResult{} }
 	case k.o.Embed == nil:
-		return func() semantics {
-			return semantics{note: "full-text only: no embeddings are configured for this agent"}
+		return func() semanticResult {
+			return semanticResult{note: "full-text only: no embeddings are configured for this agent"}
 		}
 	case v == nil || len(v.ids) == 0:
 		s := k.State()
@@ -43,15 +43,15 @@ func (k *KB) startSemantic(ctx context.Context, query string, o SearchOptions) f
 		if s.Embeddings.Err != "" {
 			note = "full-text only: " + s.Embeddings.Err
 		}
-		return func() semantics { return semantics{note: note} }
-	case time.Now().UnixNano() < k.rest.Load():
-		return func() semantics {
-			return semantics{note: "full-text only: the embeddings endpoint did not answer in time just now"}
+		return func() semanticResult { return semanticResult{note: note} }
+	case time.Now().UnixNano() < k.pausedUntil.Load():
+		return func() semanticResult {
+			return semanticResult{note: "full-text only: the embeddings endpoint did not answer in time just now"}
 		}
 	default:
-		out := make(chan semantics, 1)
+		out := make(chan semanticResult, 1)
 		go func() { out <- k.nearest(ctx, v, query, o.Base) }()
-		return func() semantics { return <-out }
+		return func() semanticResult { return <-out }
 	}
 }
 
@@ -67,25 +67,25 @@ func (k *KB) embedCorpus(ctx context.Context) {
 }
 
 // nearest asks for the embedding of a query, and finds what is nearest to it.
-func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semantics {
+func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semanticResult {
 	ctx, cancel := context.WithTimeoutCause(ctx, k.queryTime, errSlow)
 	defer cancel()
 	got, err := k.o.Embed.Embed(ctx, []string{text.Cut(query, 4*MaxQuery)})
 	switch {
 	case err != nil && context.Cause(ctx) == errSlow:
-		k.rest.Store(time.Now().Add(restTime).UnixNano())
-		return semantics{note: fmt.Sprintf("full-text only: %s did not answer within %s", k.o.Embed.Name(), text.Duration(k.queryTime))}
+		k.pausedUntil.Store(time.Now().Add(pauseTime).UnixNano())
+		return semanticResult{note: fmt.Sprintf("full-text only: %s did not answer within %s", k.o.Embed.Name(), text.Duration(k.queryTime))}
 	case err != nil:
-		return semantics{note: fmt.Sprintf("full-text only: %s %v", k.o.Embed.Name(), err)}
+		return semanticResult{note: fmt.Sprintf("full-text only: %s %v", k.o.Embed.Name(), err)}
 	case len(got[0]) != v.dims:
 		k.checkDimensions()
-		return semantics{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.o.Embed.Name(), len(got[0]), v.dims)}
+		return semanticResult{note: fmt.Sprintf("full-text only: %s answers with %d numbers, and the passages have %d", k.o.Embed.Name(), len(got[0]), v.dims)}
 	}
-	s := semantics{done: true}
+	s := semanticResult{done: true}
 	if !slices.ContainsFunc(got[0], func(x float32) bool { return x != 0 }) {
-		return semantics{note: fmt.Sprintf("full-text only: %s have no word of the query", k.o.Embed.Name())}
+		return semanticResult{note: fmt.Sprintf("full-text only: %s have no word of the query", k.o.Embed.Name())}
 	}
-	s.near = v.nearest(got[0], base, fuseDepth, k.o.Embed.Least())
+	s.neighbours = v.nearest(got[0], base, fuseDepth, k.o.Embed.MinCosine())
 	if all := k.State().Chunks; len(v.ids) < all {
 		s.note = fmt.Sprintf("%d of %d passages have embeddings so far; the others are found by their words only", len(v.ids), all)
 	}
@@ -93,16 +93,16 @@ func (k *KB) nearest(ctx context.Context, v *vectors, query, base string) semant
 }
 
 // fuse makes one rank of two: each passage counts by its places in them, and not by scores, which cannot be compared.
-func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage, byMeaning []near, limit int) ([]passage, error) {
-	answered := 0.
+func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage, byMeaning []neighbour, limit int) ([]passage, error) {
+	coverage := 0.
 	if len(byWords) > 0 {
-		answered = byWords[0].Score
+		coverage = byWords[0].Score
 	}
-	share, even := k.o.Embed.Share(answered)
+	share, rank := k.o.Embed.FusionWeights(coverage)
 	at := map[int64]int{}
 	for i := range byWords {
 		at[byWords[i].id] = i
-		byWords[i].Score = (1 - share) * (even + 1) / (even + 1 + float64(i))
+		byWords[i].Score = (1 - share) * (rank + 1) / (rank + 1 + float64(i))
 	}
 	var missing []int64
 	for _, n := range byMeaning {
@@ -135,7 +135,7 @@ func (k *KB) fuse(ctx context.Context, ix *index, mode string, byWords []passage
 			p.Found = "both"
 			fallthrough
 		default:
-			p.Score += share * (even + 1) / (even + float64(place))
+			p.Score += share * (rank + 1) / (rank + float64(place))
 		}
 	}
 	byWords = slices.DeleteFunc(byWords, func(p passage) bool { return p.Score <= 0 })
@@ -148,6 +148,6 @@ func (ix *index) passages(ctx context.Context, ids []int64) (found []passage, er
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := ix.db.QueryContext(ctx, `SELECT `+columns+` FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE c.id IN (`+marks(len(ids))+`)`, anys(ids)...)
+	rows, err := ix.db.QueryContext(ctx, `SELECT `+columns+` FROM kb_chunk c JOIN kb_file d ON d.id = c.file WHERE c.id IN (`+placeholders(len(ids))+`)`, anySlice(ids)...)
 	return store.Collect(rows, err, func(r *sql.Rows) (p passage, err error) { return p, r.Scan(p.targets()...) })
 }

@@ -26,8 +26,8 @@ type vectors struct {
 	data  []int8 // dims for each
 }
 
-// near is a passage and how near to a query it is.
-type near struct {
+// neighbour is a passage, and the cosine of its embedding and that of the query.
+type neighbour struct {
 	id     int64
 	tag    uint64
 	cosine float32
@@ -72,10 +72,10 @@ func quantise(to []int8, at func(int) float32) float32 {
 
 // nearest are the n passages of a part of the base, or of all where that is "", whose embeddings are most similar to q, the most
 // similar first. What is not more similar than least is none of them.
-func (v *vectors) nearest(q []float32, base string, n int, least float32) []near {
+func (v *vectors) nearest(q []float32, base string, n int, least float32) []neighbour {
 	bytes := make([]int8, v.dims)
 	by := quantise(bytes, func(i int) float32 { return q[i] })
-	var best []near
+	var best []neighbour
 	for i, id := range v.ids {
 		if base != "" && v.bases[i] != base {
 			continue
@@ -84,11 +84,11 @@ func (v *vectors) nearest(q []float32, base string, n int, least float32) []near
 		if c <= least || len(best) == n && c <= best[n-1].cosine {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, c, func(b near, c float32) int { return cmp.Compare(c, b.cosine) })
+		at, _ := slices.BinarySearchFunc(best, c, func(b neighbour, c float32) int { return cmp.Compare(c, b.cosine) })
 		if len(best) == n {
 			best = best[:n-1]
 		}
-		best = slices.Insert(best, at, near{id, v.tags[i], min(c, 1)})
+		best = slices.Insert(best, at, neighbour{id, v.tags[i], min(c, 1)})
 	}
 	return best
 }

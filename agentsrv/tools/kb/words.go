@@ -12,11 +12,11 @@ const maxWord = 40
 // holds no syntax of its query language. Each ideograph is a word, since text in them has no spaces, and a name written
 // as readFile is its parts; whole tells whether a word stands in s as it is.
 func words(s string, f func(w string, whole bool) bool) {
-	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !letter(r) && !unicode.Is(unicode.Mn, r) }) {
+	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isLetter(r) && !unicode.Is(unicode.Mn, r) }) {
 		from := 0
 		var before rune
 		for i, r := range w {
-			if i > from && (unicode.IsUpper(r) && unicode.IsLower(before) || ideograph(r) || ideograph(before)) {
+			if i > from && (unicode.IsUpper(r) && unicode.IsLower(before) || isIdeograph(r) || isIdeograph(before)) {
 				if !f(w[from:i], false) {
 					return
 				}
@@ -43,10 +43,10 @@ func partsOf(s string) string {
 	return b.String()
 }
 
-func letter(r rune) bool {
+func isLetter(r rune) bool {
 	return r != unicode.ReplacementChar && (unicode.IsLetter(r) || unicode.IsNumber(r))
 }
 
-func ideograph(r rune) bool {
+func isIdeograph(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

@@ -64,7 +64,7 @@ func TestT3b_Paraphrases(t *testing.T) {
 	}
 	queries, want := asked(t, "paraphrases.tsv")
 	for i, q := range queries {
-		for w := range strings.FieldsFuncSeq(strings.ToLower(q), func(r rune) bool { return !letter(r) }) {
+		for w := range strings.FieldsFuncSeq(strings.ToLower(q), func(r rune) bool { return !isLetter(r) }) {
 			if wordvec.Common(w) {
 				continue
 			}

@@ -13,45 +13,45 @@ import (
 
 // Bounds of what is kept of definitions, beside their hashes: what is beyond is known to have changed, and not how.
 const (
-	maxDefinition  = 64 << 10 // bytes of one
-	maxDefinitions = 1 << 20  // bytes of those of one agent
-	keptShare      = 2        // the part of the file that they may take: hashes need the rest
-	maxTargets     = 64       // of one agent
-	targetSize     = 80       // bytes that one takes in the file
+	maxDefinition   = 64 << 10 // bytes of one
+	maxDefinitions  = 1 << 20  // bytes of those of one agent
+	definitionShare = 2        // the part of the file that they may take: hashes need the rest
+	maxTargets      = 64       // of one agent
+	targetSize      = 80       // bytes that one takes in the file
 )
 
-// hold keeps the definition that a pin is of, where there is room and it is not kept yet; p.mu is held.
-func (p *Store) hold(a *agentPins, d *pin, sum, text string) {
-	if d == nil || d.Sum != sum || d.Definition != "" || text == "" || len(text) > maxDefinition || a.kept+len(text) > maxDefinitions {
+// storeDefinition keeps the text of a pin's definition, where there is room and it is not kept yet, so that people can see what changed; p.mu is held.
+func (p *Store) storeDefinition(a *agentPins, d *pin, sum, text string) {
+	if d == nil || d.Sum != sum || d.Definition != "" || text == "" || len(text) > maxDefinition || a.definitionBytes+len(text) > maxDefinitions {
 		return
 	}
 	if text = mask.Prose(text); !jsontext.Value(text).IsValid() { // a key without an end takes more with it
 		return
 	}
 	written, err := json.Marshal(text)
-	if err != nil || p.kept+len(written) > p.max/keptShare || p.size+len(written) > p.max {
+	if err != nil || p.definitionBytes+len(written) > p.max/definitionShare || p.size+len(written) > p.max {
 		return
 	}
 	d.Definition = text
 	p.size += len(written)
-	p.kept += len(text)
-	a.kept += len(text)
-	p.dirty()
+	p.definitionBytes += len(text)
+	a.definitionBytes += len(text)
+	p.scheduleWrite()
 }
 
-// forget drops the definition of a pin; p.mu is held.
-func (p *Store) forget(a *agentPins, d *pin) {
-	a.kept -= len(d.Definition)
-	p.kept -= len(d.Definition)
+// dropDefinition drops the definition of a pin; p.mu is held.
+func (p *Store) dropDefinition(a *agentPins, d *pin) {
+	a.definitionBytes -= len(d.Definition)
+	p.definitionBytes -= len(d.Definition)
 	d.Definition = ""
 }
 
-// replace puts a pin in the place of one that may be there, with the definition that is kept of it if both are of the same; p.mu is held.
-func (p *Store) replace(a *agentPins, tool string, d *pin) {
+// replacePin sets the pin of a tool. It keeps the text of the old pin's definition where both have one hash; p.mu is held.
+func (p *Store) replacePin(a *agentPins, tool string, d *pin) {
 	if old := a.tools[tool]; old != nil && old.Sum == d.Sum {
 		d.Definition = old.Definition
 	} else if old != nil {
-		p.forget(a, old)
+		p.dropDefinition(a, old)
 	}
 	a.tools[tool] = d
 }
@@ -59,11 +59,11 @@ func (p *Store) replace(a *agentPins, tool string, d *pin) {
 // rememberTarget remembers what is reached under an agent's name; p.mu is held.
 func (p *Store) rememberTarget(agent, target string) {
 	a := p.agents[agent]
-	if target == "" || a == nil || len(a.targets) >= maxTargets || slices.Contains(a.targets, target) || !p.fits(agent, targetSize) {
+	if target == "" || a == nil || len(a.targets) >= maxTargets || slices.Contains(a.targets, target) || !p.reserve(agent, targetSize) {
 		return
 	}
 	a.targets = append(a.targets, target)
-	p.dirty()
+	p.scheduleWrite()
 }
 
 // Known is what a file remembers of an agent.

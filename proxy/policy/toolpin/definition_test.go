@@ -71,7 +71,7 @@ func TestDefinitionsAreMerged(t *testing.T) {
 	p := opened(t, "")
 	p.Check("a", list(`{"name":"x"}`))
 	d := p.agents["a"].tools["x"]
-	p.forget(p.agents["a"], d)
+	p.dropDefinition(p.agents["a"], d)
 	d.raw = [32]byte{} // as after a restart, with a file of a version that kept hashes only
 	p.Check("a", list(`{"name":"x"}`))
 	if d.Definition != `{"name":"x"}` {
@@ -96,12 +96,12 @@ func TestDefinitionsAreBounded(t *testing.T) {
 		for _, d := range a.tools {
 			sum += len(d.Definition)
 		}
-		if sum != a.kept || sum > maxDefinitions || len(a.tools) != 101 || a.tools["large"].Definition != "" {
-			t.Errorf("%s: %d bytes, %d counted, %d tools", name, sum, a.kept, len(a.tools))
+		if sum != a.definitionBytes || sum > maxDefinitions || len(a.tools) != 101 || a.tools["large"].Definition != "" {
+			t.Errorf("%s: %d bytes, %d counted, %d tools", name, sum, a.definitionBytes, len(a.tools))
 		}
 	}
-	if p.kept == 0 || p.kept > p.max/keptShare {
-		t.Errorf("%d bytes", p.kept)
+	if p.definitionBytes == 0 || p.definitionBytes > p.max/definitionShare {
+		t.Errorf("%d bytes", p.definitionBytes)
 	}
 }
 
@@ -117,9 +117,9 @@ func TestTargetsOfRoutes(t *testing.T) {
 		{&routes.Route{Name: "a", URL: u}, config.Server{URL: "https://host.example/mcp"}},
 		{&routes.Route{Name: "a", HostPort: 3000}, config.Server{URL: "http://localhost:3000/mcp"}},
 	} {
-		if got := target(c.r); got == "" || got != c.s.Target() {
+		if got := targetOf(c.r); got == "" || got != c.s.Target() {
 			t.Errorf("%+v: %s", c.r, got)
 		}
 	}
-	assert.Equal(t, target(&routes.Route{Name: "a", Registered: true}), "")
+	assert.Equal(t, targetOf(&routes.Route{Name: "a", Registered: true}), "")
 }

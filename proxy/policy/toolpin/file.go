@@ -44,10 +44,10 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 	for agent, tools := range in.Agents { // all of it, or what there is no room for would be accepted
 		a := &agentPins{tools: tools, targets: in.Targets[agent]}
 		for _, d := range tools {
-			a.kept += len(d.Definition)
+			a.definitionBytes += len(d.Definition)
 		}
 		p.agents[agent] = a
-		p.kept += a.kept
+		p.definitionBytes += a.definitionBytes
 	}
 	p.size = int(p.stamp.Size())
 	return p, nil
@@ -83,7 +83,7 @@ func readFile(path string) (in document, err error) {
 	}
 	for agent, tools := range in.Agents {
 		for tool, d := range tools {
-			if d == nil || len(d.Sum) != hexLen || d.Now != "" && len(d.Now) != hexLen {
+			if d == nil || len(d.Sum) != hexLen || d.ChangedTo != "" && len(d.ChangedTo) != hexLen {
 				return in, fmt.Errorf("%s: tool %q of agent %q has no valid hash", path, clip(tool), clip(agent))
 			}
 		}
@@ -94,8 +94,8 @@ func readFile(path string) (in document, err error) {
 	return in, nil
 }
 
-// dirty schedules a write; p.mu is held.
-func (p *Store) dirty() {
+// scheduleWrite schedules a write; p.mu is held.
+func (p *Store) scheduleWrite() {
 	p.changed = true
 	if p.path != "" && p.save == nil && !p.closed {
 		p.save = time.AfterFunc(saveDelay, func() { p.write(false) })
@@ -118,12 +118,12 @@ func (p *Store) write(last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
-		if p.failed == nil {
+		if p.writeErr == nil {
 			p.log.Error("cannot save tool pins: changes made while the router is down will go unnoticed", "file", p.path, "error", err)
 		}
-		p.dirty() // try again
+		p.scheduleWrite() // try again
 	}
-	p.failed = err
+	p.writeErr = err
 }
 
 // sync merges what other routers wrote to the file, and writes the result.
@@ -182,7 +182,7 @@ func (p *Store) mergeDocument(theirs document) document {
 // merge adds the pins of another router; p.mu is held. Of two that differ the older one counts as first seen.
 func (p *Store) merge(theirs document) {
 	for agent, tools := range theirs.Agents {
-		a := p.agent(agent)
+		a := p.ensureAgent(agent)
 		if a == nil {
 			continue
 		}
@@ -194,19 +194,19 @@ func (p *Store) merge(theirs document) {
 			d.Definition = ""
 			mine := a.tools[tool]
 			switch {
-			case mine == nil && (len(a.tools) >= maxTools || !p.fits(tool, pinSize)):
+			case mine == nil && (len(a.tools) >= maxTools || !p.reserve(tool, pinSize)):
 				continue
 			case mine == nil || mine.raw == [sha256.Size]byte{}: // this router has not seen the tool
-				p.replace(a, tool, d)
+				p.replacePin(a, tool, d)
 			case mine.Sum != d.Sum && !d.Since.After(mine.Since):
-				now := cmp.Or(mine.Now, mine.Sum)
-				p.forget(a, mine)
+				now := cmp.Or(mine.ChangedTo, mine.Sum)
+				p.dropDefinition(a, mine)
 				mine.Sum, mine.Since = d.Sum, d.Since
 				p.update(agent, a, tool, mine, now)
-			case mine.Sum == d.Sum && d.When.After(mine.When):
-				p.replace(a, tool, d) // without the bytes seen last, so that the next list is compared
+			case mine.Sum == d.Sum && d.ChangedAt.After(mine.ChangedAt):
+				p.replacePin(a, tool, d) // without the bytes seen last, so that the next list is compared
 			}
-			p.hold(a, a.tools[tool], d.Sum, text)
+			p.storeDefinition(a, a.tools[tool], d.Sum, text)
 		}
 	}
 }
@@ -226,5 +226,5 @@ func (p *Store) Close() error {
 	p.write(true)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.failed
+	return p.writeErr
 }

@@ -39,41 +39,41 @@ type Store struct {
 	path string // of the file, "" for none
 	log  *slog.Logger
 
-	slots chan struct{}  // of checks in the background
-	held  atomic.Int64   // bytes of tool lists being read or checked
-	tasks sync.WaitGroup // checks in the background
+	slots    chan struct{}  // of checks in the background
+	buffered atomic.Int64   // bytes of tool lists being read or checked, at most maxBuffered
+	tasks    sync.WaitGroup // checks in the background
 
 	writing sync.Mutex  // one write at a time; guards stamp
 	stamp   files.Stamp // of the file when it was last read or written
 
-	mu      sync.Mutex
-	agents  map[string]*agentPins
-	kept    int         // bytes of definitions of all agents
-	max     int         // bytes of the file; maxFile, less in tests
-	size    int         // of the file in bytes, at most
-	changed bool        // since the last write
-	save    *time.Timer // nil unless a write is due
-	failed  error       // of the last write
-	closed  bool
+	mu              sync.Mutex
+	agents          map[string]*agentPins
+	definitionBytes int         // bytes of definitions of all agents
+	max             int         // bytes of the file; maxFile, less in tests
+	size            int         // of the file in bytes, at most
+	changed         bool        // since the last write
+	save            *time.Timer // nil unless a write is due
+	writeErr        error       // of the last write
+	closed          bool
 }
 
 // agentPins is what is known of one agent's tools.
 type agentPins struct {
-	tools     map[string]*pin
-	targets   []string  // config.Server.Target of what was reached under its name
-	kept      int       // bytes of definitions
-	beyond    int       // tools in the latest list that there was no room for
-	unchecked string    // why the latest list could not be checked, "" if it was
-	logged    time.Time // when changes were last logged
-	changes   int       // since then
+	tools           map[string]*pin
+	targets         []string  // config.Server.Target of what was reached under its name
+	definitionBytes int       // bytes of definitions
+	overflow        int       // tools in the latest list that there was no room for
+	unchecked       string    // why the latest list could not be checked, "" if it was
+	logged          time.Time // when changes were last logged
+	changes         int       // since then
 }
 
 // pin is one tool's definition.
 type pin struct {
-	Sum   string    `json:"sha256"`
-	Since time.Time `json:"since"`
-	Now   string    `json:"changed_to,omitempty"` // the hash that differs, "" while the definition is as it was
-	When  time.Time `json:"changed_at,omitzero"`  // the latest time
+	Sum       string    `json:"sha256"`
+	Since     time.Time `json:"since"`
+	ChangedTo string    `json:"changed_to,omitempty"` // the hash that differs, "" while the definition is as it was
+	ChangedAt time.Time `json:"changed_at,omitzero"`  // the latest time
 	// Definition is what was first seen, in canonical JSON without secrets; "" where there was no room for it.
 	Definition string `json:"definition,omitempty"`
 
@@ -87,8 +87,8 @@ const (
 	maxKey    = 200 // bytes of a tool's name that is remembered as it is
 )
 
-// fits takes room for an entry in the file, if there is any; p.mu is held.
-func (p *Store) fits(name string, size int) bool {
+// reserve counts the bytes of one more entry of the file; false, and nothing counted, if the file would be too large; p.mu is held.
+func (p *Store) reserve(name string, size int) bool {
 	text, err := json.Marshal(name)
 	if err != nil || p.size+len(text)+size > p.max {
 		return false
@@ -120,7 +120,7 @@ func (p *Store) Check(agent string, result []byte, targets ...string) {
 		return // no client reads it as a list of tools either
 	}
 	p.mu.Lock()
-	known := p.agent(agent)
+	known := p.ensureAgent(agent)
 	if known == nil {
 		p.mu.Unlock()
 		return
@@ -136,20 +136,20 @@ func (p *Store) Check(agent string, result []byte, targets ...string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known.beyond, known.unchecked = 0, ""
+	known.overflow, known.unchecked = 0, ""
 	for _, t := range targets {
 		p.rememberTarget(agent, t)
 	}
 	for i, s := range all {
 		p.compare(agent, known, s.name, sums[i], s.raw)
-		p.hold(known, known.tools[s.name], sums[i], texts[i])
+		p.storeDefinition(known, known.tools[s.name], sums[i], texts[i])
 	}
 }
 
-// agent is what is known of an agent, nil where there is no room for one more; p.mu is held.
-func (p *Store) agent(name string) *agentPins {
+// ensureAgent returns the pins of an agent, new ones for a new agent; nil where there is no room for one more; p.mu is held.
+func (p *Store) ensureAgent(name string) *agentPins {
 	a := p.agents[name]
-	if a == nil && len(p.agents) < maxAgents && p.fits(name, agentSize) {
+	if a == nil && len(p.agents) < maxAgents && p.reserve(name, agentSize) {
 		a = &agentPins{tools: map[string]*pin{}}
 		p.agents[name] = a
 	}
@@ -160,34 +160,34 @@ func (p *Store) agent(name string) *agentPins {
 func (p *Store) compare(agent string, a *agentPins, tool, sum string, raw [sha256.Size]byte) {
 	d := a.tools[tool]
 	switch {
-	case d == nil && (len(a.tools) >= maxTools || !p.fits(tool, pinSize)):
-		a.beyond++
+	case d == nil && (len(a.tools) >= maxTools || !p.reserve(tool, pinSize)):
+		a.overflow++
 		return
 	case d == nil:
 		a.tools[tool] = &pin{Sum: sum, Since: now(), raw: raw}
-		p.dirty()
+		p.scheduleWrite()
 		return
 	}
 	d.raw = raw
-	if cmp.Or(d.Now, d.Sum) == sum {
+	if cmp.Or(d.ChangedTo, d.Sum) == sum {
 		return
 	}
 	p.update(agent, a, tool, d, sum)
-	p.dirty()
+	p.scheduleWrite()
 }
 
 // update records that a tool's definition now has this hash, and logs it; p.mu is held.
 func (p *Store) update(agent string, a *agentPins, tool string, d *pin, sum string) {
-	d.Now, d.When = sum, now()
+	d.ChangedTo, d.ChangedAt = sum, now()
 	if sum == d.Sum {
-		d.Now = ""
+		d.ChangedTo = ""
 	}
 	a.changes++
 	if time.Since(a.logged) < logEvery { // an agent may have another list each time
 		return
 	}
 	what := "tool definition changed since first seen: see /status"
-	if d.Now == "" {
+	if d.ChangedTo == "" {
 		what = "tool definition is back to what was first seen"
 	}
 	p.log.Warn(what, "agent", agent, "tool", clip(tool), "pinned", d.Sum[:16], "now", sum[:16], "since", d.Since, "changes", a.changes)
@@ -200,7 +200,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 func (p *Store) recordSkipped(agent, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := p.agent(agent); a != nil && a.unchecked != why {
+	if a := p.ensureAgent(agent); a != nil && a.unchecked != why {
 		a.unchecked = why
 		p.log.Warn("tool definitions not checked", "agent", agent, "reason", why)
 	}
@@ -219,7 +219,7 @@ func keyOf(name string) string {
 // tool says of tasks is not part of it: in 2025-11-25 that is a member of the definition, in other versions it is not.
 func canonical(tool []byte) (sum, text string) {
 	v := jsontext.Value(slices.Clone(tool))
-	if sayOfTasks(jsonrpc.Get(tool, "execution")) {
+	if hasOnlyTaskSupport(jsonrpc.Get(tool, "execution")) {
 		if rest, err := jsonrpc.Update(tool, jsonrpc.Delete("execution")); err == nil {
 			v = rest
 		}
@@ -231,9 +231,9 @@ func canonical(tool []byte) (sum, text string) {
 	return hex.EncodeToString(hash[:]), string(v)
 }
 
-// sayOfTasks reports whether a tool's execution says nothing but whether its calls may run as tasks: what else may be there is read by
+// hasOnlyTaskSupport reports whether a tool's execution says nothing but whether its calls may run as tasks: what else may be there is read by
 // somebody, and must not change unnoticed.
-func sayOfTasks(execution []byte) bool {
+func hasOnlyTaskSupport(execution []byte) bool {
 	only := execution != nil && execution[0] == '{'
 	if !only {
 		return false
@@ -276,10 +276,10 @@ func (p *Store) Status(agent string) Status {
 	if a == nil {
 		return Status{}
 	}
-	s := Status{Tools: len(a.tools), Beyond: a.beyond, Unchecked: a.unchecked}
+	s := Status{Tools: len(a.tools), Beyond: a.overflow, Unchecked: a.unchecked}
 	for name, d := range a.tools {
-		if d.Now != "" {
-			s.Changed = append(s.Changed, ChangedTool{name, d.Sum, d.Now, d.When})
+		if d.ChangedTo != "" {
+			s.Changed = append(s.Changed, ChangedTool{name, d.Sum, d.ChangedTo, d.ChangedAt})
 		}
 	}
 	s.Changes = len(s.Changed)
@@ -294,7 +294,7 @@ func (p *Store) Changed() (n int) {
 	defer p.mu.Unlock()
 	for _, a := range p.agents {
 		for _, d := range a.tools {
-			if d.Now != "" {
+			if d.ChangedTo != "" {
 				n++
 			}
 		}

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	maxList = 16 << 20    // bytes of the largest answer to tools/list that is checked
-	maxHeld = 4 * maxList // bytes of all answers being read or checked
+	maxList     = 16 << 20    // bytes of the largest answer to tools/list that is checked
+	maxBuffered = 4 * maxList // bytes of all answers being read or checked
 )
 
 // Wrap checks the answers to tools/list that pass.
 func (p *Store) Wrap(r *routes.Route, up flow.Upstream) flow.Upstream {
-	w := &watch{Upstream: up, agent: r.Name, store: p}
+	w := &pinUpstream{Upstream: up, agent: r.Name, store: p}
 	for _, one := range r.Replicas() {
-		w.targets = append(w.targets, target(one))
+		w.targets = append(w.targets, targetOf(one))
 	}
 	return w
 }
 
-// target is what a route leads to.
-func target(r *routes.Route) string {
+// targetOf is config.Server.Target of what a route leads to.
+func targetOf(r *routes.Route) string {
 	s := config.Server{Command: r.Command, Args: r.Args, Cwd: r.Cwd}
 	if r.Command == "" {
 		s.URL = r.Address()
@@ -39,7 +39,7 @@ func target(r *routes.Route) string {
 	return s.Target()
 }
 
-type watch struct {
+type pinUpstream struct {
 	flow.Upstream
 	agent   string
 	targets []string
@@ -47,21 +47,21 @@ type watch struct {
 }
 
 // RoundTrip sends a request.
-func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *pinUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := w.Upstream.RoundTrip(r)
-	if err != nil || res.StatusCode != http.StatusOK || !lists(r) {
+	if err != nil || res.StatusCode != http.StatusOK || !isToolsList(r) {
 		return res, err
 	}
 	if enc := res.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		w.store.recordSkipped(w.agent, "the tool list has a Content-Encoding")
 		return res, nil
 	}
-	res.Body = &reading{ReadCloser: res.Body, w: w, events: ingress.IsEvents(res.Header)}
+	res.Body = &pinBody{ReadCloser: res.Body, w: w, events: ingress.IsEvents(res.Header)}
 	return res, nil
 }
 
-// lists reports whether a request is a tools/list.
-func lists(r *http.Request) bool {
+// isToolsList reports whether a request is a tools/list.
+func isToolsList(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
 	}
@@ -84,35 +84,35 @@ func lists(r *http.Request) bool {
 	return err == nil && env.Method == string(mcp.MethodToolsList)
 }
 
-// reading is a response body that keeps a copy of what is read.
-type reading struct {
+// pinBody is a response body that copies what is read, and checks the copy on Close.
+type pinBody struct {
 	io.ReadCloser
-	w      *watch
+	w      *pinUpstream
 	events bool
-	kept   bytes.Buffer
+	copied bytes.Buffer
 	large  bool
 	closed bool
 }
 
 // Read implements io.Reader.
-func (r *reading) Read(b []byte) (int, error) {
+func (r *pinBody) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
 	if r.large {
 		return n, err
 	}
-	r.large = r.kept.Len()+n > maxList
-	if all := r.w.store.held.Add(int64(n)); r.large || all > maxHeld {
+	r.large = r.copied.Len()+n > maxList
+	if all := r.w.store.buffered.Add(int64(n)); r.large || all > maxBuffered {
 		r.large = true
-		r.w.store.held.Add(-int64(r.kept.Len() + n))
-		r.kept = bytes.Buffer{}
+		r.w.store.buffered.Add(-int64(r.copied.Len() + n))
+		r.copied = bytes.Buffer{}
 		return n, err
 	}
-	r.kept.Write(b[:n])
+	r.copied.Write(b[:n])
 	return n, err
 }
 
 // Close checks what was read, in the background unless all slots are taken: the caller waits for its answer.
-func (r *reading) Close() error {
+func (r *pinBody) Close() error {
 	err := r.ReadCloser.Close()
 	if r.closed {
 		return err
@@ -123,7 +123,7 @@ func (r *reading) Close() error {
 		p.recordSkipped(r.w.agent, "the tool list is larger than "+text.Bytes(maxList)+", or too many large lists arrived at once")
 		return err
 	}
-	size := int64(r.kept.Len())
+	size := int64(r.copied.Len())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -131,7 +131,7 @@ func (r *reading) Close() error {
 		if !p.closed {
 			p.tasks.Go(func() {
 				r.check()
-				p.held.Add(-size)
+				p.buffered.Add(-size)
 				<-p.slots
 			})
 			return err
@@ -141,28 +141,28 @@ func (r *reading) Close() error {
 	}
 	p.mu.Unlock()
 	r.check()
-	p.held.Add(-size)
+	p.buffered.Add(-size)
 	p.mu.Lock()
 	return err
 }
 
 // check finds the answer in what was read; a stream that ended before it is ignored.
-func (r *reading) check() {
+func (r *pinBody) check() {
 	if !r.events {
-		r.answer(r.kept.Bytes())
+		r.checkFrame(r.copied.Bytes())
 		return
 	}
-	events := sse.NewReader(&r.kept, maxList, 0)
+	events := sse.NewReader(&r.copied, maxList, 0)
 	for {
 		e, err := events.Next()
 		if err != nil {
 			return
 		}
-		r.answer(e.Data)
+		r.checkFrame(e.Data)
 	}
 }
 
-func (r *reading) answer(frame []byte) {
+func (r *pinBody) checkFrame(frame []byte) {
 	if env, err := jsonrpc.Scan(bytes.TrimSpace(frame)); err == nil && env.Kind == jsonrpc.Response {
 		r.w.store.Check(r.w.agent, env.Result, r.w.targets...)
 	}

@@ -36,8 +36,8 @@ func captureName(s string) bool {
 // part is a piece of a text: as it stands, or the name of a capture.
 type part struct{ text, name string }
 
-// parts takes a text apart. $${capture.x} stands for the text ${capture.x}.
-func parts(s string) (out []part) {
+// splitCaptures splits a text at its references ${capture.x}. $${capture.x} stands for the text ${capture.x}.
+func splitCaptures(s string) (out []part) {
 	for {
 		at := strings.Index(s, opening)
 		if at < 0 {
@@ -63,7 +63,7 @@ func (c Call) Uses() (names []string) {
 	if c.File == "" {
 		return nil
 	}
-	for _, p := range append(parts(c.Target), parts(string(c.Arguments))...) {
+	for _, p := range append(splitCaptures(c.Target), splitCaptures(string(c.Arguments))...) {
 		if p.name != "" && !slices.Contains(names, p.name) {
 			names = append(names, p.name)
 		}
@@ -89,7 +89,7 @@ func (c Call) Filled(captured func(name string) (json.RawMessage, bool)) (Call, 
 	}
 	text := func(s string) (string, error) {
 		var b strings.Builder
-		for _, p := range parts(s) {
+		for _, p := range splitCaptures(s) {
 			b.WriteString(p.text)
 			if p.name == "" {
 				continue
@@ -112,7 +112,7 @@ func (c Call) Filled(captured func(name string) (json.RawMessage, bool)) (Call, 
 		sep := ""
 		switch s, ok := jsonrpc.String(v); {
 		case ok:
-			if ps := parts(s); len(ps) == 3 && ps[0].text == "" && ps[2].text == "" && ps[1].name != "" {
+			if ps := splitCaptures(s); len(ps) == 3 && ps[0].text == "" && ps[2].text == "" && ps[1].name != "" {
 				captured, err := value(ps[1].name)
 				return append(out, captured...), err
 			}

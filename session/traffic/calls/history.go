@@ -30,10 +30,10 @@ const (
 	maxWaitingBytes = 256 << 20
 	// batch is how many calls are written in one transaction.
 	batch = 64
-	// held is how long another process may hold the file.
-	held = 2 * time.Second
-	// patience is how long Close waits for what is not on disk yet: longer than for what another process holds.
-	patience = 10 * time.Second
+	// lockTimeout is how long a statement waits for another process that holds the file.
+	lockTimeout = 2 * time.Second
+	// closeTimeout is how long Close waits for what is not on disk yet: longer than for what another process holds.
+	closeTimeout = 10 * time.Second
 )
 
 // History is the calls of one file. Nothing is opened or written before it has to be. A nil History keeps nothing and has none.
@@ -129,7 +129,7 @@ func (h *History) work(idle chan struct{}) {
 		h.mu.Unlock()
 		entries := make([]entry, len(made))
 		for i, m := range made {
-			entries[i] = of(m)
+			entries[i] = newEntry(m)
 			made[i] = session.CallRecord{} // let go of the result
 		}
 		err := h.add(context.Background(), entries)
@@ -153,8 +153,8 @@ func (h *History) Busy() bool {
 	return h.working
 }
 
-// settled waits until what waits is written.
-func (h *History) settled(ctx context.Context) error {
+// awaitWritten waits until every call recorded so far is in the file, or ctx ends.
+func (h *History) awaitWritten(ctx context.Context) error {
 	if !h.Busy() {
 		return nil
 	}
@@ -181,19 +181,19 @@ func (h *History) Close() error {
 	if working {
 		select {
 		case <-idle:
-		case <-time.After(patience):
+		case <-time.After(closeTimeout):
 			go func() { // the process ends before this does
 				<-idle
-				_ = h.shut()
+				_ = h.closeDB()
 			}()
-			return fmt.Errorf("cannot write the history %s in %v", h.path, patience)
+			return fmt.Errorf("cannot write the history %s in %v", h.path, closeTimeout)
 		}
 	}
 	err := h.Err()
-	return errors.Join(err, h.shut())
+	return errors.Join(err, h.closeDB())
 }
 
-func (h *History) shut() error {
+func (h *History) closeDB() error {
 	h.open.Lock()
 	defer h.open.Unlock()
 	if h.db == nil {
@@ -231,19 +231,19 @@ func (h *History) database(ctx context.Context, create bool) (*store.DB, error) 
 	if _, err := os.Stat(h.path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	db, err := store.OpenFor(h.path, held)
+	db, err := store.OpenFor(h.path, lockTimeout)
 	if err != nil {
-		return nil, h.wrong("open", err)
+		return nil, h.explainErr("open", err)
 	}
 	if err := db.Migrate(ctx, "history", store.Steps{SQLite: tables}); err != nil {
-		return nil, errors.Join(h.wrong("open", err), db.Close())
+		return nil, errors.Join(h.explainErr("open", err), db.Close())
 	}
 	h.db = db
 	return db, nil
 }
 
-// wrong is an error of the database, with what to do about it.
-func (h *History) wrong(doing string, err error) error {
+// explainErr wraps an error of the database: what was being done with which file, and what to do about it.
+func (h *History) explainErr(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil

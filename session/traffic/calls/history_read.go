@@ -23,12 +23,12 @@ type Query struct {
 	Limit    int    // 0 for all
 }
 
-const columns = `id, at, took, about, method, target, arguments, meta, timeout, secrets, verdict, code, message, size, hash,
+const callColumns = `id, at, took, about, method, target, arguments, meta, timeout, secrets, verdict, code, message, size, hash,
 	EXISTS (SELECT 1 FROM results r WHERE r.hash = calls.hash), name, note, pinned, identity`
 
 // List returns calls, the newest first.
 func (h *History) List(ctx context.Context, q Query) ([]Call, error) {
-	db, err := h.reading(ctx)
+	db, err := h.readDB(ctx)
 	if err != nil || db == nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (h *History) List(ctx context.Context, q Query) ([]Call, error) {
 	is("method", q.Method)
 	is("target", q.Target)
 	if q.Pinned {
-		where = append(where, `NOT (`+free+`)`)
+		where = append(where, `NOT (`+expirable+`)`)
 	}
 	if q.Before > 0 {
 		where, args = append(where, "id < ?"), append(args, q.Before)
@@ -56,20 +56,20 @@ func (h *History) List(ctx context.Context, q Query) ([]Call, error) {
 	if limit <= 0 {
 		limit = -1
 	}
-	rows, err := db.QueryContext(ctx, `SELECT `+columns+` FROM calls WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, limit)...)
+	rows, err := db.QueryContext(ctx, `SELECT `+callColumns+` FROM calls WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, limit)...)
 	if err != nil {
-		return nil, h.wrong("read", err)
+		return nil, h.explainErr("read", err)
 	}
 	defer rows.Close()
 	var out []Call
 	for rows.Next() {
 		c, err := scan(rows.Scan)
 		if err != nil {
-			return nil, h.wrong("read", err)
+			return nil, h.explainErr("read", err)
 		}
 		out = append(out, c)
 	}
-	return out, h.wrong("read", rows.Err())
+	return out, h.explainErr("read", rows.Err())
 }
 
 // Item is what a call is of: a tool by its name, a prompt, or a resource by its URI.
@@ -77,17 +77,17 @@ type Item struct{ Method, Target string }
 
 // Counts are how many calls of each item a server had, those included that wait to be written; rev is the history's at that time.
 func (h *History) Counts(ctx context.Context, identity string) (counts map[Item]int, rev uint64, err error) {
-	if err := h.settled(ctx); err != nil {
+	if err := h.awaitWritten(ctx); err != nil {
 		return nil, 0, err
 	}
 	rev = h.Rev()
-	db, err := h.reading(ctx)
+	db, err := h.readDB(ctx)
 	if err != nil || db == nil {
 		return nil, rev, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT method, target, count(*) FROM calls WHERE identity = ? GROUP BY method, target`, identity)
 	if err != nil {
-		return nil, rev, h.wrong("read", err)
+		return nil, rev, h.explainErr("read", err)
 	}
 	defer rows.Close()
 	counts = map[Item]int{}
@@ -95,15 +95,15 @@ func (h *History) Counts(ctx context.Context, identity string) (counts map[Item]
 		var of Item
 		var n int
 		if err := rows.Scan(&of.Method, &of.Target, &n); err != nil {
-			return nil, rev, h.wrong("read", err)
+			return nil, rev, h.explainErr("read", err)
 		}
 		counts[of] = n
 	}
-	return counts, rev, h.wrong("read", rows.Err())
+	return counts, rev, h.explainErr("read", rows.Err())
 }
 
-// reading is the database to read from, nil if nothing was kept yet.
-func (h *History) reading(ctx context.Context) (interface {
+// readDB opens the database to read from; nil if nothing was kept yet.
+func (h *History) readDB(ctx context.Context) (interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }, error,
@@ -141,28 +141,30 @@ func scan(get func(...any) error) (c Call, err error) {
 	return c, err
 }
 
-// one is the call that a condition selects; the newest, if there are several.
-func (h *History) one(ctx context.Context, where string, args ...any) (Call, error) {
-	db, err := h.reading(ctx)
+// selectOne returns the newest call that a condition selects, or ErrNone.
+func (h *History) selectOne(ctx context.Context, where string, args ...any) (Call, error) {
+	db, err := h.readDB(ctx)
 	if err != nil {
 		return Call{}, err
 	}
 	if db == nil {
 		return Call{}, ErrNone
 	}
-	c, err := scan(db.QueryRowContext(ctx, `SELECT `+columns+` FROM calls WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).Scan)
+	c, err := scan(db.QueryRowContext(ctx, `SELECT `+callColumns+` FROM calls WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, ErrNone
 	}
-	return c, h.wrong("read", err)
+	return c, h.explainErr("read", err)
 }
 
 // Get is the call with an id.
-func (h *History) Get(ctx context.Context, id int64) (Call, error) { return h.one(ctx, `id = ?`, id) }
+func (h *History) Get(ctx context.Context, id int64) (Call, error) {
+	return h.selectOne(ctx, `id = ?`, id)
+}
 
 // Named is the call with a name.
 func (h *History) Named(ctx context.Context, name string) (Call, error) {
-	return h.one(ctx, `name = ?`, name)
+	return h.selectOne(ctx, `name = ?`, name)
 }
 
 // Find is the call with an id or a name, as text, or the newest one for "last".
@@ -170,7 +172,7 @@ func (h *History) Find(ctx context.Context, word string) (c Call, err error) {
 	if id, wrong := strconv.ParseInt(word, 10, 64); wrong == nil {
 		c, err = h.Get(ctx, id)
 	} else if c, err = h.Named(ctx, word); errors.Is(err, ErrNone) && word == "last" {
-		c, err = h.one(ctx, `1`)
+		c, err = h.selectOne(ctx, `1`)
 	}
 	if errors.Is(err, ErrNone) {
 		err = fmt.Errorf("%w: %s", ErrNone, strconv.Quote(word))
@@ -180,12 +182,12 @@ func (h *History) Find(ctx context.Context, word string) (c Call, err error) {
 
 // Earlier is the newest older call of the same target at the same server.
 func (h *History) Earlier(ctx context.Context, c Call) (Call, error) {
-	return h.one(ctx, `identity = ? AND method = ? AND target = ? AND id < ?`, c.Server.identity, c.Method, c.Target, c.ID)
+	return h.selectOne(ctx, `identity = ? AND method = ? AND target = ? AND id < ?`, c.Server.identity, c.Method, c.Target, c.ID)
 }
 
 // Result is the result of a call, its secrets hidden; nil where it had none, or it is not kept.
 func (h *History) Result(ctx context.Context, c Call) ([]byte, error) {
-	db, err := h.reading(ctx)
+	db, err := h.readDB(ctx)
 	if err != nil || db == nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (h *History) Result(ctx context.Context, c Call) ([]byte, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
-		return nil, h.wrong("read", err)
+		return nil, h.explainErr("read", err)
 	}
 	return unpack(body)
 }

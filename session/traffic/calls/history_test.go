@@ -370,7 +370,7 @@ func TestBrokenFiles(t *testing.T) {
 		require.NoError(t, err)
 		before := time.Now()
 		h.Record(made("b", `{}`, `{}`))
-		if took := time.Since(before); took >= held { // it did not wait for the other
+		if took := time.Since(before); took >= lockTimeout { // it did not wait for the other
 			t.Errorf("recording a call took %v", took)
 		}
 		if calls := all(t, h, Query{}); len(calls) != 1 {
@@ -434,7 +434,7 @@ func TestBudgetRecord(t *testing.T) {
 	}), 100*time.Microsecond)
 	calls := make([]entry, 1000)
 	for i := range calls {
-		calls[i] = of(made("tool", `{"text":"one of many"}`, `{"content":[{"type":"text","text":"an answer of usual size"}]}`))
+		calls[i] = newEntry(made("tool", `{"text":"one of many"}`, `{"content":[{"type":"text","text":"an answer of usual size"}]}`))
 	}
 	budget.Ceiling(t, "1,000 calls written to the history", budget.Best(func() time.Duration {
 		start := time.Now()

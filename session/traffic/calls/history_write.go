@@ -50,32 +50,32 @@ func (h *History) write(ctx context.Context, f func(*sql.Tx) error) error {
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return h.wrong("write", err)
+		return h.explainErr("write", err)
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	// Of this connection: what is removed is overwritten.
 	if _, err := tx.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
-		return h.wrong("write", err)
+		return h.explainErr("write", err)
 	}
 	if err := f(tx); err != nil {
-		return h.wrong("write", err)
+		return h.explainErr("write", err)
 	}
 	if err := tx.Commit(); err != nil {
-		return h.wrong("write", err)
+		return h.explainErr("write", err)
 	}
 	h.rev.Add(1)
 	return nil
 }
 
-// free are calls that the limits apply to.
-const free = `pinned = 0 AND name = ''`
+// expirable selects the calls that Limits apply to: those without a pin and a name.
+const expirable = `pinned = 0 AND name = ''`
 
 // prune removes the oldest calls beyond the limits, and results that no call has any more.
 func (h *History) prune(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE `+free+` AND at < ?`, time.Now().Add(-h.limits.Age).UnixMilli()); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE `+expirable+` AND at < ?`, time.Now().Add(-h.limits.Age).UnixMilli()); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+free+` ORDER BY id DESC LIMIT -1 OFFSET ?)`, h.limits.Calls); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+expirable+` ORDER BY id DESC LIMIT -1 OFFSET ?)`, h.limits.Calls); err != nil {
 		return err
 	}
 	for {
@@ -84,12 +84,12 @@ func (h *History) prune(ctx context.Context, tx *sql.Tx) error {
 		}
 		var total, left int64
 		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(length(body)), 0) FROM results)
-			+ (SELECT coalesce(sum(coalesce(length(arguments), 0) + coalesce(length(meta), 0) + length(target)), 0) FROM calls), (SELECT count(*) FROM calls WHERE `+free+`)`).Scan(&total, &left)
+			+ (SELECT coalesce(sum(coalesce(length(arguments), 0) + coalesce(length(meta), 0) + length(target)), 0) FROM calls), (SELECT count(*) FROM calls WHERE `+expirable+`)`).Scan(&total, &left)
 		if err != nil || total <= h.limits.Bytes || left == 0 {
 			return err
 		}
 		// an eighth at a time
-		if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+free+` ORDER BY id LIMIT ?)`, max(left/8, 1)); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+expirable+` ORDER BY id LIMIT ?)`, max(left/8, 1)); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,8 @@ var ErrNone = errors.New("there is no such call in the history")
 // ErrName is that of a name that a call cannot have; the text says why.
 var ErrName = errors.New("cannot be a name")
 
-// change updates one call.
-func (h *History) change(ctx context.Context, id int64, set string, args ...any) error {
+// updateCall updates one call.
+func (h *History) updateCall(ctx context.Context, id int64, set string, args ...any) error {
 	return h.write(ctx, func(tx *sql.Tx) error {
 		r, err := tx.ExecContext(ctx, `UPDATE calls SET `+set+` WHERE id = ?`, append(args, id)...)
 		if err != nil {
@@ -123,7 +123,7 @@ func (h *History) change(ctx context.Context, id int64, set string, args ...any)
 
 // Pin keeps a call for good, or no longer.
 func (h *History) Pin(ctx context.Context, id int64, pinned bool) error {
-	return h.change(ctx, id, `pinned = ?`, pinned)
+	return h.updateCall(ctx, id, `pinned = ?`, pinned)
 }
 
 // Annotate sets the note of a call, "" for none.
@@ -131,7 +131,7 @@ func (h *History) Annotate(ctx context.Context, id int64, note string) error {
 	if len(note) > maxText {
 		return fmt.Errorf("a note has at most %d bytes", maxText)
 	}
-	return h.change(ctx, id, `note = ?`, note)
+	return h.updateCall(ctx, id, `note = ?`, note)
 }
 
 // Rename names a call, or takes its name away. A call with a name is kept for good.
@@ -142,7 +142,7 @@ func (h *History) Rename(ctx context.Context, id int64, name string) error {
 	if other, err := h.Named(ctx, name); name != "" && err == nil && other.ID != id {
 		return fmt.Errorf("%q %w: it is that of call %d", name, ErrName, other.ID)
 	}
-	return h.change(ctx, id, `name = ?`, name)
+	return h.updateCall(ctx, id, `name = ?`, name)
 }
 
 // CheckLabel says what is wrong with a name in the history: one word, and not a number, so that it also can be the name of a file.
@@ -182,7 +182,7 @@ func (h *History) Delete(ctx context.Context, ids ...int64) error {
 	if err != nil || db == nil {
 		return err
 	}
-	return h.wrong("write", checkpoint(ctx, db))
+	return h.explainErr("write", checkpoint(ctx, db))
 }
 
 // Clear removes all calls, or those of the servers of one name, also pinned ones, and says how many. Nothing of them is left in the
@@ -205,7 +205,7 @@ func (h *History) Clear(ctx context.Context, server string) (n int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	return n, h.wrong("shrink", vacuum(ctx, db))
+	return n, h.explainErr("shrink", vacuum(ctx, db))
 }
 
 func vacuum(ctx context.Context, db *store.DB) error {
@@ -221,12 +221,12 @@ func checkpoint(ctx context.Context, db *store.DB) error {
 	return err
 }
 
-// packed is the size from which values are compressed.
-const packed = 4 << 10
+// compressFrom is the size in bytes from which values are compressed.
+const compressFrom = 4 << 10
 
 // pack is a value as it is written: as it is, or compressed.
 func pack(value []byte) []byte {
-	if len(value) < packed {
+	if len(value) < compressFrom {
 		return slices.Clip(value)
 	}
 	var b bytes.Buffer

@@ -27,8 +27,8 @@ type entry struct {
 	result []byte // masked; nil if there is none, or it is not kept
 }
 
-// of makes an entry of a call that is over.
-func of(m session.CallRecord) entry {
+// newEntry makes the entry of a call that is over: what is secret in it is masked, and what is too large left out.
+func newEntry(m session.CallRecord) entry {
 	e := entry{Call: Call{
 		At: Time{m.Started}, Took: float64(m.Took.Microseconds()) / 1000, Server: madeAt(m),
 		Method: m.Method, Timeout: m.Timeout, Size: int64(len(m.Reply.Result)),

@@ -47,8 +47,8 @@ func (o *Outcome) fail(failed []expect.Failed) {
 	o.Verdict, o.Failures, o.Err = Unmet, failed, expect.Failure(o.Server, o.Name, failed)
 }
 
-// maxSaid is how many bytes of what a tool says of its error are kept.
-const maxSaid = 4000
+// maxToolError is how many bytes of a tool's error text are kept.
+const maxToolError = 4000
 
 // ToolError is the error of a tool that reported one, with the first line that says something; nil where it did not. stage names the call in it.
 func ToolError(server, stage string, result []byte) error {
@@ -59,7 +59,7 @@ func ToolError(server, stage string, result []byte) error {
 	if cs, err := offer.Contents(result); err == nil {
 		for _, c := range cs {
 			if said := text.Headline(c.Text); c.Type == "text" && said != "" {
-				e.Message += ": " + text.Clip(said, maxSaid)
+				e.Message += ": " + text.Clip(said, maxToolError)
 				break
 			}
 		}

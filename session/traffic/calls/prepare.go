@@ -51,7 +51,7 @@ func (r *Runner) Prepare(ctx context.Context, c Call) (Call, error) {
 	if r.Allow == nil {
 		return c, nil
 	}
-	return c, r.alone(func() error { return r.Allow(ctx, it, c.Arguments) })
+	return c, r.lockAsking(func() error { return r.Allow(ctx, it, c.Arguments) })
 }
 
 // hiddenWhole are arguments all of which was secret.
@@ -189,7 +189,7 @@ func (c Call) bare() Call {
 // filled stays so: to prepare it, or to fill it again, asks nobody.
 func (r *Runner) Fill(ctx context.Context, c *Call) error {
 	*c = c.bare()
-	return r.alone(func() error { return r.fill(ctx, c, nil) })
+	return r.lockAsking(func() error { return r.fill(ctx, c, nil) })
 }
 
 // Over is a call with the members of an object in the place of its own arguments. Secrets that the object has no member for are filled; known has
@@ -214,7 +214,7 @@ func (r *Runner) Over(ctx context.Context, c Call, object json.RawMessage, known
 	c.Secrets = slices.DeleteFunc(slices.Clone(c.Secrets), func(p string) bool {
 		return slices.ContainsFunc(own, func(o string) bool { return p == o || strings.HasPrefix(p, o+"/") })
 	})
-	return c, r.alone(func() error { return r.fill(ctx, &c, known) })
+	return c, r.lockAsking(func() error { return r.fill(ctx, &c, known) })
 }
 
 // fill gets the secrets of a call, but those that are known. known takes the others, unless it is nil.

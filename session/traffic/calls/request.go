@@ -56,7 +56,7 @@ func FindRequest(j *journal.Journal, seq uint64) (Request, error) {
 	if why := CannotSend(j, &e); why != "" {
 		return Request{}, errors.New(why)
 	}
-	if root, ok := j.Get(root(&e)); ok {
+	if root, ok := j.Get(requestSeq(&e)); ok {
 		e = root
 	}
 	body, err := j.Body(e.Seq)
@@ -68,8 +68,8 @@ func FindRequest(j *journal.Journal, seq uint64) (Request, error) {
 	return r, err
 }
 
-// root is the entry of the request that e is about.
-func root(e *journal.Entry) uint64 {
+// requestSeq returns the number in the journal of the request that e belongs to.
+func requestSeq(e *journal.Entry) uint64 {
 	if e.Root != 0 {
 		return e.Root
 	}
@@ -78,7 +78,7 @@ func root(e *journal.Entry) uint64 {
 
 // CannotSend is why an entry cannot be sent again, "" if it can: it is, or answers, something that a client sent.
 func CannotSend(j *journal.Journal, e *journal.Entry) string {
-	if seq := root(e); seq != e.Seq {
+	if seq := requestSeq(e); seq != e.Seq {
 		q, ok := j.Get(seq)
 		if !ok {
 			return "the request is not in the journal any more"
@@ -198,7 +198,7 @@ func (r Request) nameAt(s *session.Session) (name string, ok bool) {
 		switch {
 		case it.Name == tool || it.Name == full:
 			return it.Name, true
-		case partOf(tool, it.Name), partOf(it.Name, tool):
+		case hasBareName(tool, it.Name), hasBareName(it.Name, tool):
 			others = append(others, it.Name)
 		}
 	}
@@ -208,8 +208,8 @@ func (r Request) nameAt(s *session.Session) (name string, ok bool) {
 	return others[0], true
 }
 
-// partOf is whether full is a tool's name with that of a server before it.
-func partOf(tool, full string) bool {
+// hasBareName reports whether full is the name of a tool with that of a server before it: server__tool or server:tool.
+func hasBareName(tool, full string) bool {
 	return toolset.IsFullName(full) && (strings.HasSuffix(full, "__"+tool) || strings.HasSuffix(full, ":"+tool))
 }
 

@@ -71,8 +71,8 @@ func (r *Runner) Send(ctx context.Context, c Call) (rpc.Reply, error) {
 	return r.Session.CallTool(ctx, c.Target, c.Arguments, o)
 }
 
-// alone runs what may ask somebody, one runner at a time.
-func (r *Runner) alone(f func() error) error {
+// lockAsking runs f, which may ask somebody, while no other runner asks.
+func (r *Runner) lockAsking(f func() error) error {
 	if r.Asking != nil {
 		r.Asking.Lock()
 		defer r.Asking.Unlock()

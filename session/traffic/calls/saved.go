@@ -16,13 +16,13 @@ const (
 
 // Unmasked is the arguments without what was hidden in them: an array that had a secret in it goes as a whole. What is missing has to be
 // given again.
-func (c Call) Unmasked() []byte { return without(c.Arguments, c.Secrets, inArguments) }
+func (c Call) Unmasked() []byte { return removeMembers(c.Arguments, c.Secrets, inArguments) }
 
 // UnmaskedMeta is the same of the metadata.
-func (c Call) UnmaskedMeta() []byte { return without(c.Meta, c.Secrets, inMeta) }
+func (c Call) UnmaskedMeta() []byte { return removeMembers(c.Meta, c.Secrets, inMeta) }
 
-// without is an object without the members that pointers below a prefix lead to.
-func without(value []byte, pointers []string, prefix string) []byte {
+// removeMembers returns an object without the members that pointers below a prefix lead to.
+func removeMembers(value []byte, pointers []string, prefix string) []byte {
 	for _, p := range pointers {
 		rest, ok := strings.CutPrefix(p, prefix)
 		switch {

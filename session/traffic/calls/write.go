@@ -20,7 +20,7 @@ import (
 func rewrite(c Call, old []byte) ([]byte, error) {
 	values := c.values()
 	if len(old) == 0 {
-		return fresh(values), nil
+		return newFile(values), nil
 	}
 	r := reader{yamlfile.Reader{File: c.File}}
 	all, err := r.members(old)
@@ -42,7 +42,7 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 		if m.Pos.Column != 1 || end <= begin { // in braces
 			return nil, fmt.Errorf("cannot write over the call %s: it is written in braces, or several keys are in one line", c.File)
 		}
-		for end > begin+1 && loose(lines[end-1]) { // blank lines and comments are about what follows
+		for end > begin+1 && isBlankOrComment(lines[end-1]) { // blank lines and comments are about what follows
 			end--
 		}
 		out = append(out, bytes.Join(lines[next:begin], nil)...)
@@ -55,8 +55,8 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 			return nil, fmt.Errorf("cannot write over the call: %w", err)
 		}
 		switch {
-		case ours && bytes.Equal(is, value), !ours && !written(m.Key):
-			out = append(out, ended(block)...)
+		case ours && bytes.Equal(is, value), !ours && !isOwnKey(m.Key):
+			out = append(out, endLine(block)...)
 		case ours:
 			out = appendMember(out, m.Key, value, 0)
 		}
@@ -70,8 +70,8 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 	return append(out, rest...), nil
 }
 
-// written reports whether a key is one of ours, so that it goes where the call has no value for it.
-func written(key string) bool {
+// isOwnKey reports whether the program writes a key, so that it is removed from the file where the call has no value for it.
+func isOwnKey(key string) bool {
 	for _, k := range keys {
 		if k == key && k != "note" && slices.Index(keys, k) < slices.Index(keys, "expect") { // the others are people's
 			return true
@@ -80,13 +80,13 @@ func written(key string) bool {
 	return false
 }
 
-// loose reports whether a line is blank or a comment.
-func loose(line []byte) bool {
+// isBlankOrComment reports whether a line is blank or a comment.
+func isBlankOrComment(line []byte) bool {
 	t := bytes.TrimSpace(line)
 	return len(t) == 0 || t[0] == '#' && line[0] == '#'
 }
 
-func ended(block []byte) []byte {
+func endLine(block []byte) []byte {
 	if len(block) > 0 && block[len(block)-1] != '\n' {
 		return append(bytes.Clone(block), '\n')
 	}
@@ -136,13 +136,13 @@ func (c Call) values() map[string][]byte {
 	list("secrets", secrets)
 	text("note", c.Note)
 	if c.Timeout > 0 {
-		text("timeout", short(c.Timeout))
+		text("timeout", formatTimeout(c.Timeout))
 	}
 	if c.Expect.IsError != nil {
 		out["isError"] = strconv.AppendBool(nil, *c.Expect.IsError)
 	}
 	if c.Expect.MaxLatency > 0 {
-		text("maxLatency", short(c.Expect.MaxLatency))
+		text("maxLatency", formatTimeout(c.Expect.MaxLatency))
 	}
 	if c.Expect.Snapshot != nil {
 		out["snapshot"] = []byte("true")
@@ -153,8 +153,8 @@ func (c Call) values() map[string][]byte {
 	return out
 }
 
-// short is a time without its zeros: 1m, not 1m0s.
-func short(d time.Duration) string {
+// formatTimeout writes a time without its zeros: 1m, not 1m0s.
+func formatTimeout(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -165,8 +165,8 @@ func short(d time.Duration) string {
 	return s
 }
 
-// fresh is a file of its own.
-func fresh(values map[string][]byte) (out []byte) {
+// newFile writes the values in the order of keys, as a file that did not exist has them.
+func newFile(values map[string][]byte) (out []byte) {
 	for _, key := range keys {
 		if v, ok := values[key]; ok {
 			out = appendMember(out, key, v, 0)
@@ -199,8 +199,8 @@ func appendValue(out, value []byte, level int) []byte {
 		})
 		return out
 	}
-	if small(value) {
-		return append(append(append(out, ' '), spaced(value)...), '\n')
+	if fitsLine(value) {
+		return append(append(append(out, ' '), flowSequence(value)...), '\n')
 	}
 	out = append(out, '\n')
 	_ = jsonrpc.Elements(value, func(v []byte) bool {
@@ -218,8 +218,8 @@ func appendValue(out, value []byte, level int) []byte {
 	return out
 }
 
-// small reports whether a list fits a line: of few short scalars.
-func small(list []byte) bool {
+// fitsLine reports whether a list is written in one line: if it has only scalars, and less than 80 bytes.
+func fitsLine(list []byte) bool {
 	ok := len(list) < 80
 	_ = jsonrpc.Elements(list, func(v []byte) bool {
 		ok = ok && v[0] != '{' && v[0] != '['
@@ -228,8 +228,8 @@ func small(list []byte) bool {
 	return ok
 }
 
-// spaced is a list of scalars in a line.
-func spaced(list []byte) string {
+// flowSequence writes a list of scalars as YAML has it in one line: [a, b].
+func flowSequence(list []byte) string {
 	var items []string
 	_ = jsonrpc.Elements(list, func(v []byte) bool {
 		if s, ok := jsonrpc.String(v); ok {
@@ -243,9 +243,9 @@ func spaced(list []byte) string {
 
 // plain are texts that mean themselves in YAML, whatever its version.
 var (
-	plain    = lazily(`^[A-Za-z_/][A-Za-z0-9_/.@$%+-]*( [A-Za-z0-9_/.@$%+()-]+)*$`)
-	duration = lazily(`^(\d+(h|m|s|ms))+$`)
-	reserved = lazily(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+	plain    = lazyRegexp(`^[A-Za-z_/][A-Za-z0-9_/.@$%+-]*( [A-Za-z0-9_/.@$%+()-]+)*$`)
+	duration = lazyRegexp(`^(\d+(h|m|s|ms))+$`)
+	reserved = lazyRegexp(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
 )
 
 // scalar is a text in a line: as it is where that is one, else as JSON, which YAML understands.
@@ -253,11 +253,11 @@ func scalar(s string) string {
 	if len(s) < 200 && (plain().MatchString(s) && !reserved().MatchString(s) || duration().MatchString(s)) {
 		return s
 	}
-	return quoted(s)
+	return quoteYAML(s)
 }
 
-// quoted is a text as JSON without escapes that YAML does not know: of surrogates.
-func quoted(s string) string {
+// quoteYAML quotes a text as JSON does, without the escapes of surrogate pairs, which YAML does not know.
+func quoteYAML(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -289,7 +289,7 @@ func appendText(out []byte, s string, level int) []byte {
 	return out
 }
 
-// lazily compiles an expression when it is used: a short command should not wait for it.
-func lazily(expr string) func() *regexp.Regexp {
+// lazyRegexp compiles an expression when it is first used: a short command should not wait for it.
+func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

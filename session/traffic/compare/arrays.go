@@ -15,7 +15,7 @@ func elementsOf(arr []byte) (out [][]byte) {
 // arrays compares two arrays: by the name of their elements where these have one, else by the longest sequence that they share.
 func (w *walk) arrays(at, there string, a, b []byte, depth int) {
 	x, y := elementsOf(a), elementsOf(b)
-	if by := keyed(x, y); by != nil {
+	if by := elementKey(x, y); by != nil {
 		w.byKey(at, there, x, y, by, depth)
 		return
 	}
@@ -28,39 +28,39 @@ func (w *walk) arrays(at, there string, a, b []byte, depth int) {
 		endX--
 		endY--
 	}
-	for _, g := range gaps(x[start:endX], y[start:endY]) {
-		w.gap(at, there, x, y, gap{g.x + start, g.endX + start, g.y + start, g.endY + start}, depth)
+	for _, g := range hunks(x[start:endX], y[start:endY]) {
+		w.compareHunk(at, there, x, y, hunk{g.x + start, g.endX + start, g.y + start, g.endY + start}, depth)
 	}
 }
 
-// gap is a range of each array that has nothing in common.
-type gap struct{ x, endX, y, endY int }
+// hunk is a range of each array that has nothing in common.
+type hunk struct{ x, endX, y, endY int }
 
-// gap compares what is left between two equal elements: pair by pair, then what is in one array only.
-func (w *walk) gap(at, there string, x, y [][]byte, g gap, depth int) {
+// compareHunk compares what is between two equal elements: pair by pair, then what is in one array only.
+func (w *walk) compareHunk(at, there string, x, y [][]byte, g hunk, depth int) {
 	for g.x < g.endX && g.y < g.endY {
-		w.value(at+index(g.x), there+index(g.y), x[g.x], y[g.y], depth)
+		w.value(at+indexPointer(g.x), there+indexPointer(g.y), x[g.x], y[g.y], depth)
 		g.x++
 		g.y++
 	}
 	for ; g.x < g.endX; g.x++ {
-		w.found(Removed, at+index(g.x), there+index(g.y), true, x[g.x], nil)
+		w.addDifference(Removed, at+indexPointer(g.x), there+indexPointer(g.y), true, x[g.x], nil)
 	}
 	for ; g.y < g.endY; g.y++ {
-		w.found(Added, at+index(g.x), there+index(g.y), true, nil, y[g.y])
+		w.addDifference(Added, at+indexPointer(g.x), there+indexPointer(g.y), true, nil, y[g.y])
 	}
 }
 
-func index(i int) string { return "/" + strconv.Itoa(i) }
+func indexPointer(i int) string { return "/" + strconv.Itoa(i) }
 
-// gaps are the ranges between the elements of a longest common subsequence. Arrays for which that takes too much are one gap.
-func gaps(x, y [][]byte) []gap {
+// hunks returns the ranges between the elements of a longest common subsequence. Arrays for which that takes too much are one hunk.
+func hunks(x, y [][]byte) []hunk {
 	n, m := len(x), len(y)
 	if n == 0 && m == 0 {
 		return nil
 	}
 	if n == 0 || m == 0 || n > maxCells/m {
-		return []gap{{0, n, 0, m}}
+		return []hunk{{0, n, 0, m}}
 	}
 	ids := map[string]uint32{} // equal elements have one number
 	count := func(list [][]byte) []uint32 {
@@ -87,8 +87,8 @@ func gaps(x, y [][]byte) []gap {
 			}
 		}
 	}
-	var out []gap
-	g := gap{}
+	var out []hunk
+	g := hunk{}
 	for i, j := 0, 0; ; {
 		switch {
 		case i < n && j < m && p[i] == q[j]:
@@ -98,7 +98,7 @@ func gaps(x, y [][]byte) []gap {
 			}
 			i++
 			j++
-			g = gap{x: i, y: j}
+			g = hunk{x: i, y: j}
 		case i < n && (j == m || *at(i+1, j) >= *at(i, j+1)):
 			i++
 		case j < m:
@@ -117,11 +117,12 @@ func gaps(x, y [][]byte) []gap {
 // may also be made anew in each run.
 var names = [...]string{"name", "uri", "uriTemplate", "key", "id"}
 
-const surely = 3
+// stableNames is how many of names identify an element also where the other array has none of the same.
+const stableNames = 3
 
-// keyed gives the key of each element where all elements of both arrays are objects with one, no two of an array have the same, and
+// elementKey returns a function that gives the key of an element, where all elements of both arrays are objects with one, no two of an array have the same, and
 // enough of them are in both arrays; else nil.
-func keyed(x, y [][]byte) func(v []byte) string {
+func elementKey(x, y [][]byte) func(v []byte) string {
 	if len(x) == 0 || len(y) == 0 || x[0][0] != '{' || y[0][0] != '{' {
 		return nil
 	}
@@ -150,7 +151,7 @@ func keyed(x, y [][]byte) func(v []byte) string {
 			}
 		}
 		few := min(len(inX), len(inY))
-		if common > 0 && 2*common >= few || inY != nil && i < surely && few > 1 {
+		if common > 0 && 2*common >= few || inY != nil && i < stableNames && few > 1 {
 			return of
 		}
 	}
@@ -167,21 +168,21 @@ func (w *walk) byKey(at, there string, x, y [][]byte, key func([]byte) string, d
 	for i, v := range x {
 		j, ok := where[key(v)]
 		if !ok {
-			w.found(Removed, at+index(i), there+index(i), true, v, nil)
+			w.addDifference(Removed, at+indexPointer(i), there+indexPointer(i), true, v, nil)
 			continue
 		}
 		moved = moved || j < last
 		last = j
 		delete(where, key(v))
-		w.value(at+index(i), there+index(j), v, y[j], depth)
+		w.value(at+indexPointer(i), there+indexPointer(j), v, y[j], depth)
 	}
 	for j, v := range y {
 		if _, left := where[key(v)]; left {
-			w.found(Added, at+index(j), there+index(j), true, nil, v)
+			w.addDifference(Added, at+indexPointer(j), there+indexPointer(j), true, nil, v)
 		}
 	}
 	if moved {
-		w.found(Reordered, at, there, false, order(x, key), order(y, key))
+		w.addDifference(Reordered, at, there, false, order(x, key), order(y, key))
 	}
 }
 

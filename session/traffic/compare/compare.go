@@ -219,8 +219,8 @@ type walk struct {
 	there  string // the same in the second value
 }
 
-// found judges a difference and adds it. at and there are pointers in the first and second value.
-func (w *walk) found(op Op, at, there string, element bool, before, after []byte) {
+// addDifference judges a difference and adds it. at and there are JSON pointers in the first and second value.
+func (w *walk) addDifference(op Op, at, there string, element bool, before, after []byte) {
 	d := Difference{Pointer: at, Op: op, Before: before, After: after, element: element}
 	if op == Added {
 		d.Pointer = there
@@ -242,9 +242,9 @@ func (w *walk) value(at, there string, a, b []byte, depth int) {
 	switch {
 	case bytes.Equal(a, b):
 	case len(a) == 0:
-		w.found(Added, at, there, false, nil, b)
+		w.addDifference(Added, at, there, false, nil, b)
 	case len(b) == 0:
-		w.found(Removed, at, there, false, a, nil)
+		w.addDifference(Removed, at, there, false, a, nil)
 	case a[0] == '{' && b[0] == '{' && depth < maxDepth:
 		w.objects(at, there, a, b, depth+1)
 	case a[0] == '[' && b[0] == '[' && depth < maxDepth:
@@ -254,7 +254,7 @@ func (w *walk) value(at, there string, a, b []byte, depth int) {
 	case number(a) && number(b) && sameNumber(string(a), string(b)):
 	case (a[0] == '{' || a[0] == '[') && a[0] == b[0] && sameCanonical(a, b):
 	default:
-		w.found(Changed, at, there, false, a, b)
+		w.addDifference(Changed, at, there, false, a, b)
 	}
 }
 
@@ -280,7 +280,7 @@ func (w *walk) strings(at, there string, a, b []byte, depth int) {
 			return
 		}
 	}
-	w.found(Changed, at, there, false, a, b)
+	w.addDifference(Changed, at, there, false, a, b)
 }
 
 // holdsJSON is whether a text is a JSON object or array.
@@ -327,7 +327,7 @@ func (w *walk) objects(at, there string, a, b []byte, depth int) {
 		listA, listB = listA[1:], listB[1:]
 	}
 	if len(listA)+len(listB) > maxMembers {
-		w.found(Changed, at, there, false, a, b)
+		w.addDifference(Changed, at, there, false, a, b)
 		return
 	}
 	inA, inB := byName(listA), byName(listB)
@@ -338,7 +338,7 @@ func (w *walk) objects(at, there string, a, b []byte, depth int) {
 	for _, m := range listB {
 		if _, ok := inA[m.name]; !ok {
 			p := "/" + escape(m.name)
-			w.found(Added, at+p, there+p, false, nil, m.value)
+			w.addDifference(Added, at+p, there+p, false, nil, m.value)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func TestProtocolAtEdges(t *testing.T) {
 		{[2]string{old, now}, Difference{Pointer: "/_meta/io.modelcontextprotocol~1serverInfo", Op: Added}, "only the modern era has it"},
 	} {
 		o := &Options{Versions: c.versions}
-		assert.Equalf(t, o.ofProtocol(c.d), c.want, "%q %+v", c.versions, c.d)
+		assert.Equalf(t, o.protocolReason(c.d), c.want, "%q %+v", c.versions, c.d)
 	}
 }
 

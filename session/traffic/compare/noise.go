@@ -50,7 +50,7 @@ func (d Difference) key() string {
 
 // judge says whether a difference counts, and if not, why.
 func (o *Options) judge(d Difference) (Class, string) {
-	if why := o.ofProtocol(d); why != "" {
+	if why := o.protocolReason(d); why != "" {
 		return Protocol, why
 	}
 	if o.Ignore != nil && o.Ignore(d.Pointer+d.Within) {
@@ -68,8 +68,8 @@ func (o *Options) judge(d Difference) (Class, string) {
 	return Real, ""
 }
 
-// ofProtocol is why a difference follows from the versions, "" if it does not: members that only one of the eras has.
-func (o *Options) ofProtocol(d Difference) string {
+// protocolReason says why a difference follows from the protocol versions, "" if it does not: members that only one of the eras has.
+func (o *Options) protocolReason(d Difference) string {
 	if d.Within == "" && strings.HasPrefix(d.Pointer, "/_meta/io.modelcontextprotocol~1serverInfo") && (d.Op == Changed || strings.Count(d.Pointer, "/") > 2) {
 		return "names the server"
 	}
@@ -175,7 +175,7 @@ func isTime(s string, made time.Time) bool {
 	return false
 }
 
-func hexes(s string) bool {
+func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
@@ -185,14 +185,14 @@ func hexes(s string) bool {
 }
 
 func isUUID(s string) bool {
-	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && hexes(strings.ReplaceAll(s, "-", ""))
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && isHex(strings.ReplaceAll(s, "-", ""))
 }
 
 func isTrace(s string) bool {
 	if len(s) == 55 && strings.HasPrefix(s, "00-") {
-		return hexes(strings.ReplaceAll(s, "-", ""))
+		return isHex(strings.ReplaceAll(s, "-", ""))
 	}
-	return (len(s) == 32 || len(s) == 16) && hexes(s)
+	return (len(s) == 32 || len(s) == 16) && isHex(s)
 }
 
 func isDuration(s string) bool {
@@ -286,7 +286,7 @@ func (o *Options) guessText(a, b string) string {
 	if len(a)+len(b) > most {
 		return ""
 	}
-	x, y := strings.FieldsFunc(a, apart), strings.FieldsFunc(b, apart)
+	x, y := strings.FieldsFunc(a, isSeparator), strings.FieldsFunc(b, isSeparator)
 	if len(x) != len(y) || len(x) < 2 {
 		return ""
 	}
@@ -311,8 +311,8 @@ func (o *Options) guessText(a, b string) string {
 	return "times, durations or ids in the text"
 }
 
-// apart is whether a rune stands between words.
-func apart(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`()[]{}<>,;=|", r) }
+// isSeparator reports whether a rune stands between words.
+func isSeparator(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`()[]{}<>,;=|", r) }
 
 // isClock is a time of day, 12:34:56 with or without a fraction.
 func isClock(s string) bool {

@@ -168,7 +168,7 @@ func (e *Expectations) Check(ctx context.Context, a Answer) (failed []Failed) {
 	}
 	if e.IsError != nil && a.Error == nil {
 		if got := offer.IsError(a.Result); got != *e.IsError {
-			add(Failed{Assertion: OfIsError, Expected: strconv.FormatBool(*e.IsError), Got: strconv.FormatBool(got) + said(a.Result)})
+			add(Failed{Assertion: OfIsError, Expected: strconv.FormatBool(*e.IsError), Got: strconv.FormatBool(got) + toolErrorText(a.Result)})
 		}
 	}
 	if len(e.Queries) > 0 {
@@ -201,8 +201,8 @@ func (e *Expectations) Check(ctx context.Context, a Answer) (failed []Failed) {
 	return failed
 }
 
-// said is what a tool's error says, for a message.
-func said(result []byte) string {
+// toolErrorText returns the text of a tool's error, for a message.
+func toolErrorText(result []byte) string {
 	contents, err := offer.Contents(result)
 	if err != nil {
 		return ""

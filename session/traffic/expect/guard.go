@@ -142,8 +142,10 @@ var rooms = map[string]struct {
 	args int
 	size func(v any, args []any) int
 }{
-	"_room_times": {2, func(_ any, args []any) int { return max(repeated(args[0], args[1]), repeated(args[1], args[0])) }},
-	"_room_join":  {1, joined},
+	"_room_times": {2, func(_ any, args []any) int {
+		return max(repeatedSize(args[0], args[1]), repeatedSize(args[1], args[0]))
+	}},
+	"_room_join": {1, joinedSize},
 	"_room_split": {1, func(v any, args []any) int {
 		s, _ := v.(string)
 		sep, ok := args[0].(string)
@@ -156,9 +158,9 @@ var rooms = map[string]struct {
 		s, _ := v.(string)
 		return len(s) + 48*(strings.Count(s, ",")+strings.Count(s, "{")+strings.Count(s, "["))
 	}},
-	"_room_text":  {0, func(v any, _ []any) int { left := maxStep; written(v, &left); return maxStep - left }},
-	"_room_path":  {1, grown},
-	"_room_match": {2, matched},
+	"_room_text":  {0, func(v any, _ []any) int { left := maxStep; takeTextSize(v, &left); return maxStep - left }},
+	"_room_path":  {1, growthSize},
+	"_room_match": {2, matchesSize},
 }
 
 func options() (out []gojq.CompilerOption) {
@@ -173,8 +175,8 @@ func options() (out []gojq.CompilerOption) {
 	return out
 }
 
-// repeated is the size of a string that is multiplied.
-func repeated(v, by any) int {
+// repeatedSize is the size in bytes of a string that is multiplied.
+func repeatedSize(v, by any) int {
 	s, ok := v.(string)
 	n, number := gojq.ToFloat64(by)
 	if !ok || !number {
@@ -183,8 +185,8 @@ func repeated(v, by any) int {
 	return int(min(float64(len(s))*max(n, 0), maxStep+1))
 }
 
-// joined is the size of all strings, arrays or objects of a value together, with what is between them.
-func joined(v any, args []any) (size int) {
+// joinedSize is the size in bytes of all strings, arrays or objects of a value together, with what is between them.
+func joinedSize(v any, args []any) (size int) {
 	sep, _ := args[0].(string)
 	add := func(v any) {
 		size += len(sep)
@@ -210,9 +212,9 @@ func joined(v any, args []any) (size int) {
 	return size
 }
 
-// written takes the size of a value's text from what is left, until nothing is. A value can be much smaller than its text, since parts of it
+// takeTextSize subtracts the size of a value's text from left, until that is negative. A value can be much smaller than its text, since parts of it
 // may be the same.
-func written(v any, left *int) {
+func takeTextSize(v any, left *int) {
 	switch v := v.(type) {
 	case string:
 		*left -= len(v) + 2
@@ -222,7 +224,7 @@ func written(v any, left *int) {
 			if *left < 0 {
 				return
 			}
-			written(e, left)
+			takeTextSize(e, left)
 		}
 	case map[string]any:
 		*left -= 2
@@ -231,15 +233,15 @@ func written(v any, left *int) {
 				return
 			}
 			*left -= len(name) + 3
-			written(e, left)
+			takeTextSize(e, left)
 		}
 	default:
 		*left -= 4
 	}
 }
 
-// grown is the size of the arrays that a value at a path needs which are not there yet.
-func grown(v any, args []any) (size int) {
+// growthSize is how many bytes the arrays take that setting a value at a path would create: [] | .[1e9] = 1 makes a billion nulls.
+func growthSize(v any, args []any) (size int) {
 	path, _ := args[0].([]any)
 	for _, at := range path {
 		switch array, _ := v.([]any); at := at.(type) {
@@ -266,8 +268,8 @@ func grown(v any, args []any) (size int) {
 	return size
 }
 
-// matched is the size of all matches of a regular expression. One that is wrong is left to jq.
-func matched(v any, args []any) int {
+// matchesSize is the size of all matches of a regular expression. One that does not compile is left to jq, which says what is wrong.
+func matchesSize(v any, args []any) int {
 	const each = 600 // bytes of an object with the usual members
 	s, _ := v.(string)
 	re, _ := args[0].(string)

@@ -68,23 +68,23 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads an expression. It can neither read files nor see the environment. The error is a *SyntaxError.
 func Parse(expr string) (*Query, error) {
-	q, err := parsed(expr)
+	q, err := parseQuery(expr)
 	if err != nil {
 		return nil, err
 	}
-	return compiled(expr, q)
+	return compile(expr, q)
 }
 
 // parsePaths reads an expression that names places, such as .items[].id; the query gives them.
 func parsePaths(expr string) (*Query, error) {
-	q, err := parsed(expr)
+	q, err := parseQuery(expr)
 	if err != nil {
 		return nil, err
 	}
-	return compiled(expr, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "path", Args: []*gojq.Query{q}}}})
+	return compile(expr, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "path", Args: []*gojq.Query{q}}}})
 }
 
-func parsed(expr string) (*gojq.Query, error) {
+func parseQuery(expr string) (*gojq.Query, error) {
 	switch {
 	case strings.TrimSpace(expr) == "":
 		return nil, &SyntaxError{Text: expr, Message: "it is empty"}
@@ -109,7 +109,7 @@ func parsed(expr string) (*gojq.Query, error) {
 	return q, nil
 }
 
-func compiled(expr string, q *gojq.Query) (*Query, error) {
+func compile(expr string, q *gojq.Query) (*Query, error) {
 	code, err := gojq.Compile(q, options()...)
 	if err != nil {
 		return nil, &SyntaxError{Text: expr, Offset: offsetOf(expr, err.Error()), Message: err.Error()}
@@ -208,7 +208,7 @@ func (b bounds) watch(cancel context.CancelCauseFunc) (stop func()) {
 		if done.Load() {
 			return
 		}
-		used := heap()
+		used := heapBytes()
 		if base == 0 {
 			base = used
 		}
@@ -228,8 +228,8 @@ func (b bounds) watch(cancel context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// heap is how many bytes objects take.
-func heap() uint64 {
+// heapBytes is how many bytes the objects on Go's heap take, live or not yet collected.
+func heapBytes() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
@@ -272,7 +272,7 @@ func (q *Query) Value(ctx context.Context, raw []byte) (json.RawMessage, error) 
 	var wrong error
 	err = q.each(ctx, v, func(got any) bool {
 		left := maxStep
-		if written(got, &left); left < 0 {
+		if takeTextSize(got, &left); left < 0 {
 			wrong = errMemory
 			return false
 		}

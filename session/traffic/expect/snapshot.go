@@ -35,8 +35,8 @@ func CheckFile(name string) error {
 	return nil
 }
 
-// kept is a result as a snapshot has it.
-func kept(result []byte) ([]byte, error) {
+// encodeSnapshot writes a result as the file of a snapshot has it.
+func encodeSnapshot(result []byte) ([]byte, error) {
 	if len(result) > MaxSnapshot {
 		return nil, fmt.Errorf("the result is too large for a snapshot (%s; %s are the limit)", text.Bytes(len(result)), text.Bytes(MaxSnapshot))
 	}
@@ -79,7 +79,7 @@ func (s *Snapshot) Update(ctx context.Context, result []byte) (wrote bool, err e
 	if _, same := s.check(ctx, result); same {
 		return false, nil
 	}
-	b, err := kept(result)
+	b, err := encodeSnapshot(result)
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (s *Snapshot) check(ctx context.Context, result []byte) (Failed, bool) {
 		f.Got = "an error: " + err.Error()
 		return f, false
 	}
-	after, err := kept(result)
+	after, err := encodeSnapshot(result)
 	if err != nil {
 		f.Got = "an error: " + err.Error()
 		return f, false

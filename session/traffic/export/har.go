@@ -49,7 +49,7 @@ func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, 
 	for _, k := range slices.SortedFunc(maps.Keys(a.heads), connKey.compare) {
 		a.send(a.heads[k])
 	}
-	left = a.leftOut()
+	left = a.omissions()
 	comment, _ := json.Marshal(left) // a string
 	_, _ = fmt.Fprintf(a.w, "\n],\"comment\":%s}}\n", comment)
 	return left, cmp.Or(a.err, ctx.Err(), a.w.Flush())
@@ -392,8 +392,8 @@ func (a *archiver) write(h *importer.HAREntry) {
 	_, a.err = a.w.Write(b)
 }
 
-// leftOut says what an archive cannot hold.
-func (a *archiver) leftOut() string {
+// omissions counts what was left out by its kind, for the comment of the archive; "" if nothing was.
+func (a *archiver) omissions() string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(a.dropped)) {
 		parts = append(parts, fmt.Sprintf("%d %s", a.dropped[k], k))

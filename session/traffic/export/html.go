@@ -58,7 +58,7 @@ type Finding struct {
 func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *Selection, findings []Finding, name, version string) (left string, err error) {
 	p := &page{out: out{w: bufio.NewWriterSize(w, 256<<10)}, j: j, all: exchangesOf(j)}
 	h := opening{
-		title: visible(filepath.Base(name)), version: version, findings: findings,
+		title: showInvisible(filepath.Base(name)), version: version, findings: findings,
 		policy: "default-src 'none'; style-src '" + hashOf(pageStyle) + "'; script-src '" + hashOf(pageScript) + "'; base-uri 'none'; form-action 'none'",
 	}
 	h.from, h.to, h.servers = p.span(keep)
@@ -107,7 +107,7 @@ func (p *page) span(keep *Selection) (from, to, servers string) {
 		return true
 	})
 	const layout = "2006-01-02 15:04:05"
-	return first.UTC().Format(layout), last.UTC().Format(layout), visible(strings.Join(names, ", "))
+	return first.UTC().Format(layout), last.UTC().Format(layout), showInvisible(strings.Join(names, ", "))
 }
 
 // entry writes a row: an exchange when its request comes, and what stands alone.
@@ -122,8 +122,8 @@ func (p *page) entry(e journal.Entry) {
 		return
 	}
 	r := row{
-		time: e.Time.UTC().Format("15:04:05.000"), server: visible(e.Server), status: e.Status,
-		what: visible(strings.TrimSpace(arrows[e.Dir] + " " + cmp.Or(e.Method, e.Kind.String()) + " " + e.Tool)), size: text.Bytes(e.Size),
+		time: e.Time.UTC().Format("15:04:05.000"), server: showInvisible(e.Server), status: e.Status,
+		what: showInvisible(strings.TrimSpace(arrows[e.Dir] + " " + cmp.Or(e.Method, e.Kind.String()) + " " + e.Tool)), size: text.Bytes(e.Size),
 	}
 	frames := []journal.Entry{e}
 	if e.Kind == journal.Request {
@@ -138,7 +138,7 @@ func (p *page) entry(e journal.Entry) {
 		r.took = text.Duration(e.Took)
 	}
 	if e.Kind != journal.Request && e.Note != "" {
-		r.what = visible(strings.TrimSpace(r.what + " " + e.Note))
+		r.what = showInvisible(strings.TrimSpace(r.what + " " + e.Note))
 	}
 	for _, f := range frames {
 		r.frames = append(r.frames, p.message(f))
@@ -156,7 +156,7 @@ func (p *page) message(e journal.Entry) frame {
 		words = append(words, m)
 	}
 	words = append(words, e.Hop, e.Note)
-	f := frame{seq: e.Seq, head: visible(strings.Join(strings.Fields(strings.Join(words, " ")), " "))}
+	f := frame{seq: e.Seq, head: showInvisible(strings.Join(strings.Fields(strings.Join(words, " ")), " "))}
 	switch {
 	case e.Size == 0:
 		return f
@@ -183,20 +183,20 @@ func (p *page) message(e journal.Entry) frame {
 		p.cut++
 		f.cut = fmt.Sprintf("cut: the whole is %s", text.Bytes(e.Size))
 	}
-	f.text = visible(shown)
+	f.text = showInvisible(shown)
 	return f
 }
 
-// visible is a text in which nothing is hidden: control characters, and those that turn its direction or have no width, are shown.
-func visible(s string) string {
+// showInvisible replaces control characters, and those that turn the direction of a text or have no width, by escapes that can be seen.
+func showInvisible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.IndexFunc(s, hidden) < 0 {
+	if strings.IndexFunc(s, isInvisible) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case !hidden(r):
+		case !isInvisible(r):
 			b.WriteRune(r)
 		case r < ' ':
 			b.WriteRune(0x2400 + r)
@@ -207,7 +207,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false

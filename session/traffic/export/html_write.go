@@ -37,8 +37,8 @@ func (o *out) put(parts ...any) {
 	}
 }
 
-// some writes a value between markup, and nothing where there is none.
-func (o *out) some(before markup, value string, after markup) {
+// putNonEmpty writes a value between markup, and nothing for an empty value.
+func (o *out) putNonEmpty(before markup, value string, after markup) {
 	if value != "" {
 		o.put(before, value, after)
 	}
@@ -110,8 +110,8 @@ func (o *out) row(r row) {
 		markup("</span></summary>\n"+`<div class="f">`))
 	for _, f := range r.frames {
 		o.put(markup(`<h3 id="f`), f.seq, markup(`">`), f.head, markup("</h3>\n"))
-		o.some("<pre>", f.text, "</pre>\n")
-		o.some(`<p class="dim">`, f.cut, "</p>\n")
+		o.putNonEmpty("<pre>", f.text, "</pre>\n")
+		o.putNonEmpty(`<p class="dim">`, f.cut, "</p>\n")
 	}
 	o.put(markup("</div></details>\n"))
 }
@@ -120,7 +120,7 @@ func (o *out) row(r row) {
 func (o *out) foot(notes []string) {
 	o.put(markup("</main>\n"))
 	for _, n := range notes {
-		o.some(`<p class="dim">`, n, "</p>\n")
+		o.putNonEmpty(`<p class="dim">`, n, "</p>\n")
 	}
 	o.put(markup("<script>"), markup(pageScript), markup("</script>\n</body>\n</html>\n"))
 }

@@ -71,7 +71,7 @@ func Select(ctx context.Context, j *journal.Journal, q Query) (*Selection, error
 		return n&1023 != 0 || ctx.Err() == nil
 	}
 	j.Each(0, func(e *journal.Entry) bool {
-		switch unit := unitOf(e); {
+		switch unit := selectionKey(e); {
 		case excluded.has(unit):
 		case q.Filter.Excludes(j, e):
 			excluded.add(unit)
@@ -88,7 +88,7 @@ func Select(ctx context.Context, j *journal.Journal, q Query) (*Selection, error
 		units.keepLast(q.Last)
 	}
 	j.Each(0, func(e *journal.Entry) bool {
-		if units.has(unitOf(e)) || q.Handshake && handshake(e) {
+		if units.has(selectionKey(e)) || q.Handshake && handshake(e) {
 			keep.add(e.Seq)
 		}
 		return goOn()
@@ -96,8 +96,8 @@ func Select(ctx context.Context, j *journal.Journal, q Query) (*Selection, error
 	return keep, ctx.Err()
 }
 
-// unitOf is what an entry is kept or left out with.
-func unitOf(e *journal.Entry) uint64 {
+// selectionKey is the entry that e is selected or left out with: its request, or itself.
+func selectionKey(e *journal.Entry) uint64 {
 	if e.Root != 0 {
 		return e.Root
 	}

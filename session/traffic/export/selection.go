@@ -72,7 +72,7 @@ func WriteSelection(ctx context.Context, w io.Writer, sources ...*Source) (n int
 			e.Note += "; " + err.Error()
 		}
 		n++
-		e.Seq, e.Peer = uint64(n), s.renumbered(e.Peer)
+		e.Seq, e.Peer = uint64(n), s.fileSeq(e.Peer)
 		if e.Time = e.Time.Add(s.Offset); s.Server != nil {
 			e.Server = s.Server(e.Server)
 		}
@@ -95,8 +95,8 @@ func WriteSelection(ctx context.Context, w io.Writer, sources ...*Source) (n int
 	return n, err
 }
 
-// renumbered is the number of an entry in the file, 0 if it is not there.
-func (s *Source) renumbered(seq uint64) uint64 {
+// fileSeq is the number that an entry of the journal has in the file, 0 if it is not there.
+func (s *Source) fileSeq(seq uint64) uint64 {
 	if first := s.Journal.First(); seq >= first && seq-first < uint64(len(s.number)) {
 		return uint64(s.number[seq-first])
 	}

@@ -139,21 +139,21 @@ func atOf(p *parser) (condition, error) {
 		to, last = from, first
 	}
 	if from.dated || to.dated {
-		return between(from, to, first == "", last == ""), nil
+		return timeRange(from, to, first == "", last == ""), nil
 	}
-	return daily(from, to, first == "", last == ""), nil
+	return clockRange(from, to, first == "", last == ""), nil
 }
 
-// between is the condition of a range of dated moments.
-func between(from, to moment, openFrom, openTo bool) condition {
+// timeRange matches entries in a range of dated moments.
+func timeRange(from, to moment, openFrom, openTo bool) condition {
 	a, b := from.from, to.to
 	return func(_ *journal.Journal, e *journal.Entry) bool {
 		return (openFrom || !e.Time.Before(a)) && (openTo || e.Time.Before(b))
 	}
 }
 
-// daily is the condition of a range of times of day; one that ends before it begins goes past midnight.
-func daily(from, to moment, openFrom, openTo bool) condition {
+// clockRange matches entries in a range of times of day; one that ends before it begins goes past midnight.
+func clockRange(from, to moment, openFrom, openTo bool) condition {
 	a, b := clock(from.from), clock(to.from)+to.to.Sub(to.from)
 	if openFrom {
 		a = 0

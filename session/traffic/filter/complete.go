@@ -112,13 +112,13 @@ func (s *Seen) Complete(line string, cursor int) []Completion {
 		from = cursor - len(value)
 		value = strings.TrimPrefix(value, `"`)
 		if !strings.HasPrefix(value, "/") { // a regular expression
-			for _, v := range best(s.of(key), value) {
+			for _, v := range rankValues(s.of(key), value) {
 				offers = append(offers, quote(v))
 			}
 		}
 	} else if n := len(token) - len(strings.TrimLeft(token, "<>=")); n > 0 {
 		from += n
-		offers = best(bounds, token[n:])
+		offers = rankValues(bounds, token[n:])
 	} else if token != "-" {
 		var keys []string
 		for i := range fields {
@@ -148,15 +148,15 @@ func tokenStart(s string) int {
 			i++
 		case c == '"':
 			quoted = !quoted
-		case blank(c) && !quoted:
+		case isBlank(c) && !quoted:
 			start = i + 1
 		}
 	}
 	return start
 }
 
-// best are the values that have a text, those that begin with it first.
-func best(values []string, has string) []string {
+// rankValues returns the values that contain a text, those that begin with it first.
+func rankValues(values []string, has string) []string {
 	n := text.NewNeedle(has)
 	if has == "" {
 		return values

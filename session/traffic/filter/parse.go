@@ -34,16 +34,16 @@ func (p *parser) errorf(at int, format string, args ...any) error {
 }
 
 func (p *parser) space() {
-	for p.i < len(p.s) && blank(p.s[p.i]) {
+	for p.i < len(p.s) && isBlank(p.s[p.i]) {
 		p.i++
 	}
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // end is where the text from i on has its next blank.
 func (p *parser) end(i int) int {
-	for i < len(p.s) && !blank(p.s[i]) {
+	for i < len(p.s) && !isBlank(p.s[i]) {
 		i++
 	}
 	return i
@@ -145,7 +145,7 @@ func (p *parser) values(seps, expected string) (out []value, err error) {
 		b.Reset()
 		return nil
 	}
-	for p.i < len(p.s) && !blank(p.s[p.i]) {
+	for p.i < len(p.s) && !isBlank(p.s[p.i]) {
 		switch c := p.s[p.i]; {
 		case c == '"':
 			s, n, ok := unquote(p.s[p.i:])
@@ -213,7 +213,7 @@ func (p *parser) regexp() (pattern, error) {
 		src = "(?i)" + src
 		p.i++
 	}
-	if p.i < len(p.s) && !blank(p.s[p.i]) {
+	if p.i < len(p.s) && !isBlank(p.s[p.i]) {
 		return pattern{}, p.errorf(p.i, "expected a blank behind the regular expression; put a text that begins with a slash in quotes")
 	}
 	re, err := regexp.Compile(src)

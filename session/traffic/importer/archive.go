@@ -21,10 +21,10 @@ func (c *converter) archive() error {
 	}
 	return v.each(func(element []byte) error {
 		var e HAREntry
-		if err := json.Unmarshal(element, &e, json.JoinOptions(lenient()...), json.MatchCaseInsensitiveNames(false)); err != nil {
+		if err := json.Unmarshal(element, &e, json.JoinOptions(lenientOptions()...), json.MatchCaseInsensitiveNames(false)); err != nil {
 			return fmt.Errorf("expected a HAR entry: %w", err)
 		}
-		x, err := ofArchive(&e)
+		x, err := fromHAR(&e)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (c *converter) archive() error {
 			c.mu.Unlock()
 			return nil
 		}
-		c.take(x)
+		c.writeExchange(x)
 		return nil
 	})
 }
@@ -61,8 +61,8 @@ func (v *values) member(name string) error {
 	}
 }
 
-// ofArchive is an entry of an archive as an exchange.
-func ofArchive(e *HAREntry) (*exchange, error) {
+// fromHAR reads an entry of an archive.
+func fromHAR(e *HAREntry) (*exchange, error) {
 	start, err := time.Parse(time.RFC3339Nano, e.Started)
 	if err != nil {
 		return nil, fmt.Errorf("expected a HAR entry: startedDateTime: %w", err)

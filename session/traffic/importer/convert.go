@@ -87,11 +87,11 @@ func (c *converter) run() {
 	c.mu.Lock()
 	c.err = err
 	c.mu.Unlock()
-	c.opened()
+	c.markReady()
 }
 
-// opened tells that the journal can be opened.
-func (c *converter) opened() { c.once.Do(func() { close(c.ready) }) }
+// markReady closes ready: the journal can be opened from now on.
+func (c *converter) markReady() { c.once.Do(func() { close(c.ready) }) }
 
 // convert tells what the file is, and reads it.
 func (c *converter) convert() error {
@@ -123,7 +123,7 @@ func (c *converter) convert() error {
 	case inspector, archive:
 		read := c.archive
 		if c.format == inspector {
-			read = c.inspector
+			read = c.readInspector
 		}
 		err := read()
 		c.queue.flush(c, time.Time{})
@@ -165,9 +165,9 @@ func (c *converter) lines(take func(line []byte) error) error {
 			return fmt.Errorf("%s:%d: %w", c.name, l.n, err)
 		}
 		if err != nil {
-			c.broken(fmt.Errorf("%s:%d: %w", c.name, l.n, err), line)
+			c.writeBad(fmt.Errorf("%s:%d: %w", c.name, l.n, err), line)
 		}
-		if err := c.pace(); err != nil {
+		if err := c.flushIfDue(); err != nil {
 			return err
 		}
 	}
@@ -185,8 +185,8 @@ func (c *converter) line(line []byte) error {
 	return nil
 }
 
-// pace writes what is there once it is much, or before waiting for more of the file.
-func (c *converter) pace() error {
+// flushIfDue writes what is buffered once that is more than outBytes, or before a read that may wait for more of the file.
+func (c *converter) flushIfDue() error {
 	if len(c.buf) < outBytes && c.in.Buffered() > 0 {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (c *converter) pace() error {
 		return errClosed
 	}
 	if c.seq >= firstOut {
-		c.opened()
+		c.markReady()
 	}
 	return nil
 }
@@ -260,8 +260,8 @@ func (c *converter) conn(name string) uint64 {
 	return n
 }
 
-// broken counts a part that could not be read, and writes what it is.
-func (c *converter) broken(err error, part []byte) {
+// writeBad counts a part that could not be read, and writes an entry with the reason and the part.
+func (c *converter) writeBad(err error, part []byte) {
 	c.mu.Lock()
 	c.bad++
 	if c.first == nil {
@@ -271,8 +271,8 @@ func (c *converter) broken(err error, part []byte) {
 	c.put(journal.Entry{Kind: journal.Bad, Note: err.Error()}, []byte(text.Cut(string(part), keptBad)))
 }
 
-// failed is why nothing at all could be read.
-func (c *converter) failed() error {
+// readErr is why nothing at all could be read, nil if something was.
+func (c *converter) readErr() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.written.Load() > 0 {

@@ -71,8 +71,8 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
-// take writes the entries of an exchange. They begin no earlier than those of the exchange before.
-func (c *converter) take(x *exchange) {
+// writeExchange writes the entries of an exchange. They begin no earlier than those of the exchange before.
+func (c *converter) writeExchange(x *exchange) {
 	c.queue.flush(c, x.start)
 	dir, back := journal.Out, journal.In
 	if x.reverse {
@@ -94,7 +94,7 @@ func (c *converter) take(x *exchange) {
 		}
 	}
 	if !x.made {
-		x.heads(c, head)
+		x.writeHeads(c, head)
 	}
 	e.Dir = back
 	x.response(c, e, head)
@@ -106,8 +106,8 @@ func (c *converter) take(x *exchange) {
 	}
 }
 
-// heads writes what HTTP said around the messages.
-func (x *exchange) heads(c *converter, e journal.Entry) {
+// writeHeads writes the heads of the HTTP request and response around the messages.
+func (x *exchange) writeHeads(c *converter, e journal.Entry) {
 	e.Kind, e.Note = journal.HTTP, x.method+" "+mask.URL(requestURI(x.url))
 	out := new(uint64)
 	c.queue.add(c, queued{e: e, seq: out, body: mask.Head(x.method+" "+x.url+" HTTP/1.1", x.sent)})

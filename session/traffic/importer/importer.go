@@ -89,7 +89,7 @@ func read(r io.ReadCloser, name string, total int64) (*File, error) {
 	}
 	go c.run()
 	<-c.ready // what the file begins with was converted, or nothing was
-	if err := c.failed(); err != nil {
+	if err := c.readErr(); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -118,14 +118,14 @@ func (f *File) Progress() Progress {
 		p.Partial = l.Total - l.Read
 	}
 	if l.Done && l.Broken > 0 {
-		f.first.Do(func() { f.bad = f.firstBad() })
+		f.first.Do(func() { f.bad = f.findBad() })
 		p.First = f.bad
 	}
 	return p
 }
 
-// firstBad finds the first line that is not an entry. Each line is one.
-func (f *File) firstBad() (err error) {
+// findBad returns the error of the first line that is not an entry of a journal, nil if all are.
+func (f *File) findBad() (err error) {
 	f.Each(0, func(e *journal.Entry) bool {
 		if e.Kind == journal.Bad && strings.HasPrefix(e.Note, journal.ErrLine.Error()) {
 			err = fmt.Errorf("%s:%d: %s", f.Name, e.Seq, e.Note)

@@ -15,9 +15,9 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// inspected is one element of any export of the MCP Inspector: of messages, of HTTP requests, of what a server wrote to stderr,
+// inspectorEntry is one element of any export of the MCP Inspector: of messages, of HTTP requests, of what a server wrote to stderr,
 // and of log messages.
-type inspected struct {
+type inspectorEntry struct {
 	Timestamp  string         `json:"timestamp"`
 	ReceivedAt string         `json:"receivedAt"`
 	Direction  string         `json:"direction"`
@@ -44,23 +44,23 @@ var exported = regexp.MustCompile(`^inspector-(?:protocol|protocol-pinned|protoc
 
 var errInspector = errors.New("expected an element of an MCP Inspector export: a message, a request, a log message or a line of stderr")
 
-// inspector reads an export of the MCP Inspector, an array.
-func (c *converter) inspector() error {
+// readInspector reads an export of the MCP Inspector, a JSON array.
+func (c *converter) readInspector() error {
 	server := ""
 	if m := exported.FindStringSubmatch(filepath.Base(c.name)); m != nil {
 		server = m[1]
 	}
 	return c.values().each(func(element []byte) error {
-		var in inspected
-		if err := json.Unmarshal(element, &in, json.JoinOptions(lenient()...)); err != nil {
+		var in inspectorEntry
+		if err := json.Unmarshal(element, &in, json.JoinOptions(lenientOptions()...)); err != nil {
 			return fmt.Errorf("%w: %w", errInspector, err)
 		}
-		return c.inspected(server, &in)
+		return c.writeInspectorEntry(server, &in)
 	})
 }
 
-// inspected writes the entries of one element.
-func (c *converter) inspected(server string, in *inspected) error {
+// writeInspectorEntry writes the entries of one element of an Inspector export.
+func (c *converter) writeInspectorEntry(server string, in *inspectorEntry) error {
 	at, err := time.Parse(time.RFC3339Nano, in.Timestamp+in.ReceivedAt) // an element has one of them
 	if err != nil {
 		return fmt.Errorf("%w: timestamp: %w", errInspector, err)
@@ -78,7 +78,7 @@ func (c *converter) inspected(server string, in *inspected) error {
 		if x.wait = x.total; server == "" {
 			x.server = hostOf(in.URL)
 		}
-		c.take(x) // whatever it is: the Inspector fetches nothing else
+		c.writeExchange(x) // whatever it is: the Inspector fetches nothing else
 	case in.Direction != "" && in.Message.Kind() == '{':
 		e.Dir = journal.Out
 		if in.Origin == "server" || in.Origin == "" && in.Direction != "request" {

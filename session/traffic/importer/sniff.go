@@ -46,7 +46,7 @@ func sniff(head []byte) Format {
 
 // sniffObject tells what an object belongs to by its first members.
 func sniffObject(text []byte) Format {
-	d := jsontext.NewDecoder(bytes.NewReader(text), lenient()...)
+	d := jsontext.NewDecoder(bytes.NewReader(text), lenientOptions()...)
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return ""
 	}
@@ -70,7 +70,7 @@ func sniffObject(text []byte) Format {
 	return ""
 }
 
-// lenient reads what other programs wrote: a member may be there twice, and text not be UTF-8.
-func lenient() []jsontext.Options {
+// lenientOptions accept what other programs wrote: a member may be there twice, and text not be UTF-8.
+func lenientOptions() []jsontext.Options {
 	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 }

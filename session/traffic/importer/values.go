@@ -38,7 +38,7 @@ func (c *converter) values() *values {
 		_, _ = c.in.Discard(3)
 	}
 	b := &bounded{r: c.in, left: maxLine}
-	return &values{c: c, b: b, d: jsontext.NewDecoder(b, lenient()...)}
+	return &values{c: c, b: b, d: jsontext.NewDecoder(b, lenientOptions()...)}
 }
 
 // token reads one token of the kind that is expected.
@@ -71,7 +71,7 @@ func (v *values) each(take func(element []byte) error) error {
 			if err = v.at(err); !good {
 				return err
 			}
-			v.c.broken(err, nil)
+			v.c.writeBad(err, nil)
 			return errCut
 		}
 		switch err := take(element); {
@@ -80,9 +80,9 @@ func (v *values) each(take func(element []byte) error) error {
 		case !good:
 			return v.at(fmt.Errorf("element %d: %w", n, err))
 		default:
-			v.c.broken(v.at(fmt.Errorf("element %d: %w", n, err)), element)
+			v.c.writeBad(v.at(fmt.Errorf("element %d: %w", n, err)), element)
 		}
-		if err := v.c.pace(); err != nil {
+		if err := v.c.flushIfDue(); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (r *Redactor) json(text []byte, nested int) ([]byte, error) {
 				return nil, err
 			}
 			w.stack = w.stack[:len(w.stack)-1]
-			w.done()
+			w.endValue()
 		default:
 			raw, err := d.ReadValue()
 			if errors.Is(err, io.EOF) && len(w.stack) == 0 {
@@ -81,8 +81,8 @@ func (w *walk) top() *level {
 	return &w.stack[len(w.stack)-1]
 }
 
-// done notes that a value was read.
-func (w *walk) done() {
+// endValue notes that a value was read, so that the next one of an array has the next index.
+func (w *walk) endValue() {
 	t := w.top()
 	t.named = false
 	t.index++
@@ -97,12 +97,12 @@ func (w *walk) scalar(raw []byte, start, end int) {
 		if w.protocol() {
 			return
 		}
-		if clean := w.r.plain(s); clean != s {
+		if clean := w.r.replaceAll(s); clean != s {
 			w.replace(start, end, clean)
 		}
 		return
 	}
-	defer w.done()
+	defer w.endValue()
 	if w.envelope() || raw[0] == 't' || raw[0] == 'f' || raw[0] == 'n' {
 		return
 	}
@@ -112,26 +112,26 @@ func (w *walk) scalar(raw []byte, start, end int) {
 	}
 	switch {
 	case rule >= 0:
-		if clean := w.r.take(rule, map[bool]string{true: s, false: string(raw)}[isText]); isText && clean != s || !isText && clean != string(raw) {
+		if clean := w.r.placeholderFor(rule, map[bool]string{true: s, false: string(raw)}[isText]); isText && clean != s || !isText && clean != string(raw) {
 			w.replace(start, end, clean)
 		}
 	case !isText:
-		if clean := w.r.plain(string(raw)); clean != string(raw) {
+		if clean := w.r.replaceAll(string(raw)); clean != string(raw) {
 			w.replace(start, end, clean)
 		}
 	case t.object && t.named && mask.Secret(t.name) && t.name != "progressToken" && !w.schema():
-		if clean := w.r.take(byName, s); clean != s {
+		if clean := w.r.placeholderFor(byName, s); clean != s {
 			w.replace(start, end, clean)
 		}
 	default:
-		if clean := w.inside(s); clean != s {
+		if clean := w.replaceString(s); clean != s {
 			w.replace(start, end, clean)
 		}
 	}
 }
 
-// inside is a string without what the rules find; one that is JSON itself is looked into.
-func (w *walk) inside(s string) string {
+// replaceString returns a string with placeholders for what the rules find, also inside of a string that is JSON itself.
+func (w *walk) replaceString(s string) string {
 	if first := strings.TrimSpace(s); w.nested < maxNested && len(first) > 1 && (first[0] == '{' || first[0] == '[') {
 		if out, err := w.r.json([]byte(s), w.nested+1); err == nil {
 			return string(out)
@@ -192,7 +192,7 @@ func (w *walk) rule() int {
 		return -1
 	}
 	if t.object && !w.schema() {
-		if rule, ok := w.r.keys[plain(t.name)]; ok {
+		if rule, ok := w.r.keys[normalize(t.name)]; ok {
 			return rule
 		}
 	}
@@ -200,7 +200,7 @@ func (w *walk) rule() int {
 		return t.rule
 	}
 	for _, p := range w.r.paths {
-		if w.at(p.parts) {
+		if w.isAt(p.parts) {
 			return p.rule
 		}
 	}
@@ -219,8 +219,8 @@ func (w *walk) schema() bool {
 	return false
 }
 
-// at is whether the value that comes is at a path.
-func (w *walk) at(parts []string) bool {
+// isAt reports whether the next value is at a path.
+func (w *walk) isAt(parts []string) bool {
 	if len(parts) != len(w.stack) {
 		return false
 	}

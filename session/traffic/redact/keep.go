@@ -42,7 +42,7 @@ func (k *Keeper) Change(e journal.Entry, body []byte) (journal.Entry, []byte) {
 	}
 	k.r.Learn(e, body)
 	out, body := k.r.Change(e, body)
-	out.Method, out.Tool = e.Method, k.r.plain(e.Tool)
+	out.Method, out.Tool = e.Method, k.r.replaceAll(e.Tool)
 	return out, body
 }
 
@@ -65,7 +65,7 @@ func (k *Keeper) schemas(e journal.Entry, body []byte) {
 func (k *Keeper) mark(rule mask.Rule) bool {
 	names, whole := rule.Names()
 	for _, name := range names {
-		if p := plain(name); p != "" && !k.marked[p] && len(k.marked) < maxMarked {
+		if p := normalize(name); p != "" && !k.marked[p] && len(k.marked) < maxMarked {
 			k.marked[p] = true
 			k.r.keys[p] = k.r.rule("schema "+name, kept)
 		}

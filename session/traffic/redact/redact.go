@@ -91,12 +91,12 @@ func New(rules Rules) (*Redactor, error) {
 		r.rule(name, "secret")
 	}
 	for _, k := range rules.Keys {
-		if plain(k) == "" {
+		if normalize(k) == "" {
 			return nil, fmt.Errorf("key %q has no letter or digit", k)
 		}
 		n := r.rule("key "+k, k)
 		r.rules[n].least = shortish
-		r.keys[plain(k)] = n
+		r.keys[normalize(k)] = n
 		r.keyed = append(r.keyed, pattern{regexp.MustCompile(`(?i)(?:^|[^\w-])["']?` + regexp.QuoteMeta(k) + `["']?\s*[:=]\s*(\[[a-z0-9-]+-[0-9]+\]|"[^"]*"|'[^']*'|[^\s&;,"'}\]]+)`), n})
 	}
 	for _, p := range rules.Paths {
@@ -141,8 +141,8 @@ func (r *Redactor) rule(what, name string) int {
 	return len(r.rules) - 1
 }
 
-// plain is a name as it is compared.
-func plain(name string) string {
+// normalize returns a name as names are compared: lower case, without - _ and blanks.
+func normalize(name string) string {
 	return strings.ToLower(strings.Map(func(c rune) rune {
 		if c == '-' || c == '_' || c == ' ' {
 			return -1
@@ -187,10 +187,10 @@ func (r *Redactor) Change(e journal.Entry, body []byte) (journal.Entry, []byte) 
 	r.where = "note"
 	e.Note = r.text(e.Note, false)
 	r.where = "server"
-	e.Server = r.plain(e.Server)
+	e.Server = r.replaceAll(e.Server)
 	r.where = "id"
 	if id, ok := jsonrpc.String([]byte(e.ID)); ok {
-		if clean := r.plain(id); clean != id {
+		if clean := r.replaceAll(id); clean != id {
 			e.ID = string(jsonrpc.Quote(clean))
 		}
 	}
@@ -230,8 +230,8 @@ func (t *Taken) Where(most int) string {
 
 var placeholder = regexp.MustCompile(`^\[[a-z0-9-]+-[0-9]+\]$`)
 
-// take is the placeholder for a value that a rule found.
-func (r *Redactor) take(rule int, v string) string {
+// placeholderFor returns the placeholder of a value that a rule found: the same for the same value, so that readers see where it comes back.
+func (r *Redactor) placeholderFor(rule int, v string) string {
 	if v == "" || v == mask.Hidden || placeholder.MatchString(v) {
 		return v
 	}
@@ -266,8 +266,8 @@ func (r *Redactor) take(rule int, v string) string {
 	return p
 }
 
-// plain is a text without what rules by value and look find.
-func (r *Redactor) plain(s string) string {
+// replaceAll returns a text with placeholders for what rules by value and by look find.
+func (r *Redactor) replaceAll(s string) string {
 	if r.learns || s == "" {
 		return s
 	}
@@ -280,24 +280,24 @@ func (r *Redactor) plain(s string) string {
 				if !ok {
 					break
 				}
-				b.WriteString(r.take(v.rule, v.text))
+				b.WriteString(r.placeholderFor(v.rule, v.text))
 				rest = after
 			}
 			s = b.String()
 		}
 	}
-	s = r.found.replace(s, func(v string) string { return r.take(elsewhere, v) })
+	s = r.found.replace(s, func(v string) string { return r.placeholderFor(elsewhere, v) })
 	for _, p := range r.match {
-		s = p.re.ReplaceAllStringFunc(s, func(v string) string { return r.take(p.rule, v) })
+		s = p.re.ReplaceAllStringFunc(s, func(v string) string { return r.placeholderFor(p.rule, v) })
 	}
 	if masked := mask.Text(s); masked != s {
-		s = r.unmasked(s, masked)
+		s = r.restorePlaceholders(s, masked)
 	}
 	return s
 }
 
-// unmasked is masked with placeholders in the place of what it hides of s.
-func (r *Redactor) unmasked(s, masked string) string {
+// restorePlaceholders returns masked, which mask.Text made of s, with placeholders for what that hid.
+func (r *Redactor) restorePlaceholders(s, masked string) string {
 	parts := strings.Split(masked, mask.Hidden)
 	rest, ok := strings.CutPrefix(s, parts[0])
 	if !ok {
@@ -311,7 +311,7 @@ func (r *Redactor) unmasked(s, masked string) string {
 				return masked
 			}
 		}
-		b = append(append(b, r.take(byLook, rest[:i])...), part...)
+		b = append(append(b, r.placeholderFor(byLook, rest[:i])...), part...)
 		rest = rest[min(i+len(part), len(rest)):]
 	}
 	return string(b)
@@ -323,27 +323,27 @@ func (r *Redactor) text(s string, head bool) string {
 		lines := strings.Split(s, "\n")
 		for i, l := range lines {
 			name, v, ok := strings.Cut(l, ": ")
-			if rule, named := r.keys[plain(name)]; i > 0 && ok && named {
+			if rule, named := r.keys[normalize(name)]; i > 0 && ok && named {
 				was := r.where
 				r.where += " " + name
-				lines[i] = name + ": " + r.take(rule, strings.TrimRight(v, "\r"))
+				lines[i] = name + ": " + r.placeholderFor(rule, strings.TrimRight(v, "\r"))
 				r.where = was
 			}
 		}
 		s = strings.Join(lines, "\n")
 	}
 	if !strings.ContainsAny(s, ":=") {
-		return r.plain(s)
+		return r.replaceAll(s)
 	}
 	for _, k := range r.keyed {
-		s = replaceGroup(k.re, s, func(v string) string { return r.take(k.rule, strings.Trim(v, `"'`)) })
+		s = replaceGroup(k.re, s, func(v string) string { return r.placeholderFor(k.rule, strings.Trim(v, `"'`)) })
 	}
-	return r.plain(mask.Assigned(s, func(v string, quoted bool) string {
+	return r.replaceAll(mask.Assigned(s, func(v string, quoted bool) string {
 		secret := v
 		if !quoted {
 			secret = strings.TrimRight(v, ")]}") // it is found elsewhere too, without what may be the text's
 		}
-		return r.take(byName, secret) + v[len(secret):]
+		return r.placeholderFor(byName, secret) + v[len(secret):]
 	}))
 }
 

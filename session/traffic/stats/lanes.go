@@ -140,7 +140,7 @@ func (l *Lanes) add(j *journal.Journal, e *journal.Entry) {
 	switch e.Kind {
 	case journal.Request:
 		if e.Dir == journal.In {
-			l.round(e, at)
+			l.addQuestion(e, at)
 		}
 		if e.Method != "subscriptions/listen" && l.Only.Match(j, e) { // which is not a call but a stream: it would cover them
 			l.begin(e, at)
@@ -156,12 +156,12 @@ func (l *Lanes) add(j *journal.Journal, e *journal.Entry) {
 			return
 		}
 		if p, ok := l.open[e.Peer]; ok && asks(j, e) {
-			p.lane.tick(Tick{e.Peer, at, true})
+			p.lane.addTick(Tick{e.Peer, at, true})
 		}
 		l.end(e.Peer, at, stateOf(e.Status))
 	case journal.Notification, journal.State:
 		if p, ok := l.open[e.Root]; ok && e.Method == "notifications/progress" {
-			p.lane.tick(Tick{e.Root, at, false})
+			p.lane.addTick(Tick{e.Root, at, false})
 		}
 		if _, ok := l.open[e.Peer]; ok && e.Peer != 0 {
 			if q, ok := j.Get(e.Peer); ok && q.Status != journal.Pending {
@@ -187,8 +187,8 @@ func asks(j *journal.Journal, e *journal.Entry) bool {
 	return err == nil && bytes.Contains(b, []byte(`"input_required"`))
 }
 
-// round puts what a server asks on the call that it runs, if that is only one.
-func (l *Lanes) round(e *journal.Entry, at int64) {
+// addQuestion marks a request of the server on the call that runs in its lane. Where several run, nothing says which of them it is about.
+func (l *Lanes) addQuestion(e *journal.Entry, at int64) {
 	lane := l.by[[2]string{e.Server, e.Hop}]
 	if lane == nil || len(l.open) > 1000 {
 		return
@@ -203,11 +203,11 @@ func (l *Lanes) round(e *journal.Entry, at int64) {
 		}
 	}
 	if root != 0 {
-		lane.tick(Tick{root, at, true})
+		lane.addTick(Tick{root, at, true})
 	}
 }
 
-func (n *Lane) tick(t Tick) {
+func (n *Lane) addTick(t Tick) {
 	if len(n.Ticks) >= 2*maxTicks {
 		n.Ticks = append(n.Ticks[:0], n.Ticks[maxTicks:]...)
 	}

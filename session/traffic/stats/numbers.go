@@ -175,9 +175,9 @@ func (n *Numbers) bucket(at int64) int {
 	i := max(at-n.start, 0) / int64(n.width)
 	for ; i >= Buckets; i /= 2 {
 		n.width *= 2
-		n.total.halve()
+		n.total.mergeBuckets()
 		for _, r := range n.rows {
-			r.halve()
+			r.mergeBuckets()
 		}
 		for seq, b := range n.open {
 			b.bucket /= 2
@@ -187,8 +187,8 @@ func (n *Numbers) bucket(at int64) int {
 	return int(i)
 }
 
-// halve puts each two buckets into one.
-func (r *Row) halve() {
+// mergeBuckets merges each two buckets into one, since the series became longer than Buckets.
+func (r *Row) mergeBuckets() {
 	for i := range r.Series {
 		var b Bucket
 		if 2*i < Buckets {

@@ -9,17 +9,17 @@ import (
 // A router that no collector listens to passes the trace context of its caller on as it is, so that its agent's spans are beside its
 // own, together with those of requests about a task that the call became; and the steps of a router and an agent are spans beside what was done during them. adopt puts each below what it is part of.
 func (n *Node) adopt() {
-	n.polled()
-	n.forwarded()
-	n.requested()
-	n.stepped()
+	n.adoptPolls()
+	n.adoptForwarded()
+	n.adoptRequests()
+	n.adoptSteps()
 	for _, c := range n.Children {
 		c.adopt()
 	}
 }
 
-// routed is the step of a router's span in which the agent is asked: the last attempt; nil if it did not come so far.
-func (n *Node) routed() *Node {
+// upstreamStep is the step of a router's span in which the agent is asked: the last attempt; nil if it did not come so far.
+func (n *Node) upstreamStep() *Node {
 	for i := len(n.Children) - 1; i >= 0; i-- {
 		if c := n.Children[i]; c.Name == span.Upstream && c.clock == n.clock {
 			return c
@@ -34,12 +34,12 @@ func (n *Node) agent() string {
 	return name
 }
 
-// forwarded puts what an agent did below the router's span that is beside it: the one for that agent, the first for the first of
+// adoptForwarded puts what an agent did below the router's span that is beside it: the one for that agent, the first for the first of
 // several; if there is only one router's span, it is that. A router behind a router is put below it.
-func (n *Node) forwarded() {
+func (n *Node) adoptForwarded() {
 	var routers []*Node
 	for _, c := range n.Children {
-		if c.Name == span.Forward && c.routed() != nil {
+		if c.Name == span.Forward && c.upstreamStep() != nil {
 			routers = append(routers, c)
 		}
 	}
@@ -70,14 +70,14 @@ func (n *Node) forwarded() {
 			}
 		}
 		used[r]++
-		up := r.routed()
+		up := r.upstreamStep()
 		up.Children = append(up.Children, c)
 		return true
 	})
 }
 
-// requested puts what came of the requests that an agent made below these.
-func (n *Node) requested() {
+// adoptRequests puts what came of the requests that an agent made below these.
+func (n *Node) adoptRequests() {
 	used, beside := map[*Node]bool{}, slices.Clone(n.Children)
 	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
 		if c.Kind != span.KindServer || c.clock == n.clock {
@@ -94,8 +94,8 @@ func (n *Node) requested() {
 	})
 }
 
-// stepped puts what was done while a tool ran below that step, and what an agent did below the step in which the router asked it.
-func (n *Node) stepped() {
+// adoptSteps puts what was done while a tool ran below that step, and what an agent did below the step in which the router asked it.
+func (n *Node) adoptSteps() {
 	var into *Node
 	for _, c := range n.Children {
 		if (c.Name == span.Run || c.Name == span.Upstream) && c.clock == n.clock && c.Kind == "" {

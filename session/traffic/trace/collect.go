@@ -255,7 +255,7 @@ func (c *collector) request(e journal.Entry) {
 	}
 	n.Failed, n.Pending = e.Status == journal.Failed || e.Status == journal.Cancelled, e.Status == journal.Pending // that of the last one
 	if e.Method == callMethod {
-		c.created(n, e)
+		c.beginTask(n, e)
 	}
 }
 

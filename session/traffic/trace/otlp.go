@@ -157,7 +157,7 @@ func WriteOTLP(w io.Writer, j *journal.Journal, keep func(*journal.Entry) bool) 
 				break
 			}
 			if n := calls[e.Seq]; n != nil {
-				n.lengthen(&s)
+				n.copyEnd(&s)
 			}
 			if id := s.Trace + s.ID; seen[id] || e.Trace != "" && strings.HasPrefix(e.Method, taskMethods) { // a further request of a call
 				sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", id, e.Conn, e.ID))

@@ -35,7 +35,7 @@ func (t *Tree) gaps() map[*Node]bool {
 		if n.Unaccounted > 0 {
 			all = append(all, n)
 		}
-		for _, c := range n.shown() {
+		for _, c := range n.visibleChildren() {
 			add(c)
 		}
 	}
@@ -52,8 +52,8 @@ func (t *Tree) gaps() map[*Node]bool {
 	return out
 }
 
-// shown are the spans below one that have lines. The requests about a task are counted in its line, but for those that failed.
-func (n *Node) shown() []*Node {
+// visibleChildren returns the spans below one that have lines. The requests about a task are counted in its line, but for those that failed.
+func (n *Node) visibleChildren() []*Node {
 	if n.above == nil || n.Name != span.Task {
 		return n.Children
 	}
@@ -67,7 +67,7 @@ func (t *Tree) Rows() (out []Row) {
 	var add func(n *Node, depth int)
 	add = func(n *Node, depth int) {
 		out = append(out, Row{Node: n, Depth: depth})
-		for _, c := range n.shown() {
+		for _, c := range n.visibleChildren() {
 			add(c, depth+1)
 		}
 		if gaps[n] {

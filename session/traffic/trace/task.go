@@ -25,11 +25,11 @@ const (
 	maxCreated = 64 << 10
 )
 
-// created begins the span of a task if that is what a call was answered with.
-func (c *collector) created(n *Node, e journal.Entry) {
+// beginTask begins the span of a task, if the answer e to the call n is one.
+func (c *collector) beginTask(n *Node, e journal.Entry) {
 	if n.task == nil && BecameTask(c.j, e) {
 		c.taskOf(n).Pending, n.Pending = true, true
-		c.lasts(n, time.Time{})
+		c.extendTask(n, time.Time{})
 	}
 }
 
@@ -45,8 +45,8 @@ func (c *collector) taskOf(n *Node) *Node {
 	return n.task
 }
 
-// lasts has a call and its task last until an answer, or until now where that is not the last one.
-func (c *collector) lasts(n *Node, answered time.Time) {
+// extendTask ends a call and its task at the latest answer to them or, while the task is pending, at the last entry there is.
+func (c *collector) extendTask(n *Node, answered time.Time) {
 	if answered.After(n.until) {
 		n.until = answered
 	}
@@ -86,7 +86,7 @@ func (c *collector) poll(n *Node, e journal.Entry, end time.Time, response int64
 		n.Attributes[span.AttrError] = why
 	}
 	n.Pending, n.Failed = t.Pending, t.Failed
-	c.lasts(n, end)
+	c.extendTask(n, end)
 }
 
 // outcome is whether a task is over by the answer to a request about it, was being whether it was before; and why it failed.
@@ -121,8 +121,8 @@ func (c *collector) outcome(e journal.Entry, was bool) (over bool, why string) {
 	return was, ""
 }
 
-// polled puts what others recorded of the requests about a task below these, so that it is not taken for work on the call.
-func (n *Node) polled() {
+// adoptPolls puts what others recorded of the requests about a task below these, so that it is not taken for work on the call.
+func (n *Node) adoptPolls() {
 	if n.task == nil {
 		return
 	}
@@ -163,15 +163,15 @@ func callsWithTasks(j *journal.Journal) map[uint64]*Node {
 func TaskSpan(j *journal.Journal, g *Group, request uint64, s *span.Span) (over bool) {
 	for _, n := range collect(j, g).nodes {
 		if n.task != nil && n.Frames == request && n.over {
-			n.lengthen(s)
+			n.copyEnd(s)
 			return true
 		}
 	}
 	return false
 }
 
-// lengthen has a span last as long as the call that it is.
-func (n *Node) lengthen(s *span.Span) {
+// copyEnd has a span end, and fail, as the call did that it is part of.
+func (n *Node) copyEnd(s *span.Span) {
 	s.End, s.Failed = n.End, n.Failed
 	if why := n.Attributes[span.AttrError]; why != nil {
 		s.Attributes[span.AttrError] = why

@@ -73,7 +73,7 @@ func Of(j *journal.Journal, g *Group) *Tree {
 	}
 	t.align()
 	for _, r := range t.Roots {
-		r.account()
+		r.findUnaccounted()
 	}
 	return t
 }
@@ -149,16 +149,16 @@ func sortNodes(list []*Node) {
 	slices.SortStableFunc(list, func(a, b *Node) int { return cmp.Or(a.Start.Compare(b.Start), b.End.Compare(a.End)) })
 }
 
-// account says of a span which part of it no span below it is for. What an agent does itself, such as running a tool, needs no span
+// findUnaccounted sets the part of a span's time that no span below it accounts for, for it and all below it. What an agent does itself, such as running a tool, needs no span
 // below it; what is between two hops does.
-func (n *Node) account() {
+func (n *Node) findUnaccounted() {
 	for _, c := range n.Children {
-		c.account()
+		c.findUnaccounted()
 	}
 	spans := slices.Clone(n.Children)
 	switch {
 	case n.Name == span.Task && n.above != nil: // what the agent does meanwhile is below the request that began it
-		work := n.above.work(nil)
+		work := n.above.agentSpans(nil)
 		if len(work) == 0 {
 			return // nobody tells what a server of others does meanwhile
 		}
@@ -189,13 +189,13 @@ func (n *Node) account() {
 	n.Unaccounted = gap
 }
 
-// work are the spans of agents below a span, each without what is below it.
-func (n *Node) work(all []*Node) []*Node {
+// agentSpans appends the spans of agents below a span, but not what is below those.
+func (n *Node) agentSpans(all []*Node) []*Node {
 	for _, c := range n.Children {
 		if c.Hop == span.Agent {
 			all = append(all, c)
 		} else {
-			all = c.work(all)
+			all = c.agentSpans(all)
 		}
 	}
 	return all
