@@ -17,7 +17,7 @@ func TestLinearAddsToAFile(t *testing.T) {
 	file := filepath.Join(cmd.Dir, ".config", "mcphud", "mcphud.yaml")
 	cmd.Stdin = strings.NewReader(strings.Join([]string{
 		"a", "1", "API_TOKEN=s3cret-s3cret no-such-command-of-anybody here", "3", "mine", "y", // mcphud's own file is the first of the files
-		"e", "servers", "X", "n", "y v", "q", "",
+		"e", "servers", ":remove", "n", "y v", "q", "",
 	}, "\n"))
 	o := finish(t, cmd)
 	for _, want := range []string{
