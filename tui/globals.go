@@ -164,6 +164,7 @@ func globalActions() []Action {
 		doctorAction(),
 		goodAction(),
 		newsAction(),
+		messagesAction(),
 		{
 			ID: "app.servers", Word: "rail", Title: "choose server", Group: "Move",
 			Help: "Focus the server rail.",

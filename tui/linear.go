@@ -367,6 +367,8 @@ func (l *linear) overlays() {
 			l.help()
 		case *chordMenu:
 			o.plain(&a.ctx, l.out)
+		case *messageLog:
+			fmt.Fprintln(l.out, o.text)
 		default:
 			fmt.Fprintf(l.out, "%s needs a screen: start mcphud on a terminal, not in linear mode\n", o.Title())
 		}

@@ -24,7 +24,7 @@ const (
 type toasts struct {
 	list []toast
 	seq  int
-	log  []Toast // what was said, for linear mode and tests; bounded
+	log  []Toast // what was said, for the list of messages and linear mode; bounded
 	arm  []armed // toasts whose timer is not started yet
 	view string  // the screen
 }
@@ -60,7 +60,7 @@ func (t *toasts) notice(text string, stays time.Duration) {
 
 func (t *toasts) put(level Level, text string, op uint64) {
 	t.seq++
-	m := Toast{level, safe.Line(text, 300)}
+	m := Toast{level, safe.Line(text, 0)}
 	t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.Level != Failure && x.op == 0 })
 	t.list = append(t.list, toast{Toast: m, seq: t.seq, op: op})
 	t.log = append(t.log, m)
@@ -138,29 +138,28 @@ func (t *toasts) failures() (out []string) {
 	return out
 }
 
-// rows draws the newest toast in rows of at most w cells: one, and more only where it is longer.
+// glyph says the same as the colour of a level.
+func (l Level) glyph() string {
+	return [...]string{Note: "i", Success: "✓", Warning: "!", Failure: "✗"}[l]
+}
+
+// rows draws the newest toast in rows of at most w cells: one, and more only where it is longer. Of one that is still longer the last row
+// says where all of it is.
 func (t *toasts) rows(th *Theme, w int) (out []string) {
 	x, ok := t.shown()
 	if !ok {
 		return nil
 	}
-	glyph, st := "i", th.Info
-	switch x.Level {
-	case Success:
-		glyph, st = "✓", th.OK
-	case Warning:
-		glyph, st = "!", th.Warn
-	case Failure:
-		glyph, st = "✗", th.Error
-	}
+	st := [...]paint.Style{Note: th.Info, Success: th.OK, Warning: th.Warn, Failure: th.Error}[x.Level]
 	tail := ""
 	if x.Level == Failure {
 		tail = " (esc)"
 	}
 	w -= 2
-	lines := strings.Split(ansi.Wrap(glyph+" "+x.Text+tail, w, ""), "\n")
+	lines := strings.Split(ansi.Wrap(x.Level.glyph()+" "+safe.Line(x.Text, (toastRows+1)*w)+tail, w, ""), "\n")
 	if len(lines) > toastRows {
 		rest := strings.TrimSuffix(strings.Join(lines[toastRows-1:], " "), tail)
+		tail = " · :" + messagesWord + " shows all" + tail
 		lines = append(lines[:toastRows-1:toastRows-1], safe.Line(rest, w-paint.Width(tail))+tail)
 	}
 	for i, line := range lines {

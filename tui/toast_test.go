@@ -54,11 +54,35 @@ func TestToastsOfManyWords(t *testing.T) {
 		if got := app.Screen(); got != before {
 			t.Errorf("once acknowledged it leaves\n%s", got)
 		}
-		app.Send(tui.Toast{Level: tui.Failure, Text: strings.Repeat("very long ", 29)}).Whole().Has("✗ very long", "… (esc)")
+		app.Send(tui.Toast{Level: tui.Failure, Text: strings.Repeat("very long ", 29)}).Whole().Has("✗ very long", "… · :messages shows all (esc)")
 		if was, got := strings.Split(before, "\n"), strings.Split(app.Screen(), "\n"); !slices.Equal(was[:line-2], got[:line-2]) {
 			t.Errorf("it takes more than three rows:\n%s", app.Screen())
 		}
 		app.Press("esc")
+	})
+}
+
+// What does not fit in three rows says where all of it is: in the list of messages, the newest first.
+func TestLongToastsAreWhole(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Resize(80, 24)
+		app.Send(tui.Toast{Level: tui.Success, Text: strings.Repeat("two rows ", 9) + "end"}).Press(":").Type("messages").Press("enter")
+		app.Overlay("Messages").Rows(tuitest.Contains("✓ two rows"), tuitest.Matches("end$"))
+		app.Press("q")
+		words := strings.TrimSpace(strings.Repeat("one of many words ", 60)) + " and the last"
+		app.Send(tui.Toast{Level: tui.Failure, Text: words}).Whole().Has("… · :messages shows all (esc)")
+		app.Send(tui.Toast{Level: tui.Note, Text: "short"}).Whole().Has("i short ").HasNot(":messages")
+		app.Press(":").Type("messages").Press("enter")
+		list := app.Overlay("Messages")
+		list.Has("i short", "✗ one of many words", "✓ two rows")
+		if all := strings.Join(strings.Fields(strings.ReplaceAll(list.Text(), "✗", "")), " "); !strings.Contains(all, words) {
+			t.Errorf("the list has %q", all)
+		}
+		app.Hints().Has("esc close").HasNot("read on")
+		app.Resize(60, 15).Hints().Has("↓ read on")
+		app.Press("G").Overlay("Messages").Has("and the last")
+		app.Press("esc").Whole().HasNot("Messages")
+		app.Press("esc").Whole().HasNot("one of many")
 	})
 }
 
