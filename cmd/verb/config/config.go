@@ -217,7 +217,7 @@ func (a *app) generalSettings() settings.List {
 			bare.Var(&flags.Choice{Value: new(string), Allowed: a.themeNames()}, "theme", "")
 			continue
 		}
-		bare.Var(&userValue{setting: s, texts: defaultTexts(s)}, s.Key, "")
+		bare.Var(&userValue{setting: s, texts: []string{s.Usual()}}, s.Key, "")
 		list = append(list, settings.Setting{Flag: s.Key, Env: userVariable(s.Key), Key: s.Key})
 	}
 	return settings.List{What: "mcphud", List: list, Flags: f, Bare: bare, Sources: settings.Sources{Env: os.Getenv, File: cli.UserFile(), Read: readUserValues, Next: "correct it with mcphud config edit"}}

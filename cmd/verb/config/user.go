@@ -65,14 +65,6 @@ func (v *userValue) Set(s string) error {
 	return nil
 }
 
-// defaultTexts is a default as explain shows it, in words where it is not a value.
-func defaultTexts(s userconfig.Setting) []string {
-	if s.Default != "" {
-		return []string{s.Default}
-	}
-	return []string{strings.ReplaceAll(s.Without, "`", "")}
-}
-
 // readUserValues is what config.yaml gives, in file order, and what is wrong in it.
 func readUserValues(file string) (values []config.Value, warnings []config.Warning, err error) {
 	c, err := userconfig.Load(file)

@@ -207,7 +207,7 @@ func (c *Config) setting(s *Setting, m config.Member) {
 		c.bindings(m)
 		return
 	}
-	texts, ok := plain(v, s.list())
+	texts, ok := plain(v, s.List())
 	if !ok {
 		c.Warn(v.Line, v.Col, "%s is %s, and must be %s; %s", s.Key, v.Shape, s.Expected(), s.instead())
 		return

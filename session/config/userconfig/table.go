@@ -154,14 +154,18 @@ func Find(key string) *Setting {
 	return nil
 }
 
+// Choices are the words that a Choice can be.
+func (s *Setting) Choices() []string { return slices.Clone(s.choices) }
+
 // name is the key without the block.
 func (s *Setting) name() string { return s.Key[strings.LastIndexByte(s.Key, '.')+1:] }
 
-func (s *Setting) list() bool { return s.Kind == Words || s.Kind == Patterns }
+// List reports whether the value may be several texts.
+func (s *Setting) List() bool { return s.Kind == Words || s.Kind == Patterns }
 
 // instead says what holds in place of a value that is wrong.
 func (s *Setting) instead() string {
-	if s.list() {
+	if s.List() {
 		return "it is ignored"
 	}
 	return "the default is used"
@@ -212,7 +216,7 @@ func (s *Setting) set(c *Config, texts []string) error {
 	if s.Kind == Bindings {
 		return nil
 	}
-	if s.list() {
+	if s.List() {
 		return setList(s.into(c), texts)
 	}
 	if len(texts) != 1 {

@@ -1,6 +1,7 @@
 package userconfig
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -28,7 +29,7 @@ func Template() []byte {
 		value := s.Default
 		about := "default"
 		if value == "" {
-			value, about = s.example(), "without it: "+strings.ReplaceAll(s.Without, "`", "")
+			value, about = s.example(), "without it: "+s.Usual()
 		}
 		comment := "# "
 		if inBlock {
@@ -72,6 +73,12 @@ func (s *Setting) example() string {
 	}
 	return "dark"
 }
+
+// About is what the setting does, without Markdown.
+func (s *Setting) About() string { return plainText(s.Help) }
+
+// Usual is what holds where nothing gives a value, in words where it is none.
+func (s *Setting) Usual() string { return cmp.Or(s.Default, strings.ReplaceAll(s.Without, "`", "")) }
 
 // plainText is a help text without Markdown.
 func plainText(s string) string {
