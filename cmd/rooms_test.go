@@ -21,7 +21,7 @@ var sizes = []struct {
 	lines int
 }{
 	{"session/base", 6_600},
-	{"session/config", 11_140},
+	{"session/config", 11_260},
 	{"session/wire", 9_700},
 	{"session/offer", 8_900},
 	{"session/auth", 5_800},
@@ -35,14 +35,14 @@ var sizes = []struct {
 	{"themes", 420},
 	{"agentsrv", 28_600},
 	{"proxy", 24_800},
-	{"tui", 22_250},
-	{"views", 28_200},
+	{"tui", 22_450},
+	{"views", 28_950},
 	{"cmd", 23_800},
-	{"", 235_000},
+	{"", 236_300},
 }
 
 // tests is how many lines all tests have.
-const tests = 140_400
+const tests = 140_900
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

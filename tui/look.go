@@ -100,6 +100,53 @@ func (l *look) take(a *App, name string) tea.Cmd {
 	return join(a.broadcast(ThemeChanged{}), a.prefs.set("theme", name))
 }
 
+// ChooseTheme asks for a theme, and shows the program in each while the cursor is on it; done gets its name, "" for that of the
+// terminal's background. Until [Ctx.ResetTheme] the program stays in the one that was chosen.
+func (c *Ctx) ChooseTheme(done func(c *Ctx, name string) tea.Cmd) tea.Cmd {
+	a, current := c.app, autoTheme
+	if a.look.chosen {
+		current = a.look.palette.Name
+	}
+	if c.Linear {
+		return c.Choose("theme", current, a.themeNames(), func(c *Ctx, name string) tea.Cmd {
+			if name == autoTheme {
+				name = ""
+			}
+			return done(c, name)
+		})
+	}
+	show := func(p themes.Palette) func(*App) tea.Cmd {
+		return func(a *App) tea.Cmd { return a.look.show(a, p) }
+	}
+	items := []item{{
+		title: autoTheme, help: "as the terminal's background is", group: "Themes", look: show(themes.Default(a.look.dark)),
+		pick: func(a *App) tea.Cmd { return done(&a.ctx, "") },
+	}}
+	at := 0
+	for _, p := range a.palettes() {
+		if p.Name == current {
+			at = len(items)
+		}
+		items = append(items, item{title: p.Name, help: p.Title, group: "Themes", look: show(p), pick: func(a *App) tea.Cmd { return done(&a.ctx, p.Name) }})
+	}
+	p := newPicker("Theme: the cursor shows it, enter keeps it", items)
+	p.at, p.looked, p.left = at, at+1, func(a *App) tea.Cmd { return a.ctx.ResetTheme() }
+	return c.Open(p)
+}
+
+// ResetTheme takes the theme again that was asked for.
+func (c *Ctx) ResetTheme() tea.Cmd {
+	c.app.look.choose(c.app)
+	return c.app.broadcast(ThemeChanged{})
+}
+
+// show takes a theme and keeps none.
+func (l *look) show(a *App, p themes.Palette) tea.Cmd {
+	l.palette, l.chosen = p, true
+	l.cut(a)
+	return a.broadcast(ThemeChanged{})
+}
+
 // themeNames are the names that themes are taken by.
 func (a *App) themeNames() []string {
 	out := []string{autoTheme}

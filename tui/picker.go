@@ -20,6 +20,7 @@ type item struct {
 	why               string // why it cannot be picked, "" if it can
 	typed             bool   // is listed only when something is typed
 	pick              func(*App) tea.Cmd
+	look              func(*App) tea.Cmd // while the cursor is on it; nil for nothing
 }
 
 // offGroup is the last group: what cannot be picked, with the reason.
@@ -35,6 +36,9 @@ type picker struct {
 	at    int // index in shown
 	top   int // first row drawn
 	rows  []int
+
+	looked int                // the item whose look was the last, from 1
+	left   func(*App) tea.Cmd // when nothing was picked; nil for nothing
 }
 
 func newPicker(title string, items []item) *picker {
@@ -97,7 +101,23 @@ func (p *picker) search() {
 
 // Handle moves, searches and picks.
 func (p *picker) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	cmd, ok := p.handle(c, msg)
+	if c.app.top() == nil || c.app.top().overlay != p || len(p.shown) == 0 {
+		return cmd, ok
+	}
+	if at := p.shown[p.at]; at+1 != p.looked && p.items[at].look != nil {
+		p.looked = at + 1
+		cmd = join(cmd, p.items[at].look(c.app))
+	}
+	return cmd, ok
+}
+
+func (p *picker) handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
+	case Close:
+		if p.left != nil {
+			return p.left(c.app), true
+		}
 	case tea.KeyPressMsg:
 		return p.key(c, m)
 	case tea.PasteMsg:

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -52,21 +53,56 @@ var governs = map[string][]string{
 	"theme": {"theme"}, "mouse": {"mouse"}, "layout.split": {"beside.", "above."}, "layout.second": {"second."}, "layout.wrap": {"wrap"},
 }
 
+// arranged are the names of the preferences that say what a setting does.
+func (p *preferences) arranged(setting string) (names []string) {
+	for name := range p.values {
+		for _, n := range governs[setting] {
+			if name == n || strings.HasSuffix(n, ".") && strings.HasPrefix(name, n) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Arranged is what a key or a word has made of a setting, in place of what the file says: "" for nothing.
+func (c *Ctx) Arranged(setting string) string {
+	switch names := c.app.prefs.arranged(setting); {
+	case len(names) == 0:
+		return ""
+	case names[0] == governs[setting][0]:
+		return c.app.prefs.values[names[0]]
+	default:
+		return text.Count(len(names), "screen") + " changed"
+	}
+}
+
+// ForgetArranged forgets that, so that a setting is what the file says. The theme stays what is on the screen, see [Ctx.ResetTheme].
+func (c *Ctx) ForgetArranged(setting string) tea.Cmd {
+	a, names := c.app, c.app.prefs.arranged(setting)
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		delete(a.prefs.values, name)
+	}
+	if setting == "theme" {
+		return a.prefs.save()
+	}
+	return join(a.prefs.save(), a.applySettings(a.settings), a.broadcast(ThemeChanged{}))
+}
+
 // rebase forgets what keys have changed of settings that the file gives another value than it did then. Its command writes that.
 func (p *preferences) rebase(given map[string]string) tea.Cmd {
 	changed := false
-	for setting, names := range governs {
+	for setting := range governs {
 		record := "config " + setting
 		if p.values[record] == given[setting] {
 			continue
 		}
 		changed = true
-		for name := range p.values {
-			for _, n := range names {
-				if name == n || strings.HasSuffix(n, ".") && strings.HasPrefix(name, n) {
-					delete(p.values, name)
-				}
-			}
+		for _, name := range p.arranged(setting) {
+			delete(p.values, name)
 		}
 		if p.values[record] = given[setting]; given[setting] == "" {
 			delete(p.values, record)

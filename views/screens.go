@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/views/inbox"
 	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/servers"
+	"github.com/mcphud/mcphud/views/settings"
 	"github.com/mcphud/mcphud/views/stack"
 	"github.com/mcphud/mcphud/views/traffic"
 )
@@ -60,6 +61,8 @@ type Deps struct {
 	TokenBudget int
 	// Checks is how servers are examined.
 	Checks check.Checks
+	// Settings is the file of the settings of the user.
+	Settings settings.File
 	// Stack is the processes that run below this program; nil for none.
 	Stack stack.Stack
 }
@@ -87,6 +90,7 @@ func All(d Deps) []*tui.Screen {
 		call.NewInstructions(),
 		call.NewSkills(calls),
 		call.NewSkill(),
+		settings.New(d.Settings),
 		newWhatsNew(d.Release),
 		call.NewTools(calls, d.TokenBudget),
 		call.NewAllTools(d.Registry, calls),

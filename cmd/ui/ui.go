@@ -116,6 +116,7 @@ func Open(ctx context.Context, a *cli.App, start Start) (err error) {
 		defer deps.Model.Close()
 	}
 	deps.Published, deps.Lock = Published(a), contract.NewProject(func() string { return report.FindLock(".") })
+	deps.Settings = a.SettingsFile()
 	deps.TokenBudget = a.Preferences().TokenBudget
 	deps.Checks = verbcheck.UIChecks(a, o, examined, deps.Lock)
 	if start.Stack != nil {

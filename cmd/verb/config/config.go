@@ -218,7 +218,7 @@ func (a *app) generalSettings() settings.List {
 			continue
 		}
 		bare.Var(&userValue{setting: s, texts: []string{s.Usual()}}, s.Key, "")
-		list = append(list, settings.Setting{Flag: s.Key, Env: userVariable(s.Key), Key: s.Key})
+		list = append(list, settings.Setting{Flag: s.Key, Env: cli.SettingVariable(s.Key), Key: s.Key})
 	}
 	return settings.List{What: "mcphud", List: list, Flags: f, Bare: bare, Sources: settings.Sources{Env: os.Getenv, File: cli.UserFile(), Read: readUserValues, Next: "correct it with mcphud config edit"}}
 }

@@ -126,12 +126,7 @@ func (a *app) editFile(ctx context.Context, path string) error {
 
 // replaceEdited puts the text of an editor in the place of a file that had another one when it was opened.
 func (a *app) replaceEdited(ctx context.Context, path string, before, after []byte) error {
-	unlock, err := files.Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	lost, err := files.Rewrite(path, before, after)
+	lost, err := userconfig.Replace(ctx, path, before, after)
 	a.WarnOf(lost)
 	return err
 }

@@ -9,30 +9,9 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/userconfig"
-	"github.com/mcphud/mcphud/session/wire/certs"
-	"github.com/mcphud/mcphud/session/wire/transport"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/themefile"
 )
-
-// userVariable is the variable that comes before a setting of config.yaml, "" for none.
-func userVariable(key string) string {
-	switch key {
-	case "theme":
-		return "MCPHUD_THEME"
-	case "images":
-		return "MCPHUD_IMAGES"
-	case "history.enabled":
-		return cli.NoHistory
-	case "registry.url":
-		return "MCPHUD_REGISTRY"
-	case "network.proxy":
-		return transport.ProxyVariable
-	case "network.ca":
-		return certs.Variable
-	}
-	return cli.ModelVariables[key]
-}
 
 // userValue is a setting of config.yaml for config explain.
 type userValue struct {

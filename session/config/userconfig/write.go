@@ -27,21 +27,50 @@ func Write(ctx context.Context, path, key string, texts []string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
+	return locked(ctx, path, func() error {
+		before, err := Text(path)
+		if err != nil {
+			return err
+		}
+		after, err := with(path, before, key, texts)
+		if err != nil || before != nil && string(before) == string(after) {
+			return err
+		}
+		_, err = files.Rewrite(path, before, after)
+		return err
+	})
+}
+
+// Replace puts another text in the place of a file that had before, nil where there was none. The error is [files.ErrChanged] where it
+// has another one by now.
+func Replace(ctx context.Context, path string, before, after []byte) (lost []string, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	err = locked(ctx, path, func() error {
+		lost, err = files.Rewrite(path, before, after)
+		return err
+	})
+	return lost, err
+}
+
+// locked runs do while no other program writes to the folder of a file.
+func locked(ctx context.Context, path string, do func() error) error {
 	unlock, err := files.Lock(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	before, err := files.Read(path, maxFile)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	return do()
+}
+
+// Text is a file as it is, nil where there is none.
+func Text(path string) ([]byte, error) {
+	b, err := files.Read(path, maxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	after, err := with(path, before, key, texts)
-	if err != nil || before != nil && string(before) == string(after) {
-		return err
-	}
-	_, err = files.Rewrite(path, before, after)
-	return err
+	return b, err
 }
 
 // with is the text of a file in which a setting has another value.
