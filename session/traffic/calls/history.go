@@ -52,6 +52,7 @@ type History struct {
 
 	open sync.Mutex // held while opening
 	db   *store.DB
+	over bool // closed for good: who reads late opens nothing that nobody would close
 }
 
 // OpenHistory is the history in a file. An empty name keeps none.
@@ -196,6 +197,7 @@ func (h *History) Close() error {
 func (h *History) closeDB() error {
 	h.open.Lock()
 	defer h.open.Unlock()
+	h.over = true
 	if h.db == nil {
 		return nil
 	}
@@ -225,8 +227,11 @@ CREATE TABLE results (hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 func (h *History) database(ctx context.Context, create bool) (*store.DB, error) {
 	h.open.Lock()
 	defer h.open.Unlock()
-	if h.db != nil {
+	switch {
+	case h.db != nil:
 		return h.db, nil
+	case h.over:
+		return nil, h.explainErr("open", fs.ErrClosed)
 	}
 	if _, err := os.Stat(h.path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -104,6 +105,9 @@ func TestCallsSurvive(t *testing.T) {
 	large := `{"content":[{"type":"text","text":"` + strings.Repeat("words ", 10_000) + `"}]}`
 	keep(t, h, made("a", `{"n":12345678901234567890.10}`, large), refused, late, stopped, made("c", ``, `{"isError":true,"content":[]}`))
 	require.NoError(t, h.Close())
+	if _, err := h.List(ctx, Query{}); !errors.Is(err, fs.ErrClosed) { // a screen that reads while the program ends; the check for goroutines sees the rest
+		t.Errorf("after its end: %v", err)
+	}
 	h = OpenHistory(h.Path(), UsualLimits)
 	defer h.Close()
 	calls := all(t, h, Query{})
