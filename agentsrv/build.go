@@ -60,7 +60,7 @@ func (a *Agent) build() error {
 	if err := a.profile(&p); err != nil {
 		return err
 	}
-	a.telemetry = telemetry.New(a.shown())
+	a.telemetry = telemetry.New(a.telemetryOptions())
 	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
 	if err := a.RegisterTools(a.o.Tools...); err != nil {

@@ -86,8 +86,8 @@ func (a *Agent) public() map[string]http.Handler {
 	return pages
 }
 
-// shown is what the pages for operators tell about the parts.
-func (a *Agent) shown() telemetry.Options {
+// telemetryOptions is what the pages for operators tell about the parts.
+func (a *Agent) telemetryOptions() telemetry.Options {
 	return telemetry.Options{
 		Name: a.o.Name, Version: a.o.Version, OTLP: a.o.OTLP, Sink: a.o.Sink, Logger: a.log,
 		Known: func(tool string) bool { _, ok := a.schemaOf(tool); return ok },

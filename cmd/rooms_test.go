@@ -20,7 +20,7 @@ var sizes = []struct {
 	path  string
 	lines int
 }{
-	{"session/base", 6_600},
+	{"session/base", 6_680},
 	{"session/config", 11_260},
 	{"session/wire", 9_700},
 	{"session/offer", 8_900},

@@ -5,14 +5,14 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 )
 
-// naming is how the endpoint of all agents names tools and prompts.
-func (r *Router) naming() *routes.Merged { return &r.Routes().Merged }
+// mergedNaming is how the endpoint of all agents names tools and prompts.
+func (r *Router) mergedNaming() *routes.Merged { return &r.Routes().Merged }
 
 // toolNames are the names that the endpoint of all agents has for tools, for a client without limits of its own; "" for those
 // that it does not have.
 func (r *Router) toolNames(tools []toolset.ToolRef) []string {
 	t := r.Routes()
-	n, _ := r.naming().For("")
+	n, _ := r.mergedNaming().For("")
 	var served []toolset.ToolRef
 	names := map[toolset.ToolRef]string{} // an agent may have one twice
 	for _, ref := range tools {

@@ -95,7 +95,7 @@ func (r *Router) merge() {
 			return route == nil || route.Tools == nil || slices.Contains(route.Tools, tool)
 		},
 		Selects: func(agent, name string) bool { return r.Routes().Selects(agent, name) },
-		Merged:  r.naming,
+		Merged:  r.mergedNaming,
 		Bind: func(ctx context.Context, principal string) (context.Context, func()) {
 			return r.policy.guard.Bind(ctx, principal, "")
 		},

@@ -61,15 +61,15 @@ func (r *Router) newPolicy() (err error) {
 
 // outer are the middlewares before a body is read, outermost first.
 func (p *policy) outer() []flow.Middleware {
-	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, known, p.faults.Middleware}
+	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, noteAuthorized, p.faults.Middleware}
 	if p.audit != nil {
 		out = append([]flow.Middleware{p.audit.Middleware}, out...)
 	}
 	return out
 }
 
-// known notes when it was clear who calls.
-func known(next flow.Handler) flow.Handler {
+// noteAuthorized notes when it was clear who calls.
+func noteAuthorized(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		c.Authorized = time.Since(c.Began)
 		next(c)

@@ -23,9 +23,9 @@ import (
 // remote is the way to an agent at a URL.
 func (r *Router) remote(route *routes.Route) flow.Upstream {
 	if a := r.credentials(route); a != nil {
-		return r.loggedIn(route, a, r.reach(route, a))
+		return r.loggedIn(route, a, r.newUpstream(route, a))
 	}
-	return r.reach(route, nil)
+	return r.newUpstream(route, nil)
 }
 
 // credentials are those for the agent of a route, which are in force from now on; nil for one without oauth.
@@ -43,8 +43,8 @@ func (r *Router) loggedIn(route *routes.Route, a *auth.Authorizer, up flow.Upstr
 	return &authorized{Upstream: up, agent: route.Name, log: r.log, forget: func() { r.logins.CompareAndDelete(route.Name, a) }}
 }
 
-// reach is that with an authorizer, nil for none.
-func (r *Router) reach(route *routes.Route, a *auth.Authorizer) flow.Upstream {
+// newUpstream makes the upstream of a route, with an authorizer or, where that is nil, without.
+func (r *Router) newUpstream(route *routes.Route, a *auth.Authorizer) flow.Upstream {
 	if route.Insecure {
 		r.log.Warn("the certificate of the agent is not checked: anybody on the way can read and change what is sent", "agent", route.Name)
 	}

@@ -127,8 +127,8 @@ func (r *rounds) keepAnswers(asked []pending.Question, results [][]byte) {
 	}
 }
 
-// inTurn runs f, which asks one question, beside the caller, and returns when it is over or waits for a person.
-func (s *Session) inTurn(ctx context.Context, wg *sync.WaitGroup, f func(context.Context)) {
+// askInTurn runs f, which asks one question, beside the caller, and returns when it is over or waits for a person.
+func (s *Session) askInTurn(ctx context.Context, wg *sync.WaitGroup, f func(context.Context)) {
 	if s.opts.Pending == nil {
 		wg.Go(func() { f(ctx) })
 		return
@@ -146,12 +146,12 @@ func (s *Session) askAll(ctx context.Context, asked []pending.Question) ([][]byt
 	ctx, end := context.WithCancelCause(ctx)
 	cancel := func() { end(nil) }
 	defer cancel()
-	asks := s.link.asking()
+	asks := s.link.askContext()
 	defer context.AfterFunc(asks, func() { end(context.Cause(asks)) })()
 	results, errs := make([][]byte, len(asked)), make([]error, len(asked))
 	var wg sync.WaitGroup
 	for i, x := range asked {
-		s.inTurn(ctx, &wg, func(ctx context.Context) {
+		s.askInTurn(ctx, &wg, func(ctx context.Context) {
 			var fault *jsonrpc.Error
 			if results[i], fault, errs[i] = s.answer(ctx, x); fault != nil {
 				errs[i] = refusal(x, fault)

@@ -74,7 +74,7 @@ type innerOptions struct {
 // can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
 // the server says of the tool now.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
-	target, args := ofParams(method, params)
+	target, args := targetOf(method, params)
 	defer s.record(time.Now(), method, target, args, o, &r, &err)
 	if method == string(mcp.MethodToolsCall) {
 		if s.opts.AllowTool != nil {

@@ -69,7 +69,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		if first == nil {
 			first = err
 		} else {
-			first = bothFailed(first, err)
+			first = joinErrors(first, err)
 		}
 		if !olderTransport(err) {
 			break
@@ -105,7 +105,7 @@ func olderTransport(err error) bool {
 	return errors.As(err, &e) && e.Code == nil && (e.Status == 400 || e.Status == 404 || e.Status == 405)
 }
 
-func bothFailed(post, get error) error {
+func joinErrors(post, get error) error {
 	var e *failure.Error
 	if !errors.As(post, &e) {
 		return post

@@ -130,11 +130,11 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 			c.setModern(f.reply, version)
 			return nil
 		}
-		if v := newest(supported, version, true); v != "" {
+		if v := newestVersion(supported, version, true); v != "" {
 			c.setModern(f.reply, v)
 			return nil
 		}
-		return c.initialize(ctx, newest(supported, version, false))
+		return c.initialize(ctx, newestVersion(supported, version, false))
 	case e.Code != nil && *e.Code == jsonrpc.CodeUnsupportedVersion:
 		v := common(e.Data, version)
 		if v == "" && offers(jsonrpc.Get(e.Data, "supported"), version) {
@@ -168,12 +168,12 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 
 // common is the newest modern version among those that an UnsupportedProtocolVersion error offers, other than tried.
 func common(data []byte, tried string) string {
-	return newest(jsonrpc.Get(data, "supported"), tried, true)
+	return newestVersion(jsonrpc.Get(data, "supported"), tried, true)
 }
 
-// newest is the newest version of the modern or of the legacy era in a JSON array of versions, other than tried; "" if
+// newestVersion is the newest version of the modern or of the legacy era in a JSON array of versions, other than tried; "" if
 // there is none.
-func newest(supported []byte, tried string, modern bool) string {
+func newestVersion(supported []byte, tried string, modern bool) string {
 	for _, v := range mcp.ValidProtocolVersions {
 		if v != tried && mcp.IsModernProtocol(v) == modern && offers(supported, v) {
 			return v

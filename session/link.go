@@ -176,8 +176,8 @@ func (l *link) setenv(name, value string) {
 	l.env = env
 }
 
-// asking ends when the session is disconnected on purpose or closed. Between the rounds of a call nothing else of it would notice.
-func (l *link) asking() context.Context {
+// askContext ends when the session is disconnected on purpose or closed. Between the rounds of a call nothing else of it would notice.
+func (l *link) askContext() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.asks == nil {

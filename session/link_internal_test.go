@@ -206,7 +206,7 @@ func TestLinkPlansAttempts(t *testing.T) {
 	if l.snapshot().hasConnOrRetry() || l.resumed(r) {
 		t.Error("it goes on after enough attempts")
 	}
-	l.comeBack()
+	l.scheduleRetry()
 	if l.snapshot().hasConnOrRetry() {
 		t.Error("there were enough attempts, and one is planned")
 	}
@@ -256,9 +256,9 @@ func TestLinkPlansNothing(t *testing.T) {
 // TestLinkEndsQuestions: who answers them learns of Disconnect and why, and those of the connection after begin anew; a loss ends none.
 func TestLinkEndsQuestions(t *testing.T) {
 	l := newLinked(t, config.Server{NoReconnect: true}, Retry{})
-	c, asks := l.connected(), l.asking()
+	c, asks := l.connected(), l.askContext()
 	l.lost(c)
-	if asks.Err() != nil || l.asking() != asks {
+	if asks.Err() != nil || l.askContext() != asks {
 		t.Error("the loss ended the questions")
 	}
 	why := errors.New("disconnected")
@@ -266,7 +266,7 @@ func TestLinkEndsQuestions(t *testing.T) {
 	if !errors.Is(context.Cause(asks), why) {
 		t.Error("they ended for", context.Cause(asks))
 	}
-	if again := l.asking(); again == asks || again.Err() != nil {
+	if again := l.askContext(); again == asks || again.Err() != nil {
 		t.Error("nothing can be asked any more")
 	}
 }

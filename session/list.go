@@ -102,7 +102,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 		if err != nil {
 			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer as it was sent", Remedy: failure.SeeTraffic, Err: err}
 		}
-		items := vet(c, kind, p.Items, names)
+		items := flagItems(c, kind, p.Items, names)
 		if len(next.Pages) == 0 {
 			next.Items = slices.Clip(items) // a list of one page needs no copy
 		} else {
@@ -145,9 +145,9 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 	}
 }
 
-// vet flags what only the whole list or the connection that it came over shows: names given twice, tools that cannot be called over HTTP. It
+// flagItems flags what only the whole list or the connection that it came over shows: names given twice, tools that cannot be called over HTTP. It
 // returns items, or a copy where there is something to flag.
-func vet(c *conn, kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
+func flagItems(c *conn, kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
 	copied := false
 	flag := func(i int) *offer.Item {
 		if !copied {

@@ -106,14 +106,14 @@ func (m *Manager) Register(cfg config.Server) (*Session, error) {
 			return nil, &failure.Error{Kind: failure.Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
 		}
 	}
-	s := newSession(cfg, &m.opts, m.NotifyChange, m.entitle)
+	s := newSession(cfg, &m.opts, m.NotifyChange, m.setTitle)
 	m.sessions = append(m.sessions, s)
 	m.NotifyChange()
 	return s, nil
 }
 
-// entitle gives a session its title, with a number after one that another session has.
-func (m *Manager) entitle(s *Session, title string) {
+// setTitle gives a session its title, with a number after one that another session has.
+func (m *Manager) setTitle(s *Session, title string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	unique := title

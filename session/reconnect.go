@@ -70,7 +70,7 @@ func (s *Session) reach(ctx context.Context, wanted bool) error {
 		if a != nil {
 			err := s.dial(bounded, a)
 			if (wanted || planned) && err != nil && worthRetrying(err) {
-				s.link.comeBack()
+				s.link.scheduleRetry()
 				s.notifyChange()
 			}
 			return err
@@ -94,8 +94,8 @@ func (s *Session) reach(ctx context.Context, wanted bool) error {
 	}
 }
 
-// comeBack has a connection that could not be made by hand come back by itself.
-func (l *link) comeBack() {
+// scheduleRetry plans to make a connection by itself that could not be made by hand.
+func (l *link) scheduleRetry() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.state == Failed && l.dialing == nil {

@@ -64,8 +64,8 @@ func (s *Session) record(started time.Time, method, target string, args json.Raw
 	s.opts.Record(m)
 }
 
-// ofParams is the target and the arguments in the params of a method that is recorded.
-func ofParams(method string, params json.RawMessage) (target string, args json.RawMessage) {
+// targetOf is the target and the arguments in the params of a method that is recorded.
+func targetOf(method string, params json.RawMessage) (target string, args json.RawMessage) {
 	if !isRecorded(method) {
 		return "", nil
 	}

@@ -202,7 +202,7 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 		q.asked[key] = cancel
 		t, _ := q.s.tasks.table.Get(q.id)
 		x := pending.Question{Key: key, Method: jsonrpc.GetString(request, "method"), Params: bytes.Clone(jsonrpc.Get(request, "params")), Cause: causeOf(t)}
-		q.s.inTurn(one, &q.wg, func(turn context.Context) {
+		q.s.askInTurn(one, &q.wg, func(turn context.Context) {
 			result, fault, err := q.s.answer(turn, x)
 			q.wg.Go(func() { q.sendAnswer(ctx, one, x, result, fault, err) })
 		})

@@ -32,7 +32,7 @@ func (m *Manager) Replace(cfg config.Server) (*Session, error) {
 		m.mu.Unlock()
 		return nil, UnknownServer(cfg.Name)
 	}
-	old, s := m.sessions[i], newSession(cfg, &m.opts, m.NotifyChange, m.entitle)
+	old, s := m.sessions[i], newSession(cfg, &m.opts, m.NotifyChange, m.setTitle)
 	was := old.link.snapshot()
 	s.link.conns, s.link.level = was.conns, was.level
 	s.client.Store(old.client.Load())

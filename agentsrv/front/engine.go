@@ -23,7 +23,7 @@ func EngineOptions() []server.ServerOption {
 	return []server.ServerOption{
 		server.WithToolHandlerMiddleware(func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			return func(ctx context.Context, r mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
-				defer caught(ctx, &err)
+				defer recoverError(ctx, &err)
 				if x := From(ctx); x != nil && x.tried != nil {
 					o := *x.tried
 					x.tried = nil
@@ -34,21 +34,21 @@ func EngineOptions() []server.ServerOption {
 		}),
 		server.WithResourceHandlerMiddleware(func(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 			return func(ctx context.Context, r mcp.ReadResourceRequest) (res []mcp.ResourceContents, err error) {
-				defer caught(ctx, &err)
+				defer recoverError(ctx, &err)
 				return next(ctx, r)
 			}
 		}),
 		server.WithPromptHandlerMiddleware(func(next server.PromptHandlerFunc) server.PromptHandlerFunc {
 			return func(ctx context.Context, r mcp.GetPromptRequest) (res *mcp.GetPromptResult, err error) {
-				defer caught(ctx, &err)
+				defer recoverError(ctx, &err)
 				return next(ctx, r)
 			}
 		}),
 	}
 }
 
-// caught turns a panic into an error and remembers the error with its type, of which mcp-go keeps the text only.
-func caught(ctx context.Context, err *error) {
+// recoverError turns a panic into an error and remembers the error with its type, of which mcp-go keeps the text only.
+func recoverError(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		*err = panicError(v)
 	}

@@ -68,7 +68,7 @@ func (p *peer) pump(queue <-chan mcp.JSONRPCNotification, stop <-chan struct{}) 
 	var early []mcp.JSONRPCNotification // those that came before a listen stream was acknowledged
 	acked := false
 	handle := func(n mcp.JSONRPCNotification) {
-		if p.listening() && !acked {
+		if p.isListening() && !acked {
 			if n.Method != string(mcp.MethodNotificationSubscriptionsAcknowledged) {
 				early = append(early, n) // bounded: the acknowledgement is sent at once
 				return
@@ -102,7 +102,7 @@ func (p *peer) pump(queue <-chan mcp.JSONRPCNotification, stop <-chan struct{}) 
 
 // forward writes one notification on the request's stream, tagged as the stream of a subscription demands.
 func (p *peer) forward(n mcp.JSONRPCNotification) {
-	if p.listening() {
+	if p.isListening() {
 		meta := maps.Clone(n.Params.Meta)
 		if meta == nil {
 			meta = map[string]any{}
@@ -135,7 +135,7 @@ func (p *peer) flush() {
 	}
 }
 
-func (p *peer) listening() bool {
+func (p *peer) isListening() bool {
 	p.mux.Lock()
 	defer p.mux.Unlock()
 	return p.filter != nil

@@ -117,7 +117,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 		st.finish(a)
 		x.markAnswered()
 		if x.Session != nil && !initialize {
-			x.Session.done(x)
+			x.Session.endCall(x)
 			x.Session.forget()
 			x.Session.release()
 		}

@@ -64,7 +64,7 @@ func (s *Session) begin(x *Exchange) {
 	}
 }
 
-func (s *Session) done(x *Exchange) {
+func (s *Session) endCall(x *Exchange) {
 	s.mux.Lock()
 	if id := jsonrpc.IDKey(string(x.ID)); s.running[id] == x { // a client that uses an id twice at once can cancel the later one only
 		delete(s.running, id)

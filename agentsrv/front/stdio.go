@@ -168,7 +168,7 @@ func (c *stdio) take(frame []byte) error {
 		defer c.leave()
 		defer cancel(nil)
 		a := c.srv.run(ctx, x)
-		c.session.done(x)
+		c.session.endCall(x)
 		if a.frame != nil {
 			if err := c.out.send(a.frame); err != nil {
 				c.srv.o.Logger.Warn("cannot write an answer", "method", x.Method, "err", err)

@@ -171,7 +171,7 @@ func (t *Telemetry) forAnother(ctx context.Context, x *front.Exchange, next fron
 		t.log(ctx, calledForAnother, name, known, kit.TenantOf(ctx), x.Caller.Trace, kind, time.Since(began))
 	}()
 	if traced {
-		result, err = t.elsewhere(ctx, x, next)
+		result, err = t.traceRemote(ctx, x, next)
 	} else {
 		result, err = next(ctx, x)
 	}
@@ -179,8 +179,8 @@ func (t *Telemetry) forAnother(ctx context.Context, x *front.Exchange, next fron
 	return result, err
 }
 
-// elsewhere traces a call that another process took, in the context of whose span it runs.
-func (t *Telemetry) elsewhere(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
+// traceRemote traces a call that another process took, in the context of whose span it runs.
+func (t *Telemetry) traceRemote(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
 	parent := trace.SpanContextFromContext(ctx)
 	if !parent.IsSampled() || !t.ready() || !t.export.Wants(parent) {
 		return next(ctx, x)

@@ -101,7 +101,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	ctx = context.WithValue(kit.WithCaller(ctx, x.Caller), requestKey{}, r)
 
 	kind := jsonrpc.KindInternal // of a panic, which passes through
-	defer func() { t.done(ctx, x, r, kind, time.Since(began)) }()
+	defer func() { t.endSpan(ctx, x, r, kind, time.Since(began)) }()
 	result, err = next(ctx, x)
 	kind = failure(result, err)
 	if r.span != nil {
@@ -110,8 +110,8 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	return result, err
 }
 
-// done ends the span. A tool call that did not get as far as Queued is counted and logged here.
-func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
+// endSpan ends the span. A tool call that did not get as far as Queued is counted and logged here.
+func (t *Telemetry) endSpan(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
 	if r.span != nil {
 		if tenant := r.whose(x); tenant != "" {
 			r.span.SetAttributes(attribute.String(attrTenant, tenant))

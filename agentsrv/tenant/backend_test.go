@@ -29,7 +29,7 @@ func TestBackendReplicasShareTheLimit(t *testing.T) {
 	var done sync.WaitGroup
 	for i := range 10 {
 		done.Go(func() {
-			if _, err := all[i%2].known(t.Context(), "new"+string(rune('a'+i)), true); err != nil {
+			if _, err := all[i%2].isKnown(t.Context(), "new"+string(rune('a'+i)), true); err != nil {
 				t.Error(err)
 			}
 		})

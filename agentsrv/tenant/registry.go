@@ -33,8 +33,8 @@ func NewRegistry(ctx context.Context, db *store.DB) (*Registry, error) {
 	return &Registry{db: db, cache: cache}, err
 }
 
-// known reports whether id is in the table; with create it puts it there first.
-func (r *Registry) known(ctx context.Context, id string, create bool) (bool, error) {
+// isKnown reports whether id is in the table; with create it puts it there first.
+func (r *Registry) isKnown(ctx context.Context, id string, create bool) (bool, error) {
 	if _, ok := r.cache.Get(id); ok {
 		return true, nil
 	}

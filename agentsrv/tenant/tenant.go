@@ -137,7 +137,7 @@ func (t *Tenants) admit(ctx context.Context, id string) error {
 		}
 		return notFound()
 	}
-	known, err := t.o.Registry.known(ctx, id, t.o.AutoCreate)
+	known, err := t.o.Registry.isKnown(ctx, id, t.o.AutoCreate)
 	switch {
 	case err != nil && t.o.AutoCreate:
 		// Nothing is refused for want of a note about it.

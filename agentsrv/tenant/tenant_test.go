@@ -131,7 +131,7 @@ func TestX2_CreatedTenantsAreRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.known(t.Context(), "made", true); err != nil {
+	if _, err := r.isKnown(t.Context(), "made", true); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := count(r); n != 2 || err != nil {

@@ -32,7 +32,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 	if cause != nil {
 		defer context.AfterFunc(cause.life, cancel)() // nobody waits for the answer then
 	}
-	for _, x := range c.waiting(sess.Name(), cause) {
+	for _, x := range c.requestsFor(sess.Name(), cause) {
 		defer x.patience.Asking()()
 	}
 	id := append(strconv.AppendInt([]byte(`"ask-`), c.nextID(), 10), '"')
@@ -73,8 +73,8 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 	}
 }
 
-// waiting are the requests under way that can be why an agent asks: the one that is known, or all at that agent.
-func (c *client) waiting(agent string, cause *exchange) (all []*exchange) {
+// requestsFor are the requests under way that can be why an agent asks: the one that is known, or all at that agent.
+func (c *client) requestsFor(agent string, cause *exchange) (all []*exchange) {
 	if cause != nil {
 		return []*exchange{cause}
 	}

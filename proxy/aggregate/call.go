@@ -67,7 +67,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	relay := x.modern && !legacy && x.env.Method == string(mcp.MethodToolsCall)
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
 		Timeout: maxCall, MaxTimeout: maxCall, Relay: session.RelayOptions{
-			Header: x.forwardedHeaders(relay), ParamHeaders: relay, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) }, Tag: x,
+			Header: x.forwardedHeaders(relay), ParamHeaders: relay, OnOwn: func(frame []byte) bool { return x.handleOwnMessage(agent, frame, token) }, Tag: x,
 		},
 	})
 	var e *failure.Error
@@ -88,8 +88,8 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	return nil, x.translateError(agentError(agent, err))
 }
 
-// own handles an agent's message about this call.
-func (x *exchange) own(agent string, frame, token []byte) bool {
+// handleOwnMessage handles an agent's message about this call.
+func (x *exchange) handleOwnMessage(agent string, frame, token []byte) bool {
 	x.patience.Again()
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {

@@ -181,7 +181,7 @@ func (c *client) begin(x *exchange, cancel context.CancelCauseFunc) {
 	c.running[x] = cancel
 }
 
-func (c *client) done(x *exchange) {
+func (c *client) endRequest(x *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.running, x)

@@ -40,11 +40,11 @@ func (s *Server) acquireShared(caller Caller, hops int, caps string) (*client, e
 	}
 	c := s.newClient(caller, hops, []byte(caps))
 	c.caps = caps
-	return c, s.keep(c, s.shared, key, "too many distinct capability sets among sessionless clients; open sessions, or try again later")
+	return c, s.addClient(c, s.shared, key, "too many distinct capability sets among sessionless clients; open sessions, or try again later")
 }
 
-// keep puts a new client into a table, in use by its maker, or closes it.
-func (s *Server) keep(c *client, in *idle.Table[*client], key, full string) error {
+// addClient puts a new client into a table, in use by its maker, or closes it.
+func (s *Server) addClient(c *client, in *idle.Table[*client], key, full string) error {
 	e, err := in.Add(key, c)
 	switch {
 	case err == nil:

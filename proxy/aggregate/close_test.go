@@ -22,7 +22,7 @@ func TestR19_CloseWaitsForSessionsThatEnd(t *testing.T) {
 		for i := range all {
 			c := s.newClient(caller, 0, []byte("{}"))
 			c.id = strconv.Itoa(i)
-			require.NoError(t, s.keep(c, s.clients, c.id, "full"))
+			require.NoError(t, s.addClient(c, s.clients, c.id, "full"))
 			c.release()
 			c.background(func(ctx context.Context) { <-ctx.Done(); time.Sleep(time.Millisecond) })
 			all[i] = c

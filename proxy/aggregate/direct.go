@@ -375,7 +375,7 @@ func (a *answer) message(frame []byte) {
 		x.patience.Stop()
 		time.AfterFunc(drainTime, func() { x.cancel(nil) })
 	case jsonrpc.Notification:
-		if !x.own(a.agent, frame, a.token) {
+		if !x.handleOwnMessage(a.agent, frame, a.token) {
 			a.sess.Received(frame, x)
 		}
 	default:

@@ -89,7 +89,7 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		if x.c, err = x.s.acquireShared(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
+		if x.c, err = x.s.acquireShared(caller, ingress.Hops(x.r.Header), questionCapabilities(x.params.Caps)); err != nil {
 			x.refuse(err)
 			return
 		}
@@ -147,7 +147,7 @@ func (x *exchange) serve() {
 	stop := context.AfterFunc(x.s.life, func() { cancel(errStopping) })
 	defer stop()
 	x.c.begin(x, cancel)
-	defer x.c.done(x)
+	defer x.c.endRequest(x)
 	result, err := x.dispatch(ctx)
 	switch {
 	case err == errAnswered:

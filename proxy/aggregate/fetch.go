@@ -90,7 +90,7 @@ func (c *client) run(ctx context.Context, w fetchKey, f *fetch) {
 	close(f.done)
 	c.mu.Unlock()
 	if f.err == nil {
-		c.s.health.prompt(w.agent)
+		c.s.health.notePrompt(w.agent)
 		if missed {
 			c.announce(changedBy(w.kind)...)
 		}
@@ -119,12 +119,12 @@ func (c *client) await(ctx context.Context, w fetchKey, f *fetch, began time.Tim
 	default:
 	}
 	f.missed = true
-	c.s.health.late(w.agent)
+	c.s.health.noteLate(w.agent)
 	return errLate
 }
 
-// part is one agent's list; nil where it has none of the kind.
-func (c *client) part(ctx context.Context, agent string, kind offer.Kind) ([]offer.Item, error) {
+// listOf is one agent's list; nil where it has none of the kind.
+func (c *client) listOf(ctx context.Context, agent string, kind offer.Kind) ([]offer.Item, error) {
 	f := c.fetch(agent, kind)
 	if err := c.await(ctx, fetchKey{agent, kind}, f, time.Now(), c.s.o.Patience); err != nil {
 		return nil, err

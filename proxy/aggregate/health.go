@@ -48,7 +48,7 @@ func (h *health) noteStatus(agent string, status int) {
 	}
 	changed := h.down[agent] == up && !h.ended
 	if changed {
-		mark(&h.down, agent, !up)
+		setMember(&h.down, agent, !up)
 		h.arm()
 	}
 	h.mu.Unlock()
@@ -61,7 +61,7 @@ func (h *health) noteStatus(agent string, status int) {
 	}
 }
 
-func mark(set *map[string]bool, agent string, is bool) {
+func setMember(set *map[string]bool, agent string, is bool) {
 	if *set == nil {
 		*set = map[string]bool{}
 	}
@@ -72,18 +72,18 @@ func mark(set *map[string]bool, agent string, is bool) {
 	}
 }
 
-// late and prompt record whether an agent answered in time.
-func (h *health) late(agent string) {
+// noteLate and notePrompt record whether an agent answered in time.
+func (h *health) noteLate(agent string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	mark(&h.slow, agent, true)
+	setMember(&h.slow, agent, true)
 	h.arm()
 }
 
-func (h *health) prompt(agent string) {
+func (h *health) notePrompt(agent string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	mark(&h.slow, agent, false)
+	setMember(&h.slow, agent, false)
 }
 
 func (h *health) isLate(agent string) bool {
@@ -136,21 +136,21 @@ func (h *health) tick() {
 	for _, agent := range away {
 		for _, c := range listening {
 			if slices.Contains(c.agents(), agent) {
-				h.look(c, agent)
+				h.probe(c, agent)
 				break
 			}
 		}
 	}
 }
 
-// look probes an agent with a client's session.
-func (h *health) look(c *client, agent string) {
+// probe probes an agent with a client's session.
+func (h *health) probe(c *client, agent string) {
 	h.mu.Lock()
-	mark(&h.busy, agent, !h.ended)
+	setMember(&h.busy, agent, !h.ended)
 	h.mu.Unlock()
 	if !c.background(func(ctx context.Context) { h.check(ctx, c, agent) }) {
 		h.mu.Lock()
-		mark(&h.busy, agent, false)
+		setMember(&h.busy, agent, false)
 		h.mu.Unlock()
 	}
 }
@@ -164,9 +164,9 @@ func (h *health) check(ctx context.Context, c *client, agent string) {
 		_, err = sess.Ping(ctx)
 	}
 	h.mu.Lock()
-	mark(&h.busy, agent, false)
+	setMember(&h.busy, agent, false)
 	if err == nil {
-		mark(&h.slow, agent, false)
+		setMember(&h.slow, agent, false)
 	}
 	h.mu.Unlock()
 }
@@ -191,7 +191,7 @@ func (c *client) healthChanged(ctx context.Context, agent string, up bool) {
 	}
 	c.announce(allChanged...)
 	if attentive := c.listening() || c.follows(agent); !up || !attentive {
-		c.doubt(agent)
+		c.markDoubtful(agent)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.Limit(agent))
@@ -220,8 +220,8 @@ func (c *client) renew(ctx context.Context, sess *session.Session) {
 	c.resubscribe(ctx, sess)
 }
 
-// doubt has renew done when the agent is needed again.
-func (c *client) doubt(agent string) {
+// markDoubtful has the agent's session renewed when it is needed again.
+func (c *client) markDoubtful(agent string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if was, ok := c.delivered[agent]; ok {
@@ -233,7 +233,7 @@ func (c *client) doubt(agent string) {
 // RoutesChanged says that Agents returns something else now: clients are notified, those that listen learn of new
 // agents' changes too, and what they followed at agents that are no more ends.
 func (s *Server) RoutesChanged() {
-	s.names.keep(s.o.Agents())
+	s.names.retain(s.o.Agents())
 	s.left.reset()
 	for _, c := range s.allClients() {
 		c.background(func(ctx context.Context) {
@@ -254,7 +254,7 @@ func (s *Server) RoutesChanged() {
 						}
 					})
 				case ok:
-					c.doubt(agent)
+					c.markDoubtful(agent)
 				case attentive:
 					c.fetch(agent, hello)
 				}

@@ -120,7 +120,7 @@ func (x *exchange) initialize(caller Caller) {
 	c := x.s.newClient(caller, ingress.Hops(x.r.Header), caps)
 	c.id = jsonrpc.UUID()
 	c.name = text.Clip(jsonrpc.GetString(x.env.Params, "clientInfo", "name"), maxClientName)
-	if err := x.s.keep(c, x.s.clients, c.id, "too many sessions: all that this router serves at once are in use; try again later"); err != nil {
+	if err := x.s.addClient(c, x.s.clients, c.id, "too many sessions: all that this router serves at once are in use; try again later"); err != nil {
 		x.refuse(err)
 		return
 	}

@@ -68,7 +68,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind, n toolset.Naming) ([
 		}
 		some, odd := c.merge(a, kind, items)
 		if n.Bare() && isNamed(kind) {
-			for _, own := range c.s.names.had(fetchKey{a, kind}, some, err == nil) {
+			for _, own := range c.s.names.lastNames(fetchKey{a, kind}, some, err == nil) {
 				if err != nil && len(some) == 0 {
 					away = append(away, toolset.ToolRef{Server: a, Tool: own})
 				}
@@ -79,7 +79,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind, n toolset.Naming) ([
 		}
 		if err != nil {
 			c.s.log.Debug("agent left out of a list", "agent", a, "list", kind.String(), "err", err)
-			missing = append(missing, Missing{a, why(err)})
+			missing = append(missing, Missing{a, errorText(err)})
 		}
 		all = append(all, some...)
 	}
@@ -122,8 +122,8 @@ func (c *client) merge(agent string, kind offer.Kind, items []offer.Item) (all [
 	return all, odd
 }
 
-// why is what is said of an error in a list.
-func why(err error) string {
+// errorText is what is said of an error in a list.
+func errorText(err error) string {
 	var e *failure.Error
 	switch {
 	case errors.As(err, &e):

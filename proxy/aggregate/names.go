@@ -75,9 +75,9 @@ func (n *names) share(g given) *given {
 	return &g
 }
 
-// had records what an agent has, or says what it had when it last answered, so that the names of others' tools do not change
+// lastNames records what an agent has, or says what it had when it last answered, so that the names of others' tools do not change
 // while it is away.
-func (n *names) had(key fetchKey, now []entry, answered bool) []string {
+func (n *names) lastNames(key fetchKey, now []entry, answered bool) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !answered {
@@ -94,15 +94,15 @@ func (n *names) had(key fetchKey, now []entry, answered bool) []string {
 	return own
 }
 
-// keep forgets agents that are gone.
-func (n *names) keep(agents []string) {
+// retain forgets all agents but these.
+func (n *names) retain(agents []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	maps.DeleteFunc(n.known, func(k fetchKey, _ []string) bool { return !slices.Contains(agents, k.agent) })
 }
 
-// give remembers what a client was told.
-func (c *client) give(kind offer.Kind, g given) {
+// rememberGiven remembers what a client was told.
+func (c *client) rememberGiven(kind offer.Kind, g given) {
 	if len(g) == 0 {
 		return
 	}
@@ -113,8 +113,8 @@ func (c *client) give(kind offer.Kind, g given) {
 	c.given[kind] = slices.Insert(all[:min(len(all), maxGiven-1)], 0, list)
 }
 
-// meant finds what a name means by the latest list that had it.
-func (c *client) meant(kind offer.Kind, name string, agents []string) (ref toolset.ToolRef, ok bool) {
+// resolveGiven finds what a name means by the latest list that had it.
+func (c *client) resolveGiven(kind offer.Kind, name string, agents []string) (ref toolset.ToolRef, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.given[kind] {

@@ -54,7 +54,7 @@ func (c *client) receiveNotification(sess *session.Session, frame []byte) {
 		c.mu.Lock()
 		x := c.expected[string(token)]
 		c.mu.Unlock()
-		if x == nil || !x.own(agent, frame, token) {
+		if x == nil || !x.handleOwnMessage(agent, frame, token) {
 			c.taskProgress(agent, frame)
 		}
 		return

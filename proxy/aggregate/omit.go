@@ -49,10 +49,10 @@ func withMessages(all []Omission) []Omission {
 	return all
 }
 
-// choose takes out of a list what has no name, and what is beyond the client's limit: agents take turns, each with its first.
-func choose(all []entry, kind offer.Kind, v view) (some []entry, left []Omission) {
+// selectEntries takes out of a list what has no name, and what is beyond the client's limit: agents take turns, each with its first.
+func selectEntries(all []entry, kind offer.Kind, v view) (some []entry, left []Omission) {
 	if v.Prefix == toolset.Never {
-		left = nameless(all, kind)
+		left = omitNameless(all, kind)
 		all = slices.DeleteFunc(all, func(e entry) bool { return e.name == "" })
 	}
 	if kind != offer.Tools || v.MaxTools == 0 || len(all) <= v.MaxTools {
@@ -81,8 +81,8 @@ func choose(all []entry, kind offer.Kind, v view) (some []entry, left []Omission
 // maxNameless bounds how many names are told one by one.
 const maxNameless = 100
 
-// nameless are the items of a list that have no name.
-func nameless(all []entry, kind offer.Kind) (left []Omission) {
+// omitNameless returns the items of a list that have no name, as omissions.
+func omitNameless(all []entry, kind offer.Kind) (left []Omission) {
 	at := map[string]int{}
 	more := Omission{List: kind.String()}
 	for _, e := range all {

@@ -51,7 +51,7 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 		}
 	} else {
 		var left []Omission
-		if all, left = choose(all, kind, v); left != nil {
+		if all, left = selectEntries(all, kind, v); left != nil {
 			meta[metaLeftOut] = left
 		}
 		x.s.left.record(x.s.log, left)
@@ -61,7 +61,7 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 				now[e.name] = toolset.ToolRef{Server: e.agent, Tool: e.item.Name}
 			}
 		}
-		x.c.give(kind, now)
+		x.c.rememberGiven(kind, now)
 	}
 	from := after.in(all)
 	to := from

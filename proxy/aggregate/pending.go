@@ -49,8 +49,8 @@ const (
 	maxPendingBy = 100  // those of one principal
 )
 
-// askedFor is what of a caller's capabilities is about questions, in one form for all who can be asked the same.
-func askedFor(caps []byte) string {
+// questionCapabilities is what of a caller's capabilities is about questions, in one form for all who can be asked the same.
+func questionCapabilities(caps []byte) string {
 	var all []string
 	for _, name := range ingress.ClientCapabilities {
 		v := jsonrpc.Get(caps, name)
@@ -89,7 +89,7 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 			p.mu.Lock()
 			x := p.x
 			p.mu.Unlock()
-			return x != nil && x.own(agent, frame, token)
+			return x != nil && x.handleOwnMessage(agent, frame, token)
 		}}})
 		switch {
 		case err == nil:

@@ -17,7 +17,7 @@ import (
 func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n toolset.Naming) (agent, own string, err error) {
 	agents := c.agents()
 	var fit, others []toolset.ToolRef
-	if ref, ok := c.meant(kind, name, agents); ok {
+	if ref, ok := c.resolveGiven(kind, name, agents); ok {
 		fit = append(fit, ref)
 	} else if n.Bare() || toolset.Shortened(name) {
 		all, _ := c.list(ctx, kind, n)
@@ -36,7 +36,7 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n to
 	fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool { return !c.s.o.Selects(r.Server, r.Tool) })
 	if len(fit) > 1 {
 		fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool {
-			items, err := c.part(ctx, r.Server, kind)
+			items, err := c.listOf(ctx, r.Server, kind)
 			// An agent whose tools are not known may have it.
 			return err == nil && !slices.ContainsFunc(items, func(it offer.Item) bool { return it.Name == r.Tool })
 		})

@@ -23,7 +23,7 @@ const (
 
 const macLen = 22 // of 16 bytes in base64
 
-func (c *client) proof(agent, id string) string {
+func (c *client) macOf(agent, id string) string {
 	h := hmac.New(sha256.New, c.s.mac[:])
 	for _, s := range []string{c.principal, agent, id} {
 		_, _ = h.Write([]byte(s)) // never fails
@@ -33,7 +33,7 @@ func (c *client) proof(agent, id string) string {
 }
 
 // taskID is an agent's task id as the client knows it.
-func (c *client) taskID(agent, id string) string { return agent + "." + c.proof(agent, id) + "." + id }
+func (c *client) taskID(agent, id string) string { return agent + "." + c.macOf(agent, id) + "." + id }
 
 // task finds the agent of a task, and the agent's own id for it.
 func (c *client) task(id string) (agent, own string, err error) {
@@ -42,7 +42,7 @@ func (c *client) task(id string) (agent, own string, err error) {
 		if !ok || len(rest) <= macLen || rest[macLen] != '.' {
 			continue
 		}
-		if own := rest[macLen+1:]; hmac.Equal([]byte(rest[:macLen]), []byte(c.proof(a, own))) {
+		if own := rest[macLen+1:]; hmac.Equal([]byte(rest[:macLen]), []byte(c.macOf(a, own))) {
 			return a, own, nil
 		}
 	}

@@ -36,7 +36,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 		case err != nil && cursor != nil:
 			return nil, agentError(agents[at], err)
 		case err != nil:
-			missing = append(missing, Missing{agents[at], why(err)})
+			missing = append(missing, Missing{agents[at], errorText(err)})
 			continue
 		}
 		tasks := [][]byte{}

@@ -235,7 +235,7 @@ func (b *Bridge) Close() error {
 		b.sweep.Stop()
 	}
 	for c := range b.children {
-		b.closing(c)
+		b.closeChild(c)
 	}
 	b.mu.Unlock()
 	b.end()
@@ -243,8 +243,8 @@ func (b *Bridge) Close() error {
 	return nil
 }
 
-// closing ends a process in the background; b.mu is held. A process is in children until it is ended, and ended once.
-func (b *Bridge) closing(c *child) {
+// closeChild ends a process in the background; b.mu is held. A process is in children until it is ended, and ended once.
+func (b *Bridge) closeChild(c *child) {
 	delete(b.children, c)
 	b.wg.Go(func() {
 		c.die(errClosed)
@@ -257,7 +257,7 @@ func (b *Bridge) discard(c *child) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, ok := b.children[c]; ok {
-		b.closing(c)
+		b.closeChild(c)
 	}
 }
 
@@ -274,7 +274,7 @@ func (b *Bridge) removeChild(c *child, err error) {
 	}
 	b.detach(c)
 	if _, ok := b.children[c]; ok {
-		b.closing(c)
+		b.closeChild(c)
 	}
 	b.log.Warn(b.what()+" ended", "pid", c.pid(), "err", b.hide(err.Error()), "deaths in a row", b.failures)
 	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d ended: %s", b.what(), c.pid(), b.hide(b.how.Error()))}, nil)
@@ -301,7 +301,7 @@ func (b *Bridge) evict() {
 		return
 	}
 	b.detach(spare)
-	b.closing(spare)
+	b.closeChild(spare)
 	b.log.Info("longest idle "+b.what()+" ended to make room", "pid", spare.pid(), "idle", text.Duration(time.Since(since)))
 }
 
@@ -380,7 +380,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		err = errClosed
 	}
 	if err != nil {
-		b.closing(c)
+		b.closeChild(c)
 		return nil, err
 	}
 	b.log.Info(b.what()+" started", "pid", c.pid())

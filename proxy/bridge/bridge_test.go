@@ -432,7 +432,7 @@ func FuzzOutgoing(f *testing.F) {
 			return
 		}
 		x := &exchange{c: &child{}, alias: 42}
-		out := x.outgoing(body)
+		out := x.rewriteRequest(body)
 		if bytes.ContainsAny(out, "\r\n") || !json.Valid(out) {
 			t.Errorf("%q", out)
 		}

@@ -59,7 +59,7 @@ func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope,
 	if s != nil && x.events {
 		s.deliverPending(x)
 	}
-	if err := c.send(ctx, x.outgoing(body)); err != nil {
+	if err := c.send(ctx, x.rewriteRequest(body)); err != nil {
 		c.drop(x)
 		return nil, message{}, err
 	}
@@ -70,8 +70,8 @@ func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope,
 	return x, first, err
 }
 
-// outgoing is the request with our id and token, in one line.
-func (x *exchange) outgoing(body []byte) []byte {
+// rewriteRequest returns the request with our id and token, in one line.
+func (x *exchange) rewriteRequest(body []byte) []byte {
 	own := strconv.AppendUint(nil, x.alias, 10)
 	changes := []jsonrpc.Change{jsonrpc.Replace(own, "id")}
 	if token := jsonrpc.Get(body, "params", "_meta", "progressToken"); token != nil && token[0] != 'n' {

@@ -141,7 +141,7 @@ func (b *Bridge) introduce(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{"sampling":{},"elicitation":{}},"clientInfo":%s}`, mcp.LATEST_LEGACY_PROTOCOL_VERSION, info)
-	m, err := c.own(ctx, string(mcp.MethodInitialize), params)
+	m, err := c.request(ctx, string(mcp.MethodInitialize), params)
 	if err == nil {
 		err = c.send(ctx, jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil))
 	}
@@ -153,8 +153,8 @@ func (b *Bridge) introduce(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// own makes a request on the bridge's own account. An error response is a *jsonrpc.Error.
-func (c *child) own(ctx context.Context, method string, params []byte) (message, error) {
+// request makes a request on the bridge's own account. An error response is a *jsonrpc.Error.
+func (c *child) request(ctx context.Context, method string, params []byte) (message, error) {
 	id := []byte("0") // never seen by the process
 	env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: id, Method: method, Params: params}
 	_, m, err := c.ask(ctx, nil, env, jsonrpc.NewRequest(id, method, params), false)
@@ -228,7 +228,7 @@ func (b *Bridge) probe(ctx context.Context) (*child, error) {
 	c.probing.Store(true)
 	params := fmt.Appendf(nil, `{"_meta":{%q:%q,%q:{},%q:%s}}`, mcp.MetaKeyProtocolVersion, mcp.LATEST_PROTOCOL_VERSION,
 		mcp.MetaKeyClientCapabilities, mcp.MetaKeyClientInfo, info)
-	_, err = c.own(ctx, string(mcp.MethodServerDiscover), params)
+	_, err = c.request(ctx, string(mcp.MethodServerDiscover), params)
 	c.probing.Store(false)
 	var rpc *jsonrpc.Error
 	if err == nil || errors.As(err, &rpc) && (rpc.Code == jsonrpc.CodeUnsupportedVersion || rpc.Code == jsonrpc.CodeMissingCapability) {
@@ -267,7 +267,7 @@ func (b *Bridge) endIdle() {
 		if st.c != nil && st.c.isUnused(b.o.Idle) {
 			delete(b.common, key)
 			if _, ok := b.children[st.c]; ok {
-				b.closing(st.c)
+				b.closeChild(st.c)
 			}
 		}
 	}

@@ -248,7 +248,7 @@ func (s *clientSession) watch(uri string) bool {
 func (s *clientSession) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:
-		if x := s.running(jsonrpc.Get(env.Params, "requestId")); x != nil {
+		if x := s.findRequest(jsonrpc.Get(env.Params, "requestId")); x != nil {
 			x.cancel()
 		}
 		return nil
@@ -260,8 +260,8 @@ func (s *clientSession) notify(ctx context.Context, env jsonrpc.Envelope, body [
 	return s.c.send(ctx, jsonrpc.OneLine(body))
 }
 
-// running finds a request of the session by the client's id.
-func (s *clientSession) running(id []byte) *exchange {
+// findRequest finds a request of the session by the client's id.
+func (s *clientSession) findRequest(id []byte) *exchange {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	for _, x := range s.c.pending {

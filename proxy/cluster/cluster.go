@@ -105,7 +105,7 @@ func Open(ctx context.Context, o natsconn.Options) (*Cluster, error) {
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.end = end
-	b := &bucket{conn, stateBucket, natsconn.BucketOptions{TTL: stateTime, Memory: true, MaxBytes: 64 << 20}, c.begin, c.entry, c.markSynced, c.lost}
+	b := &bucket{conn, stateBucket, natsconn.BucketOptions{TTL: stateTime, Memory: true, MaxBytes: 64 << 20}, c.begin, c.entry, c.markSynced, c.setLost}
 	c.over.Go(func() { c.publish(life) })
 	if err := b.start(ctx, life, &c.over); err != nil {
 		c.Close()
@@ -263,7 +263,7 @@ func (c *Cluster) publish(ctx context.Context) {
 				return err
 			})
 			if err != nil && ctx.Err() == nil && c.conn.Up() {
-				c.lost(err)
+				c.setLost(err)
 			}
 		}
 		if say.Totals != nil {
@@ -295,7 +295,7 @@ func (c *Cluster) markSynced() {
 	c.up, c.err = true, nil
 }
 
-func (c *Cluster) lost(err error) {
+func (c *Cluster) setLost(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {

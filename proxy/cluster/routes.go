@@ -56,7 +56,7 @@ func OpenRoutes(ctx context.Context, o natsconn.Options, name string) (*Routes, 
 	r := &Routes{conn: conn, name: name, log: o.Logger, ping: make(chan struct{}, 1), values: map[string]*value{}}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.end = end
-	b := &bucket{conn, name, natsconn.BucketOptions{MaxBytes: routes.MaxBucket}, r.begin, r.entry, r.markSynced, r.lost}
+	b := &bucket{conn, name, natsconn.BucketOptions{MaxBytes: routes.MaxBucket}, r.begin, r.entry, r.markSynced, r.setLost}
 	r.over.Go(func() { r.expire(life) })
 	if err := b.start(ctx, life, &r.over); err != nil {
 		r.Close()
@@ -120,7 +120,7 @@ func (r *Routes) markSynced() {
 	r.notifyChange()
 }
 
-func (r *Routes) lost(err error) {
+func (r *Routes) setLost(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {

@@ -126,7 +126,7 @@ func (x *exchange) passBody(res *http.Response) {
 	x.alive()
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
-	from := x.restoring(res.Body)
+	from := x.restoreID(res.Body)
 	n, err := x.fill(from, buf[:])
 	length := res.ContentLength
 	if from != res.Body {
@@ -140,7 +140,7 @@ func (x *exchange) passBody(res *http.Response) {
 		x.write(buf[:n])
 		return
 	case err != nil:
-		x.broken(err)
+		x.abort(err)
 		return
 	case length >= 0:
 		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
@@ -162,7 +162,7 @@ func (x *exchange) passBody(res *http.Response) {
 		return
 	}
 	if err != io.EOF {
-		x.broken(err)
+		x.abort(err)
 	}
 }
 
@@ -183,7 +183,7 @@ func (x *exchange) passIntroduction(res *http.Response) {
 	x.alive()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
-		x.broken(err)
+		x.abort(err)
 		return
 	}
 	if len(body) > maxAnswer {
@@ -278,7 +278,7 @@ func (x *exchange) write(p []byte) bool {
 	n, err := x.c.W.Write(p)
 	x.c.Sent += int64(n)
 	if err != nil {
-		x.gone()
+		x.recordGone()
 	}
 	return err == nil
 }
@@ -305,11 +305,11 @@ func (x *exchange) unboundWrite() {
 	}
 }
 
-// broken ends an answer that the agent did not end. The client must not take what it has for a whole answer, so that the
+// abort ends an answer that the agent did not end. The client must not take what it has for a whole answer, so that the
 // connection is cut.
-func (x *exchange) broken(err error) {
+func (x *exchange) abort(err error) {
 	if x.c.R.Context().Err() != nil {
-		x.gone()
+		x.recordGone()
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || x.c.Status != 0 || x.ctx.Err() == nil {
@@ -322,8 +322,8 @@ func (x *exchange) broken(err error) {
 	x.answerFailure(err) // silent before anything was passed on: there is a better answer than none
 }
 
-// restoring puts the caller's id back in place of an alias.
-func (x *exchange) restoring(r io.Reader) io.Reader {
+// restoreID puts the caller's id back in place of an alias.
+func (x *exchange) restoreID(r io.Reader) io.Reader {
 	if bytes.Equal(x.id, x.c.Env.ID) {
 		return r
 	}

@@ -258,7 +258,7 @@ func (x *exchange) answerFailure(err error) {
 			Message: "Agent '" + x.c.Agent + "' did not answer within " + text.Duration(x.Route.Timeout),
 		})
 	case x.c.R.Context().Err() != nil:
-		x.gone()
+		x.recordGone()
 	case errors.Is(context.Cause(x.ctx), errDraining):
 		x.c.Refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 	case x.tryElsewhere(err):
@@ -298,8 +298,8 @@ func wasNotSent(err error) bool {
 // statusGone is what others log for a client that left before its answer; it is never sent.
 const statusGone = 499
 
-// gone records that nobody waits for the answer: the client disconnected, or lost its rights.
-func (x *exchange) gone() {
+// recordGone records that nobody waits for the answer: the client disconnected, or lost its rights.
+func (x *exchange) recordGone() {
 	if x.c.Status == 0 {
 		x.c.Status = statusGone
 	}

@@ -70,7 +70,7 @@ func (t *Target) sessionless(x *exchange) {
 		s, err := t.join(c.R.Context(), l)
 		if err != nil {
 			if c.R.Context().Err() != nil {
-				x.gone()
+				x.recordGone()
 				return
 			}
 			if !x.tryElsewhere(err) {
@@ -133,7 +133,7 @@ func (t *Target) join(ctx context.Context, l *sharedSession) (*upstreamSession, 
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
 		// Not in the name of the caller, who may leave while others wait.
-		begun := t.spawn(func() {
+		begun := t.goTracked(func() {
 			o.s, o.err = t.openSession(t.life)
 			l.mu.Lock()
 			l.opening, l.open = nil, o.s

@@ -21,7 +21,7 @@ func (x *exchange) passEvents(res *http.Response) {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
 	var first []byte
-	from := x.restoring(res.Body)
+	from := x.restoreID(res.Body)
 	if x.opens || x.rewrite {
 		head, err := x.readIntroduction(res)
 		if err != nil {
@@ -46,7 +46,7 @@ func (x *exchange) passEvents(res *http.Response) {
 	}
 	for {
 		if err := x.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			x.gone()
+			x.recordGone()
 			return
 		}
 		x.unboundWrite()
@@ -60,7 +60,7 @@ func (x *exchange) passEvents(res *http.Response) {
 		if err != nil {
 			switch {
 			case x.c.R.Context().Err() != nil:
-				x.gone()
+				x.recordGone()
 			case x.ctx.Err() == nil:
 				x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream ended early", Err: err}
 			}
@@ -206,7 +206,7 @@ func (x *exchange) passUnwrapped(res *http.Response) {
 	if x.opens || x.rewrite {
 		limit = maxAnswer
 	}
-	r := sse.NewReader(x.restoring(livenessReader{res.Body, x}), limit, 0)
+	r := sse.NewReader(x.restoreID(livenessReader{res.Body, x}), limit, 0)
 	if limit == maxHeld {
 		r.Stream(func(head []byte) io.Writer {
 			if !answers(head, x.c.Env.ID) {
@@ -219,10 +219,10 @@ func (x *exchange) passUnwrapped(res *http.Response) {
 		e, err := r.Next()
 		switch {
 		case err != nil && (x.c.R.Context().Err() != nil || x.c.Failure != nil): // who reads no more is noted already
-			x.gone()
+			x.recordGone()
 			return
 		case err != nil && x.c.Status != 0:
-			x.broken(err)
+			x.abort(err)
 			return
 		case err != nil:
 			x.answerFailure(fmt.Errorf("event stream ended without the answer: %w", err))

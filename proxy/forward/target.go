@@ -341,7 +341,7 @@ const maxTasks = 16
 
 // background runs f as soon as there is a slot, or not at all if the target ends before.
 func (t *Target) background(f func(context.Context)) {
-	t.spawn(func() {
+	t.goTracked(func() {
 		select {
 		case t.slots <- struct{}{}:
 			f(t.life)
@@ -351,8 +351,8 @@ func (t *Target) background(f func(context.Context)) {
 	})
 }
 
-// spawn runs f on a goroutine that Retire waits for; false once it does.
-func (t *Target) spawn(f func()) bool {
+// goTracked runs f on a goroutine that Retire waits for; false once it does.
+func (t *Target) goTracked(f func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {

@@ -224,7 +224,7 @@ func (s *Server) completeLogin(ctx context.Context, body []byte) ([]byte, error)
 	case callback != "" && code+state+iss != "", (code == "") != (state == ""), iss != "" && code == "":
 		return nil, usageError(http.StatusBadRequest, "give callback_url, or code and state, or none where the router listens")
 	}
-	l := s.running(name, flow)
+	l := s.findLogin(name, flow)
 	if l == nil {
 		return nil, failureOf(failure.ServerNotFound, name, "no login is under way; StartMcpOAuth starts one")
 	}
@@ -237,7 +237,7 @@ func (s *Server) completeLogin(ctx context.Context, body []byte) ([]byte, error)
 	}
 	_, another, err := l.open(ctx)
 	if err == nil && callback != "" {
-		err = l.bring(ctx, callback, another)
+		err = l.submitCallback(ctx, callback, another)
 	}
 	if err != nil {
 		return nil, err
@@ -260,9 +260,9 @@ func (s *Server) completeLogin(ctx context.Context, body []byte) ([]byte, error)
 	return s.connect(ctx, named)
 }
 
-// bring hands over what the browser came back with; an error says why it is not that of this login, which goes on. What was handed
+// submitCallback hands over what the browser came back with; an error says why it is not that of this login, which goes on. What was handed
 // over is waited for, even if nobody waits for the answer any more: else a refusal would stay, and nobody could bring another.
-func (l *login) bring(ctx context.Context, callback string, another <-chan struct{}) error {
+func (l *login) submitCallback(ctx context.Context, callback string, another <-chan struct{}) error {
 	select {
 	case l.pasted <- callback:
 	case <-l.done:
@@ -282,8 +282,8 @@ func (l *login) bring(ctx context.Context, callback string, another <-chan struc
 	}
 }
 
-// running is the login at a server, or of this flow.
-func (s *Server) running(name, flow string) *login {
+// findLogin returns the login at a server, or of this flow.
+func (s *Server) findLogin(name, flow string) *login {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.logins {

@@ -97,7 +97,7 @@ func (t *Table) join(all []claim) *Route {
 		case files && c.p.path == "":
 			t.warn(c.p, `routes.%s is ignored: %s has this route, and does not say "shared": true`, r.Name, base.p.order[1:])
 			continue
-		case !r.Registered && !alike(r, c.r), r.Registered && c.r.Registered:
+		case !r.Registered && !sameButAddress(r, c.r), r.Registered && c.r.Registered:
 			t.warn(c.p, "routes.%s is ignored: %s has a route of this name with other settings", r.Name, base.p.order[1:])
 			continue
 		case r.Registered && !own && len(urls) == 0:
@@ -130,8 +130,8 @@ func (r *Route) credentials(h http.Header) *Route {
 	return &n
 }
 
-// alike reports whether two routes differ in nothing but where their agent is, so that both lead to one.
-func alike(a, b *Route) bool {
+// sameButAddress reports whether two routes differ in nothing but where their agent is, so that both lead to one.
+func sameButAddress(a, b *Route) bool {
 	if len(a.endpoints()) == 0 || len(b.endpoints()) == 0 || a.OAuth != nil {
 		return false
 	}

@@ -84,13 +84,13 @@ func (w *Watcher) warn(t *Table) {
 	for _, p := range t.Warnings {
 		s := p.String()
 		if now[s] = true; !w.warned[s] {
-			w.o.Logger.Warn("routes", "file", w.where(), "message", s)
+			w.o.Logger.Warn("routes", "file", w.sourceName(), "message", s)
 		}
 	}
 	w.warned = now
 }
 
-func (w *Watcher) where() string {
+func (w *Watcher) sourceName() string {
 	if w.o.Path == "" && w.o.Keys != nil {
 		return w.o.Keys.String()
 	}
@@ -172,7 +172,7 @@ func (w *Watcher) run() {
 				w.o.Changed(w.Current(), w.Err())
 			}
 			if fresh {
-				w.o.Logger.Info("routes loaded", "file", w.where(), "routes", len(w.Current().Routes))
+				w.o.Logger.Info("routes loaded", "file", w.sourceName(), "routes", len(w.Current().Routes))
 			}
 		}
 		if answer != nil {

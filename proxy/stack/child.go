@@ -39,7 +39,7 @@ func (p *proc) spawn(port int) (*child, error) {
 	s, o := &p.spec, &p.stack.o
 	env := process.Filtered(p.stack.noteAdded(p))
 	path, args := o.Program, s.Args
-	if s.own() {
+	if s.isOurs() {
 		args = append(append([]string{string(s.Kind)}, args...), "--port", strconv.Itoa(port), Supervised)
 	} else {
 		var err error
@@ -61,7 +61,7 @@ func (p *proc) spawn(port int) (*child, error) {
 		ends = append(ends, r, w)
 	}
 	std := [3]*os.File{ends[0], ends[3], ends[5]}
-	if !s.own() {
+	if !s.isOurs() {
 		std[0] = nil // the null device
 	}
 	var err error
@@ -120,7 +120,7 @@ func closeAll(files []*os.File) {
 func (p *proc) output(c *child, stream, line string) {
 	p.log.add(stream, line)
 	if stream == Stderr {
-		if url, ok := strings.CutPrefix(line, readyLine); ok && p.spec.own() {
+		if url, ok := strings.CutPrefix(line, readyLine); ok && p.spec.isOurs() {
 			select {
 			case c.url <- strings.TrimSpace(url):
 			default: // reported before

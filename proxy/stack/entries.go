@@ -138,7 +138,7 @@ func (r *reader) replicas(at config.Node, a AgentEntry, n int) {
 		switch {
 		case !config.ValidName(a.Name):
 			r.fail(at, "%.80q is not a valid name of a process: %s", a.Name, config.NameRule)
-		case r.taken(a.Name):
+		case r.hasName(a.Name):
 			r.fail(at, "the replica %q has the name of an agent or server; choose another", a.Name)
 		}
 		r.f.expanded[a.Name] = r.f.expanded[a.Of]

@@ -200,7 +200,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 	}
 	if r.f.Router != nil {
 		for name := range r.f.Router.Routes {
-			if r.taken(name) {
+			if r.hasName(name) {
 				r.fail(tree.Root, "router.routes.%s has the name of an agent or server; choose another", name)
 			}
 		}
@@ -275,7 +275,7 @@ func (r *reader) readNamed(n config.Node, what string, f func(string, config.Nod
 			r.fail(at, "%.80q is not a valid name: %s", m.Key, config.NameRule)
 		case m.Key == routerName:
 			r.fail(at, "%q is the router's own name; choose another", m.Key)
-		case r.taken(m.Key):
+		case r.hasName(m.Key):
 			r.fail(at, "%q is the name of an agent and of a server; choose another", m.Key)
 		default:
 			m.Value.Line = max(m.Value.Line, m.Line)
@@ -298,7 +298,7 @@ func (r *reader) auth(n config.Node) {
 // routerName is the name of the router among the processes.
 const routerName = "router"
 
-func (r *reader) taken(name string) bool {
+func (r *reader) hasName(name string) bool {
 	for _, a := range r.f.Agents {
 		if a.Name == name || a.Of == name {
 			return true

@@ -281,7 +281,7 @@ func (p *ports) choose(name string, fixed, usual int) {
 	case err != nil && fixed != 0:
 		p.err = &TakenError{fixed, fmt.Errorf("%s: %w", name, err)}
 		if errors.Is(err, syscall.EADDRINUSE) {
-			p.err = p.taken(name, fixed)
+			p.err = p.takenError(name, fixed)
 		}
 		return
 	case err != nil && want != 0:

@@ -186,7 +186,7 @@ func (p *proc) runOnce(gen uint64) (stable bool, failed error) {
 
 // releasePort gives up the port of a process that may have any, if another process has it by now. It returns the note.
 func (p *proc) releasePort() string {
-	if !p.spec.own() || p.spec.Fixed || p.port == 0 {
+	if !p.spec.isOurs() || p.spec.Fixed || p.port == 0 {
 		return ""
 	}
 	port := p.port
@@ -205,7 +205,7 @@ const unhealthyGrace = 2 * time.Second
 // choosePort decides which port the next start asks for: the same again, so that clients find it, or any if it never
 // listened, since the port may be why.
 func (p *proc) choosePort(c *child, heard bool) {
-	if !p.spec.own() || p.spec.Fixed {
+	if !p.spec.isOurs() || p.spec.Fixed {
 		return
 	}
 	p.stack.mu.Lock()
@@ -220,7 +220,7 @@ func (p *proc) noteStart(c *child) {
 	p.log.add(Note, fmt.Sprintf("started, pid %d", c.PID()))
 	p.stack.update(p, func(s *Status) {
 		s.PID, s.Started, s.Figures = c.PID(), time.Now(), Figures{}
-		if !p.spec.own() {
+		if !p.spec.isOurs() {
 			s.URL = p.spec.URL
 		}
 		if p.starts++; p.starts > 1 {

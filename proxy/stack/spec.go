@@ -54,11 +54,11 @@ type Spec struct {
 	After []string
 }
 
-// own reports whether the process is one of this program.
-func (s *Spec) own() bool { return s.Kind != Server }
+// isOurs reports whether the process is one of this program.
+func (s *Spec) isOurs() bool { return s.Kind != Server }
 
-// token is what an agent requires of its callers, "" for nothing. A router takes others.
-func (s *Spec) token() string {
+// callerToken is what an agent requires of its callers, "" for nothing. A router takes others.
+func (s *Spec) callerToken() string {
 	if s.Kind != Agent {
 		return ""
 	}
@@ -123,7 +123,7 @@ func levels(specs []Spec) ([][]string, error) {
 			return nil, fmt.Errorf("stack: a process has no name")
 		case known[s.Name]:
 			return nil, fmt.Errorf("stack: two processes are called %q", s.Name)
-		case !s.own() && s.Command == "":
+		case !s.isOurs() && s.Command == "":
 			return nil, fmt.Errorf("stack: %s has no command", s.Name)
 		}
 		known[s.Name] = true

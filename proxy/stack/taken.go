@@ -75,13 +75,13 @@ func (p *ports) claim(name, at string) {
 	port := portOf(at)
 	lns, err := listenFree(p.ctx, at)
 	if err != nil {
-		p.err = p.taken(name, port)
+		p.err = p.takenError(name, port)
 		return
 	}
 	p.keep(name, port, lns)
 }
 
-// taken is the error for a process whose port is taken.
-func (p *ports) taken(name string, port int) error {
+// takenError is the error for a process whose port is taken.
+func (p *ports) takenError(name string, port int) error {
 	return &TakenError{port, fmt.Errorf("%s cannot listen on port %d, which is taken%s: %w", name, port, p.holder(port), syscall.EADDRINUSE)}
 }

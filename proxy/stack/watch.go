@@ -30,7 +30,7 @@ type health struct {
 // watch checks the health of a process until ctx ends.
 func (p *proc) watch(ctx context.Context, c *child, v health) {
 	at := p.spec.URL
-	if p.spec.own() {
+	if p.spec.isOurs() {
 		select {
 		case at = <-c.url:
 		case <-ctx.Done():
@@ -39,7 +39,7 @@ func (p *proc) watch(ctx context.Context, c *child, v health) {
 	}
 	p.stack.update(p, func(s *Status) { s.URL, s.Port = at, portOf(at) })
 	reported := p.reportListening(at)
-	if p.spec.own() || at == "" {
+	if p.spec.isOurs() || at == "" {
 		close(v.listening)
 	}
 	ready, pause, misses := false, firstPause, 0
@@ -50,20 +50,20 @@ func (p *proc) watch(ctx context.Context, c *child, v health) {
 			return
 		case err == nil && !ready:
 			ready, misses = true, 0
-			if !p.spec.own() && at != "" {
+			if !p.spec.isOurs() && at != "" {
 				close(v.listening)
 			}
 			close(v.ready)
 		case err == nil:
 			misses = 0
 		case errors.Is(err, errNotYet):
-		case pause >= p.stack.o.Poll && (ready || p.spec.own()): // a third-party server has StartTimeout
+		case pause >= p.stack.o.Poll && (ready || p.spec.isOurs()): // a third-party server has StartTimeout
 			if misses++; misses >= p.stack.o.Misses {
 				v.failed <- fmt.Errorf("health check failed: %w", err)
 				return
 			}
 		}
-		if ready && p.spec.own() {
+		if ready && p.spec.isOurs() {
 			p.readStatus(ctx, at)
 			p.stack.notify() // for those who show how long it has been up
 		}
@@ -82,7 +82,7 @@ func (p *proc) watch(ctx context.Context, c *child, v health) {
 
 // reportListening calls Options.Listening for a process of ours; false if it must be called again.
 func (p *proc) reportListening(at string) bool {
-	if !p.spec.own() || p.stack.o.Listening == nil {
+	if !p.spec.isOurs() || p.stack.o.Listening == nil {
 		return true
 	}
 	err := p.stack.o.Listening(p.spec.Name, at)
@@ -126,7 +126,7 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 	switch {
 	case at == "":
 		return nil
-	case !p.spec.own():
+	case !p.spec.isOurs():
 		return dial(ctx, at)
 	case ready:
 		_, _, err := get(ctx, p.client, at, "/health", "")
@@ -146,7 +146,7 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 func (p *proc) readStatus(ctx context.Context, at string) {
 	ctx, cancel := context.WithTimeout(ctx, p.stack.o.ProbeTimeout)
 	defer cancel()
-	if _, body, err := get(ctx, p.client, at, "/status", p.spec.token()); err == nil {
+	if _, body, err := get(ctx, p.client, at, "/status", p.spec.callerToken()); err == nil {
 		if f, ok := readFigures(body); ok {
 			p.stack.update(p, func(s *Status) { s.Figures = f })
 		}

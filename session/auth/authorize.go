@@ -103,7 +103,7 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	if err != nil || c == nil || c.Token.Access == "" {
 		return err
 	}
-	if c.expiring(a.opts.Now()) && a.canRenew(c) {
+	if c.needsRefresh(a.opts.Now()) && a.canRenew(c) {
 		// A server that is down, or refuses, is no reason to keep back a token that may still be good: the answer tells.
 		if err := a.renewAhead(req.Context(), c); err != nil && req.Context().Err() != nil {
 			return req.Context().Err()
@@ -115,8 +115,8 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	return a.attach(req, c)
 }
 
-// expiring reports whether the token ends so soon that it is better refreshed. One that lives shortly is used for most of its life.
-func (c *Credentials) expiring(now time.Time) bool {
+// needsRefresh reports whether the token ends so soon that it is better refreshed. One that lives shortly is used for most of its life.
+func (c *Credentials) needsRefresh(now time.Time) bool {
 	if c.Token.Expires.IsZero() {
 		return false
 	}

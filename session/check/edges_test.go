@@ -26,11 +26,11 @@ func TestLost(t *testing.T) {
 		{&failure.Error{Kind: failure.Timeout}, false},
 		{fmt.Errorf("more: %w", &failure.Error{Kind: failure.ChannelClosed}), true},
 	} {
-		if lost(c.err) != c.want {
+		if isUnreachable(c.err) != c.want {
 			t.Errorf("%v: %v", c.err, !c.want)
 		}
 	}
-	if died(t.Context(), &Subject{}, 0) != "" || alive(t.Context(), &Subject{}) != nil {
+	if closedReason(t.Context(), &Subject{}, 0) != "" || alive(t.Context(), &Subject{}) != nil {
 		t.Error("what has no session died")
 	}
 }

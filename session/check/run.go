@@ -91,9 +91,9 @@ func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch
 			continue
 		}
 		rec, out := ran[i+1], &rep.Sections[i+1] // the first is own
-		if err := guarded(ctx, last.Name(), s, rec, last.After); err != nil && ctx.Err() == nil {
+		if err := recoverSection(ctx, last.Name(), s, rec, last.After); err != nil && ctx.Err() == nil {
 			out.Error, out.failed = cmp.Or(out.Error, err.Error()), cmp.Or(out.failed, err)
-			own.failed(last.Name(), err)
+			own.setFailed(last.Name(), err)
 		}
 		rec.fill(out)
 		if w.End != nil {
@@ -131,15 +131,15 @@ func runSection(ctx context.Context, section Section, s *Subject, rec, own *Reco
 		rev = s.Session.Rev()
 	}
 	if err == nil {
-		err = guarded(ctx, section.Name(), s, rec, section.Run)
+		err = recoverSection(ctx, section.Name(), s, rec, section.Run)
 	}
 	if ctx.Err() == nil {
-		why := died(ctx, s, rev)
+		why := closedReason(ctx, s, rev)
 		switch {
 		case why != "":
 			own.Add("server/died", Finding{Place: Place{Kind: OfServer}, Key: section.Name(), Message: "in section " + section.Name() + ": " + text.Clip(text.FirstLine(why), 300), Evidence: why})
 		case err != nil:
-			own.failed(section.Name(), err)
+			own.setFailed(section.Name(), err)
 		}
 	}
 	if err != nil && ctx.Err() != nil {
@@ -176,8 +176,8 @@ func (r *Recorder) fill(out *SectionReport) {
 	}
 }
 
-// failed says that a section could not be finished. What is wrong on this machine says nothing about the server: [Report.Own] has it.
-func (r *Recorder) failed(section string, err error) {
+// setFailed says that a section could not be finished. What is wrong on this machine says nothing about the server: [Report.Own] has it.
+func (r *Recorder) setFailed(section string, err error) {
 	if failure.KindOf(err) == failure.Usage {
 		return
 	}
@@ -187,9 +187,9 @@ func (r *Recorder) failed(section string, err error) {
 // pingLimit is how long a server may take to say that it is still there. One that only hangs has not died.
 const pingLimit = 2 * time.Second
 
-// died is why the connection of the subject is closed, "" where it is not. A call fails before its session says so: where something went
+// closedReason is why the connection of the subject is closed, "" where it is not. A call fails before its session says so: where something went
 // over the connection since rev, the server is asked.
-func died(ctx context.Context, s *Subject, rev uint64) string {
+func closedReason(ctx context.Context, s *Subject, rev uint64) string {
 	if s.Session == nil {
 		return ""
 	}
@@ -201,7 +201,7 @@ func died(ctx context.Context, s *Subject, rev uint64) string {
 		ctx, cancel := context.WithTimeout(ctx, pingLimit)
 		_, err := s.Session.Ping(ctx)
 		cancel()
-		if lost(err) {
+		if isUnreachable(err) {
 			why = err.Error()
 			_ = s.Session.Disconnect() // the next section begins with a new connection
 		} else if s.Session.Status().State == session.Connected {
@@ -214,8 +214,8 @@ func died(ctx context.Context, s *Subject, rev uint64) string {
 	return why
 }
 
-// lost reports whether an error says that nobody is there any more. A server that answers, with whatever status, is.
-func lost(err error) bool {
+// isUnreachable reports whether an error says that nobody is there any more. A server that answers, with whatever status, is.
+func isUnreachable(err error) bool {
 	var e *failure.Error
 	if !errors.As(err, &e) {
 		return false
@@ -241,8 +241,8 @@ func (s *Subject) unread() (out []string) {
 	return out
 }
 
-// guarded makes a panic of a section an error: the others go on.
-func guarded(ctx context.Context, name string, s *Subject, rec *Recorder, run func(context.Context, *Subject, *Recorder) error) (err error) {
+// recoverSection makes a panic of a section an error: the others go on.
+func recoverSection(ctx context.Context, name string, s *Subject, rec *Recorder, run func(context.Context, *Subject, *Recorder) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &failure.Error{Stage: name, Message: "a fault of the check itself: " + mask.Log(fmt.Sprint(p)), Detail: string(debug.Stack())}

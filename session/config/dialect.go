@@ -136,7 +136,7 @@ func (d *Dialect) projectFiles(o Options) (files []string) {
 	for _, f := range d.project {
 		folder, pattern := path.Split(f)
 		if folder = under(o.Cwd, filepath.FromSlash(folder)); strings.Contains(pattern, "*") {
-			files = append(files, matching(folder, pattern)...)
+			files = append(files, matchingFiles(folder, pattern)...)
 		} else {
 			files = append(files, under(folder, pattern))
 		}
@@ -147,8 +147,8 @@ func (d *Dialect) projectFiles(o Options) (files []string) {
 // mostFiles bounds the files of one folder that are read.
 const mostFiles = 100
 
-// matching are the files of a folder whose names fit, sorted.
-func matching(folder, pattern string) (files []string) {
+// matchingFiles are the files of a folder whose names fit, sorted.
+func matchingFiles(folder, pattern string) (files []string) {
 	if folder == "" {
 		return nil
 	}

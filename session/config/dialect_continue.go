@@ -19,7 +19,7 @@ var continueDialect = &Dialect{
 		folder := under(o.Home, ".continue")
 		files := []string{under(folder, "config.yaml")}
 		for _, pattern := range continueFiles {
-			files = append(files, matching(under(folder, "mcpServers"), pattern)...)
+			files = append(files, matchingFiles(under(folder, "mcpServers"), pattern)...)
 		}
 		return files
 	},

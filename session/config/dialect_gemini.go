@@ -56,7 +56,7 @@ func expandGemini(x *expander, field, s string) string {
 			if m[3] != "" {
 				return m[4]
 			}
-			return x.missing(field, name, m[0], fmt.Sprintf(", or write ${%s:-default}", name))
+			return x.reportUnset(field, name, m[0], fmt.Sprintf(", or write ${%s:-default}", name))
 		})
 	})
 }

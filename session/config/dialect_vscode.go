@@ -16,7 +16,7 @@ var vscode = &Dialect{
 		for _, editor := range []string{"Code", "Code - Insiders", "VSCodium"} {
 			user := editorFolder(o, editor)
 			files = append(files, under(user, "mcp.json"))
-			for _, profile := range matching(under(user, "profiles"), "*") {
+			for _, profile := range matchingFiles(under(user, "profiles"), "*") {
 				files = append(files, filepath.Join(profile, "mcp.json"))
 			}
 		}

@@ -39,7 +39,7 @@ func expandShell(x *expander, field, s string) string {
 			if m[2] != "" {
 				return m[3]
 			}
-			return x.missing(field, m[1], m[0], fmt.Sprintf(", or write ${%s:-default}", m[1]))
+			return x.reportUnset(field, m[1], m[0], fmt.Sprintf(", or write ${%s:-default}", m[1]))
 		})
 	})
 }
@@ -71,7 +71,7 @@ func (x *expander) variable(field, name string, otherwise func() string) string 
 
 // environment is a variable that has to be set.
 func (x *expander) environment(field, name, written string) string {
-	return x.variable(field, name, func() string { return x.missing(field, name, written, "") })
+	return x.variable(field, name, func() string { return x.reportUnset(field, name, written, "") })
 }
 
 // dotenv is a variable of a file of them.
@@ -143,8 +143,8 @@ func (x *expander) content(field, name, written string) string {
 	return v
 }
 
-// missing reports a variable that is not set; its reference stays as it is written. or is a second way to set it.
-func (x *expander) missing(field, name, written, or string) string {
+// reportUnset reports a variable that is not set; its reference stays as it is written. or is a second way to set it.
+func (x *expander) reportUnset(field, name, written, or string) string {
 	if !x.opt.AllowUnset {
 		x.unset(field, name, "set it before starting mcphud"+or)
 	}

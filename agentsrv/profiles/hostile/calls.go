@@ -25,8 +25,8 @@ const (
 	mostBytes = 1 << 28
 )
 
-// fixed is a tool that always answers the same.
-func fixed(name, does, result string) specialTool {
+// fixedTool is a tool that always answers the same.
+func fixedTool(name, does, result string) specialTool {
 	return specialTool{entry{name, does, ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return result, nil }}
 }
 
@@ -37,10 +37,10 @@ func flood(name, does string, count int, note func(x *front.Exchange, i, n int) 
 		for i := range n {
 			method, params := note(x, i+1, n)
 			if err := kit.Notify(ctx, method, params); err != nil {
-				return done(ctx, err)
+				return emptyAnswer(ctx, err)
 			}
 		}
-		return done(ctx, nil)
+		return emptyAnswer(ctx, nil)
 	}}
 }
 
@@ -58,12 +58,12 @@ func special() []specialTool {
 			one := `{"type":"text","text":"x"}`
 			return `{"content":[` + one + strings.Repeat(","+one, max(number(args, "count", 100_000, mostNotes), 1)-1) + `]}`, nil
 		}},
-		fixed("unknown_content", "A kind of content that does not exist, and known kinds with the wrong members",
+		fixedTool("unknown_content", "A kind of content that does not exist, and known kinds with the wrong members",
 			`{"content":[{"type":"hologram","payload":1},{"type":"text"},{"type":"text","text":5},{"type":"image"},{"type":"resource"},{"type":"resource_link"},{},null,7,[]]}`),
-		fixed("bad_base64", "An image and a sound whose data is not base64",
+		fixedTool("bad_base64", "An image and a sound whose data is not base64",
 			`{"content":[{"type":"image","mimeType":"image/png","data":"!!!"},{"type":"audio","mimeType":"audio/wav","data":"A"}]}`),
 		// A PNG whose header claims 2^31-1 by 2^31-1 pixels, a GIF that ends after its header, a script.
-		fixed("bad_media", "Data that is not an image, and images that claim to be huge", `{"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUn////9/////CAIAAAAHZGkk"},`+
+		fixedTool("bad_media", "Data that is not an image, and images that claim to be huge", `{"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUn////9/////CAIAAAAHZGkk"},`+
 			`{"type":"image","mimeType":"image/gif","data":"R0lGODlh"},{"type":"image","mimeType":"image/svg+xml","data":"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"},`+
 			`{"type":"image","mimeType":"`+`\u001b]0;owned\u0007","data":"AAAA"}]}`),
 		{entry{"evil_links", "Resource links with URIs that must not be opened and names that must not become files", ""}, func(context.Context, *front.Exchange, []byte) (string, error) { return links(), nil }},
@@ -73,10 +73,10 @@ func special() []specialTool {
 		{entry{"progress_lies", "Progress that goes backwards, beyond its total, and is not a number", ""}, func(ctx context.Context, x *front.Exchange, _ []byte) (string, error) {
 			for _, p := range []any{5, 3, -1, 1e300, "half", nil} {
 				if err := kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": token(x), "progress": p, "total": 4}); err != nil {
-					return done(ctx, err)
+					return emptyAnswer(ctx, err)
 				}
 			}
-			return done(ctx, kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "somebody else's", "progress": 1}))
+			return emptyAnswer(ctx, kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "somebody else's", "progress": 1}))
 		}},
 		flood("log_flood", "count log messages as fast as possible", 10_000, func(_ *front.Exchange, i, _ int) (string, map[string]any) {
 			return "notifications/message", map[string]any{"level": "info", "logger": "\x1b]0;owned\x07", "data": fmt.Sprintf("\x1b[31mmessage %d\r\n", i)}
@@ -87,8 +87,8 @@ func special() []specialTool {
 		{entry{"stderr_flood", "bytes bytes on stderr, with escape sequences", number1("bytes", 10<<20)}, func(ctx context.Context, _ *front.Exchange, args []byte) (string, error) {
 			return text("done"), stderr(ctx, number(args, "bytes", 10<<20, mostBytes))
 		}},
-		fixed("silent_error", "isError without any content", `{"content":[],"isError":true}`),
-		fixed("error_as_success", "A text that says success, with isError", `{"content":[{"type":"text","text":"Tool executed successfully"}],"isError":true}`),
+		fixedTool("silent_error", "isError without any content", `{"content":[],"isError":true}`),
+		fixedTool("error_as_success", "A text that says success, with isError", `{"content":[{"type":"text","text":"Tool executed successfully"}],"isError":true}`),
 	}
 }
 
@@ -112,8 +112,8 @@ func token(x *front.Exchange) json.RawMessage {
 	return x.Token
 }
 
-// done is the answer of a tool that sent notifications: a client that takes a plain JSON body gets none.
-func done(ctx context.Context, err error) (string, error) {
+// emptyAnswer is the answer of a tool that sent notifications: a client that takes a plain JSON body gets none.
+func emptyAnswer(ctx context.Context, err error) (string, error) {
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -149,7 +149,7 @@ func serve(ctx context.Context, p fault.Payload, args []byte) (string, error) {
 		return `{"content":[{"type":"resource_link","uri":` + q + `,"name":` + q + `,"title":` + q + `,"description":` + q + `,"mimeType":` + q + `},` +
 			`{"type":"resource","resource":{"uri":` + q + `,"mimeType":` + q + `,"text":` + q + `}}]}`, nil
 	case "log":
-		return done(ctx, kit.Notify(ctx, "notifications/message", map[string]any{"level": p.Text, "logger": p.Text, "data": p.Text}))
+		return emptyAnswer(ctx, kit.Notify(ctx, "notifications/message", map[string]any{"level": p.Text, "logger": p.Text, "data": p.Text}))
 	case "stderr":
 		_, _ = os.Stderr.WriteString(p.Text + "\n")
 		return text("written"), nil

@@ -84,7 +84,7 @@ func TestEveryToolOfTheListCanBeCalled(t *testing.T) {
 			t.Errorf("%s: %.100s", e.name, r)
 		}
 	}
-	for _, e := range append(raw(), asking()...) {
+	for _, e := range append(raw(), askingTools()...) {
 		if !seen[e.name] {
 			t.Errorf("%s is not listed", e.name)
 		}

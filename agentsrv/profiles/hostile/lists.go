@@ -38,7 +38,7 @@ func modes() []mode {
 		{"normal", "every tool of this profile", func(*Server, int) string { return listOf(normal(), "") }},
 		{"names", "tools whose names are the payloads, twice each", onePage(func() (all []string) {
 			for _, p := range fault.Payloads() {
-				if shown(p) {
+				if isListed(p) {
 					all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
 				}
 			}
@@ -85,9 +85,9 @@ func modes() []mode {
 // maxShown is the longest payload that stands in lists; longer ones would make a list of 10 MB of each.
 const maxShown = 64 << 10
 
-// shown reports whether the payload stands in ordinary lists. One that is not UTF-8 does not: a strict client would refuse
+// isListed reports whether the payload stands in ordinary lists. One that is not UTF-8 does not: a strict client would refuse
 // the whole list, and nobody could call the others by name.
-func shown(p fault.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
+func isListed(p fault.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
 
 // tools is the list of tools from a cursor on.
 func (s *Server) tools(cursor string) string {
@@ -124,7 +124,7 @@ func control() []string {
 // normal is every tool: the payloads, which say what they are in words that nobody should print, and the rest.
 func normal() []string {
 	all := control()
-	for _, e := range asking() {
+	for _, e := range askingTools() {
 		all = append(all, e.json())
 	}
 	for _, t := range special() {
@@ -136,7 +136,7 @@ func normal() []string {
 	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`
 	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
-		if !shown(p) {
+		if !isListed(p) {
 			all = append(all, entry{p.Slug(), p.Name, as}.json())
 			continue
 		}

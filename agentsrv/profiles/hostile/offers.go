@@ -13,7 +13,7 @@ func resources() string {
 	var all []string
 	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
-		if !shown(p) {
+		if !isListed(p) {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"uri":"`+scheme+p.Slug()+`","name":`+q+`,"title":`+q+`,"description":`+q+`,"mimeType":`+q+`}`)
@@ -39,7 +39,7 @@ func read(uri string) string {
 	}
 	q := quote(p.Text)
 	mime := q
-	if !shown(p) {
+	if !isListed(p) {
 		mime = `"text/plain"`
 	}
 	return `{"contents":[{"uri":"` + uri + `","mimeType":` + mime + `,"text":` + q + `}]}`
@@ -50,7 +50,7 @@ func prompts() string {
 	var all []string
 	for _, p := range fault.Payloads() {
 		q := quote(p.Text)
-		if !shown(p) {
+		if !isListed(p) {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"name":"`+p.Slug()+`","title":`+q+`,"description":`+q+`,"arguments":[{"name":`+q+`,"description":`+q+`}]}`)
@@ -66,7 +66,7 @@ func prompt(slug string) string {
 	}
 	q := quote(p.Text)
 	short := q
-	if !shown(p) {
+	if !isListed(p) {
 		short = quote(p.Name)
 	}
 	return `{"description":` + short + `,"messages":[{"role":"user","content":{"type":"text","text":` + q + `}},` +

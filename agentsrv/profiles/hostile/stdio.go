@@ -60,7 +60,7 @@ func (f *filter) Read(p []byte) (int, error) {
 		line, err := f.in.ReadSlice('\n')
 		part := f.long
 		f.long = err == bufio.ErrBufferFull
-		if !part && !f.long && f.taken(line) {
+		if !part && !f.long && f.answerBroken(line) {
 			line = nil
 		}
 		f.rest = line
@@ -73,8 +73,8 @@ func (f *filter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// taken answers a line if it calls a broken tool.
-func (f *filter) taken(line []byte) bool {
+// answerBroken answers a line if it calls a broken tool.
+func (f *filter) answerBroken(line []byte) bool {
 	env, err := jsonrpc.Scan(line)
 	if err != nil || env.Method != "tools/call" || env.ID == nil {
 		return false

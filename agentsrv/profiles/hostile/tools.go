@@ -22,8 +22,8 @@ func modeDoes() string {
 	return strings.TrimSuffix(b.String(), ";")
 }
 
-// asking are the tools that ask the user for something under false pretences.
-func asking() []entry {
+// askingTools are the tools that ask the user for something under false pretences.
+func askingTools() []entry {
 	return []entry{
 		{"ask_trust", "Elicitation dressed up as the client's own question whether to trust a server", ""},
 		{"ask_password", "Elicitation of a password with a form that pretends to be the system's", ""},

@@ -27,9 +27,9 @@ func parse(raw []byte) any {
 
 // likeness says from 0 to 1 how much of two values is the same: shared members and places count most, then types, then how near the
 // values are.
-func likeness(a, b any) float64 { return alike(a, b, 0) }
+func likeness(a, b any) float64 { return similarity(a, b, 0) }
 
-func alike(a, b any, depth int) float64 {
+func similarity(a, b any, depth int) float64 {
 	if depth > maxDepth {
 		return 0
 	}
@@ -80,7 +80,7 @@ func objects(a, b map[string]any, depth int) float64 {
 			continue
 		}
 		if n++; n <= maxItems {
-			sum += alike(v, w, depth+1)
+			sum += similarity(v, w, depth+1)
 		}
 	}
 	return sum / float64(all)
@@ -92,7 +92,7 @@ func arrays(a, b []any, depth int) float64 {
 	}
 	sum := 0.0
 	for i := range min(len(a), len(b), maxItems) {
-		sum += alike(a[i], b[i], depth+1)
+		sum += similarity(a[i], b[i], depth+1)
 	}
 	return sum / float64(max(len(a), len(b)))
 }

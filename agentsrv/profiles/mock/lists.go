@@ -92,7 +92,7 @@ func (r *recording) joinPages(method string, l listing) []byte {
 
 // countListed is how many items the last listing has.
 func (r *recording) countListed(method string) (n int) {
-	result := r.made(method)
+	result := r.listingOfCalls(method)
 	if all := r.lists[method]; len(all) > 0 {
 		result = r.joinPages(method, all[len(all)-1])
 	}
@@ -100,8 +100,8 @@ func (r *recording) countListed(method string) (n int) {
 	return n
 }
 
-// made is a listing for a recording that has none: of what was called. nil if nothing was.
-func (r *recording) made(method string) []byte {
+// listingOfCalls makes the listing of a recording that has none from what was called; nil if nothing was.
+func (r *recording) listingOfCalls(method string) []byte {
 	of, key, rest := "", "name", ""
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsList:

@@ -75,7 +75,7 @@ func (m *Mock) list(ctx context.Context, x *front.Exchange) (json.RawMessage, er
 	}
 	all := m.rec.lists[x.Method]
 	if len(all) == 0 {
-		result := m.rec.made(x.Method)
+		result := m.rec.listingOfCalls(x.Method)
 		if result == nil {
 			return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method not found: %s is not in the recording", clip(x.Method))
 		}
@@ -133,7 +133,7 @@ func (m *Mock) give(ctx context.Context, x *front.Exchange, s *state, found matc
 	result, err := m.play(ctx, x, s, m.rec.calls[i], 0)
 	if err == nil && found.near >= 0 {
 		q := question(x.Method, m.rec.envelope(m.rec.calls[found.near].seq).Params)
-		result = said(result, append(append([]byte(`{"nearest":`), q.base...), '}'))
+		result = addNote(result, append(append([]byte(`{"nearest":`), q.base...), '}'))
 	}
 	return result, err
 }
@@ -141,7 +141,7 @@ func (m *Mock) give(ctx context.Context, x *front.Exchange, s *state, found matc
 // metaKey is under which a result says that it is not what was recorded for the request.
 const metaKey = "mcphud/mock"
 
-func said(result, note []byte) []byte {
+func addNote(result, note []byte) []byte {
 	out, err := jsonrpc.Update(result, jsonrpc.Set(note, "_meta", metaKey))
 	if err != nil {
 		return result
@@ -170,7 +170,7 @@ func (m *Mock) play(ctx context.Context, x *front.Exchange, s *state, c call, fr
 				continue // only these have rounds
 			}
 			if x.Modern {
-				return asking(env, fmt.Sprintf("%s%d:%d", statePrefix, c.seq, i+1))
+				return newInputRequired(env, fmt.Sprintf("%s%d:%d", statePrefix, c.seq, i+1))
 			}
 			if err := m.ask(ctx, x, env.Method, env.Params); err != nil {
 				return nil, err
@@ -206,8 +206,8 @@ func (m *Mock) answer(ctx context.Context, x *front.Exchange, s *state, c call) 
 // statePrefix begins the requestState of a call that was recorded in the legacy era.
 const statePrefix = "mcphud-mock:"
 
-// asking is the answer of the modern era that asks the client for something.
-func asking(env jsonrpc.Envelope, state string) (json.RawMessage, error) {
+// newInputRequired makes the answer of the modern era that asks the client for something.
+func newInputRequired(env jsonrpc.Envelope, state string) (json.RawMessage, error) {
 	one := append([]byte(`{"method":`), jsonrpc.Quote(env.Method)...)
 	if env.Params != nil {
 		one = append(append(one, `,"params":`...), env.Params...)

@@ -13,8 +13,8 @@ import (
 // spare is how much of the largest message is left for what goes around the payload.
 const spare = 4 << 10
 
-// most is how large a message may be.
-func (q *Queue) most() int64 { return q.nc.MaxPayload() - spare }
+// maxMessage is how large a message may be.
+func (q *Queue) maxMessage() int64 { return q.nc.MaxPayload() - spare }
 
 // objects is the store of what is too large. It is made when something is. What a replica leaves behind that is killed goes by itself, later
 // than the call.
@@ -87,7 +87,7 @@ func (q *Queue) pack(call string, b []byte) ([]byte, error) {
 		q.log.Error("queue: cannot hand over a large result", "bytes", len(b), "err", err)
 		return nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, for which the queue's server has no room; ask for less", len(b))
 	}
-	return said(result_, outcome{Large: true}), nil
+	return appendKind(result_, outcome{Large: true}), nil
 }
 
 // fetchResult is how a call ended.

@@ -34,7 +34,7 @@ func (q *Queue) newLine(to, call string, over <-chan struct{}) *Line {
 	return &Line{q: q, to: to, call: call, room: make(chan struct{}, 1), asks: map[int64]chan asked{}, over: over}
 }
 
-func (l *Line) notify(k kind, v any) error { return l.q.notify(l.to, l.call, said(k, v)) }
+func (l *Line) notify(k kind, v any) error { return l.q.notify(l.to, l.call, appendKind(k, v)) }
 
 // Send hands a frame over; it waits while too many are under way. A frame that is too large for the server is an error.
 func (l *Line) Send(b []byte) error {

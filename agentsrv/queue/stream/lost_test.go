@@ -110,12 +110,12 @@ func TestAnswerThatIsLost(t *testing.T) {
 				require.NoError(t, err)
 				return string(m.Data)
 			}
-			if first, again := say("another", said(claim, nil)), say("another", said(claim, nil)); first != "y" || again != c.again {
+			if first, again := say("another", appendKind(claim, nil)), say("another", appendKind(claim, nil)); first != "y" || again != c.again {
 				t.Errorf("first %s, and again %s", first, again)
 			}
 			if c.again == "y" {
-				say("another", said(result_, outcome{Result: json.RawMessage(`"done"`)}))
-				if late := say("yet-another", said(claim, nil)); late == "y" {
+				say("another", appendKind(result_, outcome{Result: json.RawMessage(`"done"`)}))
+				if late := say("yet-another", appendKind(claim, nil)); late == "y" {
 					t.Error("a call that has its result begins again")
 				}
 			}
@@ -154,7 +154,7 @@ func TestReplicaThatIsThoughtLost(t *testing.T) {
 		delete(p.from.replicas.others, p.to.me)
 		p.from.replicas.since = time.Time{}
 		p.from.mu.Unlock()
-		p.from.lost()
+		p.from.recoverLost()
 		p.from.mu.Lock()
 		defer p.from.mu.Unlock()
 		for _, c := range p.from.calls {

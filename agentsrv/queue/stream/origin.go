@@ -229,12 +229,12 @@ func (w *wait) out() (json.RawMessage, error) {
 			limit := w.q.o.QueueTimeout
 			return nil, w.giveUp(jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: still queued after %v; call again later", limit).With("phase", "queued"))
 		case <-w.q.stop:
-			if leave != nil && w.left() { // it was closed before
+			if leave != nil && w.release() { // it was closed before
 				return nil, kit.ErrLeft
 			}
 			return nil, w.giveUp(errInterrupted("the agent shut down before this call was done; check what it did before calling again"))
 		case <-leave:
-			if w.left() {
+			if w.release() {
 				return nil, kit.ErrLeft
 			}
 			leave = nil // it runs here
@@ -242,8 +242,8 @@ func (w *wait) out() (json.RawMessage, error) {
 	}
 }
 
-// left lets go of a task that others run, or will run.
-func (w *wait) left() bool {
+// release gives up waiting for a task that others run, or will run.
+func (w *wait) release() bool {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
 	if w.c.worker == w.q.me {
@@ -315,7 +315,7 @@ func (w *wait) passOn(m mail) {
 		_ = w.x.Send(m.data) // a client that is gone shows in ctx
 	}
 	if w.sent++; w.sent == window/2 {
-		w.q.notify(m.from, w.c.id, said(credit, []byte(text(w.sent))))
+		w.q.notify(m.from, w.c.id, appendKind(credit, []byte(text(w.sent))))
 		w.sent = 0
 	}
 }
@@ -335,7 +335,7 @@ func (w *wait) ask(m mail) {
 		} else {
 			back.Result = result
 		}
-		w.q.notify(m.from, w.c.id, said(answer, back))
+		w.q.notify(m.from, w.c.id, appendKind(answer, back))
 	})
 }
 
@@ -362,7 +362,7 @@ func (w *wait) giveUp(why error) error {
 			<-c.news
 		}
 	}
-	w.q.notify(worker, c.id, said(stopIt, problemOf(why)))
+	w.q.notify(worker, c.id, appendKind(stopIt, problemOf(why)))
 	grace := time.NewTimer(w.q.o.Grace + time.Second)
 	defer grace.Stop()
 	for {

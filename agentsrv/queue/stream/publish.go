@@ -15,8 +15,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
-// token is a task's name in subjects.
-func token(task string) string { return natsconn.Name(task) }
+// subjectToken is a task's name in subjects.
+func subjectToken(task string) string { return natsconn.Name(task) }
 
 // publish puts the call into the stream. A server that is away for a moment is waited for; its answer may be lost as well, which
 // is why the call has an id that it knows again.
@@ -27,13 +27,13 @@ func (q *Queue) publish(ctx context.Context, c *call) error {
 	}
 	name := c.id
 	if c.job.ID != "" {
-		name = token(c.job.ID)
+		name = subjectToken(c.job.ID)
 	}
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
-	if int64(len(raw)) > q.most() {
+	if int64(len(raw)) > q.maxMessage() {
 		if err := q.put(ctx, c.id, m.Payload); err != nil {
 			return away(err)
 		}
@@ -165,17 +165,17 @@ func (q *Queue) look(ctx context.Context, filter string) (s state, err error) {
 
 // Queued reports whether a task waits in the stream, runs somewhere, or has a replica that waits for its end.
 func (q *Queue) Queued(ctx context.Context, task string) (bool, error) {
-	s, err := q.look(ctx, q.names.work+".*.*."+token(task))
+	s, err := q.look(ctx, q.names.work+".*.*."+subjectToken(task))
 	if err != nil || len(s.State.Subjects) > 0 {
 		return err == nil, err
 	}
-	return q.toRunner(ctx, task, said(probe, nil))
+	return q.toRunner(ctx, task, appendKind(probe, nil))
 }
 
 // Cancel ends a task wherever it is: it is taken out of the stream, and whoever runs it is told why.
 func (q *Queue) Cancel(ctx context.Context, task string, cause error) error {
-	purge := q.api(ctx, "STREAM.PURGE."+q.names.stream, map[string]string{"filter": q.names.work + ".*.*." + token(task)}, nil)
-	_, err := q.toRunner(ctx, task, said(stopIt, problemOf(cause)))
+	purge := q.api(ctx, "STREAM.PURGE."+q.names.stream, map[string]string{"filter": q.names.work + ".*.*." + subjectToken(task)}, nil)
+	_, err := q.toRunner(ctx, task, appendKind(stopIt, problemOf(cause)))
 	return errors.Join(purge, err)
 }
 
@@ -183,7 +183,7 @@ func (q *Queue) Cancel(ctx context.Context, task string, cause error) error {
 func (q *Queue) toRunner(ctx context.Context, task string, b []byte) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
-	_, err := q.nc.RequestWithContext(ctx, q.names.run+"."+token(task), b)
+	_, err := q.nc.RequestWithContext(ctx, q.names.run+"."+subjectToken(task), b)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return false, nil
 	}

@@ -202,7 +202,7 @@ func (q *Queue) tick() {
 			continue
 		}
 		q.beat(c)
-		q.lost()
+		q.recoverLost()
 		q.sweep()
 	}
 }

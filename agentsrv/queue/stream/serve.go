@@ -73,7 +73,7 @@ func (q *Queue) serve(ctx context.Context, j *job) {
 
 // may asks the origin whether the call may begin. A task whose origin is gone may if it has a record that says that it is not over.
 func (j *job) may(ctx context.Context) bool {
-	m, err := j.q.request(ctx, j.Origin, j.ID, said(claim, nil))
+	m, err := j.q.request(ctx, j.Origin, j.ID, appendKind(claim, nil))
 	switch {
 	case err == nil && string(m.Data) == string(yes):
 		return true
@@ -129,7 +129,7 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 		},
 	}
 	raw, err := q.local.Do(kit.WithHooks(ctx, h), j.job(), f)
-	if err != nil && j.left(err, ran) {
+	if err != nil && j.handBack(err, ran) {
 		return nil, kit.ErrLeft
 	}
 	return j.end(raw, err)
@@ -137,7 +137,7 @@ func (j *job) run(ctx context.Context, f queue.Func, hooks *kit.Hooks, began fun
 
 // attend hears of those who cancel a task, or ask who has it.
 func (q *Queue) attend(task string, cancel context.CancelCauseFunc) (*nats.Subscription, error) {
-	return q.nc.Subscribe(q.names.run+"."+token(task), func(m *nats.Msg) {
+	return q.nc.Subscribe(q.names.run+"."+subjectToken(task), func(m *nats.Msg) {
 		if len(m.Data) > 0 && kind(m.Data[0]) == stopIt {
 			cancel(stopCause(m.Data[1:]))
 		}
@@ -196,8 +196,8 @@ func (j *job) prepare(ctx context.Context) error {
 	return nil
 }
 
-// left hands a job of another process back that a shutdown interrupted, if it may begin again.
-func (j *job) left(err error, ran bool) bool {
+// handBack hands a job of another process back that a shutdown interrupted, if it may begin again.
+func (j *job) handBack(err error, ran bool) bool {
 	f, ok := jsonrpc.AsRequestError(err)
 	select {
 	case <-j.q.leave:
@@ -326,11 +326,11 @@ func (q *Queue) renew() {
 func (j *job) deliver(raw json.RawMessage, failure error) {
 	q, t := j.q, j.taken
 	out := outcome{Result: raw, Error: problemOf(failure)}
-	b := said(result_, out)
-	if int64(len(b)) > q.most() {
+	b := appendKind(result_, out)
+	if int64(len(b)) > q.maxMessage() {
 		var err error
 		if b, err = q.pack(t.ID, b); err != nil {
-			b = said(result_, outcome{Error: problemOf(err)})
+			b = appendKind(result_, outcome{Error: problemOf(err)})
 		}
 	}
 	for {

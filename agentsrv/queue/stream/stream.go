@@ -63,7 +63,7 @@ type pace struct {
 	beat    time.Duration // between heartbeats, of which five have to be missing until a replica is gone; 2 s
 }
 
-func (p pace) gone() time.Duration { return 5 * p.beat }
+func (p pace) timeout() time.Duration { return 5 * p.beat }
 
 // Queue is one replica's part of the queue. It works from New to Drain.
 type Queue struct {
@@ -129,7 +129,7 @@ func New(ctx context.Context, o Options) (*Queue, error) {
 	mine.Capacity, mine.TenantRunning, mine.TenantQueued = queue.Unlimited, 0, 0 // the stream's
 	mine.Freed = q.awake
 	q.local = queue.New(mine)
-	q.replicas = newReplicas(o.gone(), card{Replica: q.me, Capacity: o.Capacity, Concurrency: o.Concurrency})
+	q.replicas = newReplicas(o.timeout(), card{Replica: q.me, Capacity: o.Capacity, Concurrency: o.Concurrency})
 	if err := q.open(ctx); err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (q *Queue) resize(ctx context.Context) {
 func (q *Queue) knowsReplicas() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return time.Since(q.replicas.since) > q.o.gone()
+	return time.Since(q.replicas.since) > q.o.timeout()
 }
 
 // Replica names this process among those that share the queue.

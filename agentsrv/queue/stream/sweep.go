@@ -8,8 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// lost looks after calls whose replica is gone, at either end.
-func (q *Queue) lost() {
+// recoverLost ends or takes over the calls whose replica is gone, at either end.
+func (q *Queue) recoverLost() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, c := range q.calls {

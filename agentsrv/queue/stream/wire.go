@@ -115,8 +115,8 @@ func (p *problem) err() error {
 	return errors.New(p.Text)
 }
 
-// said puts a kind before what is said.
-func said(k kind, v any) []byte {
+// appendKind encodes a message: its kind, then its content.
+func appendKind(k kind, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return []byte{byte(k)}

@@ -65,7 +65,7 @@ func (q *Queue) mayTake() bool {
 	s := q.local.Status()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.draining && (q.replicas.groupPeers() > 0 || !q.alone()) {
+	if q.draining && (q.replicas.groupPeers() > 0 || !q.hasLocalCalls()) {
 		return false
 	}
 	if q.o.Capacity >= 0 && s.Waiting >= max(q.o.Capacity, 1) {
@@ -74,8 +74,8 @@ func (q *Queue) mayTake() bool {
 	return q.local.Free()-q.starting > 0
 }
 
-// alone reports that only this replica can run what waits for its clients here; q.mu is held.
-func (q *Queue) alone() bool {
+// hasLocalCalls reports that only this replica can run what waits for its clients here; q.mu is held.
+func (q *Queue) hasLocalCalls() bool {
 	for _, c := range q.calls {
 		if c.job.ID == "" {
 			return true

@@ -70,7 +70,7 @@ State nothing that the document does not say. %s
 
 <document>
 %s
-</document>`, cmp.Or(r.Params.Arguments["focus"], "everything"), steps, reading("the document"), r.Params.Arguments["document"])))
+</document>`, cmp.Or(r.Params.Arguments["focus"], "everything"), steps, readURIAdvice("the document"), r.Params.Arguments["document"])))
 }
 
 func summarize(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -85,11 +85,11 @@ func summarize(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult,
 
 <documents>
 %s
-</documents>`, cmp.Or(r.Params.Arguments["length"], "one paragraph"), cmp.Or(r.Params.Arguments["audience"], "engineers"), reading("a line"), r.Params.Arguments["documents"])))
+</documents>`, cmp.Or(r.Params.Arguments["length"], "one paragraph"), cmp.Or(r.Params.Arguments["audience"], "engineers"), readURIAdvice("a line"), r.Params.Arguments["documents"])))
 }
 
-// reading is the same advice for all prompts that take a text or a URI.
-func reading(what string) string {
+// readURIAdvice is the same advice for all prompts that take a text or a URI.
+func readURIAdvice(what string) string {
 	return "Where " + what + " is nothing but a URI, read that resource first."
 }
 

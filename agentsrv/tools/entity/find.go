@@ -66,7 +66,7 @@ func (g *Graph) Find(ctx context.Context, tenant, typ, query string) (match *Mat
 func (v *view) guess(ctx context.Context, typ, query string) (*Match, []Nearest, error) {
 	q := fold(query)
 	grams := slices.Sorted(maps.Keys(trigrams(q)))
-	similar, err := v.most(ctx, typ, grams, func(n *node) string { return n.framed })
+	similar, err := v.bestByTerms(ctx, typ, grams, func(n *node) string { return n.framed })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func (v *view) guess(ctx context.Context, typ, query string) (*Match, []Nearest,
 	for i, w := range asked {
 		asked[i] = " " + w + " "
 	}
-	described, err := v.most(ctx, typ, asked, func(n *node) string { return n.words })
+	described, err := v.bestByTerms(ctx, typ, asked, func(n *node) string { return n.words })
 	if err != nil {
 		return nil, nil, err
 	}

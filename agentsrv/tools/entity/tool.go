@@ -75,7 +75,7 @@ func (g *Graph) lookup(ctx context.Context, _ mcp.CallToolRequest, in lookupArgs
 		return nil, unreadable(err)
 	}
 	if found == nil {
-		return g.nothing(ctx, tenant, in.Type, in.Query, nearest)
+		return g.answerEmpty(ctx, tenant, in.Type, in.Query, nearest)
 	}
 	out := answer{
 		Status: "success", Entity: found.Entity, Related: []Related{},
@@ -93,9 +93,9 @@ func (g *Graph) lookup(ctx context.Context, _ mcp.CallToolRequest, in lookupArgs
 	return kit.JSON(out)
 }
 
-// nothing is the answer to a query that nothing fits. It knows only what the tenant sees, so that it tells nothing about
+// answerEmpty answers a query that nothing fits. It knows only what the tenant sees, so that it tells nothing about
 // the graphs of others.
-func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest []Nearest) (*mcp.CallToolResult, error) {
+func (g *Graph) answerEmpty(ctx context.Context, tenant, typ, query string, nearest []Nearest) (*mcp.CallToolResult, error) {
 	types, err := g.Types(ctx, tenant)
 	if err != nil {
 		return nil, unreadable(err)

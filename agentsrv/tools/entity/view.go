@@ -99,8 +99,8 @@ func (v *view) withName(typ string, fits func(name string) bool) (all []candidat
 // compareNames compares names by their length, and then by the alphabet.
 func compareNames(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// most are the entities of a type with most of the terms in a text of theirs, at most 64; score is how many.
-func (v *view) most(ctx context.Context, typ string, terms []string, of func(*node) string) (all []candidate, err error) {
+// bestByTerms are the entities of a type with most of the terms in a text of theirs, at most 64; score is how many.
+func (v *view) bestByTerms(ctx context.Context, typ string, terms []string, of func(*node) string) (all []candidate, err error) {
 	terms = terms[:min(len(terms), maxQueryGrams)]
 	for i, n := range v.all {
 		if i%1000 == 0 && ctx.Err() != nil { // nobody waits for it

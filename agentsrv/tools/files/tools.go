@@ -86,7 +86,7 @@ type (
 func (f *Files) readFile(_ context.Context, _ mcp.CallToolRequest, in piece) (*mcp.CallToolResult, error) {
 	part, err := f.Read(in.Path, in.Offset, in.Limit)
 	if err != nil {
-		return mcp.NewToolResultErrorf("read_file: %s: %v", shown(in.Path), err), nil
+		return mcp.NewToolResultErrorf("read_file: %s: %v", quotePath(in.Path), err), nil
 	}
 	return kit.JSON(part)
 }
@@ -94,13 +94,13 @@ func (f *Files) readFile(_ context.Context, _ mcp.CallToolRequest, in piece) (*m
 func (f *Files) listDir(_ context.Context, _ mcp.CallToolRequest, in listArgs) (*mcp.CallToolResult, error) {
 	l, err := f.List(in.Path, in.After)
 	if err != nil {
-		return mcp.NewToolResultErrorf("list_dir: %s: %v", shown(in.Path), err), nil
+		return mcp.NewToolResultErrorf("list_dir: %s: %v", quotePath(in.Path), err), nil
 	}
 	return kit.JSON(l)
 }
 
-// shown is a path as an error repeats it: quoted, and not all of it if it is long.
-func shown(p string) string {
+// quotePath quotes a path for an error, cut where it is long.
+func quotePath(p string) string {
 	if len(p) > 200 {
 		return fmt.Sprintf("%q… (%d bytes)", text.Cut(strings.ToValidUTF8(p, ""), 200), len(p))
 	}
@@ -119,7 +119,7 @@ func (f *Files) Templates() []server.ServerResourceTemplate {
 func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := r.Params.URI
 	missing := func(why error) error {
-		return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(text.Cut(uri, MaxPath), ""))
+		return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s: %w", quotePath(uri), why).With("uri", strings.ToValidUTF8(text.Cut(uri, MaxPath), ""))
 	}
 	p, err := pathOf(uri)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mc
 		part = onDisk
 	}
 	if part.Next > 0 {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, more than the %d of a resource; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, more than the %d of a resource; read it in pieces with read_file", quotePath(uri), part.Size, MaxResource).With("uri", uri)
 	}
 	if part.Encoding == UTF8 {
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind(p, []byte(part.Content)), Text: part.Content}}, nil

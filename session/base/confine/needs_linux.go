@@ -79,7 +79,7 @@ func program(path, home string) (paths []string) {
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path { // by a folder that is a link
 		return append(paths, program(real, home)...)
 	}
-	return existing(paths)
+	return existingPaths(paths)
 }
 
 // script is a script and the folder of its package: that of the outermost node_modules, or the nearest with a manifest, as bundles have one too.
@@ -88,7 +88,7 @@ func script(path, home string) []string {
 	if err != nil {
 		return nil
 	}
-	paths := existing([]string{path, real})
+	paths := existingPaths([]string{path, real})
 	if before, _, ok := strings.Cut(real, "/node_modules/"); ok {
 		return append(paths, before+"/node_modules")
 	}

@@ -39,7 +39,7 @@ func Prepare(r Rules, p Program) (in Program, done func(), err error) {
 	}
 	allowed := r.Clone()
 	allowed.Resolve(folder, home)
-	o := orders{Read: existing(system), Devices: existing(devices), Network: r.Network}
+	o := orders{Read: existingPaths(system), Devices: existingPaths(devices), Network: r.Network}
 	o.Read = append(o.Read, needs(p, folder, home)...)
 	for _, l := range []struct {
 		list  string
@@ -88,8 +88,8 @@ func private(env []string, own string) []string {
 	return out
 }
 
-// existing are the paths that are there.
-func existing(paths []string) (there []string) {
+// existingPaths are the paths that are there.
+func existingPaths(paths []string) (there []string) {
 	for _, p := range paths {
 		if _, err := os.Stat(p); err == nil {
 			there = append(there, filepath.Clean(p))

@@ -8,6 +8,7 @@ import (
 // Backoff is the pause before attempt n (1, 2, 3 …; less counts as 1): first, doubled for each further attempt, and never
 // more than longest.
 func Backoff(n int, first, longest time.Duration) time.Duration {
+	// Doubled in a loop that stops at longest, so that no n overflows.
 	d := first
 	for ; n > 1 && d < longest; n-- {
 		d *= 2

@@ -1,4 +1,9 @@
 // Package failure has the kinds of errors, what can be done about them, and how long to wait before what failed is tried again.
+//
+// An [Error] is made where something fails, with a kind, a message and what to do next. On its way up each layer adds with [Wrap]
+// what only it knows: which server, and what was being done. At the top a surface prints it: the terminal by Error or [Why], scripts
+// by JSON and by the exit code that belongs to its [Kind]. Layers below a surface name no flag and no key: a [Remedy] is a code that
+// the surface replaces by its own words with [Error.With].
 package failure
 
 import (
@@ -142,7 +147,9 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-// Wrap fills in where an error happened, leaving what is there already.
+// Wrap fills in where an error happened, leaving what is there already: the innermost layer knows best. It returns a copy of an
+// *Error, since callers may share one, and makes one of kind Transport, Timeout or Interrupted of any other error. nil stays nil.
+// What was wrapped around an *Error, as with fmt.Errorf, is lost.
 func Wrap(err error, server, stage string) error {
 	if err == nil {
 		return nil

@@ -21,6 +21,7 @@ func (e *Error) JSON() []byte {
 		Asked   json.RawMessage `json:"asked,omitempty"`
 	}
 	said := *e
+	// Code and detail have members of their own; in the message they would be there twice.
 	said.Code, said.Detail = nil, ""
 	b := body{Kind: e.Kind, Code: e.Code, Message: said.Error(), Reason: e.Reason, Asked: e.Asked}
 	var causes []string

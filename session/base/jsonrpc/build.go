@@ -11,11 +11,12 @@ import (
 
 // Codes that JSON-RPC 2.0 and the Model Context Protocol define.
 const (
-	CodeParse              = -32700
-	CodeInvalidRequest     = -32600
-	CodeMethodNotFound     = -32601
-	CodeInvalidParams      = -32602
-	CodeInternal           = -32603
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	// Of the Model Context Protocol, with the revision that has them.
 	CodeResourceNotFound   = -32002 // until 2025-11-25; -32602 since
 	CodeHeaderMismatch     = -32020 // 2026-07-28
 	CodeMissingCapability  = -32021 // 2026-07-28
@@ -60,7 +61,8 @@ func ParseError(raw []byte) (*Error, error) {
 	return e, first(err, bad)
 }
 
-func open(size int) []byte { return append(make([]byte, 0, size+48), `{"jsonrpc":"2.0"`...) }
+// newMessage begins a frame that will have size bytes beside its fixed text.
+func newMessage(size int) []byte { return append(make([]byte, 0, size+48), `{"jsonrpc":"2.0"`...) }
 
 // Canonical is a value in the one spelling that it shares with equal ones: members sorted, no white space. Numbers stay as they are
 // written, since what is equal as a float64 may not be for the server. An empty value stays empty. Members of one name and text that
@@ -82,15 +84,16 @@ func Quote(s string) []byte {
 
 // NewRequest builds a request frame. id and params are JSON as they shall be sent; nil params are left out.
 func NewRequest(id []byte, method string, params []byte) []byte {
-	b := append(open(len(id)+len(method)+len(params)), `,"id":`...)
+	b := append(newMessage(len(id)+len(method)+len(params)), `,"id":`...)
 	return message(append(b, id...), method, params)
 }
 
 // NewNotification builds a notification frame; nil params are left out.
 func NewNotification(method string, params []byte) []byte {
-	return message(open(len(method)+len(params)), method, params)
+	return message(newMessage(len(method)+len(params)), method, params)
 }
 
+// message ends a request or notification that b begins.
 func message(b []byte, method string, params []byte) []byte {
 	b = append(append(b, `,"method":`...), Quote(method)...)
 	if params != nil {
@@ -104,7 +107,7 @@ func NewResult(id, result []byte) []byte {
 	if result == nil {
 		result = []byte("{}")
 	}
-	b := append(open(len(id)+len(result)), `,"id":`...)
+	b := append(newMessage(len(id)+len(result)), `,"id":`...)
 	b = append(append(b, id...), `,"result":`...)
 	return append(append(b, result...), '}')
 }
@@ -115,7 +118,7 @@ func NewError(id []byte, code int64, msg string, data []byte) []byte {
 	if id == nil {
 		id = []byte("null")
 	}
-	b := append(open(len(id)+len(msg)+len(data)), `,"id":`...)
+	b := append(newMessage(len(id)+len(msg)+len(data)), `,"id":`...)
 	b = append(append(b, id...), `,"error":{"code":`...)
 	b = append(append(strconv.AppendInt(b, code, 10), `,"message":`...), Quote(msg)...)
 	if data != nil {

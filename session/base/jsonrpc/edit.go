@@ -31,6 +31,7 @@ func Find(obj []byte, path ...string) (start, end int, ok bool) {
 	end = len(obj)
 	for _, name := range path {
 		found := false
+		// Each name is looked for in the value of the one before; what a path of no names leads to is not there.
 		base := start
 		_, _ = members(obj[base:end], func(key []byte, from, to int) bool { // what is not an object has no members
 			if found = isName(key, name); found {

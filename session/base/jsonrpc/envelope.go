@@ -47,10 +47,12 @@ type Envelope struct {
 // ErrInvalid is wrapped by every error of Scan about a frame that is JSON but not JSON-RPC 2.0.
 var ErrInvalid = errors.New("not a JSON-RPC 2.0 message")
 
+// invalid makes an error that wraps ErrInvalid.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 }
 
+// envelopeKeys are the members that JSON-RPC defines; Scan uses their places in this list.
 var envelopeKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
 // Scan walks one frame and says what it is. The whole frame is checked to be valid UTF-8 and valid JSON, and its
@@ -90,6 +92,7 @@ func Scan(frame []byte) (Envelope, error) {
 			}
 			e.Method = m
 		case "params":
+			// A null counts as absent: it carries nothing that a method could read.
 			if value[0] != 'n' {
 				e.Params = value
 			}
@@ -125,6 +128,7 @@ func Scan(frame []byte) (Envelope, error) {
 	return e, err
 }
 
+// first is a, or b where a is nil.
 func first(a, b error) error {
 	if a != nil {
 		return a
@@ -132,6 +136,7 @@ func first(a, b error) error {
 	return b
 }
 
+// classify finds out the kind of a message by the members that it has; method is whether it has one, even if it is "".
 func (e *Envelope) classify(method bool) (Kind, error) {
 	if e.ID != nil && (e.ID[0] == '{' || e.ID[0] == '[' || e.ID[0] == 't' || e.ID[0] == 'f') {
 		return Invalid, invalid("the id is neither a string nor a number")

@@ -12,7 +12,8 @@ import (
 // ErrorKind names what went wrong, independently of protocol era; it is data.kind of the error on the wire.
 type ErrorKind string
 
-// The kinds. The last four groups are classes of their own numbers, see Code.
+// The kinds, in the groups of their numbers up to 2025-11-25: first those that JSON-RPC has numbers for, then -32000, -32001 (not found),
+// -32002 (capacity) and -32003 (timeout); see Code.
 const (
 	KindParse          ErrorKind = "parse_error"
 	KindInvalidRequest ErrorKind = "invalid_request"
@@ -111,6 +112,7 @@ func (k ErrorKind) class() int64 {
 func (e *RequestError) Code(modern bool) int64 {
 	c := e.Kind.class()
 	switch {
+	// The codes of JSON-RPC itself stay as they are.
 	case !modern || c < -32003:
 		return c
 	case e.Kind == KindResourceNotFound:
@@ -182,5 +184,6 @@ func Hidden(cause error) error { return hidden{cause} }
 
 type hidden struct{ error }
 
+// Error is empty, so that %w adds nothing.
 func (hidden) Error() string   { return "" }
 func (h hidden) Unwrap() error { return h.error }

@@ -25,6 +25,7 @@ type Span struct {
 // Spans is Members for callers who edit the text: it hands out offsets into obj.
 func Spans(obj []byte, f func(Span) bool) error {
 	_, err := members(obj, func(key []byte, start, end int) bool {
+		// key is a part of obj, and both reach to the end of the same memory: the difference of what is left is where it begins.
 		at := cap(obj) - cap(key)
 		return f(Span{Key: name(key), At: at, Start: start, End: end})
 	})
@@ -238,6 +239,7 @@ func unescape(b []byte) (rune, int) {
 	return rune(b[1]), 2
 }
 
+// hex4 reads four hexadecimal digits, which the scanner has checked.
 func hex4(b []byte) (r rune) {
 	for _, c := range b[:4] {
 		switch {

@@ -17,6 +17,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Reason)
 }
 
+// syntax is the error that something else is at i than what was expected there, or that the text ends.
 func syntax(b []byte, i int, want string) error {
 	if i >= len(b) {
 		return &SyntaxError{Offset: len(b), Reason: "the text ends where " + want + " was expected"}
@@ -38,6 +39,8 @@ func space(b []byte, i int) int {
 }
 
 const (
+	// Each byte of these is 1, or the high bit: eight bytes are compared in one operation
+	// (https://graphics.stanford.edu/~seander/bithacks.html).
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
@@ -119,6 +122,7 @@ func escape(b []byte, i int) (int, error) {
 	return i, syntax(b, i+1, "an escape character")
 }
 
+// digits returns the index of the first byte at or after i that is not a digit. A byte below '0' wraps to a large one.
 func digits(b []byte, i int) int {
 	for i < len(b) && b[i]-'0' <= 9 {
 		i++
@@ -161,10 +165,11 @@ func number(b []byte, i int) (int, error) {
 // nest remembers of each open container whether it is an object, one bit a level, so that depth costs no stack.
 type nest struct {
 	depth int
-	first [16]uint64
-	more  []uint64
+	first [16]uint64 // for 1,024 levels, without allocating
+	more  []uint64   // for those below
 }
 
+// push opens a container. The depth alone is lowered when it is closed: the next push sets the bit anew.
 func (n *nest) push(object bool) {
 	w, bit := n.depth>>6, uint(n.depth&63)
 	n.depth++
@@ -175,6 +180,7 @@ func (n *nest) push(object bool) {
 	}
 }
 
+// word is the w-th 64 levels.
 func (n *nest) word(w int) *uint64 {
 	if w < len(n.first) {
 		return &n.first[w]
@@ -186,12 +192,15 @@ func (n *nest) word(w int) *uint64 {
 	return &n.more[w]
 }
 
+// object reports whether the innermost open container is an object.
 func (n *nest) object() bool {
 	d := n.depth - 1
 	return *n.word(d >> 6)>>uint(d&63)&1 == 1
 }
 
-// skip returns the index after the value that starts at i (which must not be white space), checking its grammar.
+// skip returns the index after the value that starts at i (which must not be white space), checking its grammar. It is a state
+// machine with labels instead of a recursive function: a frame of a million brackets must not use up the stack, and no depth is
+// refused that a server may send.
 func skip(b []byte, i int) (int, error) {
 	if i < len(b) && b[i] == '"' {
 		return str(b, i+1)
@@ -268,6 +277,7 @@ key:
 	goto value
 }
 
+// literal is the length of the word true, false or null that b begins with, 0 for none.
 func literal(b []byte) int {
 	for _, l := range [...]string{"true", "false", "null"} {
 		if len(b) >= len(l) && string(b[:len(l)]) == l {

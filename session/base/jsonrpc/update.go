@@ -74,6 +74,7 @@ type updater struct {
 	edits []edit
 }
 
+// edit notes a piece to be replaced; nil with removes it. The pieces come in the order of the text, as splice needs them.
 func (u *updater) edit(start, end int, with []byte) {
 	u.edits = append(u.edits, edit{start, end, with})
 }

@@ -5,6 +5,13 @@ package jsonrpc
 //
 // Object and Array call back for each member or element; the callback may consume it with exactly one of Raw, Object or
 // Array, or leave it alone, which skips it. After the first error everything returns at once; Err tells it.
+//
+//	w := jsonrpc.Walk(params)
+//	w.Object(func(key string) {
+//		if key == "message" {
+//			message, _ = w.Str()
+//		}
+//	})
 type Walker struct {
 	b   []byte
 	i   int
@@ -123,6 +130,7 @@ func (w *Walker) one(f func(), end byte) bool {
 	return false
 }
 
+// closes consumes the byte that ends a container, if that is next.
 func (w *Walker) closes(end byte) bool {
 	if w.i < len(w.b) && w.b[w.i] == end {
 		w.i++

@@ -1,8 +1,14 @@
 // Package mask hides secrets in what is shown, printed and written to files: by the names that usually hold one (headers,
-// variables, flags, query parameters) and by what well-known tokens look like. What it leaves is for reading only.
+// variables, flags, query parameters) and by what well-known tokens look like. What it leaves is for reading only: it need not be
+// valid as what it was.
+//
+// Which function for what: [Value] for a value with its name, [Text] for any text, [Prose] for what people wrote, [Log] for what
+// programs print, [URL], [Args] and [Header] for what they are called after, [Head] for an HTTP message, and a Rule for JSON.
 //
 // A [Rule] finds what is secret in JSON values that people type and servers answer, before these are written to disk, by what a schema
 // says of them too. There is one rule, for whoever keeps values.
+//
+// Masking is best effort: a secret of no known shape under a name that says nothing stays. [Extend] is how users add theirs.
 package mask
 
 import (
@@ -14,7 +20,7 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden replaces a secret, whatever its length.
+// Hidden replaces a secret, whatever its length: how long it is would be a hint.
 const Hidden = "***"
 
 // Secret reports whether something of that name (a variable, a header, a flag,
@@ -23,6 +29,7 @@ func Secret(name string) bool {
 	if n := len(name); n > 5 && strings.EqualFold(name[n-5:], "error") || n > 9 && strings.EqualFold(name[n-9:], "exception") {
 		return extra.Load().matchesName(name)
 	}
+	// Word by word, without allocating: this is asked for each member of each frame that is recorded.
 	var before bool // the word before was max or min
 	var room [32]byte
 	for rest, word := name, []byte(nil); ; {
@@ -189,9 +196,11 @@ func URL(s string) string {
 	}
 	rest, fragment, hasFragment := strings.Cut(s, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
+	// By hand, and not by url.Parse: what is wrong with a URL, such as a % in a password, must not make its secret be shown.
 	if i := strings.Index(rest, "://"); i >= 0 {
 		authority, path, hasPath := strings.Cut(rest[i+3:], "/")
 		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			// All before the last @, since a password that is not escaped may have one, too.
 			authority = Hidden + authority[at:]
 		}
 		rest = rest[:i+3] + authority
@@ -208,6 +217,8 @@ func URL(s string) string {
 	return hideTokens(extra.Load().text(rest))
 }
 
+// parameters hides the values of a query or fragment whose names are those of secrets. code is the one of OAuth's redirect, which buys
+// a token (RFC 6749 section 4.1.2). A name that cannot be decoded counts as one.
 func parameters(q string) string {
 	parts := strings.Split(q, "&")
 	for i, p := range parts {

@@ -68,7 +68,7 @@ func (db *DB) explain(err error) error {
 
 // Now is the time by the database's clock, which is the same for all who share it.
 func (db *DB) Now() time.Time {
-	if r := db.reading(); r != nil {
+	if r := db.lastReading(); r != nil {
 		return r.theirs.Add(time.Since(r.ours))
 	}
 	return time.Now()
@@ -76,14 +76,14 @@ func (db *DB) Now() time.Time {
 
 // Skew is how much the database's clock is ahead of this machine's, as of its last new connection; 0 for SQLite.
 func (db *DB) Skew() time.Duration {
-	if r := db.reading(); r != nil {
+	if r := db.lastReading(); r != nil {
 		return r.theirs.Sub(r.ours.Round(0)) // by what ours shows
 	}
 	return 0
 }
 
-// reading is that of the last new connection, nil for SQLite.
-func (db *DB) reading() *reading {
+// lastReading is that of the last new connection, nil for SQLite.
+func (db *DB) lastReading() *reading {
 	if db.server == nil {
 		return nil
 	}

@@ -8,11 +8,13 @@ func Edits(a, b string) int {
 	return EditsWithin(x, y, max(len(x), len(y)))
 }
 
-// EditsWithin is Edits, or limit+1 where it would be more than limit, which is known sooner.
+// EditsWithin is Edits, or limit+1 where it would be more than limit, which is known sooner: the search ends with the first row whose
+// least number is above the limit: each later row's is too.
 func EditsWithin(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
+	// Three rows of the usual matrix: a swap looks two rows back.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
@@ -42,6 +44,7 @@ func EditsWithin(a, b []rune, limit int) int {
 
 // Nearest is the name that a mistyped one probably stands for: at most two edits away, or with it as a part; "" where none is.
 func Nearest(name string, names []string) (best string) {
+	// bytes: names of servers and tools are shorter, and the comparison takes the product of both lengths
 	const longest = 200
 	if name == "" || len(name) > longest {
 		return ""

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// OfPage is what a body that is a web page says: its title, and its text without markup. Anything else is returned as it is.
+// OfPage is what a body that is a web page says: its title, and its text without markup. Anything else is returned as it is. It is for
+// error pages of proxies and gateways, whose one sentence people need; it is not a parser, and what it returns is not safe to show as
+// HTML.
 func OfPage(body string) string {
 	low := lower(body)
 	if t := strings.TrimSpace(low); !strings.HasPrefix(t, "<!doctype html") && !strings.HasPrefix(t, "<html") {

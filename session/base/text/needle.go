@@ -15,7 +15,7 @@ type Needle struct {
 	lower, upper byte // the first byte in both cases, if it is ASCII
 }
 
-// NewNeedle returns the needle that finds a text.
+// NewNeedle returns the needle that finds a text. The smart case of editors: "err" finds Error and ERR, "Err" finds Err alone.
 func NewNeedle(s string) Needle {
 	n := Needle{text: s, fold: strings.IndexFunc(s, unicode.IsUpper) < 0}
 	if s != "" {
@@ -33,7 +33,8 @@ func (n Needle) Text() string { return n.text }
 // Fold is whether case makes no difference.
 func (n Needle) Fold() bool { return n.fold }
 
-// Index is the range of the first occurrence in s[from:], or -1. It is for short texts, and IndexBytes for long ones.
+// Index is the range in bytes of the first occurrence in s[from:], or -1. The range may be longer or shorter than the needle, since
+// letters have capitals of other lengths. It is for short texts, and IndexBytes for long ones.
 func (n Needle) Index(s string, from int) (start, end int) {
 	switch {
 	case n.text == "":
@@ -101,6 +102,7 @@ func (n Needle) HasPrefix(s string) bool {
 	return n.text == "" || foldPrefix(s, n.text) > 0
 }
 
+// indexFrom is the index of c in data at or after from, and the length of data where it is not there.
 func indexFrom(data []byte, c byte, from int) int {
 	if i := bytes.IndexByte(data[from:], c); i >= 0 {
 		return from + i
@@ -108,6 +110,7 @@ func indexFrom(data []byte, c byte, from int) int {
 	return len(data)
 }
 
+// indexRunes looks for sub at each character. It is for needles that do not begin with ASCII, for which no byte can be looked for.
 func indexRunes[T string | []byte](s T, sub string, from int) (start, end int) {
 	for i := from; i < len(s); {
 		if n := foldPrefix(s[i:], sub); n > 0 {

@@ -1,5 +1,8 @@
-// Package text writes what people read: texts cut to a bound, sizes and durations. It looks the same in messages, logs, the
-// terminal and the router's pages.
+// Package text writes what people read: texts cut to a bound, sizes and durations, differences and near misses. There is one of each,
+// so that a size or a cut text looks the same in messages, logs, the terminal and the router's pages.
+//
+// Lengths are bytes, and a cut never splits a character of UTF-8. Nothing here makes a text safe for a terminal: that is for whoever
+// draws it.
 package text
 
 import (
@@ -17,6 +20,7 @@ func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+	// A character has at most four bytes, so its first one is at most three before n.
 	for i := n; i >= 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
 			return s[:i]
@@ -48,6 +52,7 @@ func Headline(s string) string {
 	head := ""
 	for line := range strings.Lines(s) {
 		line = strings.TrimSpace(line)
+		// A rule of dashes, a fence of Markdown, an empty line: nothing is said yet.
 		if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) || strings.HasPrefix(line, "```") {
 			continue
 		}

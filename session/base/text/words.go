@@ -2,8 +2,9 @@ package text
 
 import "fmt"
 
-// Words splits a command line at blanks, honouring single quotes,
-// double quotes and backslashes. Nothing is expanded. A backslash at the end of a line continues it.
+// Words splits a command line at blanks, honouring single quotes, double quotes and backslashes. Nothing is expanded: no variables, no
+// globs, no ~. A backslash at the end of a line continues it; within double quotes it takes the special meaning from any character,
+// unlike in a shell, where it stays before most. The error says that a quote or backslash is left open.
 func Words(s string) ([]string, error) {
 	var (
 		out   []string

@@ -82,8 +82,8 @@ func (d *Document) Candidates(look func(command string) bool) []Candidate {
 	return out
 }
 
-// short is what to call the server: the name without its namespace.
-func (d *Document) short() string {
+// shortName is what to call the server: the name without its namespace.
+func (d *Document) shortName() string {
 	_, name, _ := strings.Cut(d.Name, "/")
 	return name
 }
@@ -124,7 +124,7 @@ func (d *Document) remote(r Remote, number int) Candidate {
 	}
 	c.Inputs = f.inputs
 	c.make = func(given setup.Values) (config.Server, error) {
-		s := config.Server{Name: d.short(), Transport: transport}
+		s := config.Server{Name: d.shortName(), Transport: transport}
 		urls, err := address.values(given)
 		if err != nil || len(urls) == 0 {
 			return s, fmt.Errorf("the URL %s lacks a value", text.Clip(r.URL, 100))
@@ -241,7 +241,7 @@ func (d *Document) packageCandidate(p Package, number int, look func(string) boo
 	defaults, _ := setup.Read(inputs, nil) // what is missing is typed later
 	c.Warnings = c.WarningsFor(defaults)
 	c.make = func(given setup.Values) (config.Server, error) {
-		s := config.Server{Name: d.short(), Transport: config.Stdio}
+		s := config.Server{Name: d.shortName(), Transport: config.Stdio}
 		set := func(name, value string) {
 			if s.Env == nil {
 				s.Env = map[string]string{}

@@ -22,8 +22,8 @@ type message struct {
 	header http.Header
 }
 
-// prepared takes a frame that a session made. A progress token is the id of its request, and no progress is of use here.
-func prepared(frame []byte, h http.Header) (*message, error) {
+// prepareMessage takes a frame that a session made. A progress token is the id of its request, and no progress is of use here.
+func prepareMessage(frame []byte, h http.Header) (*message, error) {
 	changed, err := jsonrpc.Update(frame, jsonrpc.Delete("params", "_meta", "progressToken"))
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *message) frame(id uint64) []byte {
 	return append(strconv.AppendUint(append(b, m.head...), id, 10), m.tail...)
 }
 
-// cancelled tells a server of the legacy era, or at the end of a pipe, that nobody waits for an answer any more.
-func cancelled(id uint64) []byte {
+// cancelledFrame tells a server of the legacy era, or at the end of a pipe, that nobody waits for an answer any more.
+func cancelledFrame(id uint64) []byte {
 	return jsonrpc.NewNotification("notifications/cancelled", append(strconv.AppendUint([]byte(`{"requestId":`), id, 10), `,"reason":"timed out or ended by the client"}`...))
 }

@@ -118,7 +118,7 @@ func (c *httpConn) prepare(ctx context.Context, method string, params json.RawMe
 	if k.frame == nil {
 		return nil, errNotMade
 	}
-	m, err := prepared(k.frame, k.header)
+	m, err := prepareMessage(k.frame, k.header)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (c *httpConn) set(k *capture) {
 // close closes the connections that nobody uses.
 func (c *httpConn) close() { c.rt.CloseIdleConnections() }
 
-// lost is nil: the next request may find the server again.
-func (c *httpConn) lost() error { return nil }
+// err is nil: the next request may find the server again.
+func (c *httpConn) err() error { return nil }
 
 func request(ctx context.Context, m *message, frame []byte) *http.Request {
 	req := &http.Request{
@@ -262,7 +262,7 @@ func (c *httpConn) stream(body io.ReadCloser, id uint64, s *shot) (reply, error)
 func (c *httpConn) cancel(m *message, id uint64) {
 	ctx, stop := context.WithTimeout(context.Background(), cancelWait)
 	defer stop()
-	if resp, err := c.rt.RoundTrip(request(ctx, m, cancelled(id))); err == nil {
+	if resp, err := c.rt.RoundTrip(request(ctx, m, cancelledFrame(id))); err == nil {
 		_, _ = io.CopyN(io.Discard, resp.Body, maxRefusal)
 		_ = resp.Body.Close()
 	}

@@ -53,7 +53,7 @@ func judge(m *message, answer reply) (kind string, err error) {
 	case env.Kind != jsonrpc.Response:
 		return KindProtocol, fmt.Errorf("a %s is not an answer", env.Kind)
 	case m.method == "tools/call" && offer.IsError(env.Result):
-		return KindTool, errors.New(said(env.Result))
+		return KindTool, errors.New(firstText(env.Result))
 	case jsonrpc.GetString(env.Result, "resultType") == "input_required":
 		return KindInput, errors.New("the server asks for input, which nobody gives here")
 	}
@@ -68,8 +68,8 @@ func ofError(raw []byte) (kind string, err error) {
 	return fmt.Sprintf("JSON-RPC %d", e.Code), e
 }
 
-// said is the first text of a result.
-func said(result []byte) string {
+// firstText is the first text of a result.
+func firstText(result []byte) string {
 	cs, err := offer.Contents(result)
 	if err != nil {
 		return err.Error()

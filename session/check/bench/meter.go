@@ -118,7 +118,7 @@ func (m *meter) flush() {
 	if m.point.Count == 0 {
 		return
 	}
-	m.points = append(m.points, m.finished())
+	m.points = append(m.points, m.result())
 	m.second.Reset()
 	if len(m.points) < maxPoints {
 		return
@@ -131,7 +131,7 @@ func (m *meter) flush() {
 	m.step *= 2
 }
 
-func (m *meter) finished() Point {
+func (m *meter) result() Point {
 	p := m.point
 	p.At, p.Millis = millis(p.start), millis(m.step)
 	v := m.second.ValueAtPercentilesSlice([]float64{50, 99, 100})
@@ -186,7 +186,7 @@ func (m *meter) report() TargetReport {
 	slices.SortFunc(r.Errors, func(a, b Errors) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind)) })
 	r.Series = slices.Clone(m.points)
 	if m.point.Count > 0 {
-		r.Series = append(r.Series, m.finished())
+		r.Series = append(r.Series, m.result())
 	}
 	return r
 }

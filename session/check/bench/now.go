@@ -52,7 +52,7 @@ func (m *meter) now() TargetReport {
 	defer m.mu.Unlock()
 	t := TargetReport{Answered: m.answered, Failed: m.failed, Latency: distribution(m.latency, false), Bars: bars(m.latency), Series: slices.Clone(m.points[max(len(m.points)-maxShown, 0):])}
 	if m.point.Count > 0 {
-		t.Series = append(t.Series, m.finished())
+		t.Series = append(t.Series, m.result())
 	}
 	return t
 }

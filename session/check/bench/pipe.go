@@ -124,7 +124,7 @@ func (p *pipe) Lost(err error) {
 	p.in.Lost(err)
 }
 
-func (p *pipe) lost() error {
+func (p *pipe) err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
@@ -142,7 +142,7 @@ func (p *pipe) prepare(ctx context.Context, method string, params json.RawMessag
 	if k.frame == nil {
 		return nil, errNotMade
 	}
-	return prepared(k.frame, k.header)
+	return prepareMessage(k.frame, k.header)
 }
 
 func (p *pipe) set(k *capture) {
@@ -169,7 +169,7 @@ func (p *pipe) send(ctx context.Context, until time.Time, m *message, id uint64,
 	env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: strconv.AppendUint(nil, id, 10), Method: m.method, Params: m.params}
 	if err := p.Transport.Send(ctx, transport.Message{Frame: frame, Env: env, Header: m.header}); err != nil {
 		p.fail(id, err)
-		if err := p.lost(); err != nil {
+		if err := p.err(); err != nil {
 			return reply{}, err
 		}
 		return reply{}, err
@@ -197,7 +197,7 @@ func (p *pipe) send(ctx context.Context, until time.Time, m *message, id uint64,
 func (p *pipe) cancel(m *message, id uint64) {
 	ctx, stop := context.WithTimeout(context.Background(), cancelWait)
 	defer stop()
-	frame := cancelled(id)
+	frame := cancelledFrame(id)
 	env, err := jsonrpc.Scan(frame)
 	if err == nil {
 		_ = p.Transport.Send(ctx, transport.Message{Frame: frame, Env: env, Header: m.header}) // a server that does not read is told nothing

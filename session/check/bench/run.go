@@ -146,7 +146,7 @@ func (r *Run) slice(ctx context.Context, i, turn, turns int) error {
 	if r.plan.Rate > 0 {
 		s.open()
 	} else {
-		s.closed()
+		s.runClosed()
 	}
 	close(stop)
 	watch.Wait()
@@ -174,20 +174,20 @@ func (s *slice) watch(stop <-chan struct{}) {
 			return
 		case <-every.C:
 		}
-		err := s.t.lost()
+		err := s.t.err()
 		s.mu.Lock()
 		if err == nil && s.reason != nil {
 			err = s.reason
 		}
 		s.mu.Unlock()
 		if err != nil {
-			s.gone(err)
+			s.setGone(err)
 			return
 		}
 	}
 }
 
-func (s *slice) gone(err error) {
+func (s *slice) setGone(err error) {
 	s.mu.Lock()
 	if s.reason == nil {
 		s.reason = &goneError{s.t.Name, err}
@@ -221,7 +221,7 @@ func (s *slice) one(n, due int64) {
 	if kind == kindCancelled {
 		return
 	}
-	s.reached(x, kind, err)
+	s.noteReached(x, kind, err)
 	if due < s.warm {
 		return
 	}
@@ -235,8 +235,8 @@ func (s *slice) one(n, due int64) {
 	s.m.record(x, due-s.warm+s.offset, kind, err)
 }
 
-// reached notes whether the server is still there, and slows down where it is not.
-func (s *slice) reached(x *shot, kind string, err error) {
+// noteReached notes whether the server is still there, and slows down where it is not.
+func (s *slice) noteReached(x *shot, kind string, err error) {
 	away := kind == KindRefused || kind == KindConnection
 	s.mu.Lock()
 	if !away {
@@ -245,7 +245,7 @@ func (s *slice) reached(x *shot, kind string, err error) {
 	gone := away && x.done-s.good > int64(s.r.patient)
 	s.mu.Unlock()
 	if gone {
-		s.gone(err)
+		s.setGone(err)
 	}
 	if away {
 		select {
@@ -255,8 +255,8 @@ func (s *slice) reached(x *shot, kind string, err error) {
 	}
 }
 
-// closed has clients that wait for their answers.
-func (s *slice) closed() {
+// runClosed runs the closed workload: each client sends its next request once it has the answer to the last.
+func (s *slice) runClosed() {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var n, measured int64

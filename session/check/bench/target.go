@@ -22,8 +22,8 @@ type conn interface {
 	// send sends a message, and waits until all of the answer is there. It notes the times in s. The error is errLate at the time in until,
 	// and the cause of ctx where that ended.
 	send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error)
-	// lost is why the connection ended by itself, nil while it lasts.
-	lost() error
+	// err is why the connection ended by itself, nil while it lasts.
+	err() error
 }
 
 // reply is an answer, or where it is cut the beginning of a large one.
@@ -159,11 +159,11 @@ func (t *Target) prepare(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// lost is why no connection is left, nil while there is one.
-func (t *Target) lost() error {
+// err is why no connection is left, nil while there is one.
+func (t *Target) err() error {
 	var errs []error
 	for _, c := range t.conns {
-		err := c.lost()
+		err := c.err()
 		if err == nil {
 			return nil
 		}

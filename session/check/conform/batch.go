@@ -70,9 +70,9 @@ func tryBatchRefused(p *probe) error {
 	case err != nil:
 		return err
 	case served > 0 || a.result() != nil:
-		return violated("a batch of two requests: it was served")
+		return newViolation("a batch of two requests: it was served")
 	case p.http != nil && a.status/100 == 2 && a.env.Error == nil && a.status != 202:
-		return violated("a batch of two requests: %s", a.summary())
+		return newViolation("a batch of two requests: %s", a.summary())
 	}
 	return nil
 }
@@ -83,9 +83,9 @@ func tryBatchServed(p *probe) error {
 	case err != nil:
 		return err
 	case served == 0:
-		return violated("a batch of two requests: %s", a.summary())
+		return newViolation("a batch of two requests: %s", a.summary())
 	case served == 1:
-		return violated("a batch of two requests: only one was answered with a result")
+		return newViolation("a batch of two requests: only one was answered with a result")
 	}
 	return nil
 }

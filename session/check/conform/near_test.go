@@ -168,7 +168,7 @@ var nears = map[string]change{
 	"header-method":  func(x *turn) bool { return x.r.Header.Get("Mcp-Method") != x.env.Method && x.mismatched() },
 	"header-name": func(x *turn) bool {
 		n := nameOf(x.env)
-		return n != "" && x.r.Header.Get("Mcp-Name") != encoded(n) && x.mismatched()
+		return n != "" && x.r.Header.Get("Mcp-Name") != encodeHeader(n) && x.mismatched()
 	},
 	"header-encoded": func(x *turn) bool {
 		return strings.HasPrefix(x.r.Header.Get("Mcp-Name"), "=?base64?") && x.fail(-32602)

@@ -125,7 +125,7 @@ func (p *pipe) notify() {
 	p.wake = make(chan struct{})
 }
 
-func (p *pipe) lost() error {
+func (p *pipe) lostErr() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {

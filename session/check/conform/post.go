@@ -105,7 +105,7 @@ func (c *conn) header(h http.Header, env jsonrpc.Envelope) {
 	if c.isModern() && env.Method != "" && env.Method != "initialize" {
 		h.Set("Mcp-Method", env.Method)
 		if name := nameOf(env); name != "" {
-			h.Set("Mcp-Name", encoded(name))
+			h.Set("Mcp-Name", encodeHeader(name))
 		}
 	}
 }

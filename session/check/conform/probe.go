@@ -117,8 +117,8 @@ func (p *probe) evidence(section string) string {
 	return strings.TrimSpace(section + "\n" + strings.Join(p.lines, "\n"))
 }
 
-// encoded is a value as a header of the modern era has it.
-func encoded(s string) string {
+// encodeHeader returns a value as a header of the modern era has it.
+func encodeHeader(s string) string {
 	plain := s != "" && s == strings.TrimSpace(s) && !strings.HasPrefix(s, "=?base64?")
 	for _, r := range s {
 		plain = plain && r >= 0x20 && r < 0x7f
@@ -153,11 +153,11 @@ const internal = -32603
 // expectError says what is wrong with an answer that should be an error with one of some codes. With another code it is less.
 func expectError(a answer, what string, codes ...int64) error {
 	if a.env.Error == nil {
-		return violated("%s: %s, not an error", what, a.summary())
+		return newViolation("%s: %s, not an error", what, a.summary())
 	}
 	code := a.code()
 	if code == internal {
-		return unknown("%s: %s, which does not say why", what, a.summary())
+		return inconclusiveSkip("%s: %s, which does not say why", what, a.summary())
 	}
 	for _, c := range codes {
 		if code == c {
@@ -168,16 +168,16 @@ func expectError(a answer, what string, codes ...int64) error {
 	for i, c := range codes {
 		words[i] = fmt.Sprint(c)
 	}
-	return violated("%s: %s, not %s", what, a.summary(), strings.Join(words, " or "))
+	return newViolation("%s: %s, not %s", what, a.summary(), strings.Join(words, " or "))
 }
 
 // expectResult says what is wrong with an answer that should be a result.
 func expectResult(a answer, what string) error {
 	if a.code() == internal {
-		return unknown("%s: %s, which does not say why", what, a.summary())
+		return inconclusiveSkip("%s: %s, which does not say why", what, a.summary())
 	}
 	if a.result() == nil {
-		return violated("%s: %s, not a result", what, a.summary())
+		return newViolation("%s: %s, not a result", what, a.summary())
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func lenient(x *turn) bool {
 	x.r.Header.Set("Mcp-Method", x.env.Method)
 	x.r.Header.Set("MCP-Protocol-Version", modern)
 	if n := nameOf(x.env); n != "" {
-		x.r.Header.Set("Mcp-Name", encoded(n))
+		x.r.Header.Set("Mcp-Name", encodeHeader(n))
 	}
 	return false
 }

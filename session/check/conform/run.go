@@ -49,8 +49,8 @@ func place(revision string) check.Place { return check.Place{Kind: check.OfServe
 // transports are what texts call those of rules.
 var transports = map[string]string{"http": "Streamable HTTP", "stdio": "stdio", "sse": "HTTP+SSE"}
 
-// reached reports whether the server is reached by a transport, "" being any.
-func (t *target) reached(transport string) bool {
+// hasTransport reports whether the server is reached by a transport, "" being any.
+func (t *target) hasTransport(transport string) bool {
 	switch transport {
 	case "http":
 		return t.http != nil
@@ -68,7 +68,7 @@ func (r *run) try(ctx context.Context, u *rule) {
 		return
 	}
 	id, at := u.ID, place(r.revision)
-	if !r.reached(u.Transport) {
+	if !r.hasTransport(u.Transport) {
 		r.rec.AddSkipped(id, at, "about "+transports[u.Transport]+" only, and the server is reached by "+r.kind)
 		return
 	}
@@ -147,7 +147,7 @@ func (r *run) retry(ctx context.Context, u *rule, p *probe, err error) (*probe, 
 		refused := c.open(ctx)
 		c.close()
 		if refused != nil {
-			return p, severity, unknown("a good handshake after it failed as well: %v", refused)
+			return p, severity, inconclusiveSkip("a good handshake after it failed as well: %v", refused)
 		}
 	}
 	if severity != check.Error {
@@ -167,7 +167,7 @@ func (r *run) retry(ctx context.Context, u *rule, p *probe, err error) (*probe, 
 // tryConnected makes the trial of a rule on its connection, and notes whether that can be used again.
 func (r *run) tryConnected(p *probe) error {
 	if !p.rule.alone {
-		if r.shared != nil && r.shared.lost() != nil {
+		if r.shared != nil && r.shared.lostErr() != nil {
 			r.closeShared()
 		}
 		if r.shared == nil {
@@ -188,7 +188,7 @@ func (r *run) tryConnected(p *probe) error {
 	}
 	err := p.rule.try(p)
 	var silent *silence
-	if errors.As(err, &silent) || p.conn.lost() != nil {
+	if errors.As(err, &silent) || p.conn.lostErr() != nil {
 		p.unusable = true // a late answer would be taken for another's
 	}
 	return err

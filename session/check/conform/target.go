@@ -282,7 +282,7 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 	late, cancelLate := context.WithTimeout(ctx, settle)
 	defer cancelLate()
 	a, err := c.pipe.response(late, before, func(e jsonrpc.Envelope) bool { return !jsonrpc.SameID(e.ID, sent.ID) })
-	if err != nil && late.Err() != nil && c.lost() == nil {
+	if err != nil && late.Err() != nil && c.lostErr() == nil {
 		return answer{}, nil
 	}
 	return a, err
@@ -299,18 +299,18 @@ func (c *conn) harmlessRequest() []byte {
 	return c.request("ping", nil)
 }
 
-// lost is why the connection has ended by itself, nil while it has not.
-func (c *conn) lost() error {
+// lostErr is why the connection has ended by itself, nil while it has not.
+func (c *conn) lostErr() error {
 	if c.pipe == nil {
 		return nil
 	}
-	return c.pipe.lost()
+	return c.pipe.lostErr()
 }
 
 // dial opens the pipe with the first message.
 func (c *conn) dial(ctx context.Context) error {
 	if c.pipe != nil {
-		return c.pipe.lost()
+		return c.pipe.lostErr()
 	}
 	p := newPipe(c)
 	cfg, err := c.t.sub.Session.Authorizer().Given(ctx, c.t.cfg)

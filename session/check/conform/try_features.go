@@ -128,9 +128,9 @@ func tryPrompts(p *probe) error {
 			return fmt.Errorf("prompt %s: %w", it.Name, err)
 		}
 		if c := a.code(); a.result() == nil && len(args) == 0 && (a.frame == nil || c == -32601 || c == -32602) {
-			return violated("prompts/get of %s: %s", it.Name, a.summary())
+			return newViolation("prompts/get of %s: %s", it.Name, a.summary())
 		} else if c == internal {
-			failed = unknown("prompts/get of %s: %s, which does not say why", it.Name, a.summary())
+			failed = inconclusiveSkip("prompts/get of %s: %s, which does not say why", it.Name, a.summary())
 		}
 	}
 	if tried == 0 {
@@ -154,9 +154,9 @@ func tryResources(p *probe) error {
 			return fmt.Errorf("resource %s: %w", it.URI, err)
 		}
 		if a.code() == internal {
-			failed = unknown("resources/read of %s: %s, which does not say why", it.URI, a.summary())
+			failed = inconclusiveSkip("resources/read of %s: %s, which does not say why", it.URI, a.summary())
 		} else if a.result() == nil && a.code() != -32021 {
-			return violated("resources/read of %s: %s", it.URI, a.summary())
+			return newViolation("resources/read of %s: %s", it.URI, a.summary())
 		}
 	}
 	if tried == 0 {
@@ -178,7 +178,7 @@ func tryTools(p *probe) error {
 		a, err := p.call("tools/call", `{"name":`+string(jsonrpc.Quote(it.Name))+`,"arguments":`+argumentsOf(it)+`}`)
 		if err != nil {
 			var silent *silence
-			if errors.As(err, &silent) && p.conn.lost() == nil { // slow is not wrong; the answer must not be taken for another's
+			if errors.As(err, &silent) && p.conn.lostErr() == nil { // slow is not wrong; the answer must not be taken for another's
 				p.unusable = true
 				if p.conn, err = p.openConn(); err != nil {
 					return err
@@ -188,10 +188,10 @@ func tryTools(p *probe) error {
 			return fmt.Errorf("tool %s: %w", it.Name, err)
 		}
 		if a.frame == nil {
-			return violated("tool %s: %s", it.Name, a.summary())
+			return newViolation("tool %s: %s", it.Name, a.summary())
 		}
 		if r := a.result(); r != nil && jsonrpc.Get(r, "content") == nil && jsonrpc.GetString(r, "resultType") != "input_required" && jsonrpc.Get(r, "task") == nil && jsonrpc.GetString(r, "resultType") != "task" {
-			return violated("the result of tool %s has no content", it.Name)
+			return newViolation("the result of tool %s has no content", it.Name)
 		}
 	}
 	return nil
@@ -232,11 +232,11 @@ func tryCompletion(p *probe) error {
 	n := 0
 	values := jsonrpc.Get(a.result(), "completion", "values")
 	if len(values) == 0 || values[0] != '[' {
-		return violated("the result has no completion.values")
+		return newViolation("the result has no completion.values")
 	}
 	_ = jsonrpc.Elements(values, func([]byte) bool { n++; return true }) // it is an array
 	if n > 100 {
-		return violated("%d values, and at most 100 are allowed", n)
+		return newViolation("%d values, and at most 100 are allowed", n)
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func tryCancel(p *probe) error {
 		}
 		p.record(string(frame), answer{}, nil)
 		if _, err := c.deliver(p.ctx, []byte(cancel)); err != nil {
-			return violated("after a cancellation: %v", err)
+			return newViolation("after a cancellation: %v", err)
 		}
 		return nil
 	}
@@ -330,16 +330,16 @@ func tryCancel(p *probe) error {
 			<-done
 		}
 		if err != nil {
-			return violated("a cancellation: %v", err)
+			return newViolation("a cancellation: %v", err)
 		}
 		if a.status/100 == 5 {
-			return violated("a cancellation: %s", a.summary())
+			return newViolation("a cancellation: %s", a.summary())
 		}
 	}
 	<-done // whatever it was
 	a, err := p.exchange(string(c.harmlessRequest()))
 	if err != nil {
-		return violated("after a cancellation: %v", err)
+		return newViolation("after a cancellation: %v", err)
 	}
 	return expectResult(a, "a request after a cancellation")
 }
@@ -349,7 +349,7 @@ func tryProgress(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if err := p.goodRequest("tools/call", calling(name, args, "")); err != nil {
+	if err := p.goodRequest("tools/call", callParams(name, args, "")); err != nil {
 		return err
 	}
 	c := p.conn
@@ -360,7 +360,7 @@ func tryProgress(p *probe) error {
 			return fmt.Errorf("tool %s with a progress token: %w", name, err)
 		}
 		if a.frame == nil {
-			return violated("tool %s with progress token %d: %s", name, i+1, a.summary())
+			return newViolation("tool %s with progress token %d: %s", name, i+1, a.summary())
 		}
 		last := -1.0
 		for _, o := range a.others {
@@ -369,11 +369,11 @@ func tryProgress(p *probe) error {
 				continue
 			}
 			if got := string(jsonrpc.Get(env.Params, "progressToken")); got != token {
-				return violated("progress for token %s, which is %s", got, token)
+				return newViolation("progress for token %s, which is %s", got, token)
 			}
 			var now float64
 			if _, err := fmt.Sscan(string(jsonrpc.Get(env.Params, "progress")), &now); err != nil || now <= last {
-				return violated("progress %v after %v", now, last)
+				return newViolation("progress %v after %v", now, last)
 			}
 			last = now
 		}

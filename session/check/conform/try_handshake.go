@@ -41,7 +41,7 @@ func tryVersionSupported(p *probe) error {
 		return err
 	}
 	if got := jsonrpc.GetString(a.result(), "protocolVersion"); got != p.revision {
-		return violated("asked for %s, and was answered with %q", p.revision, got)
+		return newViolation("asked for %s, and was answered with %q", p.revision, got)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func tryVersionUnknown(p *probe) error {
 			return err
 		}
 		if got := jsonrpc.GetString(a.result(), "protocolVersion"); got == asked || got == "" {
-			return violated("initialize with protocolVersion %q was answered with %q", asked, got)
+			return newViolation("initialize with protocolVersion %q was answered with %q", asked, got)
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func tryVersionNewest(p *probe) error {
 		return skip("it offers no revision, which is another rule")
 	}
 	if got < p.revision {
-		return violated("offers %s, and speaks %s", got, p.revision)
+		return newViolation("offers %s, and speaks %s", got, p.revision)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func tryInitializeShape(p *probe) error {
 			want = '{'
 		}
 		if len(v) == 0 || v[0] != want {
-			return violated("the result of initialize has no %s, or one of the wrong type", name)
+			return newViolation("the result of initialize has no %s, or one of the wrong type", name)
 		}
 	}
 	return nil
@@ -114,10 +114,10 @@ func tryBeforeInitialize(p *probe) error {
 	c := p.conn
 	what := "tools/list before initialize"
 	if _, err := p.exchange(string(jsonrpc.NewRequest(c.id(), "tools/list", nil))); err != nil {
-		if c.lost() != nil || p.http != nil {
+		if c.lostErr() != nil || p.http != nil {
 			return violatedAs(check.Error, "%s: %v", what, err)
 		}
-		return violated("%s: %v", what, err)
+		return newViolation("%s: %v", what, err)
 	}
 	if p.http != nil {
 		c = p.newConn()
@@ -139,7 +139,7 @@ func tryInitializeAgain(p *probe) error {
 	}
 	if p.http != nil {
 		if a.status/100 == 5 {
-			return violated("a second initialize: %s", a.summary())
+			return newViolation("a second initialize: %s", a.summary())
 		}
 		return nil
 	}
@@ -152,13 +152,13 @@ func tryInitializeAgain(p *probe) error {
 func tryProbeSurvived(p *probe) error {
 	c := p.conn
 	a, err := p.exchange(`{"jsonrpc":"2.0","id":"probe","method":"server/discover","params":{"_meta":{` + metaOf(modern, "{}") + `}}}`)
-	if c.lost() != nil {
-		return violated("it ended: %v", c.lost())
+	if c.lostErr() != nil {
+		return newViolation("it ended: %v", c.lostErr())
 	}
 	if err != nil {
 		a, err = p.initialize(c, p.revision)
 		if err != nil {
-			return violated("initialize after server/discover: %v", err)
+			return newViolation("initialize after server/discover: %v", err)
 		}
 		if err := expectResult(a, "initialize after server/discover"); err != nil {
 			return err
@@ -173,7 +173,7 @@ func tryProbeSurvived(p *probe) error {
 		return nil // it speaks that era as well, and the client stays there
 	}
 	if a, err = p.initialize(c, p.revision); err != nil {
-		return violated("initialize after server/discover: %v", err)
+		return newViolation("initialize after server/discover: %v", err)
 	}
 	return expectResult(a, "initialize after server/discover")
 }

@@ -80,7 +80,7 @@ func tryHeaderEncoded(p *probe) error {
 		return err
 	}
 	if a.code() == -32020 {
-		return violated("%s with Mcp-Name in base64: %s", method, a.summary())
+		return newViolation("%s with Mcp-Name in base64: %s", method, a.summary())
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func tryUnbuffered(p *probe) error {
 	for _, h := range []http.Header{a.header, ack} {
 		if media(&http.Response{Header: h}) == "text/event-stream" {
 			if h.Get("X-Accel-Buffering") != "no" {
-				return violated("a stream has no X-Accel-Buffering: no")
+				return newViolation("a stream has no X-Accel-Buffering: no")
 			}
 			return nil
 		}

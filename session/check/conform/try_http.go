@@ -47,7 +47,7 @@ func tryOrigin(p *probe) error {
 	case a.status/100 == 4:
 		return violatedAs(check.Warning, "a request with a foreign Origin: %s, not status 403", a.summary())
 	}
-	return violated("a request with Origin http://mcphud-elsewhere.example: %s", a.summary())
+	return newViolation("a request with Origin http://mcphud-elsewhere.example: %s", a.summary())
 }
 
 func tryHost(p *probe) error {
@@ -61,7 +61,7 @@ func tryHost(p *probe) error {
 	if a.status/100 == 4 {
 		return nil
 	}
-	return violated("a request with Host mcphud-elsewhere.example: %s", a.summary())
+	return newViolation("a request with Host mcphud-elsewhere.example: %s", a.summary())
 }
 
 func tryCORS(p *probe) error {
@@ -80,7 +80,7 @@ func tryCORS(p *probe) error {
 	case a.header.Get("Access-Control-Allow-Credentials") == "true" && strings.Contains(allowed, "mcphud-elsewhere"):
 		return violatedAs(check.Error, "Access-Control-Allow-Origin repeats a foreign origin, and credentials are allowed")
 	case allowed == "*" || strings.Contains(allowed, "mcphud-elsewhere"):
-		return violated("Access-Control-Allow-Origin: %s", allowed)
+		return newViolation("Access-Control-Allow-Origin: %s", allowed)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func tryAnswerType(p *probe) error {
 		return err
 	}
 	if a.media != "application/json" && a.media != "text/event-stream" {
-		return violated("the answer to a request has Content-Type %q", a.header.Get("Content-Type"))
+		return newViolation("the answer to a request has Content-Type %q", a.header.Get("Content-Type"))
 	}
 	return expectResult(a, "a request")
 }
@@ -109,9 +109,9 @@ func tryAccepted(p *probe) error {
 	case a.status/100 == 4 && p.conn.isModern():
 		return nil // it need not accept it
 	case a.status != http.StatusAccepted:
-		return violated("%s: %s, not status 202", method, a.summary())
+		return newViolation("%s: %s, not status 202", method, a.summary())
 	case len(a.body) > 0 || len(a.events) > 0:
-		return violated("%s: status 202 with a body of %d bytes", method, len(a.body))
+		return newViolation("%s: status 202 with a body of %d bytes", method, len(a.body))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func tryContentType(p *probe) error {
 		return err
 	}
 	if a.status/100 == 2 {
-		return violated("a POST of text/plain: %s", a.summary())
+		return newViolation("a POST of text/plain: %s", a.summary())
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func tryAccept(p *probe) error {
 		return err
 	}
 	if a.status/100 == 2 {
-		return violated("a POST with Accept: text/html: %s", a.summary())
+		return newViolation("a POST with Accept: text/html: %s", a.summary())
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func tryStreamEnds(p *probe) error {
 	for {
 		e, err := r.Next()
 		if late != nil && !late.Stop() {
-			return violated("the stream was still open %v after the response", settled)
+			return newViolation("the stream was still open %v after the response", settled)
 		}
 		if err != nil {
 			return nil // it ended, in whatever way
@@ -286,7 +286,7 @@ func tryGet(p *probe) error {
 	case p.conn.isModern():
 		return violatedAs(check.Warning, "GET: %s, not 405", resp.Status)
 	}
-	return violated("GET: %s with Content-Type %q", resp.Status, resp.Header.Get("Content-Type"))
+	return newViolation("GET: %s with Content-Type %q", resp.Status, resp.Header.Get("Content-Type"))
 }
 
 func tryVersionHeader(p *probe) error {
@@ -300,7 +300,7 @@ func tryVersionHeader(p *probe) error {
 	case a.status/100 == 4:
 		return violatedAs(check.Warning, "a request with MCP-Protocol-Version %s: %s, not status 400", absurd, a.summary())
 	}
-	return violated("a request with MCP-Protocol-Version %s: %s", absurd, a.summary())
+	return newViolation("a request with MCP-Protocol-Version %s: %s", absurd, a.summary())
 }
 
 // eventIDAnswers returns two answers whose events have ids.
@@ -326,7 +326,7 @@ func tryEventIDs(p *probe) error {
 	for _, a := range first.events {
 		for _, b := range second.events {
 			if a != "" && a == b {
-				return violated("two streams had an event with id %q", a)
+				return newViolation("two streams had an event with id %q", a)
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func tryResumption(p *probe) error {
 	defer cancel()
 	resp, _, err := p.conn.start(ctx, http.MethodGet, nil, set("Last-Event-ID", last))
 	if err != nil {
-		return violated("GET with Last-Event-ID %q: %v", last, p.conn.timeoutAsSilence(ctx, err, "GET"))
+		return newViolation("GET with Last-Event-ID %q: %v", last, p.conn.timeoutAsSilence(ctx, err, "GET"))
 	}
 	defer resp.Body.Close()
 	p.lines = append(p.lines, "> GET with Last-Event-ID "+last, "< "+resp.Status)
@@ -351,7 +351,7 @@ func tryResumption(p *probe) error {
 	case resp.StatusCode/100 == 4:
 		return nil
 	case resp.StatusCode != http.StatusOK || media(resp) != "text/event-stream":
-		return violated("GET with Last-Event-ID %q: %s", last, resp.Status)
+		return newViolation("GET with Last-Event-ID %q: %s", last, resp.Status)
 	}
 	time.AfterFunc(settle, cancel)
 	r := sse.NewReader(resp.Body, maxBody, maxBody)
@@ -361,7 +361,7 @@ func tryResumption(p *probe) error {
 			return nil
 		}
 		if env, _ := jsonrpc.Scan(e.Data); env.ID != nil && jsonrpc.SameID(env.ID, second.env.ID) {
-			return violated("GET with Last-Event-ID %q repeats the response of another stream", last)
+			return newViolation("GET with Last-Event-ID %q repeats the response of another stream", last)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func tryDeclared(p *probe) error {
 			return err
 		}
 		if l := jsonrpc.Get(a.result(), f.member); len(l) == 0 || l[0] != '[' {
-			return violated("the result of %s has no array %s", f.method, f.member)
+			return newViolation("the result of %s has no array %s", f.method, f.member)
 		}
 	}
 	switch {
@@ -129,7 +129,7 @@ func tryUndeclared(p *probe) error {
 		n := 0
 		_ = jsonrpc.Elements(jsonrpc.Get(a.result(), f.member), func([]byte) bool { n++; return true }) // anything but an array has none
 		if n > 0 {
-			return violated("%s has %d items, and %s is not declared", f.method, n, f.capability)
+			return newViolation("%s has %d items, and %s is not declared", f.method, n, f.capability)
 		}
 		empty = append(empty, f.method)
 	}
@@ -140,7 +140,7 @@ func tryUndeclared(p *probe) error {
 			return err
 		}
 		if a.result() != nil {
-			return violated("completion/complete is served, and completions is not declared")
+			return newViolation("completion/complete is served, and completions is not declared")
 		}
 	}
 	switch {
@@ -226,7 +226,7 @@ func tryCursorStable(p *probe) error {
 		}
 		names := bytes.Join(p.itemNames(method, a.result()), []byte(","))
 		if i > 0 && !bytes.Equal(before, names) {
-			return violated("%s answers the cursor of its second page with other items the second time", method)
+			return newViolation("%s answers the cursor of its second page with other items the second time", method)
 		}
 		before = names
 	}
@@ -288,7 +288,7 @@ func tryPagesEnd(p *probe) error {
 				break
 			}
 			if seen[string(next)] || pages == maxPages || len(items) > maxItems {
-				return violated("%s goes on after %d pages, with cursor %s", m, pages, next)
+				return newViolation("%s goes on after %d pages, with cursor %s", m, pages, next)
 			}
 			seen[string(next)] = true
 			params = `{"cursor":` + string(next) + `}`
@@ -318,7 +318,7 @@ func tryOrder(p *probe) error {
 			if len(before) != len(names) {
 				return skip("the list of tools changes by itself")
 			}
-			return violated("tools/list has another order the second time")
+			return newViolation("tools/list has another order the second time")
 		}
 		before = append([][]byte{}, names...)
 		if len(before) == 0 {

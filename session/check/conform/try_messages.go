@@ -61,7 +61,7 @@ func tryUnknownMethod(p *probe) error {
 		return err
 	}
 	if p.http != nil && p.conn.isModern() && a.status != 404 {
-		return violated("%s: %s, not status 404", nobody, a.summary())
+		return newViolation("%s: %s, not status 404", nobody, a.summary())
 	}
 	return nil
 }
@@ -92,10 +92,10 @@ func (p *probe) tryMalformed(frame, what string, codes ...int64) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	if p.http != nil && a.status/100 == 2 && a.env.Error == nil {
-		return violated("%s: %s", what, a.summary())
+		return newViolation("%s: %s", what, a.summary())
 	}
 	if p.http == nil && a.frame == nil {
-		return violated("%s is not answered", what)
+		return newViolation("%s is not answered", what)
 	}
 	if p.http != nil && a.frame == nil {
 		return nil // an error status says enough
@@ -118,7 +118,7 @@ func tryOtherVersion(p *probe) error {
 		return err
 	}
 	if a.result() != nil {
-		return violated("a request with jsonrpc \"1.0\": %s", a.summary())
+		return newViolation("a request with jsonrpc \"1.0\": %s", a.summary())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (p *probe) tryIDs(ids ...string) error {
 			return fmt.Errorf("id %s: %w", id, err)
 		}
 		if !jsonrpc.SameID(a.env.ID, []byte(id)) {
-			return violated("id %s was answered with id %s", id, string(a.env.ID))
+			return newViolation("id %s was answered with id %s", id, string(a.env.ID))
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func tryNullID(p *probe) error {
 		return err
 	}
 	if a.result() != nil {
-		return violated("a request with id null: %s", a.summary())
+		return newViolation("a request with id null: %s", a.summary())
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func tryNotifications(p *probe) error {
 		case err != nil:
 			return fmt.Errorf("after a notification: %w", err)
 		case p.http == nil && a.frame != nil, a.result() != nil, a.env.Error != nil && a.env.ID != nil && string(a.env.ID) != "null":
-			return violated("a message without an id was answered: %s", a.summary())
+			return newViolation("a message without an id was answered: %s", a.summary())
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func tryConcurrent(p *probe) error {
 			case o.e != nil:
 				bad = o.e
 			case !jsonrpc.SameID(o.a.env.ID, []byte(o.id)):
-				bad = violated("of %d requests at a time, %s was answered with %s and id %s", many, o.id, o.a.summary(), string(o.a.env.ID))
+				bad = newViolation("of %d requests at a time, %s was answered with %s and id %s", many, o.id, o.a.summary(), string(o.a.env.ID))
 			}
 		}
 		return bad

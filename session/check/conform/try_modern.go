@@ -37,10 +37,10 @@ func tryDiscover(p *probe) error {
 		return true
 	})
 	if !found {
-		return violated("supportedVersions does not have %s", p.revision)
+		return newViolation("supportedVersions does not have %s", p.revision)
 	}
 	if c := jsonrpc.Get(a.result(), "capabilities"); len(c) == 0 || c[0] != '{' {
-		return violated("the result has no capabilities")
+		return newViolation("the result has no capabilities")
 	}
 	return nil
 }
@@ -48,20 +48,20 @@ func tryDiscover(p *probe) error {
 // badRequest adds what HTTP says to a refusal.
 func (p *probe) badRequest(a answer, what string) error {
 	if p.http != nil && a.status != http.StatusBadRequest {
-		return violated("%s: %s, not status 400", what, a.summary())
+		return newViolation("%s: %s, not status 400", what, a.summary())
 	}
 	return nil
 }
 
-// asking is a request of the modern era whose _meta is given.
-func (p *probe) asking(method, meta string) string {
+// modernRequest is a request of the modern era whose _meta is given.
+func (p *probe) modernRequest(method, meta string) string {
 	return string(jsonrpc.NewRequest(p.conn.id(), method, []byte(`{"_meta":{`+meta+`}}`)))
 }
 
 func tryVersionRefused(p *probe) error {
 	method := p.firstListOr("server/discover")
 	what := method + " with protocolVersion " + absurd
-	a, err := p.exchange(p.asking(method, metaOf(absurd, "{}")), set("MCP-Protocol-Version", absurd))
+	a, err := p.exchange(p.modernRequest(method, metaOf(absurd, "{}")), set("MCP-Protocol-Version", absurd))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func tryVersionRefused(p *probe) error {
 		return true
 	})
 	if supported == 0 || jsonrpc.GetString(a.env.Error, "data", "requested") != absurd {
-		return violated("%s: the error's data lacks supported or requested", what)
+		return newViolation("%s: the error's data lacks supported or requested", what)
 	}
 	return p.badRequest(a, what)
 }
@@ -83,7 +83,7 @@ func tryMetaRequired(p *probe) error {
 	method := p.firstListOr("server/discover")
 	without := `"io.modelcontextprotocol/protocolVersion":"` + p.revision + `"`
 	what := method + " without clientCapabilities in _meta"
-	a, err := p.exchange(p.asking(method, without))
+	a, err := p.exchange(p.modernRequest(method, without))
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func tryMetaRequired(p *probe) error {
 	}
 	without = `"io.modelcontextprotocol/clientCapabilities":{}`
 	what = method + " without protocolVersion in _meta"
-	if a, err = p.exchange(p.asking(method, without)); err != nil {
+	if a, err = p.exchange(p.modernRequest(method, without)); err != nil {
 		return err
 	}
 	if err := expectError(a, what, -32602, -32020); err != nil {
@@ -138,7 +138,7 @@ func tryRemoved(p *probe) error {
 			return err
 		}
 		if a.result() != nil {
-			return violated("%s: %s", m, a.summary())
+			return newViolation("%s: %s", m, a.summary())
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func tryServerInfo(p *probe) error {
 		return skip(method + " is not answered, which is another rule: " + a.summary())
 	}
 	if jsonrpc.Get(a.result(), "_meta", "io.modelcontextprotocol/serverInfo") == nil {
-		return violated("the result of %s has no serverInfo in _meta", method)
+		return newViolation("the result of %s has no serverInfo in _meta", method)
 	}
 	return nil
 }
@@ -212,19 +212,19 @@ func (p *probe) readAcknowledgement(filter string) (params []byte, err error) {
 	if env.Error != nil {
 		e := answer{env: env}
 		if e.code() == internal {
-			return nil, unknown("subscriptions/listen: %s, which does not say why", e.summary())
+			return nil, inconclusiveSkip("subscriptions/listen: %s, which does not say why", e.summary())
 		}
 		if e.code() == -32601 {
 			return nil, skip("the server has no subscriptions")
 		}
-		return nil, violated("subscriptions/listen: %s", e.summary())
+		return nil, newViolation("subscriptions/listen: %s", e.summary())
 	}
 	if env.Method != "notifications/subscriptions/acknowledged" {
 		what := env.Method
 		if what == "" {
 			what = "a response"
 		}
-		return nil, violated("the first message of the subscription is %s", what)
+		return nil, newViolation("the first message of the subscription is %s", what)
 	}
 	return env.Params, nil
 }
@@ -235,10 +235,10 @@ func trySubscription(p *probe) error {
 		return err
 	}
 	if jsonrpc.Get(params, "_meta", "io.modelcontextprotocol/subscriptionId") == nil {
-		return violated("the acknowledgement has no subscriptionId in _meta")
+		return newViolation("the acknowledgement has no subscriptionId in _meta")
 	}
 	if n := jsonrpc.Get(params, "notifications"); len(n) == 0 || n[0] != '{' {
-		return violated("the acknowledgement does not say what is honoured")
+		return newViolation("the acknowledgement does not say what is honoured")
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func trySubscriptionFilter(p *probe) error {
 	}
 	for _, name := range []string{"toolsListChanged", "resourcesListChanged"} {
 		if string(jsonrpc.Get(params, "notifications", name)) == "true" {
-			return violated("%s was acknowledged, and not asked for", name)
+			return newViolation("%s was acknowledged, and not asked for", name)
 		}
 	}
 	return nil
@@ -267,7 +267,7 @@ func tryFallback(p *probe) error {
 		return skip("the server speaks an older revision as well")
 	}
 	if !strings.Contains(string(a.env.Error), p.revision) {
-		return violated("initialize: %s, which does not name %s", a.summary(), p.revision)
+		return newViolation("initialize: %s, which does not name %s", a.summary(), p.revision)
 	}
 	return nil
 }

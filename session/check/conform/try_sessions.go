@@ -29,10 +29,10 @@ func trySessionID(p *probe) error {
 	}
 	p.lines = append(p.lines, "two sessions were opened")
 	if strings.ContainsFunc(c.session, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
-		return violated("the session id %q has other characters than visible ASCII", c.session)
+		return newViolation("the session id %q has other characters than visible ASCII", c.session)
 	}
 	if c.session == p.conn.session {
-		return violated("two clients were given the same session id")
+		return newViolation("two clients were given the same session id")
 	}
 	if len(c.session) < 16 {
 		return violatedAs(check.Warning, "the session id has %d characters, which can be guessed", len(c.session))
@@ -50,7 +50,7 @@ func trySessionAbsent(p *probe) error {
 	}
 	switch {
 	case a.status/100 == 2 && a.result() != nil:
-		return violated("a request without Mcp-Session-Id: %s", a.summary())
+		return newViolation("a request without Mcp-Session-Id: %s", a.summary())
 	case a.status != http.StatusBadRequest:
 		return violatedAs(check.Warning, "a request without Mcp-Session-Id: %s, not status 400", a.summary())
 	}
@@ -71,7 +71,7 @@ func trySessionUnknown(p *probe) error {
 	case a.status/100 == 4:
 		return violatedAs(check.Warning, "a request with an unknown Mcp-Session-Id: %s, not status 404", a.summary())
 	}
-	return violated("a request with an unknown Mcp-Session-Id: %s", a.summary())
+	return newViolation("a request with an unknown Mcp-Session-Id: %s", a.summary())
 }
 
 func trySessionDelete(p *probe) error {
@@ -92,7 +92,7 @@ func trySessionDelete(p *probe) error {
 	case a.status == http.StatusMethodNotAllowed:
 		return nil
 	case a.status/100 != 2:
-		return violated("DELETE: %s", a.summary())
+		return newViolation("DELETE: %s", a.summary())
 	}
 	if a, err = p.exchange(string(c.harmlessRequest())); err != nil {
 		return err
@@ -102,7 +102,7 @@ func trySessionDelete(p *probe) error {
 		if a.status/100 == 4 {
 			return violatedAs(check.Warning, "a request in a session that was ended: %s, not status 404", a.summary())
 		}
-		return violated("a request in a session that was ended: %s", a.summary())
+		return newViolation("a request in a session that was ended: %s", a.summary())
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func trySessionNone(p *probe) error {
 		return err
 	}
 	if a.header.Get("Mcp-Session-Id") != "" {
-		return violated("an answer has an Mcp-Session-Id")
+		return newViolation("an answer has an Mcp-Session-Id")
 	}
 	return nil
 }

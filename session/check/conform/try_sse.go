@@ -47,5 +47,5 @@ func tryOnlySSE(p *probe) error {
 		}
 		tried = append(tried, what)
 	}
-	return violated("initialize by POST is not served: %s", strings.Join(tried, "; "))
+	return newViolation("initialize by POST is not served: %s", strings.Join(tried, "; "))
 }

@@ -27,10 +27,10 @@ func tryExits(p *probe) error {
 		return fmt.Errorf("close: %w", err)
 	}
 	if e := c.pipe.exit; e.Forced != "" {
-		return violated("it was still there %v after its input ended, and was ended by %s", p.leave, e.Forced)
+		return newViolation("it was still there %v after its input ended, and was ended by %s", p.leave, e.Forced)
 	}
 	if e := c.pipe.exit; e.Left > 0 {
-		return violated("it left %d processes behind", e.Left)
+		return newViolation("it left %d processes behind", e.Left)
 	}
 	return nil
 }
@@ -49,11 +49,11 @@ func tryStdout(p *probe) error {
 	for i, e := range envs {
 		if e.Kind == jsonrpc.Invalid && len(strings.TrimSpace(string(frames[i]))) > 0 && check.NoMessage(frames[i]) {
 			p.lines = append(p.lines, line(journal.In, frames[i]))
-			return violated("a line on standard output is not a message: %.60q", frames[i])
+			return newViolation("a line on standard output is not a message: %.60q", frames[i])
 		}
 	}
 	if b := c.pipe.broken; len(b) > 0 {
-		return violated("output that could not be read: %s", b[0])
+		return newViolation("output that could not be read: %s", b[0])
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func tryOneLine(p *probe) error {
 	frames, _ := p.conn.pipe.framesAfter(0)
 	for _, f := range frames {
 		if s := strings.TrimSpace(string(f)); s == "{" || strings.HasPrefix(s, "{") && jsonrpc.Valid(f) != nil {
-			return violated("a message begins with the line %.60q", f)
+			return newViolation("a message begins with the line %.60q", f)
 		}
 	}
 	return err

@@ -80,7 +80,7 @@ func tryTaskUndeclared(p *probe) error {
 		return err
 	}
 	if a.result() != nil || a.code() == -32602 {
-		return violated("tasks/get: %s, and tasks are not declared", a.summary())
+		return newViolation("tasks/get: %s, and tasks are not declared", a.summary())
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func tryTaskList(p *probe) error {
 		return err
 	}
 	if l := jsonrpc.Get(a.result(), "tasks"); len(l) == 0 || l[0] != '[' {
-		return violated("the result of tasks/list has no array tasks")
+		return newViolation("the result of tasks/list has no array tasks")
 	}
 	if a, err = p.call("tasks/list", `{"cursor":"mcphud-never-given"}`); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (p *probe) taskSupport() (map[string]string, error) {
 	return all, nil
 }
 
-// calling is the params of a call.
-func calling(name, args, more string) string {
+// callParams is the params of a call.
+func callParams(name, args, more string) string {
 	return `{"name":` + string(jsonrpc.Quote(name)) + `,"arguments":` + args + more + `}`
 }
 
@@ -151,7 +151,7 @@ func tryTaskLife(p *probe) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.call("tools/call", calling(name, args, `,"task":{"ttl":60000}`))
+	a, err := p.call("tools/call", callParams(name, args, `,"task":{"ttl":60000}`))
 	if err != nil {
 		return err
 	}
@@ -162,9 +162,9 @@ func tryTaskLife(p *probe) error {
 	id := jsonrpc.GetString(t, "taskId")
 	switch {
 	case id == "":
-		return violated("tools/call of %s as a task: the result has no task with a taskId", name)
+		return newViolation("tools/call of %s as a task: the result has no task with a taskId", name)
 	case jsonrpc.GetString(t, "status") != "working":
-		return violated("the task of %s begins as %q, not as working", name, jsonrpc.GetString(t, "status"))
+		return newViolation("the task of %s begins as %q, not as working", name, jsonrpc.GetString(t, "status"))
 	}
 	about := `{"taskId":` + string(jsonrpc.Quote(id)) + `}`
 	got, err := p.call("tasks/get", about)
@@ -176,11 +176,11 @@ func tryTaskLife(p *probe) error {
 	}
 	for _, at := range []string{"createdAt", "lastUpdatedAt"} {
 		if _, err := time.Parse(time.RFC3339, jsonrpc.GetString(got.result(), at)); err != nil {
-			return violated("tasks/get: %s is not a time as in ISO 8601", at)
+			return newViolation("tasks/get: %s is not a time as in ISO 8601", at)
 		}
 	}
 	if jsonrpc.Get(got.result(), "ttl") == nil {
-		return violated("tasks/get: there is no ttl")
+		return newViolation("tasks/get: there is no ttl")
 	}
 	if p.declares("tasks", "list") {
 		if err := p.findInTaskList(id); err != nil {
@@ -199,7 +199,7 @@ func tryTaskLife(p *probe) error {
 		return err
 	}
 	if r.result() != nil && jsonrpc.GetString(r.result(), "_meta", "io.modelcontextprotocol/related-task", "taskId") != id {
-		return violated("tasks/result has no related-task with the task's id in _meta")
+		return newViolation("tasks/result has no related-task with the task's id in _meta")
 	}
 	if p.declares("tasks", "cancel") {
 		c, err := p.call("tasks/cancel", about)
@@ -229,7 +229,7 @@ func (p *probe) findInTaskList(id string) error {
 		}
 		next := jsonrpc.Get(a.result(), "nextCursor")
 		if next == nil {
-			return violated("tasks/list does not have a task that tasks/get has")
+			return newViolation("tasks/list does not have a task that tasks/get has")
 		}
 		params = `{"cursor":` + string(next) + `}`
 	}
@@ -252,12 +252,12 @@ func (p *probe) waitForTask(about, interval string) (status string, err error) {
 			return status, nil
 		case "working":
 		default:
-			return "", violated("tasks/get: the status is %q", status)
+			return "", newViolation("tasks/get: the status is %q", status)
 		}
 		every := 200
 		if raw := jsonrpc.Get(a.result(), interval); raw != nil {
 			if _, err := fmt.Sscan(string(raw), &every); err != nil || every < 0 {
-				return "", violated("tasks/get: %s is %s", interval, raw)
+				return "", newViolation("tasks/get: %s is %s", interval, raw)
 			}
 		}
 		if time.Now().After(deadline) {
@@ -287,7 +287,7 @@ func (p *probe) findTaskTool() error {
 			continue
 		}
 		tried++
-		a, err := p.taskRequest("tools/call", calling(it.Name, argumentsOf(it), ""))
+		a, err := p.taskRequest("tools/call", callParams(it.Name, argumentsOf(it), ""))
 		if err != nil {
 			return err
 		}
@@ -296,7 +296,7 @@ func (p *probe) findTaskTool() error {
 		}
 		id := jsonrpc.GetString(a.result(), "taskId")
 		if id == "" {
-			return violated("the task of %s has no taskId", it.Name)
+			return newViolation("the task of %s has no taskId", it.Name)
 		}
 		about := `{"taskId":` + string(jsonrpc.Quote(id)) + `}`
 		status, err := p.waitForTask(about, "pollIntervalMs")
@@ -309,11 +309,11 @@ func (p *probe) findTaskTool() error {
 		}
 		switch r := got.result(); {
 		case jsonrpc.GetString(r, "resultType") != "complete":
-			return violated("tasks/get: resultType is %q, not complete", jsonrpc.GetString(r, "resultType"))
+			return newViolation("tasks/get: resultType is %q, not complete", jsonrpc.GetString(r, "resultType"))
 		case status == "completed" && jsonrpc.Get(r, "result") == nil:
-			return violated("tasks/get: a completed task has no result")
+			return newViolation("tasks/get: a completed task has no result")
 		case status == "failed" && jsonrpc.Get(r, "error") == nil:
-			return violated("tasks/get: a failed task has no error")
+			return newViolation("tasks/get: a failed task has no error")
 		}
 		return nil
 	}
@@ -333,7 +333,7 @@ func tryTaskForbidden(p *probe) error {
 		return err
 	}
 	p.conn.unchecked.Store(true) // that it is refused says nothing of the arguments
-	a, err := p.call("tools/call", calling(name, args, `,"task":{"ttl":60000}`))
+	a, err := p.call("tools/call", callParams(name, args, `,"task":{"ttl":60000}`))
 	p.conn.unchecked.Store(false)
 	if err != nil {
 		return err
@@ -353,7 +353,7 @@ func tryTaskRequired(p *probe) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.call("tools/call", calling(name, args, ""))
+	a, err := p.call("tools/call", callParams(name, args, ""))
 	if err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func tryTaskCapability(p *probe) error {
 		return err
 	}
 	if c := jsonrpc.Get(a.env.Error, "data", "requiredCapabilities"); len(c) == 0 || c[0] != '{' {
-		return violated("%s: the error's data has no requiredCapabilities", what)
+		return newViolation("%s: the error's data has no requiredCapabilities", what)
 	}
 	return p.badRequest(a, what)
 }

@@ -18,8 +18,8 @@ func (s skip) Error() string { return string(s) }
 // unknownPrefix begins the skip of a rule whose trial says nothing about the server.
 const unknownPrefix = "unknown: "
 
-// unknown returns a skip of a trial whose answer says nothing about what was tried.
-func unknown(format string, args ...any) error {
+// inconclusiveSkip returns a skip of a trial whose answer says nothing about what was tried.
+func inconclusiveSkip(format string, args ...any) error {
 	return skip(unknownPrefix + fmt.Sprintf(format, args...))
 }
 
@@ -38,8 +38,8 @@ type violation struct {
 
 func (b *violation) Error() string { return b.message }
 
-// violated returns a violation. If one of args is an error that says that nothing was learned, it returns that instead.
-func violated(format string, args ...any) error {
+// newViolation returns a violation. If one of args is an error that says that nothing was learned, it returns that instead.
+func newViolation(format string, args ...any) error {
 	if err := inconclusive(args); err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ func Canonical(raw []byte) string {
 	return b.String()
 }
 
-// hashed reports whether canonical JSON is a hash instead of a definition.
-func hashed(canonical string) bool { return strings.HasPrefix(canonical, `{"bytes":`) }
+// isHash reports whether canonical JSON is a hash instead of a definition.
+func isHash(canonical string) bool { return strings.HasPrefix(canonical, `{"bytes":`) }
 
 // value reads JSON whose strings need not be UTF-8.
 func value(raw []byte) (*schema.Value, bool) {
@@ -48,8 +48,8 @@ func value(raw []byte) (*schema.Value, bool) {
 	return v, err == nil && v.IsSet()
 }
 
-// sorted are the members of an object by name, the last one of those that are there twice.
-func sorted(v *schema.Value) []schema.Member {
+// sortedMembers are the members of an object by name, the last one of those that are there twice.
+func sortedMembers(v *schema.Value) []schema.Member {
 	last := map[string]bool{}
 	var out []schema.Member
 	for _, m := range slices.Backward(v.Members()) {
@@ -66,7 +66,7 @@ func compact(b *strings.Builder, v *schema.Value) {
 	switch v.Kind() {
 	case schema.Object:
 		b.WriteByte('{')
-		for i, m := range sorted(v) {
+		for i, m := range sortedMembers(v) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
@@ -115,7 +115,7 @@ func quote(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-func quoted(s string) string {
+func quoteString(s string) string {
 	var b strings.Builder
 	quote(&b, s)
 	return b.String()
@@ -141,7 +141,7 @@ func lines(b *strings.Builder, v *schema.Value, indent string, at int) {
 		b.WriteString(v.Literal())
 		return
 	}
-	if small(v) {
+	if hasOnlyScalars(v) {
 		var line strings.Builder
 		compact(&line, v)
 		if at+line.Len() <= lineWidth || v.Len() == 0 {
@@ -157,7 +157,7 @@ func lines(b *strings.Builder, v *schema.Value, indent string, at int) {
 		b.WriteString("\n" + indent + "  ")
 		width := len(indent) + 2
 		if v.Kind() == schema.Object {
-			name := quoted(m.Name)
+			name := quoteString(m.Name)
 			b.WriteString(name + ": ")
 			width += len(name) + 2
 		}
@@ -166,8 +166,8 @@ func lines(b *strings.Builder, v *schema.Value, indent string, at int) {
 	b.WriteString("\n" + indent + end)
 }
 
-// small reports whether a container holds nothing but scalars.
-func small(v *schema.Value) bool {
+// hasOnlyScalars reports whether a container holds nothing but scalars.
+func hasOnlyScalars(v *schema.Value) bool {
 	return !slices.ContainsFunc(v.Members(), func(m schema.Member) bool {
 		return m.Value.Len() > 0
 	})

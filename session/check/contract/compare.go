@@ -37,7 +37,7 @@ func Compare(before, after *Contract) []Change {
 		}
 		c.list(k, before.Lists[k], after.Lists[k])
 	}
-	return c.sorted()
+	return c.sortedChanges()
 }
 
 // unknown stands for a definition that was not kept. It counts as a hash, so that it is neither compared nor the same as another one.
@@ -56,7 +56,7 @@ func CompareList(k offer.Kind, before, after map[string][]byte) []Change {
 		return out
 	}
 	c.list(k, list(before), list(after))
-	return c.sorted()
+	return c.sortedChanges()
 }
 
 // Worst is the class of the worst change, "" for none.
@@ -78,7 +78,7 @@ func (c *comparison) add(name string, at check.Place, message, before, after str
 	c.out = append(c.out, Change{r.ID, Class(r.Class), at, message, before, after})
 }
 
-func (c *comparison) sorted() []Change {
+func (c *comparison) sortedChanges() []Change {
 	Sort(c.out)
 	return c.out
 }
@@ -128,7 +128,7 @@ func (c *comparison) list(k offer.Kind, before, after map[string]string) {
 	to := definitions(added, after)
 	for _, key := range removed {
 		msg := "was removed"
-		if to := renamed(k, before[key], to); to != "" {
+		if to := findRenamed(k, before[key], to); to != "" {
 			msg += "; " + text.Clip(to, 80) + " has the same definition: was it renamed?"
 		}
 		c.add(words(k)+"-removed", place(k, key, ""), msg, strings.TrimPrefix(before[key], unknown), "")
@@ -150,17 +150,17 @@ func definitions(keys []string, list map[string]string) (out []definition) {
 		return nil
 	}
 	for _, key := range keys {
-		if v, ok := value([]byte(list[key])); ok && !hashed(list[key]) {
+		if v, ok := value([]byte(list[key])); ok && !isHash(list[key]) {
 			out = append(out, definition{key, v})
 		}
 	}
 	return out
 }
 
-// renamed is which of the added items may be one that is gone: it takes the same arguments, or says the same.
-func renamed(k offer.Kind, gone string, added []definition) string {
+// findRenamed returns which of the added items may be one that is gone: it takes the same arguments, or says the same.
+func findRenamed(k offer.Kind, gone string, added []definition) string {
 	was, ok := value([]byte(gone))
-	if !ok || hashed(gone) {
+	if !ok || isHash(gone) {
 		return ""
 	}
 	for _, is := range added {
@@ -179,7 +179,7 @@ func renamed(k offer.Kind, gone string, added []definition) string {
 func (c *comparison) item(k offer.Kind, key, before, after string) {
 	was, ok1 := value([]byte(before))
 	is, ok2 := value([]byte(after))
-	if !ok1 || !ok2 || hashed(before) || hashed(after) {
+	if !ok1 || !ok2 || isHash(before) || isHash(after) {
 		c.add("unreadable", place(k, key, ""), "changed, and is too large or too broken to be compared", "", "")
 		return
 	}
@@ -227,9 +227,9 @@ func str(v *schema.Value) string {
 func textChange(what, before, after string) string {
 	switch {
 	case before == "":
-		return what + " added: " + text.Clip(quoted(after), 100)
+		return what + " added: " + text.Clip(quoteString(after), 100)
 	case after == "":
-		return what + " removed: " + text.Clip(quoted(before), 100)
+		return what + " removed: " + text.Clip(quoteString(before), 100)
 	}
 	a, b := []rune(before), []rune(after)
 	from := 0
@@ -246,7 +246,7 @@ func textChange(what, before, after string) string {
 		if start > 0 {
 			s = "…" + s
 		}
-		return text.Clip(quoted(s), 80)
+		return text.Clip(quoteString(s), 80)
 	}
 	return what + " changed: " + piece(a) + " → " + piece(b)
 }
@@ -328,7 +328,7 @@ func (c *comparison) hints(at check.Place, a, b *schema.Value) {
 	}
 	rest := func(v *schema.Value) string {
 		var out []string
-		for _, m := range sorted(v) {
+		for _, m := range sortedMembers(v) {
 			if !slices.ContainsFunc(known, func(h hint) bool { return h.name == m.Name }) {
 				out = append(out, m.Name+str(m.Value))
 			}

@@ -46,7 +46,7 @@ func TestRenamedProperty(t *testing.T) {
 				if ch.Kind != schema.PropertyRemoved {
 					continue
 				}
-				assert.Equalf(t, renamedProperty(pointed(va, ch.Pointer), vb, ch, all), c.want, "%s → %s %s", c.before, c.after, required)
+				assert.Equalf(t, renamedProperty(valueAt(va, ch.Pointer), vb, ch, all), c.want, "%s → %s %s", c.before, c.after, required)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func TestRefused(t *testing.T) {
 		`{"q":"a"}`: "", `{}`: "`q` is required", `{"q":1}`: "`q` must be a string", `{"q":"a","l":[{"n":1},{}]}`: "`l[].n` is required", `{"q":"a","l":[{"n":""}]}`: "`l[].n` must be a whole number", `[]`: "must be an object",
 		`{"q":"***"}`: "", `{"q":"***","l":1}`: "`l` must be an array", `{"q":"a","7":1}`: "`[]` must be null",
 	} {
-		assert.Equalf(t, refused(s, []byte(args)), want, "%s", args)
+		assert.Equalf(t, firstProblem(s, []byte(args)), want, "%s", args)
 	}
 	for kind, want := range map[offer.Kind]string{offer.Tools: "the tool was removed", offer.Prompts: "the prompt was removed"} {
 		assert.Equal(t, (&target{kind: kind}).refuses(nil), want)
@@ -135,8 +135,8 @@ func TestQuoted(t *testing.T) {
 	for s, want := range map[string]string{
 		"a\"\\b": `"a\"\\b"`, "\n\t": `"\n\t"`, "\x01\x7f": `"\u0001\u007f"`, "é日 😀": `"é日 😀"`, "\u200b\u202e\u00a0": `"\u200b\u202e\u00a0"`, "\U000e0001": `"\udb40\udc01"`, "": `""`,
 	} {
-		assert.Equalf(t, quoted(s), want, "%+q", s)
-		if v, err := schema.ParseValue([]byte(quoted(s))); err != nil || v.Text() != s {
+		assert.Equalf(t, quoteString(s), want, "%+q", s)
+		if v, err := schema.ParseValue([]byte(quoteString(s))); err != nil || v.Text() != s {
 			t.Errorf("%+q: %v", s, err)
 		}
 	}
@@ -151,14 +151,14 @@ func TestTaken(t *testing.T) {
 		}
 		return out
 	}
-	if got := taken("f", "s", nil, all(3)); fmt.Sprint(got) != "[made the contract of s in f]" {
+	if got := describeUpdate("f", "s", nil, all(3)); fmt.Sprint(got) != "[made the contract of s in f]" {
 		t.Error(got)
 	}
-	if got := taken("f", "s", &Contract{}, nil); fmt.Sprint(got) != "[f is up to date: nothing changed]" {
+	if got := describeUpdate("f", "s", &Contract{}, nil); fmt.Sprint(got) != "[f is up to date: nothing changed]" {
 		t.Error(got)
 	}
 	for n, want := range map[int]string{50: "  breaking: tool a: was removed", 51: "  … and 1 more", 53: "  … and 3 more"} {
-		got := taken("f", "s", &Contract{}, all(n))
+		got := describeUpdate("f", "s", &Contract{}, all(n))
 		if got[0] != fmt.Sprintf("accepted %d changes of s in f:", n) || got[len(got)-1] != want || len(got) != min(n, 51)+1 {
 			t.Errorf("%d: %q", n, got)
 		}

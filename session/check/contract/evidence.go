@@ -132,7 +132,7 @@ func (e *evidence) call(c Recorded) {
 		return
 	}
 	message := t.refuses(args)
-	already := message != "" && t.was != nil && t.now != nil && refused(t.was, args) != ""
+	already := message != "" && t.was != nil && t.now != nil && firstProblem(t.was, args) != ""
 	if !again {
 		e.all.add(key, t, message, already, args)
 	}
@@ -186,12 +186,12 @@ func (t *target) refuses(args []byte) string {
 		}
 		return "the tool was removed"
 	}
-	return refused(t.now, args)
+	return firstProblem(t.now, args)
 }
 
-// refused is the first thing that is wrong with arguments, without the numbers of items; "" for nothing. Of what was hidden when the call was
+// firstProblem is the first thing that is wrong with arguments, without the numbers of items; "" for nothing. Of what was hidden when the call was
 // recorded nobody knows whether it fits.
-func refused(s *schema.Schema, args []byte) string {
+func firstProblem(s *schema.Schema, args []byte) string {
 	problems, _ := s.ValidateJSON(args)
 	problems = schema.Certain(problems, args, mask.Unknown)
 	if len(problems) == 0 {

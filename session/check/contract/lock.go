@@ -84,7 +84,7 @@ func (l *Lock) Bytes() []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString("\n    " + quoted(name) + ": {")
+		b.WriteString("\n    " + quoteString(name) + ": {")
 		l.Servers[name].write(&b)
 		b.WriteString("\n    }")
 	}
@@ -95,7 +95,7 @@ func (l *Lock) Bytes() []byte {
 func (c *Contract) write(b *strings.Builder) {
 	sep := ""
 	field := func(name string, value func()) {
-		b.WriteString(sep + "\n      " + quoted(name) + ": ")
+		b.WriteString(sep + "\n      " + quoteString(name) + ": ")
 		value()
 		sep = ","
 	}
@@ -131,7 +131,7 @@ func (c *Contract) write(b *strings.Builder) {
 				if i > 0 {
 					b.WriteByte(',')
 				}
-				b.WriteString("\n        " + quoted(key) + ": ")
+				b.WriteString("\n        " + quoteString(key) + ": ")
 				pretty(b, list[key], "        ")
 			}
 			if len(list) > 0 {
@@ -144,7 +144,7 @@ func (c *Contract) write(b *strings.Builder) {
 
 // parse reads a file's content. The error is an *Error without the file's name.
 func parse(raw []byte) (*Lock, error) {
-	if err := merged(raw); err != nil {
+	if err := findMergeMarkers(raw); err != nil {
 		return nil, err
 	}
 	doc, err := schema.ParseValue(raw)
@@ -179,8 +179,8 @@ func parse(raw []byte) (*Lock, error) {
 	return l, nil
 }
 
-// merged finds the marks that a merge leaves behind.
-func merged(raw []byte) error {
+// findMergeMarkers finds the marks that a merge leaves behind.
+func findMergeMarkers(raw []byte) error {
 	n := 0
 	for line := range bytes.Lines(raw) {
 		n++

@@ -91,7 +91,7 @@ func (c *comparison) schema(at check.Place, ch schema.Change, a, b *schema.Value
 	default:
 		msg = "the arguments: " + msg
 	}
-	was, is := pointed(a, ch.Pointer), pointed(b, ch.Pointer)
+	was, is := valueAt(a, ch.Pointer), valueAt(b, ch.Pointer)
 	if ch.Kind == schema.PropertyRemoved {
 		if to := renamedProperty(was, b, ch, all); to != "" {
 			msg += "; `" + text.Clip(to, 60) + "` has the same schema: was it renamed?"
@@ -100,7 +100,7 @@ func (c *comparison) schema(at check.Place, ch schema.Change, a, b *schema.Value
 	c.add(id, check.Place{Kind: at.Kind, Name: at.Name, Pointer: at.Pointer + ch.Pointer}, msg, str(was), str(is))
 }
 
-func pointed(v *schema.Value, pointer string) *schema.Value {
+func valueAt(v *schema.Value, pointer string) *schema.Value {
 	path, ok := schema.SplitPointer(pointer)
 	if !ok {
 		return nil
@@ -111,7 +111,7 @@ func pointed(v *schema.Value, pointer string) *schema.Value {
 // renamedProperty is which of the added properties beside one that is gone has its schema.
 func renamedProperty(was, b *schema.Value, gone schema.Change, all []schema.Change) string {
 	parent := gone.Pointer[:strings.LastIndexByte(gone.Pointer, '/')]
-	props := pointed(b, parent)
+	props := valueAt(b, parent)
 	old := strings.TrimPrefix(gone.Pointer, parent+"/")
 	if was.Len() == 0 {
 		return ""

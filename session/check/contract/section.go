@@ -76,7 +76,7 @@ func (c *compared) accept(file string) ([]string, error) {
 	if err := c.lock.Write(file); err != nil {
 		return nil, &failure.Error{Kind: failure.Usage, Message: "cannot write " + file + ": " + err.Error(), Err: err, Next: "name a file that can be written"}
 	}
-	return taken(file, c.key, c.was, c.changes), nil
+	return describeUpdate(file, c.key, c.was, c.changes), nil
 }
 
 // Run compares, or accepts.
@@ -140,8 +140,8 @@ func (s *Section) After(ctx context.Context, _ *check.Subject, r *check.Recorder
 	return nil
 }
 
-// taken says what a lock got.
-func taken(file, key string, was *Contract, changes []Change) []string {
+// describeUpdate says what was written to a lock.
+func describeUpdate(file, key string, was *Contract, changes []Change) []string {
 	if was == nil {
 		return []string{"made the contract of " + key + " in " + file}
 	}

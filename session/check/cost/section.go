@@ -250,11 +250,11 @@ func (m *measuring) lists() {
 		}
 	}
 	m.definitions(server)
-	m.wasted("cost/idle-titles", "titles", m.titles)
-	m.wasted("cost/idle-keywords", "$schema, $id or $comment", m.keys)
+	m.reportWaste("cost/idle-titles", "titles", m.titles)
+	m.reportWaste("cost/idle-keywords", "$schema, $id or $comment", m.keys)
 }
 
-func (m *measuring) wasted(id, what string, w waste) {
+func (m *measuring) reportWaste(id, what string, w waste) {
 	if w.tokens >= idleTokens {
 		m.r.Add(id, check.Finding{Place: check.Place{Kind: check.OfServer}, Message: fmt.Sprintf("%s at %d places: %d tokens", what, w.n, w.tokens), Evidence: strings.Join(w.places, "\n")})
 	}

@@ -39,16 +39,16 @@ func (r *run) spawn(s *Step) {
 	case r.isOver() && r.err == nil: // so quick that nobody saw it begin
 		s.Evidence = append([]string{fmt.Sprintf("started, process %d", r.session.Status().PID)}, s.Evidence...)
 	case failure.KindOf(r.err) == failure.SpawnFailed:
-		r.failed(s, r.err)
-	case unstarted(r.err):
+		r.setFailed(s, r.err)
+	case isMissingToken(r.err):
 		s.skip("it is started with the token of a login, and there is none")
 	default: // the handshake says why
 		s.Evidence = append([]string{"started"}, s.Evidence...)
 	}
 }
 
-// unstarted is whether there was no token to start a command with.
-func unstarted(err error) bool {
+// isMissingToken reports whether there was no token to start a command with.
+func isMissingToken(err error) bool {
 	var e *failure.Error
 	return errors.As(err, &e) && e.Kind == failure.OAuth && e.Stage == "authorizing"
 }
@@ -66,19 +66,19 @@ func (r *run) handshake(s *Step) {
 	case kind == failure.SpawnFailed && r.server.Command != "":
 		r.revise("spawn", func(spawn *Step) {
 			if spawn.Status != Failed {
-				r.failed(spawn, err)
+				r.setFailed(spawn, err)
 			}
 		})
-		s.skip("the process ended " + r.spoken())
+		s.skip("the process ended " + r.lastAnswered())
 	case remote(r.server) && r.failedBefore():
 		s.skip("the request did not get through")
 	default:
-		r.failed(s, err)
+		r.setFailed(s, err)
 	}
 }
 
-// spoken is when a process ended that became no server.
-func (r *run) spoken() string {
+// lastAnswered says after which answer a process ended that became no server.
+func (r *run) lastAnswered() string {
 	for _, e := range slices.Backward(r.entries(journal.Response, journal.ErrorResponse)) {
 		if e.Method == "initialize" || e.Method == "server/discover" {
 			return "after it answered " + e.Method
@@ -87,8 +87,8 @@ func (r *run) spoken() string {
 	return "before it answered"
 }
 
-// failed makes the error of connecting the outcome of a step.
-func (r *run) failed(s *Step, err error) {
+// setFailed makes the error of connecting the outcome of a step.
+func (r *run) setFailed(s *Step, err error) {
 	s.setError(err)
 	var e *failure.Error
 	if errors.As(err, &e) {
@@ -149,14 +149,14 @@ func (r *run) stderr(s *Step) {
 	}
 	cause := diagnosis.Explain(lines, process.Sets(env))
 	show := cause.Shown
-	if r.connected() || cause.Line == "" {
+	if r.isConnected() || cause.Line == "" {
 		show = slices.DeleteFunc(lines, diagnosis.StackFrame)
 		show = show[max(len(show)-12, 0):]
 	}
 	switch {
 	case n == 0:
 		s.add("nothing was written")
-	case cause.Why() != "" && !r.connected() && r.step("spawn").Status == Failed:
+	case cause.Why() != "" && !r.isConnected() && r.step("spawn").Status == Failed:
 		s.fail(failure.SpawnFailed, cause.Why(), cmp.Or(cause.Next, diagnosis.Otherwise))
 		s.Remedy, s.Object = cause.Remedy, cause.Object
 		if cause.What == "" { // the line stands there already
@@ -207,7 +207,7 @@ func (r *run) stdout(s *Step) {
 	frames := len(r.entries(journal.Response, journal.ErrorResponse, journal.Notification))
 	switch {
 	case unended > 0 && before+after == 0:
-		r.unended(s)
+		r.warnUnended(s)
 	case before+after == 0 && frames == 0:
 		s.add("nothing was written")
 	case before+after == 0:
@@ -220,8 +220,8 @@ func (r *run) stdout(s *Step) {
 	s.add(quoted...)
 }
 
-// unended says of a message that no line end followed that this is what is wrong with it.
-func (r *run) unended(s *Step) {
+// warnUnended says of a message that no line end followed that this is what is wrong with it.
+func (r *run) warnUnended(s *Step) {
 	const fix = "have the server end each message with a line feed, and flush it"
 	s.warn("a message without a line end, which no client reads until one comes", fix)
 	if !r.isOver() || r.err == nil || failure.KindOf(r.err) == failure.SpawnFailed {

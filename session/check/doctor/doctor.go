@@ -173,9 +173,9 @@ func (r *run) stage(st stage) {
 		why = "cancelled"
 	case st.needs != nothing && r.blocked != "":
 		why = r.blocked
-	case st.needs == connection && !r.connected():
+	case st.needs == connection && !r.isConnected():
 		why = "the server is not connected"
-	case st.needs == trouble && (r.connected() || r.wantsLogin()):
+	case st.needs == trouble && (r.isConnected() || r.wantsLogin()):
 		why = "the server answered at this URL"
 	}
 	if why != "" {

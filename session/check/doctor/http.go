@@ -122,10 +122,10 @@ func (r *run) http(s *Step) {
 		return // the handshake goes on
 	case r.err == nil, r.wantsLogin():
 		return
-	case !answered, refused(all):
+	case !answered, allFailed(all):
 		seen := s.Evidence
 		s.Evidence = nil
-		r.failed(s, r.err)
+		r.setFailed(s, r.err)
 		s.add(seen...)
 	}
 }
@@ -137,8 +137,8 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// refused is whether no answer was a success.
-func refused(all []exchange) bool {
+// allFailed reports whether no answer was a success.
+func allFailed(all []exchange) bool {
 	return !slices.ContainsFunc(all, func(x exchange) bool { return x.status >= 200 && x.status < 300 })
 }
 

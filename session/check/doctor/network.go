@@ -190,7 +190,7 @@ func (r *run) tcp(s *Step) {
 		}
 		seen := s.Evidence
 		s.Evidence = nil
-		r.failed(s, r.err)
+		r.setFailed(s, r.err)
 		if failure.KindOf(r.err) == failure.Usage {
 			s.Kind = failure.Usage
 		}
@@ -227,7 +227,7 @@ func (r *run) tls(s *Step) {
 			return
 		}
 		if r.wait() != nil {
-			r.failed(s, r.err)
+			r.setFailed(s, r.err)
 			return
 		}
 		s.skip("no handshake was needed")
@@ -239,7 +239,7 @@ func (r *run) tls(s *Step) {
 		chain = verify.UnverifiedCertificates
 	}
 	if one.err != nil && len(chain) == 0 && r.proxyURL() == nil {
-		chain = r.shown()
+		chain = r.serverCertificates()
 	}
 	if one.err == nil {
 		s.add(fmt.Sprintf("%s, %s, in %s", tls.VersionName(one.state.Version), tls.CipherSuiteName(one.state.CipherSuite), text.Duration(one.took)))
@@ -256,7 +256,7 @@ func (r *run) tls(s *Step) {
 		if r.wait() == nil {
 			s.warn(reason(one.err), "")
 		} else {
-			r.failed(s, r.err)
+			r.setFailed(s, r.err)
 			if len(chain) > 0 && chain[0].Issuer.String() == chain[0].Subject.String() && s.Remedy == failure.TrustAuthority {
 				s.Evidence[0] = "self-signed: " + s.Evidence[0]
 			}
@@ -271,8 +271,8 @@ func (r *run) tls(s *Step) {
 	}
 }
 
-// shown are the certificates that the server shows to whoever asks, where the refusal does not tell. Nothing else is said to it.
-func (r *run) shown() []*x509.Certificate {
+// serverCertificates are the certificates that the server shows to whoever asks, where the refusal does not tell. Nothing else is said to it.
+func (r *run) serverCertificates() []*x509.Certificate {
 	u := r.url()
 	ctx, cancel := context.WithTimeout(r.ctx, requestTime)
 	defer cancel()
@@ -317,6 +317,6 @@ func (r *run) refusedByProxy(s *Step) {
 		s.setError(err)
 		return
 	}
-	r.revise("proxy", func(proxy *Step) { r.failed(proxy, err) })
+	r.revise("proxy", func(proxy *Step) { r.setFailed(proxy, err) })
 	s.skip("the proxy made no connection")
 }

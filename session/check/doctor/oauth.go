@@ -21,7 +21,7 @@ func (r *run) oauth(s *Step) {
 	asked := slices.ContainsFunc(r.exchanges(), func(x exchange) bool { return x.status == 401 || x.status == 403 })
 	a := r.session.Authorizer()
 	switch {
-	case !asked && r.connected():
+	case !asked && r.isConnected():
 		st := auth.Status{}
 		if a != nil {
 			st = a.Known()
@@ -93,7 +93,7 @@ func (r *run) oauth(s *Step) {
 		s.add(seen...)
 		return
 	}
-	if r.connected() {
+	if r.isConnected() {
 		s.Evidence = append([]string{"the token that was kept had to be renewed"}, s.Evidence...)
 		return
 	}

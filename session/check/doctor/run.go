@@ -53,8 +53,8 @@ func newRun(ctx context.Context, t Target, o Options, report func(Step)) *run {
 	return r
 }
 
-// connecting starts to connect, once.
-func (r *run) connecting() error {
+// startConnecting starts to connect, once.
+func (r *run) startConnecting() error {
 	if r.began {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (r *run) connecting() error {
 
 // until waits until something is known, or connecting is over, or there is no time left.
 func (r *run) until(known func() bool) {
-	if err := r.connecting(); err != nil {
+	if err := r.startConnecting(); err != nil {
 		return
 	}
 	changed, stop := r.manager.Follow()
@@ -113,8 +113,8 @@ func (r *run) wait() error {
 	return r.err
 }
 
-// connected is whether the handshake was answered.
-func (r *run) connected() bool { return r.isOver() && r.err == nil && r.session != nil && !r.closed }
+// isConnected reports whether the handshake was answered, and the session is still open.
+func (r *run) isConnected() bool { return r.isOver() && r.err == nil && r.session != nil && !r.closed }
 
 // wantsLogin is whether the server wants a login first.
 func (r *run) wantsLogin() bool { return r.isOver() && failure.RemedyOf(r.err) == failure.LogIn }

@@ -77,7 +77,7 @@ func (r *run) memoryGrew(ctx context.Context) (bool, error) {
 				if !r.repeatable(t) || r.outOfTime() {
 					break
 				}
-				if out, err := r.call(ctx, c, t, t.times[0].in, false); err != nil || out.lost() || out.throttled() {
+				if out, err := r.call(ctx, c, t, t.times[0].in, false); err != nil || out.hasNoAnswer() || out.isRateLimited() {
 					return false, err
 				}
 			}
@@ -118,7 +118,7 @@ func (r *run) checkSlow(ctx context.Context, t *target) error {
 			return nil
 		}
 		out, err := r.call(ctx, c, t, most.in, false)
-		if err != nil || out.took <= limit || out.lost() {
+		if err != nil || out.took <= limit || out.hasNoAnswer() {
 			return err
 		}
 		took = min(took, out.took)
@@ -148,7 +148,7 @@ func (r *run) checkMemory(ctx context.Context, t *target) (found bool, err error
 			if err != nil {
 				return false, err
 			}
-			if out.lost() || out.throttled() {
+			if out.hasNoAnswer() || out.isRateLimited() {
 				return false, nil
 			}
 		}
@@ -193,7 +193,7 @@ func (r *run) checkUnknownTool(ctx context.Context) (found bool, err error) {
 	}
 	h := hit{rule: "fuzz/wrong-layer", cause: "unknown tool", severity: check.Warning, evidence: text.Clip(out.text, 600)}
 	switch {
-	case out.lost(), out.throttled():
+	case out.hasNoAnswer(), out.isRateLimited():
 		return false, nil // the tools that exist say more
 	case out.err == nil && !out.result.IsError:
 		h.severity, h.message = check.Error, "a tool that does not exist is called with success"

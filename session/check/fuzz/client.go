@@ -91,7 +91,7 @@ func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 	return c
 }
 
-func (c *client) connected() bool { return c.s != nil && c.s.Status().State == session.Connected }
+func (c *client) isConnected() bool { return c.s != nil && c.s.Status().State == session.Connected }
 
 // open makes a connection, in place of one that ended.
 func (c *client) open(ctx context.Context) error {
@@ -191,7 +191,7 @@ func (c *client) call(ctx context.Context, t *target, in input, settle bool, wai
 		out.err = &failure.Error{Kind: failure.KindOf(failed), Message: failed.Error(), Err: failed}
 	}
 	c.parseAnswer(&out)
-	out.gone = !c.connected()
+	out.gone = !c.isConnected()
 	return out, nil
 }
 
@@ -310,19 +310,19 @@ func (c *client) parseAnswer(out *outcome) {
 	out.result = r
 	var b strings.Builder
 	for _, one := range r.Contents {
-		if b.Len() > maxSaid {
+		if b.Len() > maxAnswer {
 			break
 		}
 		b.WriteString(one.Text + "\n")
 	}
-	out.text = text.Clip(b.String(), maxSaid)
+	out.text = text.Clip(b.String(), maxAnswer)
 }
 
-// maxSaid is how much of what a server says is looked at, in bytes.
-const maxSaid = 256 << 10
+// maxAnswer is how much of what a server says is looked at, in bytes.
+const maxAnswer = 256 << 10
 
-// lost reports whether there was no answer.
-func (o *outcome) lost() bool {
+// hasNoAnswer reports whether there was no answer.
+func (o *outcome) hasNoAnswer() bool {
 	return o.err != nil && o.kind() != failure.RpcError && o.kind() != failure.NotFound && o.kind() != failure.NeedsInput
 }
 

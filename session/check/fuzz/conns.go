@@ -139,7 +139,7 @@ func (r *run) connect(ctx context.Context, c *client) (err error) {
 	case r.unreachable != nil:
 	case c.last == "":
 		r.conns.yieldWhileSlow(func(func()) { err = c.open(ctx) })
-	case !c.connected(), c.since.Before(r.crashedAt):
+	case !c.isConnected(), c.since.Before(r.crashedAt):
 		r.conns.withoutTurn(func() { err = c.open(ctx) }) // it ended in a call: others need not wait for that
 	}
 	if r.unreachable != nil { // maybe meanwhile
@@ -156,7 +156,7 @@ func (r *run) call(ctx context.Context, c *client, t *target, in input, settle b
 	began := time.Now()
 	slow := r.conns.yieldWhileSlow(func(yield func()) { out, err = c.call(ctx, t, in, settle, yield) })
 	out.concurrent = (slow || r.conns.busy > 1) && !c.own
-	if out.lost() && (out.gone || c.own) { // a pipe has what comes now before the next answer
+	if out.hasNoAnswer() && (out.gone || c.own) { // a pipe has what comes now before the next answer
 		r.conns.withoutTurn(func() { out.last = c.close(sentCall{out.reply.Request, t, in}) })
 	}
 	if h, ok := c.noAnswerHit(&out); ok && h.rule == "fuzz/died" && !c.own {

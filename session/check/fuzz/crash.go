@@ -59,7 +59,7 @@ func otherCalls(names []string) string {
 
 // responds reports whether the server is there, however slow its answer is.
 func (c *client) responds(ctx context.Context) bool {
-	if !c.connected() {
+	if !c.isConnected() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)

@@ -261,7 +261,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 		return nil
 	}
 	out, err := r.call(ctx, c, t, in, false)
-	for err == nil && out.throttled() {
+	for err == nil && out.isRateLimited() {
 		t.count(in, &out)
 		if t.limited++; t.limited >= maxLimited && t.limited == t.tally.Calls {
 			t.stopped = "stopped: calls come too fast for the server"
@@ -291,7 +291,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	}
 	r.noteLate(c.takeLate())
 	for _, h := range c.oracles(t, in, &out) {
-		r.note(pendingFailure{t, in, h, out.lost(), out.concurrent && h.lost(), out.fatal && h.lost()})
+		r.note(pendingFailure{t, in, h, out.hasNoAnswer(), out.concurrent && h.hasNoAnswer(), out.fatal && h.hasNoAnswer()})
 	}
 	return ctx.Err()
 }
@@ -323,7 +323,7 @@ func (r *run) noteLate(late []lateFinding) {
 // note makes a failure pending, once for each cause.
 func (r *run) note(o pendingFailure) {
 	key := o.h.key()
-	if o.h.lost() {
+	if o.h.hasNoAnswer() {
 		key = o.h.rule + "\x00" + o.in.cause // any crash is not the same crash
 	}
 	if !o.t.found[key] && len(o.t.found) <= maxPerTarget {
@@ -355,7 +355,7 @@ func (r *run) reportFailure(ctx context.Context, c *client, o pendingFailure) {
 			}
 		}
 	}
-	if h.lost() {
+	if h.hasNoAnswer() {
 		if h.cause = small; len(small) > 200 {
 			h.cause = least.cause
 		}

@@ -234,18 +234,18 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 	}
 	for range tries {
 		out, err := r.call(ctx, c, t, in, true)
-		for err == nil && out.throttled() && !r.outOfTime() {
+		for err == nil && out.isRateLimited() && !r.outOfTime() {
 			r.pause(ctx, &out)
 			out, err = r.call(ctx, c, t, in, true)
 		}
 		if err != nil {
 			return false, err
 		}
-		if out.throttled() {
+		if out.isRateLimited() {
 			return false, errLimited
 		}
 		for _, h := range c.oracles(t, in, &out) {
-			if h.lost() {
+			if h.hasNoAnswer() {
 				h.cause = f.Cause
 			}
 			if h.rule == f.Rule && h.cause == f.Cause {

@@ -55,7 +55,7 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		code := int64(-31002)
 		out := outcome{err: &failure.Error{Code: &code, Data: json.RawMessage(data)}}
-		if got := out.retryAfter(); got != want || out.throttled() != (want > 0) {
+		if got := out.retryAfter(); got != want || out.isRateLimited() != (want > 0) {
 			t.Errorf("%s: %v, want %v", data, got, want)
 		}
 	}

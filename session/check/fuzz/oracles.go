@@ -35,8 +35,8 @@ type hit struct {
 
 func (h *hit) key() string { return h.rule + "\x00" + h.cause }
 
-// lost reports whether there was no answer, for no reason that could be seen.
-func (h *hit) lost() bool { return h.rule == "fuzz/died" || h.rule == "fuzz/no-answer" }
+// hasNoAnswer reports whether there was no answer, for no reason that could be seen.
+func (h *hit) hasNoAnswer() bool { return h.rule == "fuzz/died" || h.rule == "fuzz/no-answer" }
 
 // oracles look at one outcome. What they say depends on nothing else, so that shrinking can ask again.
 func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
@@ -58,7 +58,7 @@ func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 			say(h)
 		}
 	}
-	if out.lost() || out.throttled() {
+	if out.hasNoAnswer() || out.isRateLimited() {
 		return hits
 	}
 	if t.kind == check.OfResource && out.err != nil {
@@ -116,7 +116,7 @@ func wireHit(f live.Finding) (h hit, ok bool) {
 
 // noAnswerHit says how an answer did not come.
 func (c *client) noAnswerHit(out *outcome) (h hit, ok bool) {
-	if !out.lost() || out.throttled() || out.broken && len(out.wire) > 0 {
+	if !out.hasNoAnswer() || out.isRateLimited() || out.broken && len(out.wire) > 0 {
 		return h, false
 	}
 	h.evidence = out.err.Error()
@@ -167,8 +167,8 @@ var limited = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)rate.?limit|too many requests|quota exceeded|throttl`)
 })
 
-// throttled reports whether a server only says that calls come too fast.
-func (o *outcome) throttled() bool {
+// isRateLimited reports whether a server only says that calls come too fast.
+func (o *outcome) isRateLimited() bool {
 	if o.err == nil {
 		return o.result.IsError && len(o.text) < 500 && limited().MatchString(o.text)
 	}
@@ -298,7 +298,7 @@ const minSecret = 8
 func (c *client) findSecret(out *outcome) string {
 	for _, of := range c.secrets() {
 		quoted, _ := json.Marshal(of.value)
-		if strings.Contains(out.text, of.value) || strings.Contains(string(First(out.reply.Result, maxSaid)), string(quoted[1:len(quoted)-1])) {
+		if strings.Contains(out.text, of.value) || strings.Contains(string(First(out.reply.Result, maxAnswer)), string(quoted[1:len(quoted)-1])) {
 			return of.name
 		}
 	}

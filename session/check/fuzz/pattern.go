@@ -12,8 +12,8 @@ const (
 	maxMatch   = 4 << 10 // characters of what matches
 )
 
-// matching is a text that matches a pattern, as far as it can be told without look-around; ok is false where there is none to be had.
-func matching(rng *rand.Rand, pattern string) (text string, ok bool) {
+// matchingText is a text that matches a pattern, as far as it can be told without look-around; ok is false where there is none to be had.
+func matchingText(rng *rand.Rand, pattern string) (text string, ok bool) {
 	if len(pattern) > maxPattern {
 		return "", false
 	}

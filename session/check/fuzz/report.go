@@ -17,7 +17,7 @@ func (t *target) count(in input, out *outcome) {
 		t.tally.Wrong++
 	}
 	switch {
-	case out.lost():
+	case out.hasNoAnswer():
 		t.tally.Lost++
 	case out.err != nil:
 		t.tally.Refused++

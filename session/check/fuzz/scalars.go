@@ -116,7 +116,7 @@ func (g *Generator) texts(f *schema.Field) (out []Value) {
 	}
 	for _, p := range First(f.Patterns, 2) {
 		for range 3 {
-			if s, ok := matching(g.rng, p); ok {
+			if s, ok := matchingText(g.rng, p); ok {
 				add(s, "matches its pattern")
 			}
 		}

@@ -83,7 +83,7 @@ func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool
 	s.calls++
 	s.tried[argumentsText(candidate)] = true
 	out, err := s.r.call(ctx, s.c, s.t, candidate, true)
-	for err == nil && out.throttled() && !s.r.outOfTime() { // it says nothing about the arguments
+	for err == nil && out.isRateLimited() && !s.r.outOfTime() { // it says nothing about the arguments
 		s.t.count(candidate, &out)
 		s.t.limited++
 		s.r.pause(ctx, &out)

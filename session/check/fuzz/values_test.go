@@ -72,14 +72,14 @@ func TestMatching(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, p := range []string{`^[A-Z]{3}-\d{2,4}$`, `^(foo|ba[rz])+$`, `^\w+@\w+\.com$`, `a?b*c+`, `^[^a-z]$`, `^.{5}$`} {
 		for range 20 {
-			s, ok := matching(rng, p)
+			s, ok := matchingText(rng, p)
 			if !ok || !regexp.MustCompile(p).MatchString(s) {
 				t.Errorf("%s: %q, %v", p, s, ok)
 			}
 		}
 	}
 	for _, p := range []string{`((a{1000}){1000}){1000}`, `(`, strings.Repeat("a", maxPattern+1), `(((((((a{9}){9}){9}){9}){9}){9}){9})`} {
-		if s, ok := matching(rng, p); ok {
+		if s, ok := matchingText(rng, p); ok {
 			t.Errorf("%.30s: %d characters", p, len(s))
 		}
 	}

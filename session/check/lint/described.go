@@ -8,9 +8,9 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// described examines whether a reader is told what to put into the parameters of a tool. One that is an object, or a list of them, says so by its
+// checkDescriptions examines whether a reader is told what to put into the parameters of a tool. One that is an object, or a list of them, says so by its
 // members, each of which is looked at in its place.
-func (w *walker) described(props *schema.Value) {
+func (w *walker) checkDescriptions(props *schema.Value) {
 	m := mutes{w: w, known: map[*schema.Value]bool{}}
 	for _, p := range props.Members() {
 		m.member(p.Value, text.Clip(p.Name, 60), 0)
@@ -100,7 +100,7 @@ func (w *walker) target(ref string) *schema.Value {
 	if to, state := w.resolve(ref); state == here {
 		return to
 	}
-	return w.anchored(strings.TrimPrefix(ref, "#"))
+	return w.findAnchor(strings.TrimPrefix(ref, "#"))
 }
 
 // describes is what a schema says of itself to a reader: its description, or that of what it refers to or of a branch.

@@ -10,29 +10,29 @@ func explodes(pattern string) string {
 	if err != nil {
 		return ""
 	}
-	return nested(re)
+	return nestedRepeat(re)
 }
 
-func nested(re *syntax.Regexp) string {
-	if unbounded(re) && repeats(re.Sub[0]) {
+func nestedRepeat(re *syntax.Regexp) string {
+	if isUnbounded(re) && repeats(re.Sub[0]) {
 		return re.String()
 	}
 	for _, sub := range re.Sub {
-		if s := nested(sub); s != "" {
+		if s := nestedRepeat(sub); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-func unbounded(re *syntax.Regexp) bool {
+func isUnbounded(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0
 }
 
 // repeats reports whether re can match what one repetition without bound in it matches, and no more.
 func repeats(re *syntax.Regexp) bool {
 	switch {
-	case unbounded(re):
+	case isUnbounded(re):
 		return true
 	case re.Op == syntax.OpCapture || re.Op == syntax.OpQuest:
 		return repeats(re.Sub[0])

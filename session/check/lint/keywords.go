@@ -100,14 +100,14 @@ func (w *walker) keywords(n *node) {
 	types := typesOf(n.v)
 	ms := n.v.Members()
 	for i, m := range ms {
-		if repeated(ms, i) {
+		if isDuplicate(ms, i) {
 			w.add("lint/member-repeated", n, m.Name, fmt.Sprintf("%s is there twice", text.Clip(m.Name, 60)))
 			continue
 		}
 		if holds(m.Name) == named && m.Value.Kind() == schema.Object {
 			kids := m.Value.Members()
 			for j, k := range kids {
-				if repeated(kids, j) {
+				if isDuplicate(kids, j) {
 					w.add("lint/member-repeated", n, m.Name, fmt.Sprintf("%s has %s twice", m.Name, text.Clip(k.Name, 60)))
 				}
 			}
@@ -115,10 +115,10 @@ func (w *walker) keywords(n *node) {
 		want, about := keyword(m.Name)
 		switch {
 		case want == 0:
-			w.unknown(n, m.Name)
+			w.checkKeyword(n, m.Name)
 		case !want.fits(m.Value):
 			if old := m.Name == "items" && m.Value.Kind() == schema.Array; !old {
-				w.add("lint/keyword-type", n, m.Name, fmt.Sprintf("%s has to be %s, not %s", m.Name, want, described(m.Value)))
+				w.add("lint/keyword-type", n, m.Name, fmt.Sprintf("%s has to be %s, not %s", m.Name, want, describeValue(m.Value)))
 			}
 		case about != "" && len(types) > 0 && !w.speaks(types, about) && m.Name != "items":
 			w.add("lint/keyword-idle", n, m.Name, fmt.Sprintf("%s speaks of %s values, and the type is %s", m.Name, about, strings.Join(types, ", ")))
@@ -126,8 +126,8 @@ func (w *walker) keywords(n *node) {
 	}
 }
 
-// repeated says that an earlier member has the name of ms[i]. Objects with very many members are left alone.
-func repeated(ms []schema.Member, i int) bool {
+// isDuplicate reports whether an earlier member has the name of ms[i]. Objects with very many members are left alone.
+func isDuplicate(ms []schema.Member, i int) bool {
 	if len(ms) > 500 {
 		return false
 	}
@@ -143,7 +143,7 @@ func (*walker) speaks(types []string, about string) bool {
 	return slices.Contains(types, about) || about == "number" && slices.Contains(types, "integer")
 }
 
-func (w *walker) unknown(n *node, name string) {
+func (w *walker) checkKeyword(n *node, name string) {
 	switch name {
 	case "nullable":
 		w.nullable(n)
@@ -238,7 +238,7 @@ func allStrings(v *schema.Value) bool {
 	return true
 }
 
-func described(v *schema.Value) string {
+func describeValue(v *schema.Value) string {
 	if v.Kind() == schema.Array || v.Kind() == schema.Object {
 		return fmt.Sprintf("an %s", v.Kind())
 	}

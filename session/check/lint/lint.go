@@ -84,7 +84,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, r *check.Recorder
 		e.known = e.o.Name
 	}
 	e.server()
-	if err := e.undeclared(ctx, sub); err != nil {
+	if err := e.checkUndeclared(ctx, sub); err != nil {
 		return err
 	}
 	total := len(e.o.Tools) + len(e.o.Prompts) + len(e.o.Resources) + len(e.o.Templates)
@@ -104,7 +104,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, r *check.Recorder
 			} else {
 				e.item(k, it)
 			}
-			e.uncounted()
+			e.reportLeftOut()
 		}
 	}
 	e.together()
@@ -192,8 +192,8 @@ func (e *examiner) count(r *check.Rule, f found, clients []string) {
 	}
 }
 
-// uncounted says how many findings of the item were left out.
-func (e *examiner) uncounted() {
+// reportLeftOut says how many findings of the item were left out.
+func (e *examiner) reportLeftOut() {
 	for _, r := range table() {
 		if n := e.places[r.ID]; n > maxPlaces {
 			p := e.place

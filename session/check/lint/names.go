@@ -35,7 +35,7 @@ func (e *examiner) name(v *schema.Value, it offer.Item) {
 		e.add("lint/name-length", found{pointer: "/name", message: fmt.Sprintf("the name has %d characters, the protocol allows 128", n)})
 		return
 	}
-	e.prefixed(name, n)
+	e.checkPrefixedName(name, n)
 }
 
 // notAllowed keeps what the protocol does not allow in the name of a tool.
@@ -46,8 +46,8 @@ func notAllowed(r rune) rune {
 	return r
 }
 
-// prefixed examines the name as clients write it.
-func (e *examiner) prefixed(name string, n int) {
+// checkPrefixedName examines the name as clients write it.
+func (e *examiner) checkPrefixedName(name string, n int) {
 	for _, l := range limits {
 		if l.about != ofName {
 			continue
@@ -96,7 +96,7 @@ func (e *examiner) together() {
 			continue
 		}
 		names[it.Name] = i
-		folded := rewritten(it.Name)
+		folded := clientName(it.Name)
 		if first, ok := plain[folded]; ok {
 			e.add("lint/name-collides", found{pointer: "/name", message: fmt.Sprintf("%s and %s are both %s where clients rewrite names", text.Clip(first, 60), text.Clip(it.Name, 60), text.Clip(folded, 60))})
 		} else {
@@ -124,8 +124,8 @@ func (e *examiner) together() {
 	}
 }
 
-// rewritten is a name as clients write it that replace what is not allowed, and do not tell cases apart.
-func rewritten(name string) string {
+// clientName is a name as clients write it that replace what is not allowed, and do not tell cases apart.
+func clientName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':

@@ -73,11 +73,11 @@ func (w *walker) parameters(n *node, props *schema.Value) {
 			w.e.add("lint/property-key", found{pointer: p, message: fmt.Sprintf("%q has %d characters, or others than A-Z, a-z, 0-9, _, . and -", text.Clip(m.Name, 80), len([]rune(m.Name))), evidence: excerpt(m.Value)})
 		}
 	}
-	w.described(props)
+	w.checkDescriptions(props)
 }
 
-// anchored is the part of the schema that has a name as its $anchor, nil for none.
-func (w *walker) anchored(name string) *schema.Value {
+// findAnchor returns the part of the schema that has a name as its $anchor, nil for none.
+func (w *walker) findAnchor(name string) *schema.Value {
 	if w.anchors == nil {
 		w.anchors = map[string]*schema.Value{}
 		w.collect(w.root, 0)
@@ -127,7 +127,7 @@ func (w *walker) portable(n *node) {
 		return
 	}
 	w.arrays(n)
-	w.typing(n)
+	w.checkTypes(n)
 	w.refuseEnum(n)
 	v := n.v
 	if r := v.Get("$ref"); r.Kind() == schema.String {
@@ -151,7 +151,7 @@ func (w *walker) portable(n *node) {
 			w.add("lint/gemini-format", n, "format", fmt.Sprintf("format %q", text.Clip(f.Text(), 40)))
 		}
 	}
-	w.chosen(n)
+	w.checkStrictModes(n)
 }
 
 // strictFormat reports a format that OpenAI's strict mode refuses: worth knowing, and an error like the rest of that mode for who chose it.
@@ -200,8 +200,8 @@ func (w *walker) arrays(n *node) {
 	}
 }
 
-// typing finds values without a type, and with several.
-func (w *walker) typing(n *node) {
+// checkTypes finds values without a type, and with several.
+func (w *walker) checkTypes(n *node) {
 	types := typesOf(n.v)
 	beside := slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
 	if len(beside) > 1 && n.keyword != "items" {
@@ -268,8 +268,8 @@ func (s *strictSize) report(w *walker) {
 	}
 }
 
-// chosen examines what modes refuse that a developer chooses.
-func (w *walker) chosen(n *node) {
+// checkStrictModes examines what modes refuse that a developer chooses.
+func (w *walker) checkStrictModes(n *node) {
 	v := n.v
 	props := v.Get("properties")
 	s := &w.strict

@@ -28,7 +28,7 @@ func (w *walker) references() {
 		}
 	}
 	w.recursion(to, targets)
-	if w.written(w.root, map[*schema.Value]int{}) > maxWritten {
+	if w.countExpanded(w.root, map[*schema.Value]int{}) > maxWritten {
 		w.add("lint/refs-multiply", &node{v: w.root}, "", fmt.Sprintf("with each $ref replaced by what it refers to, the schema has more than %d parts", maxWritten))
 	}
 }
@@ -36,15 +36,15 @@ func (w *walker) references() {
 // maxWritten is how many parts a schema may have with its references written out.
 const maxWritten = 100_000
 
-// written counts the subschemas of v with each reference replaced by what it refers to, at most one more than maxWritten of each. known has
+// countExpanded counts the subschemas of v with each reference replaced by what it refers to, at most one more than maxWritten of each. known has
 // the numbers of those that were counted, so that the time is that of the schema as it stands; of recursion, only what is not yet open counts.
-func (w *walker) written(v *schema.Value, known map[*schema.Value]int) int {
+func (w *walker) countExpanded(v *schema.Value, known map[*schema.Value]int) int {
 	if n, ok := known[v]; ok || v.Kind() != schema.Object {
 		return max(n, 1)
 	}
 	known[v] = 0
 	n := 1
-	add := func(v *schema.Value) { n = min(n+w.written(v, known), maxWritten+1) }
+	add := func(v *schema.Value) { n = min(n+w.countExpanded(v, known), maxWritten+1) }
 	for _, m := range v.Members() {
 		switch h := holds(m.Name); {
 		case m.Name == "$defs" || m.Name == "definitions": // count where they are referred to

@@ -30,7 +30,7 @@ func (w *walker) node(n *node) {
 	w.keywords(n)
 	w.types(n)
 	w.bounds(n)
-	w.required(n)
+	w.checkRequired(n)
 	w.values(n)
 	w.patterns(n)
 	w.impossible(n)
@@ -82,11 +82,11 @@ func (w *walker) bounds(n *node) {
 			return
 		}
 	}
-	w.between(n)
+	w.checkIntegerRange(n)
 }
 
-// between finds bounds that no integer is between.
-func (w *walker) between(n *node) {
+// checkIntegerRange finds bounds that no integer is between.
+func (w *walker) checkIntegerRange(n *node) {
 	if types := typesOf(n.v); len(types) != 1 || types[0] != "integer" {
 		return
 	}
@@ -120,8 +120,8 @@ func (w *walker) between(n *node) {
 	}
 }
 
-// required compares what is required with what is described.
-func (w *walker) required(n *node) {
+// checkRequired compares what is required with what is described.
+func (w *walker) checkRequired(n *node) {
 	req := n.v.Get("required")
 	if req.Kind() != schema.Array || !allStrings(req) {
 		return

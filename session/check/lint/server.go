@@ -83,11 +83,11 @@ func (e *examiner) capabilities() {
 	}
 }
 
-// patience is how long a server may take to refuse a list that it does not have.
-const patience = 5 * time.Second
+// listTimeout is how long a server may take to refuse a list that it does not have.
+const listTimeout = 5 * time.Second
 
-// undeclared asks for the lists that the server does not declare: it should have none.
-func (e *examiner) undeclared(ctx context.Context, sub *check.Subject) error {
+// checkUndeclared asks for the lists that the server does not declare: it should have none.
+func (e *examiner) checkUndeclared(ctx context.Context, sub *check.Subject) error {
 	if sub.Session == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (e *examiner) undeclared(ctx context.Context, sub *check.Subject) error {
 		if sub.Session.Supports(d.kind.Method()) {
 			continue
 		}
-		asking, cancel := context.WithTimeout(ctx, patience)
+		asking, cancel := context.WithTimeout(ctx, listTimeout)
 		r, err := sub.Session.Call(asking, d.kind.Method(), nil, session.CallOptions{})
 		cancel()
 		if ctx.Err() != nil {

@@ -63,7 +63,7 @@ func (e *examiner) object(raw []byte) (*schema.Value, bool) {
 	}
 	ms := v.Members()
 	for i, m := range ms {
-		if repeated(ms, i) {
+		if isDuplicate(ms, i) {
 			e.add("lint/member-repeated", found{pointer: "/" + schema.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " is there twice"})
 		}
 	}

@@ -27,7 +27,7 @@ func (w *walker) values(n *node) {
 			return why
 		}
 		if s == nil {
-			s = schema.Parse(w.alone(n.v).JSON())
+			s = schema.Parse(w.withDefinitions(n.v).JSON())
 		}
 		key := string(s.Raw()) + "\x00" + string(v.JSON())
 		if why, known := w.e.verdicts[key]; known {
@@ -48,7 +48,7 @@ func (w *walker) values(n *node) {
 		}
 	}
 	if enum.Kind() == schema.Array {
-		w.excluded(n, enum, problem)
+		w.checkEnum(n, enum, problem)
 	}
 	if ex.Kind() == schema.Array {
 		for i, m := range ex.Members()[:min(ex.Len(), maxExamples)] {
@@ -59,8 +59,8 @@ func (w *walker) values(n *node) {
 	}
 }
 
-// excluded finds values of enum that keywords beside type exclude; problem says why.
-func (w *walker) excluded(n *node, enum *schema.Value, problem func(*schema.Value) string) {
+// checkEnum finds values of enum that keywords beside type exclude; problem says why.
+func (w *walker) checkEnum(n *node, enum *schema.Value, problem func(*schema.Value) string) {
 	narrow := false
 	for _, k := range []string{"pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const"} {
 		narrow = narrow || n.v.Get(k).IsSet()
@@ -80,8 +80,8 @@ func (w *walker) excluded(n *node, enum *schema.Value, problem func(*schema.Valu
 	}
 }
 
-// alone is a schema with the definitions that its references need.
-func (w *walker) alone(v *schema.Value) *schema.Value {
+// withDefinitions returns a schema with the definitions that its references need.
+func (w *walker) withDefinitions(v *schema.Value) *schema.Value {
 	if v == w.root {
 		return v
 	}

@@ -193,7 +193,7 @@ func (w *walker) report(id string, n *node, key string, f found) {
 	if !w.input {
 		f.clients = w.readers(id)
 	}
-	if id == "lint/keyword-type" && parsed(n, key) {
+	if id == "lint/keyword-type" && isParsedBySDKs(n, key) {
 		base := rules.Find("lint", id).Clients
 		if !w.input {
 			base = nil
@@ -203,9 +203,9 @@ func (w *walker) report(id string, n *node, key string, f found) {
 	w.e.add(id, f)
 }
 
-// parsed says whether the SDKs look at this part of a schema when they read a list: the properties of the root, of which a list
+// isParsedBySDKs says whether the SDKs look at this part of a schema when they read a list: the properties of the root, of which a list
 // counts as an object there, and what it requires.
-func parsed(n *node, key string) bool {
+func isParsedBySDKs(n *node, key string) bool {
 	return n.parent == nil && (key == "properties" || key == "required") || n.keyword == "properties" && n.parent.parent == nil && key == "" && n.v.Kind() != schema.Array
 }
 

@@ -15,8 +15,8 @@ import (
 // quote quotes a text for evidence, at most 60 bytes of it.
 func quote(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
-// beginning quotes the first bytes of the body.
-func (f *frame) beginning() string {
+// quoteStart quotes the first bytes of the body.
+func (f *frame) quoteStart() string {
 	return quote(strings.ToValidUTF8(string(f.body[:min(len(f.body), 80)]), "\uFFFD"))
 }
 
@@ -52,14 +52,14 @@ func checkNoise(f *frame) string {
 	if !f.isNoise() || f.c.http {
 		return ""
 	}
-	return f.beginning()
+	return f.quoteStart()
 }
 
 func checkBody(f *frame) string {
 	if !f.isNoise() || !f.c.http {
 		return ""
 	}
-	return f.beginning()
+	return f.quoteStart()
 }
 
 func checkCut(f *frame) string {
@@ -165,7 +165,7 @@ func checkShape(f *frame) string {
 		}
 	}
 	if f.env.Method == "" && f.env.Error == nil && jsonrpc.Get(f.body, "jsonrpc") == nil {
-		return "an object that is not JSON-RPC: " + f.beginning()
+		return "an object that is not JSON-RPC: " + f.quoteStart()
 	}
 	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
 }

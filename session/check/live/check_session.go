@@ -83,7 +83,7 @@ func checkVersion(f *frame) string {
 	case f.Method == "initialize":
 		v, at = stringAt(f.env.Result, "protocolVersion"), "/result/protocolVersion"
 	}
-	if v == "" || known(v) != "" || !f.c.first(at) {
+	if v == "" || knownRevision(v) != "" || !f.c.first(at) {
 		return ""
 	}
 	return at + ": " + quote(v)

@@ -148,7 +148,7 @@ func (ck *Checker) run(f *frame, on when) {
 			f.at = f.Seq
 			if evidence := r.check(f); evidence != "" {
 				ck.report(Finding{
-					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamed(r.By, f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
+					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamedParty(r.By, f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
 				})
 			}
 		}

@@ -45,7 +45,7 @@ type document struct {
 
 // document is the schema of a revision, nil for an unknown one.
 func (d *definitions) document(revision string) *document {
-	if doc, ok := d.documents[revision]; ok || known(revision) == "" {
+	if doc, ok := d.documents[revision]; ok || knownRevision(revision) == "" {
 		return doc
 	}
 	if d.documents == nil {

@@ -19,7 +19,7 @@ func (ck *Checker) checkHead(f *frame) {
 	}
 	f.head = parseHead(f.body)
 	c.http = true
-	if v := known(f.head.fields["mcp-protocol-version"]); v != "" && c.rev == "" {
+	if v := knownRevision(f.head.fields["mcp-protocol-version"]); v != "" && c.rev == "" {
 		c.rev = v
 	}
 	if f.Dir == journal.In {

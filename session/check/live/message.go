@@ -17,8 +17,8 @@ const (
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// known is a revision that the specification has, "" for any other.
-func known(revision string) string {
+// knownRevision is a revision that the specification has, "" for any other.
+func knownRevision(revision string) string {
 	if slices.Contains(rules.Revisions(), revision) {
 		return revision
 	}
@@ -69,9 +69,9 @@ func (ck *Checker) checkRequest(f *frame) {
 	version := stringAt(meta, metaVersion)
 	switch {
 	case f.Method == "initialize":
-		q.rev = known(stringAt(f.env.Params, "protocolVersion"))
+		q.rev = knownRevision(stringAt(f.env.Params, "protocolVersion"))
 	case version != "":
-		q.rev, q.modern = known(version), version >= revModern
+		q.rev, q.modern = knownRevision(version), version >= revModern
 		if level := stringAt(meta, metaLevel); slices.Contains(levels, level) {
 			q.level = level
 		}
@@ -185,7 +185,7 @@ func (ck *Checker) checkAnswer(f *frame) {
 	switch {
 	case q == nil:
 	case q.method == "initialize" && !failed:
-		if v := known(stringAt(f.env.Result, "protocolVersion")); v != "" {
+		if v := knownRevision(stringAt(f.env.Result, "protocolVersion")); v != "" {
 			f.rev = v
 		}
 	case q.modern && failed && !c.modern && !c.server.modern && !modernError(f.env.Error):

@@ -42,8 +42,8 @@ func ParseSeverity(word string) (rules.Severity, error) {
 	return 0, fmt.Errorf("unknown severity %q: error, warning or note", word)
 }
 
-// blamed is who a party is for a frame that went this way: client or server.
-func blamed(p rules.Party, d journal.Dir) rules.Party {
+// blamedParty is who a party is for a frame that went this way: client or server.
+func blamedParty(p rules.Party, d journal.Dir) rules.Party {
 	out := d == journal.Out
 	switch {
 	case p == rules.Sender && out, p == rules.Receiver && !out:

@@ -263,7 +263,7 @@ func parseHead(b []byte) (h head) {
 	case number(words[0]) > 0:
 		h.status = number(words[0])
 	case len(words) > 1:
-		h.verb, h.target = strings.Clone(words[0]), clone(words[1])
+		h.verb, h.target = strings.Clone(words[0]), cloneText(words[1])
 	}
 	h.fields = map[string]string{}
 	for line := range strings.SplitSeq(rest, "\n") {
@@ -275,13 +275,13 @@ func parseHead(b []byte) (h head) {
 		if old, twice := h.fields[name]; twice {
 			value = old + ", " + value
 		}
-		h.fields[name] = clone(value)
+		h.fields[name] = cloneText(value)
 	}
 	return h
 }
 
-// clone copies a part of a larger text, so that this is not kept; beyond maxKept bytes it ends in "…", like a text that a recorder cut.
-func clone(s string) string {
+// cloneText copies a part of a larger text, so that this is not kept; beyond maxKept bytes it ends in "…", like a text that a recorder cut.
+func cloneText(s string) string {
 	if len(s) > maxKept {
 		return strings.ToValidUTF8(s[:maxKept], "") + "…"
 	}

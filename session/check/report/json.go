@@ -31,7 +31,7 @@ func (p *junitWriter) json() {
 	if head.Sections == nil {
 		head.Sections = []check.SectionReport{}
 	}
-	_, _ = p.Write(bytes.TrimSuffix(p.encoded(head), []byte("]}"))) // Flush has the error
+	_, _ = p.Write(bytes.TrimSuffix(p.encode(head), []byte("]}"))) // Flush has the error
 	for i := range p.r.Findings {
 		if i > 0 {
 			p.put(",")
@@ -48,10 +48,10 @@ type encoder struct {
 }
 
 // value writes v as one line of JSON.
-func (p *junitWriter) value(v any) { _, _ = p.Write(p.encoded(v)) } // Flush has the error
+func (p *junitWriter) value(v any) { _, _ = p.Write(p.encode(v)) } // Flush has the error
 
-// encoded is v as one line of JSON, until the next call. What is encoded here are values that can be.
-func (e *encoder) encoded(v any) []byte {
+// encode writes v as one line of JSON, which is valid until the next call. What is encoded here are values that can be.
+func (e *encoder) encode(v any) []byte {
 	if e.enc == nil {
 		e.enc = json.NewEncoder(&e.buf)
 		e.enc.SetEscapeHTML(false)

@@ -44,7 +44,7 @@ func (p *junitWriter) writeSuite(su suite) {
 		len(su.cases), su.failures, su.errors, su.skipped, su.Millis/1000, p.r.Began.Format("2006-01-02T15:04:05"))
 	p.put("  <properties>\n")
 	for _, kv := range [][2]string{
-		{"title", su.Title}, {"server", title(p.r.Server)}, {"protocol", p.r.Server.Protocol}, {"transport", p.r.Server.Transport}, {"offers", offered(p.r.Server)},
+		{"title", su.Title}, {"server", title(p.r.Server)}, {"protocol", p.r.Server.Protocol}, {"transport", p.r.Server.Transport}, {"offers", countsOf(p.r.Server)},
 	} {
 		p.put(`   <property name="`, kv[0], `" value="`, attribute(kv[1]), "\"/>\n")
 	}

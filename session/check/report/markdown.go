@@ -52,7 +52,7 @@ func (p *junitWriter) markdown(room int) int {
 	var b strings.Builder
 	r := p.r
 	fmt.Fprintf(&b, "## %s mcphud check: %s\n\n", passes(r, p.o), code(text.Clip(title(r.Server), 500)))
-	fmt.Fprintf(&b, "**%s** · %s · %s\n\n", r.Counts.String(), offered(r.Server), text.Duration(time.Duration(r.Millis*float64(time.Millisecond))))
+	fmt.Fprintf(&b, "**%s** · %s · %s\n\n", r.Counts.String(), countsOf(r.Server), text.Duration(time.Duration(r.Millis*float64(time.Millisecond))))
 	if r.Interrupted {
 		b.WriteString("The check was interrupted: what is missing was not examined.\n\n")
 	}
@@ -80,7 +80,7 @@ func (p *junitWriter) markdown(room int) int {
 		return 0
 	}
 	p.put(b.String())
-	return b.Len() + p.folded(room-b.Len())
+	return b.Len() + p.writeGroups(room-b.Len())
 }
 
 // worst lists the findings that matter most.
@@ -103,8 +103,8 @@ func (p *junitWriter) worst(b *strings.Builder) {
 	}
 }
 
-// folded writes the findings by rule, as many as there is room for, in bytes. It returns how many bytes it wrote.
-func (p *junitWriter) folded(room int) int {
+// writeGroups writes the findings by rule, as many as there is room for, in bytes. It returns how many bytes it wrote.
+func (p *junitWriter) writeGroups(room int) int {
 	groups := p.groups("")
 	const last = 200 // for the line on what is left out
 	all := room

@@ -11,7 +11,7 @@ import (
 // feeds stay. A CI system obeys lines that begin with "::" or have "##[" in them, so no line is made of s alone, and the latter is
 // taken apart.
 func plain(s string) string {
-	if strings.IndexFunc(s, unseen) < 0 && utf8.ValidString(s) && !strings.Contains(s, "##[") {
+	if strings.IndexFunc(s, isInvisible) < 0 && utf8.ValidString(s) && !strings.Contains(s, "##[") {
 		return s
 	}
 	var b strings.Builder
@@ -23,7 +23,7 @@ func plain(s string) string {
 		case r == '\t':
 			b.WriteString("  ")
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
-		case unseen(r):
+		case isInvisible(r):
 			fmt.Fprintf(&b, "<%U>", r)
 		default:
 			b.WriteString(s[i : i+n])
@@ -33,7 +33,7 @@ func plain(s string) string {
 	return strings.ReplaceAll(b.String(), "##[", "## [")
 }
 
-func unseen(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r == '\n':
 		return false

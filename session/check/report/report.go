@@ -177,8 +177,8 @@ func title(s check.ServerReport) string {
 	return out
 }
 
-// offered are the numbers of what a server has, those that are not 0.
-func offered(s check.ServerReport) string {
+// countsOf are the numbers of what a server has, those that are not 0.
+func countsOf(s check.ServerReport) string {
 	var out []string
 	for _, n := range []struct {
 		n         int

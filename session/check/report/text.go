@@ -36,7 +36,7 @@ func passes(r *check.Report, o Options) string {
 // text writes for people: a heading for each section, below it its rules that found something, worst first, with the places.
 func (p *junitWriter) text() {
 	s := p.r.Server
-	p.words("", title(s)+": "+offered(s))
+	p.words("", title(s)+": "+countsOf(s))
 	for _, sec := range p.r.Sections {
 		groups := p.groups(sec.Name)
 		if sec.Name == "server" && len(groups) == 0 && sec.Error == "" {
@@ -54,7 +54,7 @@ func (p *junitWriter) text() {
 		p.figures(sec)
 	}
 	p.put("\n")
-	p.ending()
+	p.writeResult()
 }
 
 // words writes a text below an indentation.
@@ -180,8 +180,8 @@ func (p *junitWriter) figures(s check.SectionReport) {
 	}
 }
 
-// ending is the last line: whether the server passes.
-func (p *junitWriter) ending() {
+// writeResult writes the last line: whether the server passes.
+func (p *junitWriter) writeResult() {
 	c := p.r.Counts
 	s := c.String() + ", in " + text.Duration(time.Duration(p.r.Millis*float64(time.Millisecond)))
 	if p.r.Interrupted {

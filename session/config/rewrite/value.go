@@ -37,8 +37,8 @@ type Value struct {
 	problem  string
 }
 
-// loaded is v with its items. Nothing is expanded before it is asked for, so that an alias costs what is read of it.
-func (v *Value) loaded() *Value {
+// expanded is v with its items. Nothing is expanded before it is asked for, so that an alias costs what is read of it.
+func (v *Value) expanded() *Value {
 	if load := v.load; load != nil {
 		v.load = nil
 		load(v)
@@ -48,7 +48,7 @@ func (v *Value) loaded() *Value {
 
 // loadAll loads a whole file, to be changed.
 func (v *Value) loadAll() *Value {
-	for _, it := range slices.Concat(v.loaded().merged, v.items) {
+	for _, it := range slices.Concat(v.expanded().merged, v.items) {
 		it.value.loadAll()
 	}
 	return v
@@ -59,7 +59,7 @@ func (v *Value) Kind() string {
 	if v == nil {
 		return string(null)
 	}
-	return string(v.loaded().kind)
+	return string(v.expanded().kind)
 }
 
 // Text is the content of a string, and other scalars as they are written.
@@ -67,7 +67,7 @@ func (v *Value) Text() string {
 	switch {
 	case v == nil:
 		return ""
-	case v.loaded().kind == null && v.to > v.from:
+	case v.expanded().kind == null && v.to > v.from:
 		return "null"
 	}
 	return v.text
@@ -81,7 +81,7 @@ func (v *Value) Problem() string {
 	if v == nil {
 		return ""
 	}
-	return v.loaded().problem
+	return v.expanded().problem
 }
 
 // Each calls f with each member or element, those that a merge brings last; offset is where the member's name is.
@@ -89,7 +89,7 @@ func (v *Value) Each(f func(key string, offset int, one *Value)) {
 	if v == nil {
 		return
 	}
-	for _, it := range slices.Concat(v.loaded().items, v.merged) {
+	for _, it := range slices.Concat(v.expanded().items, v.merged) {
 		f(it.key, it.from, it.value)
 	}
 }

@@ -214,7 +214,7 @@ func (r *yamlReader) alias(v *Value, name string, p place, depth int) {
 		v.problem = fmt.Sprintf("alias *%s has no anchor", name)
 		return
 	}
-	one := r.value(to, p, depth+1).loaded()
+	one := r.value(to, p, depth+1).expanded()
 	one.share()
 	v.kind, v.text, v.items, v.merged, v.problem = one.kind, one.text, one.items, one.merged, one.problem
 }
@@ -274,7 +274,7 @@ func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow boo
 				have[it.key] = true
 			}
 			for _, one := range merged {
-				v.merge(one.loaded(), have)
+				v.merge(one.expanded(), have)
 			}
 		}
 	}
@@ -284,7 +284,7 @@ func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow boo
 func (v *Value) merge(from *Value, have map[string]bool) {
 	if v.problem = cmp.Or(v.problem, from.problem); from.kind == array {
 		for _, it := range from.items {
-			v.merge(it.value.loaded(), have)
+			v.merge(it.value.expanded(), have)
 		}
 		return
 	}

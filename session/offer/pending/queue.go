@@ -257,15 +257,15 @@ func (q *Queue) Answer(id uint64, result json.RawMessage) error {
 	if err := jsonrpc.Members(result, func(string, []byte) bool { return true }); err != nil {
 		return &failure.Error{Kind: failure.Usage, Stage: "answering", Message: "the answer is not a JSON object: " + err.Error(), Next: "correct it and send it again", Err: err}
 	}
-	return q.give(id, answer{result: result, by: "you"})
+	return q.answerQuestion(id, answer{result: result, by: "you"})
 }
 
 // Decline refuses a question by an error: elicitation has an action for that, sampling has not.
 func (q *Queue) Decline(id uint64) error {
-	return q.give(id, answer{fault: &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, by: "you"})
+	return q.answerQuestion(id, answer{fault: &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, by: "you"})
 }
 
-func (q *Queue) give(id uint64, a answer) error {
+func (q *Queue) answerQuestion(id uint64, a answer) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w := q.open[id]; w != nil {

@@ -188,15 +188,15 @@ func (f *Field) at(v *Value) *Field {
 		}
 		i := f.Pick(v)
 		if i < 0 {
-			return f.everything()
+			return f.mergeVariants()
 		}
 		f = vs[i].Field()
 	}
 	return f
 }
 
-// everything merges the properties of all variants, for a value that does not tell yet which it will be.
-func (f *Field) everything() *Field {
+// mergeVariants merges the properties of all variants, for a value that does not tell yet which it will be.
+func (f *Field) mergeVariants() *Field {
 	out := f
 	if len(f.groups) == 0 {
 		return out

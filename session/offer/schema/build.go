@@ -167,19 +167,19 @@ func (b *builder) condition(p part, m Member) {
 		for _, d := range m.Value.Members() {
 			switch {
 			case d.Value.Kind() == Array:
-				b.need(d)
+				b.addNeed(d)
 			case !f.resolved[d.Value]:
 				f.conds = append(f.conds, cond{id: d.Value, present: d.Name, byName: true, yes: d.Value, base: p.base})
 			}
 		}
 	case "dependentRequired":
 		for _, d := range m.Value.Members() {
-			b.need(d)
+			b.addNeed(d)
 		}
 	}
 }
 
-func (b *builder) need(d Member) {
+func (b *builder) addNeed(d Member) {
 	n := need{trigger: d.Name}
 	for _, k := range d.Value.Members() {
 		if k.Value.Kind() == String {

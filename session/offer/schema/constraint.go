@@ -17,7 +17,7 @@ func (b *builder) bounds() {
 			continue
 		}
 		for _, m := range p.node.Members() {
-			keyword, text := f.wording(p, m)
+			keyword, text := f.constraintText(p, m)
 			if text != "" && !done[text] {
 				done[text] = true
 				f.Constraints = append(f.Constraints, Constraint{keyword, text})
@@ -26,12 +26,12 @@ func (b *builder) bounds() {
 	}
 }
 
-func (f *Field) wording(p part, m Member) (keyword, wording string) {
+func (f *Field) constraintText(p part, m Member) (keyword, wording string) {
 	v := m.Value
 	lit := text.Clip(v.Literal(), 40)
 	switch keyword = m.Name; keyword {
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
-		wording = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
+		wording = f.rangeText(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
 	case "multipleOf":
 		wording = "a multiple of " + lit
 	case "minLength", "maxLength":
@@ -110,7 +110,7 @@ func (f *Field) branchRule(m Member) string {
 	return how + strings.Join(alts, "; or ")
 }
 
-func (f *Field) between(lo, hi string, exLo, exHi bool) string {
+func (f *Field) rangeText(lo, hi string, exLo, exHi bool) string {
 	lo, hi = text.Clip(lo, 40), text.Clip(hi, 40)
 	switch {
 	case lo != "" && hi != "" && !exLo && !exHi:
@@ -178,7 +178,7 @@ func briefText(v *Value) string {
 		m := v.Members()[0]
 		switch {
 		case m.Name == "const":
-			return text.Clip(short(m.Value), 120)
+			return text.Clip(shortJSON(m.Value), 120)
 		case m.Name == "required":
 			return "with " + names(m.Value)
 		case m.Name == "type" && m.Value.Kind() == String:
@@ -189,11 +189,11 @@ func briefText(v *Value) string {
 			return "format " + text.Clip(m.Value.Text(), 80)
 		}
 	}
-	return short(v)
+	return shortJSON(v)
 }
 
-// short is v's JSON cut at 160 bytes, without writing all of a large one.
-func short(v *Value) string {
+// shortJSON is v's JSON cut at 160 bytes, without writing all of a large one.
+func shortJSON(v *Value) string {
 	if v.size(1000) > 1000 {
 		return "a large " + v.Kind().String()
 	}

@@ -146,7 +146,7 @@ func (w *problemWriter) leaf(e *jsonschema.ValidationError) {
 	case *kind.Enum:
 		w.add(loc, "enum", "must be one of %s", list(k.Want))
 	case *kind.Const:
-		w.add(loc, "const", "must be %s", show(k.Want))
+		w.add(loc, "const", "must be %s", jsonText(k.Want))
 	case *kind.Format:
 		example := formatExamples[k.Want]
 		if example != "" {
@@ -244,12 +244,12 @@ func list(vs []any) string {
 			out = append(out, fmt.Sprintf("… (%d in all)", len(vs)))
 			break
 		}
-		out = append(out, show(v))
+		out = append(out, jsonText(v))
 	}
 	return strings.Join(out, ", ")
 }
 
-func show(v any) string {
+func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)

@@ -1,5 +1,10 @@
 // Package tasks is what a client knows of the tasks of a server: calls that go on after they were answered. It has one model for
 // the tasks of the revision 2025-11-25 and for those of the extension io.modelcontextprotocol/tasks (SEP-2663).
+//
+// It only remembers and reads: session makes the requests (tasks/get, tasks/result, tasks/cancel, tasks/list), and puts what comes of
+// them into a [Table].
+//
+// Specification: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
 package tasks
 
 import (
@@ -199,6 +204,7 @@ func outline(raw []byte) (json.RawMessage, string) {
 	return short, begin
 }
 
+// stamp reads a time of RFC 3339; zero where it is none, for a task is not refused for its date.
 func stamp(value []byte) time.Time {
 	s, _ := jsonrpc.String(value)
 	at, err := time.Parse(time.RFC3339, s)

@@ -29,6 +29,7 @@ func ErrorOf(raw []byte) *failure.Error {
 	return &failure.Error{Kind: kind, Code: &code, Message: msg, Data: e.Data, Err: e}
 }
 
+// timedOut is the failure of a call that got no answer in time: without progress, or with max in all.
 func timedOut(after time.Duration, max bool) *failure.Error {
 	e := &failure.Error{Kind: failure.Timeout, Message: fmt.Sprintf("no answer within %v", after), Next: "raise the timeout", Remedy: failure.RaiseTimeout, Err: context.DeadlineExceeded}
 	if max {

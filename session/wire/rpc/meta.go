@@ -75,6 +75,7 @@ func (r *Request) frame(id []byte) (frame, params []byte, token string, err erro
 		params, token, err = r.complete(id)
 		return jsonrpc.NewRequest(id, r.Method, params), params, token, err
 	}
+	// A progress token must be unique among active requests, and the id is: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
 	changes := []jsonrpc.Change{jsonrpc.Replace(id, "id"), jsonrpc.Replace(id, "params", "_meta", "progressToken")}
 	for _, m := range r.Meta {
 		if slices.Contains(renewed[:], m.Name) {

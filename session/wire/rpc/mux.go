@@ -1,10 +1,18 @@
 // Package rpc makes requests and answers of the frames of one connection.
 //
-// A [Mux] sits on a transport, which it starts and closes. It numbers requests, matches answers, follows progress, cancels what the caller gives up
-// (notifications/cancelled in the legacy era, the end of the stream over HTTP in the modern one), answers what the server asks through OnServe, and
-// journals every frame. When the connection ends, all that waits fails at once. It does not reconnect: a session makes a new Mux.
+// A [Mux] sits on a transport, which it starts and closes. It numbers requests, matches answers, follows progress, cancels what the
+// caller gives up (notifications/cancelled in the legacy era, the end of the stream over HTTP in the modern one), answers what the
+// server asks through OnServe, and journals every frame. When the connection ends, all that waits fails at once. It does not
+// reconnect: a session makes a new Mux.
 //
-// Two clocks end a call, see [Patience]: one without progress, one in all. Both stand still while a person answers what the server asked.
+// Two clocks end a call, see [Patience]: one without progress, one in all. Both stand still while a person answers what the server
+// asked.
+//
+// Files: mux.go sends and waits, receive.go takes frames from the transport, serve.go answers requests of the server, caused.go says
+// which call such a request is about, meta.go completes params, errors.go words failures.
+//
+// Specification: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation and
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
 package rpc
 
 import (
@@ -24,11 +32,12 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
+// Bounds and grace periods.
 const (
-	maxEnded    = 1024 // ids of finished requests that a late answer is recognised by
-	cancelGrace = 500 * time.Millisecond
-	sendGrace   = 100 * time.Millisecond
-	maxServing  = 64 // requests of the server that are answered at once
+	maxEnded    = 1024                   // ids of finished requests that a late answer is recognised by
+	cancelGrace = 500 * time.Millisecond // how long a call that timed out, and Close, wait until a cancellation is sent
+	sendGrace   = 100 * time.Millisecond // the same for a call that its caller gave up
+	maxServing  = 64                     // requests of the server that are answered at once
 )
 
 // Mux multiplexes requests over one connection: it owns ids, the map of pending requests, timeouts, progress and
@@ -48,9 +57,11 @@ type Mux struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // requests and answers being sent
 
-	mu       sync.Mutex
-	next     uint64
-	pending  map[uint64]*pending
+	mu sync.Mutex
+	// Guarded by mu. A request is in pending from add until takePending removes it, whoever ends it: its answer, its caller, a failed
+	// send, or the end of the connection. So it ends exactly once, and done, which has room for one answer, never blocks.
+	next     uint64              // the id of the latest request; the first is 1
+	pending  map[uint64]*pending // by id
 	tokens   map[string]*pending // by progress token, as on the wire
 	ended    map[uint64]string   // why recent requests are not pending any more
 	order    []uint64            // keys of ended, oldest first
@@ -71,13 +82,14 @@ type pending struct {
 	token    string
 	params   []byte // as sent, with the progress token
 	started  time.Time
-	seq      uint64      // of the request in the journal
-	done     chan answer // cap 1
-	woken    chan struct{}
+	seq      uint64        // of the request in the journal
+	done     chan answer   // cap 1
+	woken    chan struct{} // cap 1: progress came
 	progress Progress
 	patience Patience
 }
 
+// answer is how a request ended: with a response, or with err.
 type answer struct {
 	env    jsonrpc.Envelope
 	frame  []byte
@@ -87,23 +99,25 @@ type answer struct {
 	url    string
 }
 
-// Request is one request to the server.
+// Request is one request to the server. Call adds to Meta, so that each call has a Request of its own.
 type Request struct {
-	Method         string
-	Target         string   // tool, prompt or uri
-	Params         []byte   // an object or nil
-	Members        []Member // set in the params that are sent
-	Meta           []Member // members of params._meta, but for those that Params have there; by SetMeta
-	Header         http.Header
-	Timeout        time.Duration // restarted by progress; 0 for none
-	MaxTimeout     time.Duration // whatever the progress; 0 for none
-	WantsProgress  bool          // ask for progress
+	Method        string
+	Target        string   // tool, prompt or uri
+	Params        []byte   // an object or nil
+	Members       []Member // set in the params that are sent
+	Meta          []Member // members of params._meta, but for those that Params have there; by SetMeta
+	Header        http.Header
+	Timeout       time.Duration // restarted by progress; 0 for none
+	MaxTimeout    time.Duration // whatever the progress; 0 for none
+	WantsProgress bool          // ask for progress
+	// Called while Call waits: OnProgress by the goroutine of the caller, with the latest progress only where several came at once, and the
+	// other two by that of the transport, which reads nothing meanwhile.
 	OnProgress     func(Progress)
-	OnNotification func(frame []byte)
-	OnOwn          func(frame []byte) bool
-	Tag            any
-	Hidden         bool // not among the requests in flight that users see
-	NoCancel       bool // must not be cancelled at the server
+	OnNotification func(frame []byte)      // each notification that may concern the request; those of a subscription's stream only if it is this one's
+	OnOwn          func(frame []byte) bool // before all others, what is known to be about this request; true where it is handled, and nobody else gets it
+	Tag            any                     // for CausedBy; nil for nothing
+	Hidden         bool                    // not among the requests in flight that users see
+	NoCancel       bool                    // must not be cancelled at the server
 	// Frame is a request that was sent before, to be sent as it is: only its id, and its progress token and trace context if it has
 	// them, are new. Method and Params are its own; Members and the rest of Meta are left out.
 	Frame []byte
@@ -130,7 +144,8 @@ func (m *Mux) SpeakModern() {
 	m.modern = true
 }
 
-// add registers a request and builds its frame.
+// add registers a request and builds its frame. It counts the goroutine that will send it in wg. The error is why the connection ended,
+// or that params are not an object.
 func (m *Mux) add(s *Request) (*pending, []byte, error) {
 	p := &pending{spec: s, done: make(chan answer, 1), woken: make(chan struct{}, 1), started: time.Now()}
 	m.mu.Lock()
@@ -155,8 +170,9 @@ func (m *Mux) add(s *Request) (*pending, []byte, error) {
 	return p, frame, nil
 }
 
-// take removes a pending request, remembering why.
-func (m *Mux) take(id uint64, why string) *pending {
+// takePending removes a pending request, remembering why ("answered", "cancelled", "timed out", "failed") for answers that come too
+// late; nil if it is not pending. Whoever gets it sends to its done, or is the one who reads that. m.mu is held.
+func (m *Mux) takePending(id uint64, why string) *pending {
 	p := m.pending[id]
 	if p == nil {
 		return nil
@@ -174,7 +190,8 @@ func (m *Mux) take(id uint64, why string) *pending {
 	return p
 }
 
-// Call sends one request and waits for its answer. A JSON-RPC error comes back as *Error.
+// Call sends one request and waits for its answer, until ctx or one of the request's time limits ends; then the server is told, unless
+// NoCancel is set. A JSON-RPC error comes back as *failure.Error of kind RpcError, with the Reply that carries it.
 func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
@@ -187,6 +204,8 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 	p.seq = m.tap.Append(journal.Entry{
 		Dir: journal.Out, Kind: journal.Request, Method: s.Method, ID: strconv.FormatUint(p.id, 10), Tool: s.Target,
 	}, frame)
+	// Sending may take as long as the whole exchange over HTTP, so that it has a goroutine; the context is the connection's, since the
+	// caller's may end while the answer is being read.
 	sendCtx, stop := context.WithCancel(m.ctx)
 	go func() {
 		defer m.wg.Done()
@@ -245,6 +264,7 @@ func (m *Mux) wait(ctx context.Context, p *pending) answer {
 	}
 }
 
+// progressOf is the latest progress of p.
 func (m *Mux) progressOf(p *pending) Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,7 +274,7 @@ func (m *Mux) progressOf(p *pending) Progress {
 // abandon gives up waiting for p and tells the server so. If the answer came at the same moment, it wins.
 func (m *Mux) abandon(p *pending, why string, err *failure.Error) answer {
 	m.mu.Lock()
-	mine := m.take(p.id, why) != nil
+	mine := m.takePending(p.id, why) != nil
 	// Closing the response stream is how the modern era cancels over HTTP; call does that.
 	tell := mine && m.closed == nil && !p.spec.NoCancel && (!m.modern || !m.http)
 	if tell {
@@ -295,6 +315,7 @@ func (m *Mux) abandon(p *pending, why string, err *failure.Error) answer {
 	return answer{err: err}
 }
 
+// reply is what Call returns for an answer.
 func (m *Mux) reply(p *pending, a answer) (Reply, error) {
 	r := Reply{Sent: true, Request: p.seq, Response: a.seq, Frame: a.frame, Result: a.env.Result, Took: time.Since(p.started)}
 	if a.err != nil {
@@ -308,7 +329,7 @@ func (m *Mux) reply(p *pending, a answer) (Reply, error) {
 	return r, nil
 }
 
-// Notify sends a notification.
+// Notify sends a notification, and returns when the transport has sent it. params are an object or nil, h is for HTTP alone.
 func (m *Mux) Notify(ctx context.Context, method string, params []byte, h http.Header) error {
 	return m.NotifyFrame(ctx, jsonrpc.NewNotification(method, params), jsonrpc.Envelope{Kind: jsonrpc.Notification, Method: method, Params: params}, h)
 }
@@ -359,7 +380,7 @@ func (m *Mux) fail(id uint64, err error) {
 	if m.leaving {
 		status, word = journal.Cancelled, "cancelled"
 	}
-	p := m.take(id, word)
+	p := m.takePending(id, word)
 	if p != nil && m.closed != nil {
 		err = m.closed // says more than "broken pipe"
 	}
@@ -398,7 +419,8 @@ func (m *Mux) Ended() error {
 	return m.closed
 }
 
-// Received counts the frames that came in.
+// Received counts the frames that came in, of whatever kind: a health check that gets no answer is no reason to give up a server that
+// sends something else.
 func (m *Mux) Received() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

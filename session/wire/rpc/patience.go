@@ -9,10 +9,10 @@ import (
 // while somebody here is asked because of the call. The zero value has no limits.
 type Patience struct {
 	mu         sync.Mutex
-	limit, max time.Duration
-	from       time.Time // of the last progress
+	limit, max time.Duration // as Start got them
+	from       time.Time     // of the last progress
 	started    time.Time
-	asking     int
+	asking     int           // how many questions are open; the clocks stand still while it is above 0
 	since      time.Time     // when the first of asking began
 	timer      *time.Timer   // nil while not started, and where there are no limits
 	rest       time.Duration // for which max stood still
@@ -42,6 +42,8 @@ func (p *Patience) timeLeft(now time.Time) time.Duration {
 	return d
 }
 
+// expire is what the timer calls. Progress does not reset the timer, which would cost much for thousands of notifications a second: the
+// timer finds out here that there is time left, and starts again.
 func (p *Patience) expire(end func(bool)) {
 	p.mu.Lock()
 	if p.timer == nil || p.asking > 0 { // stopped, or standing still: who asked starts it again
@@ -92,6 +94,7 @@ func (p *Patience) Asking() (done func()) {
 		}
 		now := time.Now()
 		stood := now.Sub(p.since)
+		// The clock of max gets the pause back. So does that without progress, unless progress came meanwhile: then it starts anew.
 		p.rest += stood
 		if p.from.Before(p.since) {
 			p.from = p.from.Add(stood)

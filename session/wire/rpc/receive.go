@@ -84,7 +84,7 @@ func (m *Mux) handleMalformed(env jsonrpc.Envelope, frame []byte, err error) {
 	}
 	seq := m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(env.ID), Note: note}, frame)
 	if i := bytes.LastIndex(frame, []byte(`{"jsonrpc"`)); i > 0 {
-		defer m.rescue(frame[i:])
+		defer m.salvageAnswer(frame[i:])
 	}
 	if request := env.Method != "" && env.ID != nil && strings.IndexByte("\"-0123456789", env.ID[0]) >= 0; request && syntax == nil {
 		m.decline(env.ID, requestError(env, err))
@@ -97,9 +97,9 @@ func (m *Mux) handleMalformed(env jsonrpc.Envelope, frame []byte, err error) {
 	}
 }
 
-// rescue delivers an answer that stands at the end of a malformed line: half a frame, or a log line without an end, spoils
+// salvageAnswer delivers an answer that stands at the end of a malformed line: half a frame, or a log line without an end, spoils
 // the frame after it. Only what a request waits for is taken, since logs may quote any frame.
-func (m *Mux) rescue(rest []byte) {
+func (m *Mux) salvageAnswer(rest []byte) {
 	env, err := jsonrpc.Scan(rest)
 	if err != nil || env.Kind == jsonrpc.Request || env.Kind == jsonrpc.Notification {
 		return
@@ -119,6 +119,7 @@ func parseID(raw []byte) (uint64, bool) {
 	return id, err == nil && (raw[0] != '0' && raw[0] != '+')
 }
 
+// response delivers an answer; one that nobody waits for is journalled with the reason.
 func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 	id, ok := parseID(env.ID)
 	if ok && m.deliverAnswer(id, answer{env: env, frame: frame}, kind) {
@@ -145,7 +146,7 @@ func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 // deliverAnswer delivers the answer to a pending request; false if there is none.
 func (m *Mux) deliverAnswer(id uint64, a answer, kind journal.Kind) bool {
 	m.mu.Lock()
-	p := m.take(id, "answered")
+	p := m.takePending(id, "answered")
 	m.mu.Unlock()
 	if p == nil {
 		return false
@@ -157,6 +158,8 @@ func (m *Mux) deliverAnswer(id uint64, a answer, kind journal.Kind) bool {
 	return true
 }
 
+// notification hands a notification to the request that it is about, to those that listen, and to OnNotify, one after the other, in
+// the order in which frames arrive. of is the request on whose stream it came, 0 for none.
 func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	e := journal.Entry{Dir: journal.In, Kind: journal.Notification, Method: env.Method}
 	var owner *pending
@@ -250,6 +253,7 @@ func (m *Mux) handleProgress(params []byte) *pending {
 	return p
 }
 
+// idAtEnd finds the id of a response whose id comes after its result, in the last bytes of the frame.
 var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
 // Broken takes a frame that could not be delivered. The request that it answers fails now, with the reason; the
@@ -286,6 +290,7 @@ func (m *Mux) Broken(head, tail []byte, err error) {
 	}
 }
 
+// errorText is an error with what to do about it, for the journal.
 func errorText(err error) string {
 	var e *failure.Error
 	if errors.As(err, &e) && e.Next != "" {

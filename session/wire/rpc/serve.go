@@ -24,8 +24,8 @@ const maxPadding = 64 << 10
 
 // serving is a request of the server that is being answered.
 type serving struct {
-	stop   context.CancelCauseFunc
-	causes map[uint64]*pending // the calls that can have caused it
+	stop   context.CancelCauseFunc // of the context that OnServe has
+	causes map[uint64]*pending     // the calls that can have caused it
 }
 
 // mayAsk are the requests because of which servers ask (2025-11-25, client features: nested inside of other requests).
@@ -119,6 +119,7 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	}()
 }
 
+// serve sends the answer to a request of the server: fault, or else result.
 func (m *Mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error) {
 	env := jsonrpc.Envelope{Kind: jsonrpc.Response, ID: id, Result: result}
 	kind := journal.Response
@@ -133,6 +134,7 @@ func (m *Mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error
 	}
 }
 
+// stopServing handles notifications/cancelled of the server: it ends the context of OnServe with ErrWithdrawn.
 func (m *Mux) stopServing(params []byte) {
 	id := jsonrpc.Get(params, "requestId")
 	m.mu.Lock()

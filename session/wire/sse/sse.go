@@ -1,6 +1,9 @@
-// Package sse reads a stream of server-sent events as the HTML standard defines it
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html), with bounded memory and without copying large
-// events around.
+// Package sse reads and writes streams of server-sent events as the HTML standard defines them
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html), with bounded memory and without copying large events around.
+//
+// MCP uses them in the answers of Streamable HTTP
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http) and for the whole of the older HTTP+SSE.
+// [Reader] is for clients, [Writer] for servers.
 package sse
 
 import (
@@ -38,9 +41,10 @@ const (
 
 // Reader takes events from a stream. It is not safe for concurrent use.
 type Reader struct {
+	// Set by NewReader and Reset.
 	r       io.Reader
-	max     int64
-	maxSkip int64
+	max     int64 // bytes of data that an event may have
+	maxSkip int64 // further bytes that may be thrown away to find the end of a larger one
 
 	buf    []byte
 	i, n   int   // buf[i:n] is unread
@@ -49,18 +53,20 @@ type Reader struct {
 	cut    bool  // the stream ended inside a long data line
 	skipLF bool  // the last line ended in \r: a \n belongs to it
 
+	// The event that is being read; dispatch starts a new one.
 	name    string
 	data    data
-	lines   int  // data lines of the event so far
-	over    bool // the event is above max
-	skipped int64
-	head    []byte
-	tail    []byte
-	stream  func(head []byte) io.Writer
-	sink    io.Writer // of the event above max; nil where it is thrown away
+	lines   int                         // data lines of the event so far
+	over    bool                        // the event is above max
+	skipped int64                       // bytes of it that were thrown away
+	head    []byte                      // the beginning of its data, for TooLongError
+	tail    []byte                      // the end so far
+	stream  func(head []byte) io.Writer // set by Stream
+	sink    io.Writer                   // of the event above max; nil where it is thrown away
 
+	// id is what the event says, lastID what the standard calls the last event ID: id once its event is complete.
 	id, lastID string
-	retry      time.Duration
+	retry      time.Duration // negative until the server sets it
 }
 
 // NewReader returns a Reader of r. Events with more than max bytes of data give a TooLongError; up to maxSkip further
@@ -110,6 +116,7 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
+// dispatch ends the event at its blank line, and returns it; false for one without data, which the standard drops.
 func (r *Reader) dispatch() (Event, bool, error) {
 	name, over, lines, sink := r.name, r.over, r.lines, r.sink
 	r.name, r.lines, r.over, r.skipped, r.sink = "", 0, false, 0, nil
@@ -189,6 +196,7 @@ func (r *Reader) endLine(e int) {
 	r.dropLF()
 }
 
+// dropLF skips the \n of a \r\n whose \r ended the last line. It may come with a later read, so that no line waits for it.
 func (r *Reader) dropLF() {
 	if r.skipLF && r.i < r.n {
 		if r.buf[r.i] == '\n' {
@@ -202,6 +210,7 @@ func (r *Reader) dropLF() {
 func (r *Reader) fill() {
 	var k int
 	for tries := 0; k == 0 && r.err == nil; tries++ {
+		// As bufio does: a reader that keeps returning nothing and no error would spin for ever.
 		if tries == 100 {
 			r.err = io.ErrNoProgress
 			return
@@ -243,6 +252,7 @@ func (r *Reader) field(line []byte) error {
 	case "event":
 		r.name = string(value)
 	case "id":
+		// The standard ignores an id with a NUL, and a retry that is not all digits.
 		if bytes.IndexByte(value, 0) < 0 {
 			r.id = string(value)
 		}
@@ -254,6 +264,7 @@ func (r *Reader) field(line []byte) error {
 	return nil // comments and unknown fields
 }
 
+// startData begins a data line: the lines of an event are joined by a line feed.
 func (r *Reader) startData() error {
 	r.lines++
 	if r.lines > 1 {

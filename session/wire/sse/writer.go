@@ -21,9 +21,9 @@ const (
 type Writer struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
-	timeout time.Duration
-	multi   bool // HTTP/2, where a deadline that passes ends the stream, whoever is slow
-	begun   bool
+	timeout time.Duration // of each write
+	multi   bool          // HTTP/2, where a deadline that passes ends the stream, whoever is slow
+	begun   bool          // status and headers were sent
 }
 
 // NewWriter makes a Writer of the response to r. timeout bounds each write.

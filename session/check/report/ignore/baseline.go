@@ -140,7 +140,7 @@ func (b *Baseline) Apply(r *check.Report) {
 			out.New++
 		}
 	}
-	ran := finished(r)
+	ran := finishedSections(r)
 	for _, k := range slices.Backward(all) { // of several that are the same the last ones are gone
 		if known[k.Fingerprint] > 0 && slices.Contains(ran, sectionOf(k.Rule)) {
 			known[k.Fingerprint]--
@@ -195,7 +195,7 @@ func next(old []check.Known, r *check.Report) (known []check.Known) {
 			now[f.Fingerprint] = true
 		}
 	}
-	ran := finished(r)
+	ran := finishedSections(r)
 	for _, k := range old {
 		if !slices.Contains(ran, sectionOf(k.Rule)) && !now[k.Fingerprint] {
 			known = append(known, k)

@@ -85,7 +85,7 @@ func (l List) Apply(r *check.Report, today time.Time) {
 			}
 		}
 	}
-	ran := finished(r)
+	ran := finishedSections(r)
 	for i := first; i < len(r.Ignores); i++ {
 		e := &r.Ignores[i]
 		if section, _, _ := strings.Cut(e.Rule, "/"); e.State == "" && e.Matched == 0 && slices.ContainsFunc(ran, func(name string) bool { return Match(section, name) }) {
@@ -110,8 +110,8 @@ func (l List) judge(r *check.Report) {
 	}
 }
 
-// finished are the sections of a report that ran to their end.
-func finished(r *check.Report) (names []string) {
+// finishedSections are the sections of a report that ran to their end.
+func finishedSections(r *check.Report) (names []string) {
 	for _, s := range r.Sections {
 		if s.Error == "" {
 			names = append(names, s.Name)
