@@ -26,7 +26,7 @@ var sizes = []struct {
 	{"session/offer", 8_900},
 	{"session/auth", 5_800},
 	{"session/serve", 5_000},
-	{"session", 5_450},
+	{"session", 5_700},
 	{"session/client", 2_200},
 	{"session/catalog", 4_400},
 	{"session/traffic", 12_430},

@@ -82,6 +82,7 @@ func (l *link) endFailed(to State, err error) (change, bool) {
 	if to == Disconnected {
 		return l.set(to, nil), true
 	}
+	// What failed by the rules of the era that was known is tried again from the beginning: the server may have been updated.
 	l.era = ""
 	return l.set(to, err), true
 }
@@ -112,6 +113,7 @@ func (l *link) lose(c *conn, err error) (change, bool) {
 	}
 	l.conn = nil
 	l.runs.Add(1)
+	// A server that crashes right after each handshake must use up its attempts; one that lived for a while gets all of them again.
 	if time.Since(c.connectedAt) > l.policy.Settled {
 		l.attempt = 0
 	}

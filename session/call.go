@@ -61,7 +61,8 @@ type RelayOptions struct {
 	Tag   any // what CausedBy tells Options.Serve of requests of the server that this one caused; nil for none
 }
 
-// innerOptions are what the session knows of a request that it makes for another one.
+// innerOptions are what the session knows of a request that it makes for another one. Callers cannot set them: a hidden request is
+// not recorded.
 type innerOptions struct {
 	frame       []byte // the whole request, to be sent as it is where it answers nothing; nil for one that is made of params
 	hidden      bool   // about a task: neither counted nor recorded as a call of its own
@@ -78,6 +79,7 @@ func (s *Session) Call(ctx context.Context, method string, params json.RawMessag
 	defer s.record(time.Now(), method, target, args, o, &r, &err)
 	if method == string(mcp.MethodToolsCall) {
 		if s.opts.AllowTool != nil {
+			// {"name":"allowed","name":"other"}: which one counts is up to the reader, so that AllowTool could be got around.
 			if _, err := jsonrpc.Canonical(params); err != nil { // the server may see another name
 				return rpc.Reply{}, &failure.Error{
 					Kind: failure.Usage, Server: s.Title(), Stage: method, Message: "the parameters can be read in two ways: " + err.Error(), Next: "write each name once, in UTF-8", Err: err,
@@ -249,6 +251,7 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 		}
 		r, err := c.Call(ctx, spec)
 		r.Traceparent, _ = jsonrpc.String(spec.MetaValue("traceparent"))
+		// Sent again without a doubt: the server cannot have seen it.
 		if !r.Sent && c.Ended() != nil && try < 3 {
 			continue // the connection was lost before the request was sent
 		}
@@ -275,6 +278,7 @@ func (s *Session) renew(ctx context.Context, old *conn) error {
 	return s.Reconnect(ctx)
 }
 
+// timeout is the limit of the call, or else that of the server's configuration, or else the usual one.
 func (s *Session) timeout(chosen, configured, usual time.Duration) time.Duration {
 	switch {
 	case chosen > 0:
@@ -391,6 +395,7 @@ func (s *Session) Complete(ctx context.Context, ref json.RawMessage, arg, value 
 	return s.Call(ctx, string(mcp.MethodCompletionComplete), append(params, '}'), CallOptions{})
 }
 
+// stringMap is an object of strings as JSON, with its members sorted.
 func stringMap(m map[string]string) []byte {
 	out, err := json.Marshal(m)
 	if err != nil { // strings always marshal

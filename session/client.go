@@ -77,8 +77,10 @@ func (c *Client) Name() string {
 	return cmp.Or(jsonrpc.GetString(c.Info, "title"), jsonrpc.GetString(c.Info, "name"))
 }
 
+// protocol is the version to speak, "" or "auto" for whichever the server has: the presented client's, or else the configuration's.
 func (s *Session) protocol() string { return cmp.Or(s.nextClient().Protocol, s.cfg.Protocol) }
 
+// clientInfo is what the next connection introduces itself with.
 func (s *Session) clientInfo() []byte {
 	if i := s.nextClient().Info; i != nil {
 		return i

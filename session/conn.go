@@ -21,7 +21,7 @@ type conn struct {
 	*rpc.Mux
 	id     uint64           // counts the connections of its session
 	traits transport.Traits // of the transport
-	ready  chan struct{}
+	ready  chan struct{}    // closed when the session has it: what is lost before is reported by the handshake
 
 	info, caps, modernCaps []byte // our clientInfo and capabilities, as JSON
 
@@ -38,7 +38,7 @@ type conn struct {
 	dirty     chan struct{} // cap 1: some list is out of date
 	refreshed time.Time     // of the last automatic refresh; owned by refreshLoop
 
-	latency  atomic.Int64
+	latency  atomic.Int64           // of the last health check or of the handshake, in nanoseconds
 	answered atomic.Pointer[string] // the method of the handshake that the server answered last, also with an error; nil for none
 	logLevel atomic.Pointer[string] // modern: what requests ask for
 }
@@ -58,6 +58,8 @@ func (c *conn) completeForEra(s *rpc.Request, schema json.RawMessage) {
 	}
 }
 
+// modernize adds what each request of the modern era carries. schema is the input schema of the tool that is called, by which
+// arguments are repeated in headers (Mcp-Param-*, SEP-2243); nil where it is not known.
 func (c *conn) modernize(s *rpc.Request, version string, schema json.RawMessage) {
 	s.SetMeta(mcp.MetaKeyProtocolVersion, jsonrpc.Quote(version))
 	s.SetMeta(mcp.MetaKeyClientInfo, c.info)

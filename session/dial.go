@@ -105,6 +105,7 @@ func olderTransport(err error) bool {
 	return errors.As(err, &e) && e.Code == nil && (e.Status == 400 || e.Status == 404 || e.Status == 405)
 }
 
+// joinErrors is the error of the POST, with that of HTTP+SSE, which was tried after it, in its detail.
 func joinErrors(post, get error) error {
 	var e *failure.Error
 	if !errors.As(post, &e) {
@@ -130,6 +131,7 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 	c.OnChange = s.notifyChange
 	c.OnServe = s.serve
 	c.OnNotify = func(env jsonrpc.Envelope, frame []byte) { s.handleNotification(c, env, frame) }
+	// A connection that is lost during the handshake is the handshake's error; only one that the session has is handled here.
 	c.OnLost = func(err error) {
 		select {
 		case <-c.ready:

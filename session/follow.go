@@ -40,6 +40,7 @@ func (t *taskState) add(id string) (f *follower, made bool) {
 	return f, true
 }
 
+// remove takes the follower of a task away; its done is closed after that.
 func (t *taskState) remove(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,6 +100,7 @@ func (f *follower) watch(c chan<- struct{}) (stop func()) {
 	}
 }
 
+// notifyWatchers wakes all who watch; none of them waits here.
 func (f *follower) notifyWatchers() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,6 +147,7 @@ func (s *Session) wakeTask(id string) {
 	f.notifyWatchers()
 }
 
+// taskChanged tells who waits for a task, and who shows it, that something about it is new.
 func (s *Session) taskChanged(id string) {
 	if f := s.tasks.follower(id); f != nil {
 		f.notifyWatchers()

@@ -19,10 +19,12 @@ import (
 // -32022, a pipe shared by both attempts and exact server info are rules about raw answers, which that client has
 // already decoded away. Versions, meta keys and headers are mcp-go's.
 
+// How long a server may be silent before the other era is tried. A legacy server need not answer a request that comes before
+// initialize.
 const (
 	pipePatience = 1500 * time.Millisecond // silence after server/discover on a pipe means a legacy server
-	httpPatience = 5 * time.Second
-	lateAnswer   = 100 * time.Millisecond // how long a refused initialize waits for the answer to server/discover
+	httpPatience = 5 * time.Second         // the same over HTTP
+	lateAnswer   = 100 * time.Millisecond  // how long a refused initialize waits for the answer to server/discover
 )
 
 // errRestart says that the child exited on server/discover and deserves one more start, without it.
@@ -62,6 +64,8 @@ type found struct {
 	err   error
 }
 
+// discover asks server/discover (2026-07-28), in a request of that version. It is never cancelled at the server: a
+// legacy one expects initialize before anything else.
 func (c *conn) discover(ctx context.Context, version string) found {
 	s := &rpc.Request{Method: string(mcp.MethodServerDiscover), Hidden: true, NoCancel: true}
 	c.modernize(s, version, nil)
@@ -193,6 +197,7 @@ func offers(supported []byte, version string) bool {
 	return found
 }
 
+// setModern takes the answer to server/discover, with which the handshake of the modern era is over.
 func (c *conn) setModern(r rpc.Reply, version string) {
 	c.era, c.version = Modern, version
 	c.serverInfo = jsonrpc.Get(jsonrpc.Get(r.Result, "_meta"), mcp.MetaKeyServerInfo)
@@ -203,6 +208,7 @@ func (c *conn) setModern(r rpc.Reply, version string) {
 	c.SpeakModern()
 }
 
+// applyHandshake takes what both eras' handshakes have.
 func (c *conn) applyHandshake(r rpc.Reply) {
 	c.capabilities = jsonrpc.Get(r.Result, "capabilities")
 	c.runsTasks = c.era == Legacy && jsonrpc.Get(c.capabilities, "tasks", "requests", "tools", "call") != nil
@@ -214,7 +220,8 @@ func (c *conn) applyHandshake(r rpc.Reply) {
 	}
 }
 
-// initialize makes the legacy handshake.
+// initialize makes the legacy handshake, asking for a version, "" for the latest. The server may choose an older one; see
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
 func (c *conn) initialize(ctx context.Context, version string) error {
 	const stage = "initialize"
 	if version == "" {

@@ -11,6 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
+// A connection is given up after healthFailures checks in a row that got no answer within healthTimeout, or within the interval
+// between two checks where that is shorter.
 const (
 	healthFailures = 3
 	healthTimeout  = 10 * time.Second

@@ -56,6 +56,7 @@ func (k *subscriptions) cloneAll() []*subscription {
 	return slices.Clone(k.all)
 }
 
+// snapshot copies what users see of those that last.
 func (k *subscriptions) snapshot() []Subscription {
 	k.mu.Lock()
 	defer k.mu.Unlock()

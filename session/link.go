@@ -23,6 +23,7 @@ type link struct {
 	mu sync.Mutex
 	facts
 
+	// What askContext gives; nil until something is asked, and once it has ended.
 	asks    context.Context // what asking gives; nil until something is asked, and once it has ended
 	endAsks context.CancelCauseFunc
 }
@@ -33,7 +34,7 @@ type facts struct {
 	url string            // "" for a command
 	env map[string]string // by SetVariable; nil for nothing, replaced and never changed in place
 
-	// What there is. Written by set, made, lose and end.
+	// What there is. Written by set, endConnected, lose and end.
 	state   State     // Connected where there is a connection, and only there
 	err     error     // why state is Failed or NeedsLogin; nil in all others
 	since   time.Time // when state was set
@@ -44,12 +45,12 @@ type facts struct {
 	era     Era       // of the last connection; "" before the first, and after an attempt that failed
 	level   *string   // by SetLevel, for connections of the modern era; nil before. Never changed in place
 
-	// The attempt that runs. Written by begin, and by made or failed at its end; dialing and abort are nil where none runs.
+	// The attempt that runs. Written by begin, and by endConnected or endFailed at its end; dialing and abort are nil where none runs.
 	dialing  chan struct{}      // closed when it is over
 	abort    context.CancelFunc // ends it; what was Connecting is Disconnected then
 	starting transport.Child    // of the attempt; nil before there is one
 
-	// Those that are planned. Written by plan, endRetry and tried.
+	// Those that are planned. Written by plan, endRetry and planNext.
 	retry   *retry    // nil where none is
 	attempt int       // how many were since the connection was lost, or by hand; 0 for none
 	retryAt time.Time // when the next one begins; zero where none is planned, and while one runs
@@ -75,6 +76,7 @@ func (f facts) speaks() Era {
 // hasConnOrRetry reports whether there is a connection, or one that was lost is to come back by itself.
 func (f facts) hasConnOrRetry() bool { return f.conn != nil || f.retry != nil }
 
+// init is for newSession: life ends with the session, runs counts what runs for it, and again makes planned attempts.
 func (l *link) init(life context.Context, runs *sync.WaitGroup, cfg config.Server, policy Retry, again func(context.Context, *retry, time.Time)) {
 	if cfg.NoReconnect {
 		policy.Max = -1
@@ -95,6 +97,7 @@ type change struct {
 func (l *link) set(to State, err error) change {
 	from := l.state
 	l.state, l.err, l.since = to, err, time.Now()
+	// Why it was retired is of interest until somebody connects again.
 	if to != Disconnected {
 		l.retired = ""
 	}

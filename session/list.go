@@ -13,8 +13,9 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
+// Bounds of lists.
 const (
-	maxPages     = 10_000
+	maxPages     = 10_000                 // of one list
 	listDebounce = 100 * time.Millisecond // list_changed notifications that come together make one refresh
 	listRest     = time.Second            // between two automatic refreshes, however often the server changes
 )
@@ -33,6 +34,8 @@ func (s *Session) Refresh(ctx context.Context, kind offer.Kind) (offer.Listing, 
 	return s.list(ctx, kind, true)
 }
 
+// list returns a list from memory, or loads it. However many callers want it, one of them loads, and the others wait. Where that one
+// gives up (its ctx is cancelled), one of those who still wait loads instead.
 func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.Listing, error) {
 	for {
 		if err := ctx.Err(); err != nil { // or it would take the place of why the list could not be had
@@ -45,6 +48,7 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 			case <-ctx.Done():
 				return s.Listing(kind), failure.Wrap(ctx.Err(), s.Title(), kind.Method())
 			}
+			// An error of the server is everybody's; that the caller who loaded gave up is only its own.
 			if cur := s.Listing(kind); cur.Err == nil || failure.KindOf(cur.Err) != failure.Interrupted {
 				return cur, cur.Err
 			}
@@ -74,7 +78,8 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 	var size int64
 	limit := 4 * max(s.cfg.MaxFrame, config.DefaultMaxFrame)
 	var c, earlier *conn // the connections over which this page came, and the one before
-	of := ""             // the server of all pages
+	// By which connection the pages came matters: a list of which the halves are of two servers must not be used for either.
+	of := "" // the server of all pages
 	publish := func(done bool) {
 		var changes offer.Changes
 		var marks map[string]offer.Mark

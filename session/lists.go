@@ -28,6 +28,7 @@ type list struct {
 	again   bool          // the list changed while it was loaded
 }
 
+// init sets the kinds, once.
 func (k *lists) init() {
 	for i := range k.all {
 		k.all[i].cur.Kind = offer.Kind(i)
@@ -64,14 +65,15 @@ func (k *lists) forgetServer() {
 	}
 }
 
+// listing is what is known now; it may be stale.
 func (k *lists) listing(kind offer.Kind) offer.Listing {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.all[kind].cur
 }
 
-// claim is for whoever wants a list. Where it is to be loaded, load is given to one of them, who calls loaded and then closes it; the
-// others wait for it. Neither is given where cur may be used as it is.
+// claim is for whoever wants a list. Where it is to be loaded, load is given to one of them, who calls endLoad and then closes it; the
+// others wait for it. Neither is given where cur may be used as it is. force is for a reload by hand.
 func (k *lists) claim(kind offer.Kind, force bool) (cur offer.Listing, load, wait chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

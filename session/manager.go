@@ -16,16 +16,17 @@ import (
 
 // Manager holds all sessions. Its methods are safe for concurrent use.
 type Manager struct {
+	// Set once.
 	opts    Options
-	own     bool // the journal is ours to close
-	rev     atomic.Uint64
-	changed chan struct{}
+	own     bool          // the journal is ours to close
+	rev     atomic.Uint64 // see Rev
+	changed chan struct{} // cap 1
 
 	followers atomic.Pointer[[]chan struct{}] // replaced as a whole, under mu
 
 	mu       sync.Mutex
 	sessions []*Session // in the order of registration
-	closed   bool
+	closed   bool       // nothing can be registered any more
 }
 
 // NewManager returns a manager without servers. Without Options.Journal it makes one of its own.
@@ -65,6 +66,7 @@ func (m *Manager) NotifyChange() {
 	}
 }
 
+// notify puts one into a channel of capacity 1, unless its reader has one to read already: several changes make one.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

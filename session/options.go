@@ -17,7 +17,7 @@ import (
 
 // Options configures a Manager and its sessions. The zero value is usable.
 type Options struct {
-	Journal *journal.Journal
+	Journal *journal.Journal // what is said is recorded there, and the caller closes it; nil: one of the manager's own
 	// Unrecorded keeps no journal at all, where none is given.
 	Unrecorded bool
 	// Pages is shared by managers whose sessions get the same lists; nil for none.
@@ -51,7 +51,7 @@ type Options struct {
 	Trust *config.Trust
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
 	HealthInterval time.Duration
-	Retry          Retry
+	Retry          Retry // how lost connections come back
 	// Patient gives child processes as long as they live to answer the handshake, unless their configuration has a limit: for
 	// surfaces on which somebody sees what they write meanwhile, and can give up.
 	Patient bool
@@ -66,11 +66,14 @@ type Options struct {
 	// that made the call, which waits for it: it must return at once, and change nothing. Nil for nobody.
 	Record func(CallRecord)
 
-	info   []byte
+	// Set by defaults.
+	info   []byte        // ClientInfo as JSON
 	slots  chan struct{} // held by calls; nil for no limit
 	traces string        // what the ids of traces that begin here begin with
 }
 
+// defaults fills in what was left out. NewManager calls it on its copy, which does not change once that
+// returns: sessions share it.
 func (o *Options) defaults() {
 	if o.HealthInterval == 0 {
 		o.HealthInterval = 30 * time.Second

@@ -12,7 +12,8 @@ import (
 // Fault is the JSON-RPC error that answers a server's request.
 type Fault = jsonrpc.Error
 
-// Retry says how a lost connection is made again. Zero fields stand for the defaults.
+// Retry says how a lost connection is made again: by itself, up to Max times. Attempts that calls ask for in between do not count. Zero
+// fields stand for the defaults.
 type Retry struct {
 	Base    time.Duration // wait before the first attempt, doubled for each further one; 500 ms
 	Cap     time.Duration // longest wait; 30 s
@@ -20,6 +21,7 @@ type Retry struct {
 	Settled time.Duration // a connection that lived this long starts the count again; 10 s
 }
 
+// defaults fills in what was left out.
 func (r *Retry) defaults() {
 	if r.Base <= 0 {
 		r.Base = 500 * time.Millisecond

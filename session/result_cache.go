@@ -18,7 +18,9 @@ const maxResults = 16 << 20
 
 // resultCache has answers of tools that may be given again. The zero value is ready.
 type resultCache struct {
-	mu    sync.Mutex
+	mu sync.Mutex
+	// By resultKey, which has the connection and the revision of the list in it: what belongs to an earlier one is never found again, and
+	// goes with clear, or when room is needed.
 	known map[string]cachedResult
 	order []string // keys, oldest first
 	size  int
@@ -58,6 +60,7 @@ func (r *resultCache) put(key string, reply rpc.Reply) {
 	r.size += size
 }
 
+// drop removes an entry, if it is there; r.mu is held.
 func (r *resultCache) drop(key string) {
 	if e, ok := r.known[key]; ok {
 		r.size -= e.size
@@ -66,6 +69,7 @@ func (r *resultCache) drop(key string) {
 	}
 }
 
+// clear removes all entries.
 func (r *resultCache) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

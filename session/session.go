@@ -55,6 +55,8 @@ type Session struct {
 	use     usage
 }
 
+// newSession makes a session, which starts nothing. changed is called after each change, and unique gives it a title that no
+// other session has; both are the manager's.
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
 	s := &Session{cfg: cfg, opts: opts, changed: changed, unique: unique}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -76,6 +78,7 @@ func (s *Session) Rev() uint64 { return s.rev.Load() }
 // Journal has what is said over the session's connections, nil where nothing is recorded.
 func (s *Session) Journal() *journal.Journal { return s.opts.Journal }
 
+// notifyChange makes Rev grow and tells the manager. It is called with no lock held, once all parts have what is new.
 func (s *Session) notifyChange() {
 	s.rev.Add(1)
 	s.changed()
@@ -163,6 +166,7 @@ func (s *Session) dial(ctx context.Context, a *attempt) error {
 		close(a.over)
 		return err
 	}
+	// Disconnect may come at any time. This look saves the work; endConnected looks again, and decides.
 	if s.link.isWanted() {
 		s.prepare(c)
 	}
@@ -273,6 +277,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		case <-ctx.Done():
 			return nil, failure.Wrap(ctx.Err(), s.Title(), stage)
 		}
+		// The attempt that was waited for failed: its error is the answer, instead of another attempt that everybody waits for.
 		if now := s.link.snapshot(); now.conn == nil && now.err != nil {
 			return nil, failure.Wrap(now.err, s.Title(), stage)
 		}
@@ -285,7 +290,7 @@ func (s *Session) Supports(method string) bool {
 	return c != nil && c.supports(method)
 }
 
-// close ends the session for good.
+// close ends the session for good, and returns when no goroutine and no child process of it is left.
 func (s *Session) close() error {
 	s.link.markClosed()
 	err := s.disconnect(failure.ChannelClosed, "the session was closed", "")

@@ -79,6 +79,7 @@ func (k *subscriptions) noteSubscribed(c *conn, uri string) {
 	k.legacy[uri] = struct{}{}
 }
 
+// noteUnsubscribed notes that the server was told to end a subscription of the legacy era.
 func (k *subscriptions) noteUnsubscribed(uri string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

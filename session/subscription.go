@@ -14,8 +14,9 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
+// Bounds of what KeepSubscribed keeps, and of how much it reads.
 const (
-	maxSubscriptions = 100
+	maxSubscriptions = 100                    // of one session
 	maxUpdates       = 20                     // of one resource that are kept
 	maxUpdate        = 32 << 10               // bytes of the difference that one made
 	maxContent       = 128 << 10              // bytes of a resource that are compared

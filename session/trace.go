@@ -40,7 +40,9 @@ func newTraces() string { return fmt.Sprintf("%016x", rand.Uint64()|1) }
 // BeganTrace reports whether a trace, 32 hex digits, was begun by a request of this manager's sessions.
 func (m *Manager) BeganTrace(id string) bool { return strings.HasPrefix(id, m.opts.traces) }
 
-// traceparent begins a trace: all that is sent for one call of the user is the span with which it begins.
+// traceparent begins a trace (https://www.w3.org/TR/trace-context/#traceparent-header): all that is sent for one call of the user is
+// the span with which it begins. One bit of each id is always set, since an id of zeros is not
+// valid.
 func (o *Options) traceparent() string {
 	var b [8 + 8]byte
 	binary.BigEndian.PutUint64(b[:8], rand.Uint64())

@@ -126,6 +126,7 @@ func (m *Manager) Update(before, now []config.Server) (Changes, error) {
 	return out, first
 }
 
+// byName indexes servers by their names, of which there are no two alike in one list.
 func byName(list []config.Server) map[string]config.Server {
 	all := make(map[string]config.Server, len(list))
 	for _, s := range list {

@@ -30,12 +30,14 @@ func (u *usage) touch() {
 	u.last = time.Now()
 }
 
+// countCall counts a request that begins.
 func (u *usage) countCall() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.calls++
 }
 
+// countFailure counts a request that countCall counted, and that ended with an error.
 func (u *usage) countFailure() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -55,6 +57,7 @@ func (u *usage) hold() (release func()) {
 	})
 }
 
+// snapshot has all but Inflight, which the connection knows.
 func (u *usage) snapshot() Use {
 	u.mu.Lock()
 	defer u.mu.Unlock()

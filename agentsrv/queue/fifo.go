@@ -20,13 +20,13 @@ type tenant struct {
 	turn    *list.Element // in Queue.turns, nil if it is not there
 }
 
-// waiter is one job that wants a slot.
+// waiter is one job that wants a slot. It is granted one with q.mu held, and learns so from ready.
 type waiter struct {
 	tenant  *tenant
 	run     *run          // the job, if it began already and yielded its slot
 	ready   chan struct{} // closed when it has the slot
 	at      *list.Element // in Queue.resume if it began, else in tenant.waiting; nil if it waits no more
-	granted bool
+	granted bool          // it has the slot: whoever gives up waiting must release it
 }
 
 // The functions below are called with q.mu held.

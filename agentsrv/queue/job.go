@@ -14,16 +14,19 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 )
 
-// run is one job that has begun; it is the context that its function gets.
+// run is one job that has begun; it is the context that its function gets, so that Wait, Pause and Touch find it.
+//
+// Three clocks bound it, see remaining: Timeout without a sign of progress, MaxTimeout of time with a slot, and while it has none
+// WaitTimeout or QueueTimeout.
 type run struct {
 	context.Context // ends when the job has to
 	q               *Queue
 	tenant          *tenant
 	tool            string
-	timeout         time.Duration // how long it may go on without a sign of progress
-	cancel          context.CancelCauseFunc
-	hooks           *kit.Hooks // nil for none
-	done            chan outcome
+	timeout         time.Duration           // how long it may go on without a sign of progress
+	cancel          context.CancelCauseFunc // of Context, with why the job has to end
+	hooks           *kit.Hooks              // nil for none
+	done            chan outcome            // cap 1: call never blocks, also where nobody waits any more
 	begun           time.Time
 	touched         atomic.Int64 // when it last showed progress, as time since begun
 
@@ -52,8 +55,10 @@ const (
 	over                   // it ended
 )
 
+// runKey finds the run in a context.
 type runKey struct{}
 
+// runOf is the job that ctx belongs to, nil for none.
 func runOf(ctx context.Context) *run {
 	r, _ := ctx.Value(runKey{}).(*run)
 	return r
@@ -180,6 +185,7 @@ func Cancelled(ctx context.Context) error {
 	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", jsonrpc.Hidden(cause))
 }
 
+// errInterrupted is the error of a job that a shutdown ended or kept out. It may be called again in a second.
 func errInterrupted(text string) error {
 	f := jsonrpc.Errorf(jsonrpc.KindInterrupted, "%s", text)
 	f.RetryAfter = time.Second

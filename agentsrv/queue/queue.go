@@ -78,6 +78,9 @@ type Engine interface {
 }
 
 // Queue runs jobs. It starts nothing before the first one, and needs Drain or Close only while jobs are in it.
+//
+// A slot belongs to a tenant's job from take to release. What is waiting for one is in one of two lists: jobs that began, yielded and
+// want to go on (resume) come before those that have not begun (turns, by tenant).
 type Queue struct {
 	opts    Options
 	stop    chan struct{} // closed when what still runs has to end
@@ -154,6 +157,8 @@ func (q *Queue) Free() int {
 	return max(q.opts.Concurrency-q.running-q.queued-q.resume.Len(), 0)
 }
 
+// do is Do for a job that is not inside of another one, or whose outer job has given up its slot. hooks, nil for none, hear how far the
+// job is; an inner job has none, for its caller knows of the outer one only.
 func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f Func) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, Cancelled(ctx)
@@ -220,6 +225,7 @@ func (q *Queue) full() error {
 	f := jsonrpc.Errorf(jsonrpc.KindQueueFull, "Task queue at capacity")
 	f.RetryAfter = time.Second
 	if q.mean > 0 {
+		// About when the last of those who wait has had its turn: by then there is room.
 		turns := (q.queued + q.opts.Concurrency) / q.opts.Concurrency
 		f.RetryAfter = min(max(q.mean*time.Duration(turns), 100*time.Millisecond), time.Minute)
 	}

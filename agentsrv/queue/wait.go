@@ -34,6 +34,7 @@ func Pause(ctx context.Context, f func() error) error {
 	return f()
 }
 
+// wait is pause, of which the hooks hear: a client that sees the job is told that it waits.
 func (r *run) wait(f func() error) error {
 	return r.pause(func() error {
 		r.notifyWaiting(true)
@@ -54,6 +55,7 @@ func (r *run) pause(f func() error) error {
 	return err
 }
 
+// notifyWaiting tells the hooks that a wait begins or ends.
 func (r *run) notifyWaiting(waiting bool) {
 	if r.hooks != nil && r.hooks.Waiting != nil {
 		r.hooks.Waiting(waiting)

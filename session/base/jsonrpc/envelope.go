@@ -44,7 +44,7 @@ type Envelope struct {
 	Error  []byte // nil if absent
 }
 
-// ErrInvalid is wrapped by every error of Scan about a frame that is JSON but not JSON-RPC 2.0.
+// ErrInvalid is wrapped by every error of Scan about a frame that is JSON but not JSON-RPC 2.0; what is not JSON is a *SyntaxError.
 var ErrInvalid = errors.New("not a JSON-RPC 2.0 message")
 
 // invalid makes an error that wraps ErrInvalid.

@@ -74,7 +74,8 @@ func (e *RequestError) Error() string { return string(e.Kind) + ": " + e.Message
 // Unwrap is the cause.
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// With is a copy of e with one more member in its data; e stays as it is.
+// With is a copy of e with one more member in its data, in the place of one of that name; e stays as it is, so that it can be
+// shared.
 func (e *RequestError) With(key string, value any) *RequestError {
 	with := *e
 	with.Data = make(map[string]any, len(e.Data)+1)
@@ -118,6 +119,7 @@ func (e *RequestError) Code(modern bool) int64 {
 	case e.Kind == KindResourceNotFound:
 		return -32602
 	}
+	// -32000 to -32003 become -31000 to -31003.
 	return c + 1000
 }
 

@@ -112,6 +112,7 @@ func calledSo(name, value string) bool {
 	return lower != upper && !digit && !strings.Contains(name, "pass") && !strings.Contains(name, "pwd") && !strings.Contains(name, "secret")
 }
 
+// nameByte reports whether c may be in the name of a variable or member.
 func nameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }

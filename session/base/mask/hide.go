@@ -30,6 +30,8 @@ func (r Rule) Hide(value []byte) (out []byte, places []string) {
 	return jsonrpc.Quote(Hidden), []string{""}
 }
 
+// hide is Hide by the rule's names and looks. It copies the value token by token, so that one that is not JSON to its end is an error, and
+// nothing of it is shown.
 func (r Rule) hide(value []byte) (_ []byte, places []string, err error) {
 	var b bytes.Buffer
 	in, out := jsontext.NewDecoder(bytes.NewReader(value), options()...), jsontext.NewEncoder(&b, options()...)

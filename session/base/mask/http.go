@@ -17,6 +17,7 @@ func Header(name, value string) string {
 	case "Location", "Content-Location", "Referer": // also without a scheme, which Text would not find
 		return URL(value)
 	}
+	// Names such as X-Api-Key and Authorization; a header that is not one of those may still have a token in it.
 	if !Secret(name) {
 		return Text(value)
 	}

@@ -16,6 +16,7 @@ func (r Rule) Without(value []byte) (out []byte, ok bool) {
 	return r.removeSecrets(value, 0)
 }
 
+// removeSecrets is Without for a value that is depth levels deep. What is deeper than maxDepth is removed: it was not looked into.
 func (r Rule) removeSecrets(value []byte, depth int) (out []byte, ok bool) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || depth > maxDepth {

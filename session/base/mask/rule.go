@@ -77,6 +77,7 @@ type walk struct {
 	over    bool // there was more than is looked at
 }
 
+// maxSchemas bounds how many subschemas of one schema are looked at: with $ref a small one can stand for a huge one.
 const maxSchemas = 20_000
 
 // collectMarked reports whether a schema says of its own value, not of a property in it, that it is secret. Properties that it says so of
@@ -131,6 +132,7 @@ func (w *walk) collectMarked(schema []byte, depth int) (secret bool) {
 
 // refers is collectMarked for what a $ref within the schema leads to.
 func (w *walk) refers(ref string, depth int) bool {
+	// A schema may refer to itself: what is being followed already adds nothing.
 	for _, r := range w.refs {
 		if r == ref {
 			return false

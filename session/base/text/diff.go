@@ -6,7 +6,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// maxDiff is how many bytes of each side Diff looks at.
+// maxDiff is how many bytes of each side Diff looks at: a difference of two large texts that have little in common takes long.
 const maxDiff = 128 << 10
 
 // Diff is what changed from one text to another, as the hunks of a unified diff with three lines around each change, and how many

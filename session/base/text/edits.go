@@ -42,7 +42,8 @@ func EditsWithin(a, b []rune, limit int) int {
 	return min(last[len(b)], limit+1)
 }
 
-// Nearest is the name that a mistyped one probably stands for: at most two edits away, or with it as a part; "" where none is.
+// Nearest is the name that a mistyped one probably stands for: at most two edits away, or with it as a part; "" where none is. Case
+// makes no difference. It is for "did you mean", never for choosing what to run.
 func Nearest(name string, names []string) (best string) {
 	// bytes: names of servers and tools are shorter, and the comparison takes the product of both lengths
 	const longest = 200

@@ -169,6 +169,7 @@ func (b *Bridge) UnregisterServer(name string) error {
 	return b.m.Unregister(name) // says again what went wrong while closing
 }
 
+// drop takes the tools of a server out of the registry.
 func (b *Bridge) drop(s *session.Session) {
 	b.mu.Lock()
 	delete(b.seen, s)

@@ -27,16 +27,24 @@ type PoolStats struct {
 
 // Pool hands out the connections of a Manager: it connects a server when somebody needs it, reuses what is connected,
 // and closes what nobody has used for a while. A connection in use is never closed.
+//
+//	s, release, err := pool.Get(ctx, "files")
+//	if err != nil {
+//		return err
+//	}
+//	defer release()
+//
+// Order of locks: a gate before mu, and mu never while something is awaited.
 type Pool struct {
 	m     *session.Manager
-	limit config.Pool
+	limit config.Pool // with defaults filled in; MaxConnections 0 is no bound
 
 	mu      sync.Mutex
 	gates   map[*session.Session]chan struct{} // taken while a session is connected or closed by the pool
 	opening map[*session.Session]bool          // counted as connections already
 
-	stop context.CancelFunc
-	done chan struct{}
+	stop context.CancelFunc // of clean
+	done chan struct{}      // closed when clean has ended
 }
 
 // NewPool starts looking after m's connections until Close.
@@ -95,6 +103,7 @@ func (p *Pool) Get(ctx context.Context, name string) (s *session.Session, releas
 	return s, release, nil
 }
 
+// connect connects s, if it is not connected when its turn has come. s is held already, so that nobody closes it as idle.
 func (p *Pool) connect(ctx context.Context, s *session.Session) error {
 	gate := p.gate(s)
 	select {
@@ -113,6 +122,7 @@ func (p *Pool) connect(ctx context.Context, s *session.Session) error {
 	return s.Connect(ctx)
 }
 
+// gate is the lock of a session, which can be waited for with a context, unlike a mutex.
 func (p *Pool) gate(s *session.Session) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,8 +176,10 @@ func idleSince(s *session.Session) (time.Time, bool) {
 	return u.Last, st.State == session.Connected && !u.Held && u.Inflight == 0
 }
 
+// occupies reports whether a session in this state counts against MaxConnections.
 func occupies(st session.State) bool { return st == session.Connected || st == session.Connecting }
 
+// unreserve ends what reserve began: from here on the state of the session says whether it counts.
 func (p *Pool) unreserve(s *session.Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -66,7 +66,7 @@ type Cause struct {
 	Started time.Time // of the request
 }
 
-// Exchange is one question with its answer.
+// Exchange is one question with its answer. Params and Result are nil where they were too large to be kept.
 type Exchange struct {
 	Method string
 	Params json.RawMessage

@@ -48,22 +48,25 @@ type Queue struct {
 	o   Options
 	rev atomic.Uint64
 
-	mu         sync.Mutex
-	last       uint64
-	open       map[uint64]*waiting
-	bytes      int // params of open
-	ended      []Ended
-	endedBytes int
-	unanswered []Ended
+	mu sync.Mutex
+	// Guarded by mu. A question is in open from add to remove, and then, or where it was refused at once, in ended or unanswered.
+	last       uint64              // the ID of the latest question
+	open       map[uint64]*waiting // by ID, at most maxOpen
+	bytes      int                 // params of open
+	ended      []Ended             // oldest first, at most maxEnded
+	endedBytes int                 // of ended, as Ended.size counts them
+	unanswered []Ended             // the first maxEnded that nobody was there for: those that say what to prepare
 
-	unansweredBytes int
+	unansweredBytes int // of unanswered
 }
 
+// waiting is a question that is open. Whoever puts an answer into its channel first has answered it; the others find it full.
 type waiting struct {
 	Question
 	answer chan answer // cap 1
 }
 
+// answer is how a question was answered, and by whom: by a fault, or else by a result.
 type answer struct {
 	result json.RawMessage
 	fault  *jsonrpc.Error
@@ -113,6 +116,8 @@ func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result jso
 	return a.result, a.fault, err
 }
 
+// wait asks the rules in their order, and then waits for a person, if one is there. The error is why nobody waits for an answer any
+// more: the cause of ctx.
 func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 	left := "nobody was there to answer"
 	for _, r := range q.o.Rules {
@@ -149,6 +154,7 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 	}
 }
 
+// add opens a question; the fault is for the server, where too many wait already: each of them holds memory until it is answered.
 func (q *Queue) add(w *waiting) *jsonrpc.Error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -197,6 +203,7 @@ func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
 // cloneParams makes what is remembered hold its own bytes only, and not the message that they came in.
 func (e *Ended) cloneParams() { e.Params = bytes.Clone(e.Params) }
 
+// size is how many bytes are remembered of it.
 func (e *Ended) size() int {
 	n := len(e.Params) + len(e.Result)
 	for _, x := range e.Earlier {
@@ -205,6 +212,7 @@ func (e *Ended) size() int {
 	return n
 }
 
+// reasonOf says in a line why a question is over that nobody answered.
 func reasonOf(err error) string {
 	var f *failure.Error
 	switch {
@@ -265,6 +273,7 @@ func (q *Queue) Decline(id uint64) error {
 	return q.answerQuestion(id, answer{fault: &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, by: "you"})
 }
 
+// answerQuestion hands a person's answer to whoever waits in Ask. The error, of kind NotFound, says why nobody does.
 func (q *Queue) answerQuestion(id uint64, a answer) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -284,6 +293,7 @@ func (q *Queue) answerQuestion(id uint64, a answer) error {
 	return errGone("it was answered already")
 }
 
+// errGone is the error of an answer that comes too late.
 func errGone(why string) error {
 	return &failure.Error{Kind: failure.NotFound, Stage: "answering", Message: "nobody waits for this answer any more: " + why, Next: "call again if it is still wanted"}
 }

@@ -93,11 +93,12 @@ func (t *Table) Forget(id string) {
 	t.all = slices.DeleteFunc(t.all, func(is Task) bool { return is.ID == id })
 }
 
+// find is the place of a task, -1 if it is not known; t.mu is held.
 func (t *Table) find(id string) int {
 	return slices.IndexFunc(t.all, func(is Task) bool { return is.ID == id })
 }
 
-// shrink removes the oldest task where there are too many, one that is over if possible.
+// shrink removes the oldest task where there are too many, one that is over if possible; t.mu is held.
 func (t *Table) shrink() {
 	if len(t.all) <= Limit {
 		return

@@ -6,6 +6,7 @@ import (
 )
 
 type (
+	// Keys of contexts: of the caller's tag, and of where a request of the server came from.
 	tagKey    struct{}
 	causesKey struct{}
 )
@@ -18,7 +19,8 @@ func WithTag(ctx context.Context, tag any) context.Context {
 // CausedBy is the Tag of the call that caused a request of the server; nil where that is not known. ctx is what OnServe got.
 func CausedBy(ctx context.Context) any { return ctx.Value(tagKey{}) }
 
-// origin is where a request of the server came from.
+// origin is where a request of the server came from: the mux, and the request. The calls that can have caused it are found in it when
+// they are asked for, since they end meanwhile.
 type origin struct {
 	m *Mux
 	s *serving

@@ -33,11 +33,12 @@ func (m *Mux) Frame(frame []byte) {
 	m.frame(frame, 0, nil)
 }
 
-// stream is a mux that takes what arrives on the stream of the answer to one request.
+// stream is a mux that takes what arrives on the stream of the answer to one request. Over HTTP this tells which call a server's
+// question or notification is about; over a pipe all frames come the same way, and only progress tokens tell.
 type stream struct {
 	*Mux
-	id  uint64
-	tag any
+	id  uint64 // of the request, 0 for one that the mux does not know
+	tag any    // of such a request; nil for none
 }
 
 // Of is the receiver of the stream that answers a request.
@@ -80,6 +81,7 @@ func (m *Mux) handleMalformed(env jsonrpc.Envelope, frame []byte, err error) {
 	note := err.Error()
 	var syntax *jsonrpc.SyntaxError
 	if first := bytes.TrimLeft(frame, " \t"); errors.As(err, &syntax) && (len(first) == 0 || first[0] != '{') {
+		// The commonest mistake of servers over stdio: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
 		note = "not JSON: servers must write their logs to stderr"
 	}
 	seq := m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(env.ID), Note: note}, frame)

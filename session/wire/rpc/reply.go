@@ -14,7 +14,9 @@ type Inflight struct {
 	Progress Progress
 }
 
-// Progress is what a server said about a request so far.
+// Progress is what a server said about a request so far, see
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress. Values need not be percentages: without Total
+// nothing says how much there is.
 type Progress struct {
 	Count    int     // notifications received
 	Progress float64 // the latest value
@@ -23,7 +25,8 @@ type Progress struct {
 	Message  string // the latest message
 }
 
-// Reply is the answer to a request.
+// Reply is the answer to a request. Where the request failed, Request, Took and Sent are still what they are, for whoever shows the
+// failure: a result is there only without an error.
 type Reply struct {
 	Result            json.RawMessage // exactly as sent; a part of Frame
 	Frame             []byte          // the whole response

@@ -91,6 +91,8 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 		m.refuse(env, twice)
 		return
 	}
+	// On the stream of a call, that call is the cause. A tag without a call is of a request that was made past the mux: nothing here can
+	// have caused the question.
 	one := &serving{stop: stop}
 	if p := m.pending[of]; p != nil {
 		tag = p.spec.Tag
@@ -113,6 +115,7 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 		delete(m.serving, id)
 		m.mu.Unlock()
 		if ctx.Err() != nil && context.Cause(ctx) != ErrCallEnded {
+			// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation#behavior-requirements
 			return // cancelled requests get no answer
 		}
 		m.serve(m.ctx, env.ID, result, fault)

@@ -7,6 +7,7 @@ type data struct {
 	n      int64
 }
 
+// maxChunk is the size of a chunk at most: chunks grow with the event up to there, so that little is copied and little is wasted.
 const maxChunk = 4 << 20
 
 // append copies p, which must not be kept.
@@ -28,6 +29,7 @@ func (d *data) append(p []byte) {
 	}
 }
 
+// next is how large the next chunk is.
 func (d *data) next() int { return int(min(max(d.n, 512), maxChunk)) }
 
 // space returns room to read into, at most bufferSize; commit says how much of it was used.
@@ -42,6 +44,7 @@ func (d *data) space() []byte {
 	return d.chunks[len(d.chunks)-1][:bufferSize]
 }
 
+// commit keeps n bytes of what space returned.
 func (d *data) commit(n int) {
 	last := &d.chunks[len(d.chunks)-1]
 	*last = (*last)[:len(*last)+n]

@@ -120,6 +120,7 @@ func (r *Reader) Next() (Event, error) {
 func (r *Reader) dispatch() (Event, bool, error) {
 	name, over, lines, sink := r.name, r.over, r.lines, r.sink
 	r.name, r.lines, r.over, r.skipped, r.sink = "", 0, false, 0, nil
+	// The data went where Stream said: only its name is left to tell.
 	if sink != nil {
 		return Event{Name: cmp.Or(name, "message"), Streamed: true}, true, nil
 	}
