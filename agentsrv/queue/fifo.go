@@ -26,7 +26,7 @@ type waiter struct {
 	run     *run          // the job, if it began already and yielded its slot
 	ready   chan struct{} // closed when it has the slot
 	at      *list.Element // in Queue.resume if it began, else in tenant.waiting; nil if it waits no more
-	granted bool          // it has the slot: whoever gives up waiting must release it
+	granted bool          // it has the slot; one that gives up waiting before it began gives it back
 }
 
 // The functions below are called with q.mu held.
