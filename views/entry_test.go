@@ -68,7 +68,7 @@ func TestEditAnEntry(t *testing.T) {
 	t.Parallel()
 	app, file := configured(t, twoEntries)
 	shows(app, "detail", "(Cursor)", "e edit · :duplicate copy", ":remove")
-	app.Press("e").View("entry").Pane("form").Has("no-such-program", "TOKEN", "${env:TOKEN}", "API_KEY").HasNot("s3cret", "from-env")
+	app.Press("e").View("entry").Pane("form").Has("no-such-program", "TOKEN", "${env:TOKEN}", "API_KEY", "▸ 9 more fields  envFile, cwd, protocol").HasNot("s3cret", "from-env", "connectTimeout  ")
 	app.Press("down").Type("2").Press("esc").View("servers").Press("e").View("entry").Pane("form").Has("no-such-program2") // kept
 	app.Press("ctrl+g").Overlay("Change one?").Has("-      \"command\": \"no-such-program\"", "+      \"command\": \"no-such-program2\"").HasNot("s3cret")
 	app.Press("y").View("servers").Whole().Has("saved to ~/.cursor/mcp.json")

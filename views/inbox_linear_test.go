@@ -116,6 +116,25 @@ func TestInboxLinear(t *testing.T) {
 	})
 }
 
+// In linear mode the fields of an answer that seldom matter are behind a choice, which shows them.
+func TestInboxLinearShowsMoreFields(t *testing.T) {
+	serve, got := asker("sampling/createMessage", chat)
+	inLinear(t, serve, func(c *console) {
+		c.enter("")
+		c.enter(number(t, c.enter("1"), "call ask"))
+		out := c.enter("i")
+		assert.NotContains(t, out, "model (required)")
+		out = c.enter(number(t, out, "show 4 more fields  image, role, model, stopReason"))
+		accept := number(t, out, "accept")
+		c.enter(number(t, out, `model (required) = "human"`))
+		c.enter("Ada")
+		c.enter("1")
+		c.enter("Warm.")
+		c.enter(accept)
+		assert.Contains(t, got.last(), `"model":"Ada"`, `"text":"Warm."`)
+	})
+}
+
 // The end of the input ends the program also where a question waits for it.
 func TestInboxLinearEnds(t *testing.T) {
 	serve, got := asker("elicitation/create", person)

@@ -237,7 +237,9 @@ func TestInboxSampling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, got := asked(t, "sampling/createMessage", chat, tuitest.Size(120, 40))
 		app.Press("i").View("answer").Pane("question").Has("▌ You are terse.", "▌ maxTokens: 100", "sonnet", "▌ How warm is it?", "tool_use weather", "Unknown content type", "▌ and ^[[2J now?")
-		app.Pane("form").Has("text", "tool_use", "assistant", "human", "endTurn")
+		app.Pane("form").Has("text", "tool_use", "▸ 4 more fields  image, role, model, stopReason").HasNot("assistant", "human", "endTurn")
+		app.Press("tab", "tab", "enter").Pane("form").Has("▾ 4 more fields", "assistant", "human", "endTurn")
+		app.Press("left", "shift+tab", "shift+tab").Pane("form").Has("▸ 4 more fields")
 		app.Press("f7").Toast("decline it")
 		app.Type("Warm.").Press("ctrl+g").View("call")
 		if want := `{"role":"assistant","model":"human","stopReason":"endTurn","content":{"type":"text","text":"Warm."}}`; got.last() != want {

@@ -199,7 +199,7 @@ func (f *Form) refresh(ptr string, v *schema.Value) {
 
 // unset takes the value of a row away: an item or key of the user's own goes altogether.
 func (f *Form) unset(r *row) {
-	if r.kind == rowAdd || r.kind == rowMore {
+	if r.bare() {
 		return
 	}
 	if r.ptr == "" {
@@ -306,7 +306,7 @@ func (f *Form) offer() {
 func (f *Form) focusPtr(ptr string) bool {
 	f.ready()
 	for i := range f.rows {
-		if f.rows[i].ptr == ptr && f.rows[i].kind != rowAdd {
+		if f.rows[i].ptr == ptr && !f.rows[i].bare() {
 			f.setCur(i)
 			return true
 		}
@@ -321,6 +321,10 @@ func (f *Form) Focus(pointer string) bool {
 	path, ok := schema.SplitPointer(pointer)
 	if !ok || f.raw != nil {
 		return false
+	}
+	f.ready()
+	if len(path) > 0 {
+		f.openRest(path[0])
 	}
 	for i := range path {
 		f.ready()

@@ -183,10 +183,14 @@ func (f *Form) placeProblems() {
 	if len(f.problems) == 0 || f.stale {
 		return
 	}
+	if i := f.restRow(); i >= 0 && !f.rows[i].open && f.wrongBehind() {
+		f.build() // comes back with the row open
+		return
+	}
 	at := make(map[string]int, len(f.rows))
 	for i := range f.rows {
 		r := &f.rows[i]
-		if r.kind == rowAdd {
+		if r.bare() {
 			continue
 		}
 		// A variant's row gives way to the field below it, which is edited.

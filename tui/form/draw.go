@@ -175,7 +175,7 @@ func (d *drawer) row(i int, focused bool) []string {
 		mark = d.t.Accent.S("› ")
 	}
 	lead := mark + paint.Blanks(indent)
-	if r.kind == rowAdd || r.kind == rowMore {
+	if r.bare() {
 		return d.extra(r, lead, 2+indent, focused)
 	}
 	nameW := d.f.nameWidth(d.w)
@@ -232,7 +232,7 @@ func (d *drawer) typeWidth() int {
 	if f.types.build != f.builds || f.types.w != d.w {
 		f.types = calm{build: f.builds, w: d.w}
 		for i := range f.rows[:min(len(f.rows), maxMeasured)] {
-			if r := &f.rows[i]; r.kind != rowAdd && r.kind != rowMore {
+			if r := &f.rows[i]; !r.bare() {
 				f.types.lines = max(f.types.lines, paint.Width(d.summary(r))+1)
 			}
 		}
@@ -247,6 +247,13 @@ func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
 	st := d.t.Muted
 	if focused {
 		st = d.t.Accent
+	}
+	if r.kind == rowRest {
+		mark := "▸ "
+		if r.open {
+			mark = "▾ "
+		}
+		return []string{lead + st.S(mark+r.restLabel()) + d.t.Muted.S(r.restNames())}
 	}
 	text := "+ " + r.name
 	if n := d.f.rename; n != nil && n.isNew && n.ptr == r.ptr && d.f.row() == r {

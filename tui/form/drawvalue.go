@@ -310,7 +310,7 @@ func (d *drawer) problems(out []string, r *row, pad string, room, rows int) []st
 // visible reports whether a pointer below ptr has a row nearer to it.
 func (f *Form) visible(pointer, ptr string) bool {
 	for i := range f.rows {
-		if r := f.rows[i].ptr; len(r) > len(ptr) && f.rows[i].kind != rowAdd &&
+		if r := f.rows[i].ptr; len(r) > len(ptr) && !f.rows[i].bare() &&
 			strings.HasPrefix(pointer, r) && (len(pointer) == len(r) || pointer[len(r)] == '/') {
 			return true
 		}

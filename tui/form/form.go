@@ -42,6 +42,7 @@ type Form struct {
 	top     int // first visible line
 	manual  bool
 	folds   map[string]bool
+	front   []string // members before the row of further fields; nil where there is none
 	picks   map[string]int
 	stash   map[string]*schema.Value // of variants that were left
 	heights []int                    // line at which each row begins, and the total

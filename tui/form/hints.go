@@ -38,10 +38,12 @@ func (f *Form) Hints() []Hint {
 	switch {
 	case r.kind == rowAdd:
 		add(r.name, "enter", "space")
-	case r.kind == rowGroup && r.open:
+	case (r.kind == rowGroup || r.kind == rowRest) && r.open:
 		add("fold", "space", "left")
 	case r.kind == rowGroup:
 		add("unfold", "space", "right")
+	case r.kind == rowRest:
+		add("show them", "enter", "space", "right")
 	case r.kind == rowVariant:
 		add("choose variant", "space", "enter")
 	case r.selectable():

@@ -143,7 +143,7 @@ func (f *Form) act(r *row, k string, m tea.KeyPressMsg) bool {
 			f.ToggleRaw()
 			return true
 		}
-	case r.kind == rowGroup:
+	case r.kind == rowGroup || r.kind == rowRest:
 		switch k {
 		case "enter", "space":
 			f.fold(f.cur, !r.open)

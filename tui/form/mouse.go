@@ -40,7 +40,7 @@ func (f *Form) Click(x, y int) bool {
 		return false
 	case r.textual():
 		f.clickText(r, x, offset)
-	case first && r.kind == rowGroup:
+	case first && (r.kind == rowGroup || r.kind == rowRest):
 		f.fold(f.cur, !r.open)
 	case first && r.kind == rowAdd:
 		f.addTo(f.cur)

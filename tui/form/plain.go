@@ -19,6 +19,7 @@ type Item struct {
 	Label   string // safe, one line: name, value, type, what is wrong
 	Value   string // the text it is edited as
 	Secret  bool   // not to be shown while it is typed
+	Folds   bool   // it is not a field: [Form.Unfold] shows further ones, or folds them
 }
 
 // Items lists the fields that can be set by text, in order.
@@ -29,7 +30,14 @@ func (f *Form) Items() []Item {
 	var out []Item
 	for i := range f.rows {
 		r := &f.rows[i]
-		if r.kind == rowAdd || r.kind == rowMore {
+		if r.kind == rowRest {
+			what := "show "
+			if r.open {
+				what = "fold "
+			}
+			out = append(out, Item{Label: what + r.restLabel() + r.restNames(), Folds: true})
+		}
+		if r.bare() {
 			continue
 		}
 		label := strings.Repeat("  ", min(r.depth, 10)) + safe.Line(r.name, 200)
@@ -46,7 +54,7 @@ func (f *Form) Items() []Item {
 				break
 			}
 		}
-		out = append(out, Item{r.ptr, label, shown(r.field, r.val), holdsSecret(r.field, r.val, 0)})
+		out = append(out, Item{Pointer: r.ptr, Label: label, Value: shown(r.field, r.val), Secret: holdsSecret(r.field, r.val, 0)})
 	}
 	return out
 }

@@ -218,7 +218,7 @@ func (f *Form) putNull() {
 // openStates offers every state a field can have: unset, null, empty, its default and its examples.
 func (f *Form) openStates() {
 	r := f.row()
-	if r == nil || r.kind == rowAdd || r.kind == rowMore {
+	if r == nil || r.bare() {
 		return
 	}
 	put := func(v *schema.Value) func() {

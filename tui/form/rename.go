@@ -30,7 +30,7 @@ func (f *Form) startKey(parent int, ptr, old string) {
 // renameRow edits the key of the focused row; false where the key is the schema's or an index.
 func (f *Form) renameRow() bool {
 	r := f.row()
-	if r == nil || r.item >= 0 || r.child.Declared || r.ptr == "" || r.kind == rowAdd || r.kind == rowMore || !r.val.IsSet() {
+	if r == nil || r.item >= 0 || r.child.Declared || r.ptr == "" || r.bare() || !r.val.IsSet() {
 		return false
 	}
 	path, _ := schema.SplitPointer(r.ptr)

@@ -16,6 +16,7 @@ const (
 	rowVariant                // a choice between branches or types
 	rowAdd                    // adds an item or key to its parent
 	rowMore                   // stands for rows that are left out
+	rowRest                   // stands for the fields that are not in front
 )
 
 // row is one place in the form. Rows are flat; parent links them.
@@ -33,7 +34,7 @@ type row struct {
 	val    *schema.Value
 	item   int // index in an array, -1 otherwise
 	open   bool
-	lost   int // rows left out, of rowMore
+	lost   int // rows left out, of rowMore; fields behind, of rowRest
 
 	quiet    bool // it is still to fill in
 	problems int  // how many are shown at this row
@@ -51,6 +52,9 @@ const maxRows = 20_000
 
 // key identifies a row across rebuilds.
 func (r *row) key() string { return string('0'+rune(r.kind)) + strconv.Itoa(r.level) + r.ptr }
+
+// bare rows stand for no value.
+func (r *row) bare() bool { return r.kind >= rowAdd }
 
 // textual rows are edited as text.
 func (r *row) textual() bool {
@@ -122,6 +126,9 @@ func widest(all []row) int {
 	n := 0
 	for i := range all {
 		r := &all[i]
+		if r.kind == rowRest {
+			continue
+		}
 		w := len(r.name) // bytes: never less than cells
 		if r.child.Required {
 			w++
@@ -151,7 +158,7 @@ func (f *Form) focusKey(key string) {
 			f.setCur(i)
 			return
 		}
-		if same < 0 && r.kind != rowAdd {
+		if same < 0 && !r.bare() {
 			same = i
 		}
 	}
@@ -281,7 +288,12 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 			index[m.Name] = m.Value
 		}
 	}
+	var rest []schema.Child
 	for i, c := range children {
+		if ptr == "" && parent < 0 && b.f.behind(c.Name) {
+			rest = append(rest, c)
+			continue
+		}
 		if b.full() {
 			b.add(row{kind: rowMore, parent: parent, depth: depth, ptr: ptr + "/" + schema.EscapeToken(c.Name), lost: len(children) - i, item: -1})
 			return
@@ -298,6 +310,7 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 		}
 		b.place(parent, depth, 0, ptr+"/"+schema.EscapeToken(c.Name), c, c.Field(), kid, item)
 	}
+	b.rest(rest, v)
 	add := row{kind: rowAdd, parent: parent, depth: depth, ptr: ptr, field: field, item: -1}
 	if array {
 		if field.CanAdd(v.Len()) && v.Len() >= field.TupleLen() {

@@ -45,7 +45,7 @@ func (d *drawer) mostExplained() int {
 	most := 0
 	for i := range d.f.rows[:min(len(d.f.rows), maxMeasured)] {
 		r := &d.f.rows[i]
-		if r.kind == rowAdd || r.kind == rowMore {
+		if r.bare() {
 			continue
 		}
 		pad, room := d.below(r)

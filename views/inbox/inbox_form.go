@@ -24,6 +24,7 @@ func answerForm(q pending.Question, th *tui.Theme) *form.Form {
 		return nil
 	case pending.Sampling:
 		f = form.New(schema.Parse(samplingSchema(q)), th)
+		f.Front("text", "tool_use")
 	default:
 		fields := q.Schema()
 		if fields == nil {

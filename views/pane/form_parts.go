@@ -108,6 +108,10 @@ func FieldChoices(f *form.Form, before func()) (out []tui.Choice) {
 	for _, it := range f.Items() {
 		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
 			before()
+			if it.Folds {
+				f.Unfold()
+				return f.Cmd()
+			}
 			return c.Ask(tui.Question{
 				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value, Secret: it.Secret,
 				OnDone: func(c *tui.Ctx, text string) tea.Cmd {

@@ -178,6 +178,7 @@ func (v *entry) edit(c *tui.Ctx, r entryRead) tea.Cmd {
 		return d.form.Cmd()
 	}
 	v.cur = &entryDraft{server: name, now: r.now, was: r.was, form: form.New(schema.Parse(entrySchema(r.was)), c.Theme)}
+	v.cur.form.Front("name", "command", "args", "env", "url", "transport", "headers")
 	v.drafts[name] = v.cur
 	return tea.Batch(v.fill(c), c.FocusPane("form"))
 }
