@@ -2,9 +2,19 @@
 // show for each thing that a client or a router must be able to carry. It serves both protocol eras (2024-11-05 to
 // 2025-11-25 with initialize and sessions, 2026-07-28 without) on one Streamable HTTP endpoint, or over stdio.
 //
+//	a, err := agentsrv.New(agentsrv.Options{Profile: agentsrv.Demo})
+//	…
+//	err = a.Start(ctx) // it answers at a.URL() from now on
+//	…
+//	err = a.Close(ctx)
+//
 // The package wires what its folders hold: front is the transport, queue and task decide when a call runs, tenant and
 // check whether it may, telemetry what is known about it afterwards, kit is what all handlers need; tools has the tools, resources and
 // prompts of the demo, profiles what the agent is instead.
+//
+// A request passes front and then the middlewares in the order of the list in pages.go: telemetry, the tenant, the check of arguments
+// by the tool's schema, tasks, the tenant's slots, the queue, and at last the engine of mcp-go with the handlers. In this order a call
+// that is refused for its arguments takes no slot, and a call that becomes a task gives its answer before it waits for one.
 package agentsrv
 
 import (
@@ -36,8 +46,10 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
-// Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.
+// Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed. Its methods may be called from
+// any goroutine.
 type Agent struct {
+	// Set by New, and not changed afterwards. What has to be closed is in closes, too.
 	o         Options
 	log       *slog.Logger
 	db        *store.DB
@@ -58,12 +70,13 @@ type Agent struct {
 
 	closing atomic.Bool // Close began
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// Guarded by mu, but for serves.
 	url    string
 	web    *http.Server
-	done   chan struct{} // closed when a listener fails or Close is over
-	failed error
-	serves sync.WaitGroup
+	done   chan struct{}  // closed when a listener fails or Close is over
+	failed error          // why a listener failed; written before done is closed
+	serves sync.WaitGroup // of the goroutines that serve listeners
 }
 
 // New builds an agent and opens its database. It listens to nothing and starts nothing yet.
@@ -127,6 +140,7 @@ func (a *Agent) begin() {
 	}
 }
 
+// serve serves one listener until Close, or until it fails: then the agent is over.
 func (a *Agent) serve(web *http.Server, ln net.Listener) {
 	if err := web.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		a.end(fmt.Errorf("agent: serve on %s: %w", ln.Addr(), err))

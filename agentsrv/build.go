@@ -26,7 +26,8 @@ import (
 // maxSkew is how much the clock of a shared database may differ from ours before that is reported.
 const maxSkew = 5 * time.Second
 
-// build makes the parts and wires them. What it opens is in a.closes, also if it fails.
+// build makes the parts and wires them. What it opens is in a.closes, also if it fails. The order matters: the database before who keeps
+// something in it, the queue before the tools that show it, tools before the front that serves them.
 func (a *Agent) build() error {
 	db, err := a.openStore()
 	if err != nil {
@@ -140,6 +141,8 @@ func (a *Agent) identity() error {
 	return err
 }
 
+// newEngine makes the server of mcp-go, which knows the tools, resources and prompts. Transport, sessions and tasks are not its: it sees
+// one request at a time.
 func (a *Agent) newEngine(complete *completer) *server.MCPServer {
 	var hooks server.Hooks
 	hooks.AddAfterListResources(a.afterList)
@@ -164,6 +167,7 @@ func (a *Agent) newEngine(complete *completer) *server.MCPServer {
 	return server.NewMCPServer(a.o.Name, a.o.Version, options...)
 }
 
+// instructions are for the language model that uses the agent (initialize and server/discover have them).
 var instructions = map[Profile]string{
 	Demo:       "Search the knowledge base before you answer questions about the Model Context Protocol or mcphud. Most tools need a tenant_id; any name will do, and what one tenant makes no other sees.",
 	Everything: "One tool, resource or prompt for each feature of the protocol, to see what a client does with it.",

@@ -21,6 +21,7 @@ type claimed struct {
 	release func() error // nil for none
 }
 
+// close gives the file back, once; nothing where none was claimed.
 func (c *claimed) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +33,8 @@ func (c *claimed) close() error {
 	return release()
 }
 
-// openStore opens the database.
+// openStore opens the database that Options.Store names. A file is claimed before it is opened, so that two agents never
+// have one; with Options.StoreLater that is when there is something to keep.
 func (a *Agent) openStore() (*store.DB, error) {
 	if a.o.Store == "" || store.Remote(a.o.Store) {
 		return store.Open(a.o.Store)

@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/telemetry"
 )
 
-// Profile is what the agent is there for.
+// Profile is what the agent is there for. Each has its own set of tools beside the basics; all have the queue, tasks and telemetry.
 type Profile string
 
 // The profiles.
@@ -120,7 +120,7 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 }
 
-// complete fills in the defaults, or says what cannot be.
+// complete fills in the defaults, and refuses what cannot be served, so that New opens nothing for nothing.
 func (o *Options) complete() error {
 	o.Name = cmp.Or(o.Name, "mcphud-agent")
 	o.Version = cmp.Or(o.Version, "1.0.0")
@@ -167,6 +167,7 @@ func (o *Options) complete() error {
 			return err
 		}
 	}
+	// Made only to see whether its options are right, before a database is opened.
 	router, err := agentclient.New(o.Router)
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -183,6 +184,7 @@ func hostOf(address string) string {
 	return "the endpoint"
 }
 
+// directory is an error unless dir is a directory; what names the option.
 func directory(what, dir string) error {
 	if info, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
@@ -213,6 +215,7 @@ func tenantPath(arg string) (id, path string) {
 	return "", arg
 }
 
+// names lists profiles for a message.
 func names(ps []Profile) string {
 	var b []string
 	for _, p := range ps {

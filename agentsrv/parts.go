@@ -20,7 +20,7 @@ type parts struct {
 	complete  completer
 }
 
-// toolset, and those after it, are what a feature may have.
+// toolset, and those after it, are what a feature may have. A feature implements those that apply to it, and add finds out which.
 type (
 	toolset     interface{ Tools() []server.ServerTool }
 	resourceset interface {

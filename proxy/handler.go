@@ -77,6 +77,7 @@ func (r *Router) handler(path string) http.Handler {
 	return nil
 }
 
+// prefixes are what may stand before the name of an agent in a path. Messages name the first; the others lead to the same.
 var prefixes = [...]string{"/mcps/", "/mcp/", "/agent/"}
 
 // agentIn is the part of a path that stands where an agent's name does, and whether the path is that of its tasks.

@@ -110,6 +110,7 @@ type LoginStatus struct {
 	Where   string     `json:"where,omitempty"`   // credentials are kept; for those who may call all agents
 }
 
+// needsLogin is a state of /status, of an agent and of its login.
 const needsLogin = "needs login"
 
 // login is the state of the login at an agent, nil for one that needs none.

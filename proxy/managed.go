@@ -52,6 +52,7 @@ func (r *Router) ManageSocket() string {
 	return r.manager.Path()
 }
 
+// errStopping refuses changes once Close began.
 var errStopping = &failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}
 
 // Propose makes the way to the agent of a route that is not in force.
@@ -64,7 +65,7 @@ func (m managed) Propose(route *routes.Route) (manage.Candidate, error) {
 	return candidate{m.Router, forward.New(route, m.upstream(route), &m.shared)}, nil
 }
 
-// candidate is a target that is not in force.
+// candidate is a target that is not in force: its agent is tried out before clients get to it. It ends by Commit or Discard.
 type candidate struct {
 	r *Router
 	t *forward.Target

@@ -85,6 +85,7 @@ func (p *policy) refuse(c *flow.Call, err error) {
 // recordRefused records a call that was answered already, though no agent was asked.
 func (p *policy) recordRefused(c *flow.Call) { p.record(c, func(*flow.Call) {}) }
 
+// record has metrics and audit see a call that did not go through the chain.
 func (p *policy) record(c *flow.Call, h flow.Handler) {
 	h = p.metrics.Middleware(h)
 	if p.audit != nil {

@@ -131,6 +131,7 @@ func (a *auto) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// mediaType is the type of an answer, for a message.
 func mediaType(h http.Header) string {
 	if t := h.Get("Content-Type"); t != "" {
 		return t

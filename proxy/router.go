@@ -6,6 +6,20 @@
 // A request to an agent passes, in this order: the guard against other origins; the outer middlewares, which see every
 // request to an agent before its body is read; the ingress, which refuses what is not a JSON-RPC message and finds the route;
 // the inner middlewares, which see the envelope; and the route's target.
+//
+// A request to /mcp, the endpoint of all agents, is answered by package aggregate, which asks the agents through the same chain,
+// so that policies hold there too.
+//
+//	r, err := proxy.New(proxy.Options{Routes: "routes.json"})
+//	…
+//	err = r.Start(ctx) // it answers at r.URL() from now on
+//	…
+//	r.Drain(ctx)       // tells balancers
+//	err = r.Close(ctx) // lets running calls finish
+//
+// Where is what: router.go is the life of a router, handler.go finds what a path is for, targets.go puts a new table of routes into
+// force, remote.go and parts.go make the way to an agent at a URL and to one that is a process, login.go adds credentials, policy.go
+// is what surrounds each call, managed.go takes servers in, links.go serves WebSockets and HTTP+SSE, status.go has the pages.
 package proxy
 
 import (
@@ -31,15 +45,19 @@ import (
 	"github.com/mcphud/mcphud/session/serve/duplex"
 )
 
-// Router forwards. It is made by New, served by Start or Handler, and must be closed.
+// Router forwards. It is made by New, served by Start or Handler, and must be closed. Its methods may be called from any goroutine.
+//
+// Calls read the table, the targets and the sealer from atomic pointers, without a lock. Changes replace these as a whole, one change
+// at a time under apply; a target that is replaced goes on until its calls have finished (retire).
 type Router struct {
+	// Set by New.
 	o       Options
 	log     *slog.Logger
 	watch   *routes.Watcher
 	shared  forward.Shared
-	targets atomic.Pointer[map[string]*forward.Group]
-	table   atomic.Pointer[routes.Table] // in force: the file's routes, and those that were registered
-	enabled atomic.Pointer[[]string]     // names of its agents that are not disabled, sorted
+	targets atomic.Pointer[map[string]*forward.Group] // by name; replaced by install
+	table   atomic.Pointer[routes.Table]              // in force: the file's routes, and those that were registered
+	enabled atomic.Pointer[[]string]                  // names of its agents that are not disabled, sorted
 	chain   flow.Handler
 	policy  policy
 	own     map[string]http.Handler // pages of the router's own
@@ -65,12 +83,13 @@ type Router struct {
 	manager *manage.Server // nil where nobody can register anything
 	manages net.Addr       // where the manager serves other machines; nil for nowhere
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// Guarded by mu, but for serves.
 	url    string
 	web    *http.Server
 	closed bool
 	done   chan struct{} // closed when a listener fails or Close is over
-	failed error
+	failed error         // why a listener failed; written before done is closed
 	serves sync.WaitGroup
 }
 
@@ -241,6 +260,7 @@ func (r *Router) idle() error {
 // maxCall is longer than any call that is answered in one piece may take.
 const maxCall = 25 * time.Hour
 
+// serve serves one listener until Close, or until it fails: then the router is over, so that whoever runs it can start another.
 func (r *Router) serve(ln net.Listener, secure bool) {
 	var err error
 	if secure {

@@ -22,7 +22,7 @@ import (
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
-// Status is the state of a router, as /status shows it.
+// Status is the state of a router, as /status shows it. Callers see only the agents that they may call, see pages.
 type Status struct {
 	Name     string                 `json:"name"`
 	Version  string                 `json:"version"`
@@ -115,6 +115,7 @@ func (r *Router) staleness() error {
 	return nil
 }
 
+// agentStatus collects what the parts know of one agent.
 func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	a := AgentStatus{
 		Upstream: route.Kind(), InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
@@ -136,6 +137,7 @@ func (r *Router) State(agent string) string {
 	return state(route, r.policy.breakers.Status(agent), r.login(route))
 }
 
+// state is State from what is known already. What a person has to do comes before what passes by itself.
 func state(route *routes.Route, b breaker.Status, l *LoginStatus) string {
 	switch {
 	case route.Disabled:

@@ -114,6 +114,8 @@ func (r *Router) otherPort(t *routes.Table) string {
 	return fmt.Sprintf("port %d takes effect at the next start; still listening on %d", t.Port, now)
 }
 
+// seal loads the keys that seal session ids: those of a file, or else those that the routers of a cluster share; without either, ids are
+// not sealed, and sessions are kept in memory. Where a file cannot be read, the keys in force stay.
 func (r *Router) seal(file string) error {
 	if file == "" {
 		var s *sessions.Sealer

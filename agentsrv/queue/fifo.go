@@ -8,7 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// maxTenants is how many tenants without jobs are remembered, to spare the next job of theirs the allocation.
+// maxTenants is how many tenants without jobs are remembered, to spare the next job of theirs the allocation; more would let callers who
+// make up names fill the memory.
 const maxTenants = 256
 
 // tenant has the jobs of one tenant in their order.

@@ -52,7 +52,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Job is what a call tells about itself.
+// Job is what a call tells about itself. The zero Job is one of the tenant "", with the limits of Options.
 type Job struct {
 	ID         string        // of the task that it is, or may become; "" for a call that stays one
 	Tenant     string        // whose it is
@@ -65,7 +65,8 @@ type Job struct {
 // Func is what a job does. Its context ends when it has to.
 type Func func(context.Context) (json.RawMessage, error)
 
-// Engine is a queue, wherever its jobs are: in this process, or where several find them.
+// Engine is a queue, wherever its jobs are: in this process (Queue), or where several find them (package stream). Both pass the tests of
+// package queuetest.
 type Engine interface {
 	// Do waits for job's turn, has f run, and returns what that returned; see Queue.Do.
 	Do(ctx context.Context, job Job, f Func) (json.RawMessage, error)

@@ -8,7 +8,8 @@ import (
 )
 
 // Touch tells that the job which ctx belongs to is getting on: the time that it may run without a sign of progress
-// starts again; Options.MaxTimeout goes on. Outside jobs it does nothing.
+// starts again; Options.MaxTimeout goes on. Outside jobs it does nothing. It takes no lock, so that each progress notification may call
+// it.
 func Touch(ctx context.Context) {
 	if r := runOf(ctx); r != nil {
 		r.touched.Store(int64(time.Since(r.begun)))

@@ -6,7 +6,7 @@ import (
 )
 
 // Remedy is a code for what can be done about an error. Surfaces that have a flag, a key or a screen for it name that beside
-// Error.Next, whose words hold everywhere.
+// Error.Next, whose words hold everywhere. For a surface without a name for it, a remedy does nothing.
 type Remedy string
 
 // The remedies.

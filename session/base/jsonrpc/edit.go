@@ -1,6 +1,6 @@
 package jsonrpc
 
-// edit is one piece of a text to be replaced.
+// edit is one piece of a text to be replaced, for splice. Offsets are bytes of the text as it was, whatever earlier edits put in.
 type edit struct {
 	Start, End int // of the piece; equal where something is put in
 	With       []byte

@@ -71,7 +71,7 @@ func members(b []byte, f func(key []byte, start, end int) bool) (int, error) {
 }
 
 // Elements walks the elements of the array arr in order, each as a sub-slice of arr. It stops early, without error, when
-// f returns false.
+// f returns false. Where arr is not an array, or breaks off, the error is a *SyntaxError; what came before it was handed out.
 func Elements(arr []byte, f func(value []byte) bool) error {
 	i := space(arr, 0)
 	if i >= len(arr) || arr[i] != '[' {
@@ -110,7 +110,8 @@ func String(raw []byte) (string, bool) {
 	return unquote(raw), true
 }
 
-// maxNumber is how long a number may be to be compared by its value: up to that length a float64 tells all of them apart.
+// maxNumber is how many bytes a number may have to be compared by its value: up to that length a float64 tells all of them apart, and
+// longer ones are the same only if their bytes are.
 const maxNumber = 15
 
 // SameID reports whether two ids, valid JSON as on the wire, are the same one. Peers may write a string with other escapes than

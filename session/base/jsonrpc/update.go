@@ -30,7 +30,7 @@ type Change struct {
 	when  when
 }
 
-// when says which members a Change applies to.
+// when says which members a Change applies to: always those of Set, absent those of Default, present those of Replace and Delete.
 type when byte
 
 const (

@@ -17,7 +17,8 @@ func options() []jsontext.Options {
 }
 
 // Hide is a JSON value with mask.Hidden in the place of each secret, and the JSON pointers of these places. Of a text only the
-// secret part is replaced. Everything else stays as it is, but for blanks. What cannot be looked into is hidden as a whole.
+// secret part is replaced. Everything else stays as it is, but for blanks. What cannot be looked into is hidden as a whole, with the
+// pointer "". An empty value stays empty.
 func (r Rule) Hide(value []byte) (out []byte, places []string) {
 	if len(bytes.TrimSpace(value)) == 0 {
 		return nil, nil

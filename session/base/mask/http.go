@@ -35,7 +35,8 @@ func session(id string) string {
 	return id[:4] + "…"
 }
 
-// Lines masks the text of an HTTP head: a request or status line and then "Name: value" lines.
+// Lines masks the text of an HTTP head: a request or status line and then "Name: value" lines. A line without a name is masked like the
+// first.
 func Lines(head string) string {
 	lines := strings.Split(head, "\n")
 	for i, l := range lines {

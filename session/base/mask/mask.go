@@ -98,7 +98,7 @@ var (
 )
 
 // Value is a value as it may be shown under that name: of a secret only the authorization scheme stays, and elsewhere
-// whatever looks like one goes.
+// whatever looks like one goes. An empty value stays empty, since that there is none is worth knowing.
 func Value(name, value string) string {
 	if value == "" {
 		return ""
@@ -128,7 +128,8 @@ func Text(s string) string {
 	return hideTokens(s)
 }
 
-// Prose is Text for what people wrote: it leaves "basic information" alone, which Text takes for a scheme and its credentials.
+// Prose is Text for what people wrote: it leaves "basic information" alone, which Text takes for a scheme and its credentials. It is for
+// descriptions of tools and the like.
 func Prose(s string) string {
 	s = extra.Load().text(s)
 	if strings.Contains(s, "://") {

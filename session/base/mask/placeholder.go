@@ -28,8 +28,8 @@ func Placeholders(s string) []string {
 // Placeholder reports whether a text has any.
 func Placeholder(s string) bool { return len(Placeholders(s)) > 0 }
 
-// LikePlaceholder reports whether something in a text looks like a placeholder of any name, as rules of a user's give them: "mail to [email-1]".
-// People write such, too.
+// LikePlaceholder reports whether something in a text looks like a placeholder of any name, as rules of a user's give them: "mail to
+// [email-1]". People write such, too, so that it is a hint and no more.
 func LikePlaceholder(s string) bool {
 	return strings.Contains(s, "[") && likePlaceholder().MatchString(s)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// Rule says what is secret in the values of one schema. The zero value goes by names and looks alone.
+// Rule says what is secret in the values of one schema. The zero value goes by names and looks alone. A Rule does not change once it is
+// made: After and With return another one.
 type Rule struct {
 	names map[string]bool // of members that the schema marks
 	whole bool            // it marks something that no member's name leads to

@@ -17,6 +17,7 @@ func Diff(before, after string) (hunks string, added, removed int) {
 	if err != nil { // the edits are of this text
 		return "", 0, 0
 	}
+	// ToUnified begins with "--- " and "+++ ", of which nobody here needs to know.
 	for range 2 { // the names of the files
 		_, out, _ = strings.Cut(out, "\n")
 	}

@@ -48,7 +48,8 @@ func OfPage(body string) string {
 	return title + ": " + shown
 }
 
-// lower is s with small letters for the capitals of ASCII: as long as s.
+// lower is s with small letters for the capitals of ASCII. It is as long as s, unlike what strings.ToLower returns, so that offsets in
+// one are offsets in the other.
 func lower(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -122,7 +122,8 @@ func indexRunes[T string | []byte](s T, sub string, from int) (start, end int) {
 	return -1, -1
 }
 
-// foldPrefix returns how many bytes of s match sub, which has no capitals; 0 if s does not begin so.
+// foldPrefix returns how many bytes of s match sub, which has no capitals; 0 if s does not begin so. Bytes of ASCII are compared
+// without decoding: nearly all are.
 func foldPrefix[T string | []byte](s T, sub string) int {
 	i := 0
 	for k := 0; k < len(sub); {
@@ -140,6 +141,7 @@ func foldPrefix[T string | []byte](s T, sub string) int {
 			k++
 			continue
 		}
+		// Letters whose small ones are of another length, such as the Kelvin sign for k, are compared as characters.
 		want, n := utf8.DecodeRuneInString(sub[k:])
 		c, m := decode(s, i)
 		if unicode.ToLower(c) != want {

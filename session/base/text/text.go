@@ -14,7 +14,7 @@ import (
 )
 
 // Cut is the first n bytes of s, or up to three fewer where the n-th is inside a character. A negative n counts as 0.
-// The result shares memory with s.
+// The result shares memory with s: keep a strings.Clone of it where s is large.
 func Cut(s string, n int) string {
 	n = max(n, 0)
 	if len(s) <= n {
@@ -38,7 +38,8 @@ func Clip(s string, n int) string {
 	return Cut(s, n) + "…"
 }
 
-// FirstLine is the first line of s that is not blank, without the space around it.
+// FirstLine is the first line of s that is not blank, without the space around it; "" where all are blank. Lines end with \n, \r or
+// both.
 func FirstLine(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
@@ -77,7 +78,8 @@ func Bytes[N int | int64](n N) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + unit
 }
 
-// Duration is d as [time.Duration] prints it, rounded to three significant digits: "1.23s", "45.7ms", "1m23.4s", "2h3m20s".
+// Duration is d as [time.Duration] prints it, rounded to three significant digits: "1.23s", "45.7ms", "1m23.4s", "2h3m20s". There is
+// one such formatter, so that the same time reads the same everywhere.
 func Duration(d time.Duration) string {
 	unit := time.Duration(1)
 	for rest := d.Abs(); rest >= 1000; rest /= 10 {

@@ -24,12 +24,19 @@ import (
 
 // Bridge makes the servers of a Manager one set of tools: it discovers them when a server connects, keeps them in a
 // Registry under names that are unique across servers, and routes calls by those names, connecting on demand.
+//
+//	b := toolset.NewBridge(manager, config.Settings{})
+//	defer b.Close()
+//	err := b.ConnectAll(ctx, names, nil)
+//	…
+//	reply, err := b.CallTool(ctx, "mcp__files__read_file", args, session.CallOptions{})
 type Bridge struct {
 	m        *session.Manager
 	pool     *Pool
 	registry *Registry
 	set      config.Settings
 
+	// Guarded by mu: what the registry holds of each session, so that a list that did not change is not registered again.
 	mu      sync.Mutex
 	seen    map[*session.Session]uint64 // revision of the tool list that is registered
 	clashes map[string][]string         // server -> full names that another server has
@@ -67,7 +74,8 @@ func NewBridge(m *session.Manager, set config.Settings) *Bridge {
 	return b
 }
 
-// Close ends the bridge and its pool. The connections are the Manager's, and stay.
+// Close ends the bridge and its pool, and returns when nothing of them runs. The connections are the Manager's, and stay. Calls that are
+// under way go on.
 func (b *Bridge) Close() {
 	b.stop()
 	<-b.done

@@ -18,7 +18,8 @@ const (
 	DefaultCleanupInterval = time.Minute
 )
 
-// PoolStats counts servers and their connections.
+// PoolStats counts servers and their connections at one moment. A server that is being connected is in TotalServers alone, though it
+// counts against MaxConnections.
 type PoolStats struct {
 	TotalServers      int // registered, connected or not
 	ActiveConnections int // held by somebody, or with a request under way
@@ -64,7 +65,7 @@ func NewPool(m *session.Manager, limit config.Pool) *Pool {
 	return p
 }
 
-// Limits are those that are in force, defaults included.
+// Limits are those that are in force, defaults included. They do not change.
 func (p *Pool) Limits() config.Pool { return p.limit }
 
 // room is n, or how many connections there may be if that is less.

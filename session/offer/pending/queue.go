@@ -27,7 +27,8 @@ const (
 // CodeDeclined is the error by which a person refuses sampling (2025-11-25, client/sampling, "Error Handling").
 const CodeDeclined = -1
 
-// Rule answers questions without a person. ok is false where it leaves them to the next rule, or to a person.
+// Rule answers questions without a person: a script of prepared answers, or a language model. ok is false where it leaves them to the
+// next rule, or to a person.
 type Rule interface {
 	// Name says in lists who answered.
 	Name() string
@@ -35,7 +36,7 @@ type Rule interface {
 	Answer(ctx context.Context, q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool)
 }
 
-// Options of a queue.
+// Options of a queue. The zero value answers nothing: whatever servers ask is refused at once.
 type Options struct {
 	// Attended says that a person looks at the queue: what no rule answers waits. Else it is refused at once.
 	Attended bool
@@ -44,6 +45,9 @@ type Options struct {
 }
 
 // Queue holds the questions of all servers. Its methods are safe for concurrent use; questions and what they hold must not be changed.
+//
+// Servers may ask without end, so that everything is bounded: the questions that wait by their number and size (maxOpen, maxOpenBytes),
+// and those that are remembered (maxEnded, maxEndedBytes). A nil Queue answers nothing, for Answers and Attended.
 type Queue struct {
 	o   Options
 	rev atomic.Uint64
@@ -268,7 +272,8 @@ func (q *Queue) Answer(id uint64, result json.RawMessage) error {
 	return q.answerQuestion(id, answer{result: result, by: "you"})
 }
 
-// Decline refuses a question by an error: elicitation has an action for that, sampling has not.
+// Decline refuses a question by an error: elicitation has an action for that, sampling has not. The call that caused the question ends
+// with it, or gets what the server makes of the refusal.
 func (q *Queue) Decline(id uint64) error {
 	return q.answerQuestion(id, answer{fault: &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, by: "you"})
 }

@@ -77,7 +77,8 @@ type Task struct {
 	Trace    string // trace context of the call that started it (traceparent), "" for none: what is asked about it belongs to the call
 }
 
-// Progress is what notifications/progress said of a task.
+// Progress is what notifications/progress said of a task. Without HasTotal nothing says how much there is to do.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
 type Progress struct {
 	Count       int // notifications received
 	Done, Total float64

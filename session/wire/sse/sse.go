@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Event is one event. Data is not shared with the Reader.
+// Event is one event. Data is not shared with the Reader: whoever got it may keep it and change it. MCP has one message in each event.
 type Event struct {
 	Name     string // "message" if the server gave none
 	Data     []byte // lines joined with \n; never empty, since the standard drops events without data

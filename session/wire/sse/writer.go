@@ -9,7 +9,8 @@ import (
 // Heartbeat is how long a stream is silent before a comment shows the client, and what is between, that it is open.
 const Heartbeat = 15 * time.Second
 
-// Parts of a stream that carries messages. Data between Head and Tail must be one line.
+// Parts of a stream that carries messages. Data between Head and Tail must be one line: a line feed would end the field, and two the
+// event.
 const (
 	Head    = "event: message\ndata: "
 	Tail    = "\n\n"
@@ -74,6 +75,7 @@ func (w *Writer) Flush() error {
 	if err := w.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
+	// A deadline that is over ends an HTTP/2 stream even while nobody writes; between two writes there is none.
 	if w.multi {
 		_ = w.rc.SetWriteDeadline(time.Time{})
 	}
