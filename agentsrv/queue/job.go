@@ -38,7 +38,7 @@ type run struct {
 	paused time.Duration // how long it was without a slot, up to since
 }
 
-// outcome is how a job's function ended.
+// outcome is how a job's function ended. Without an error result is what it returned, also nil.
 type outcome struct {
 	result json.RawMessage
 	err    error
@@ -112,7 +112,8 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f
 	return nil, why
 }
 
-// call runs f, survives it, and gives back what it holds.
+// call runs f, survives it, and gives back what it holds. Also a function that calls runtime.Goexit, as tests do when they fail, has an
+// outcome: nobody would stop waiting otherwise.
 func (r *run) call(f Func) {
 	end := outcome{err: errors.New("the handler ended its goroutine instead of returning")}
 	defer func() {

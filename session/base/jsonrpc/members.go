@@ -22,7 +22,8 @@ type Span struct {
 	At, Start, End int    // offsets of the name's opening quote, of the value, and after the value
 }
 
-// Spans is Members for callers who edit the text: it hands out offsets into obj.
+// Spans is Members for callers who edit the text: it hands out offsets into obj, in bytes, and stops early as Members does, without an
+// error.
 func Spans(obj []byte, f func(Span) bool) error {
 	_, err := members(obj, func(key []byte, start, end int) bool {
 		// key is a part of obj, and both reach to the end of the same memory: the difference of what is left is where it begins.

@@ -287,7 +287,8 @@ func literal(b []byte) int {
 	return 0
 }
 
-// Valid reports what is wrong with b as one JSON value with nothing but white space around it, or nil.
+// Valid reports what is wrong with b as one JSON value with nothing but white space around it, or nil. It is a *SyntaxError. UTF-8 is
+// not looked at.
 func Valid(b []byte) error {
 	i, err := skip(b, space(b, 0))
 	if err != nil {

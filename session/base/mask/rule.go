@@ -19,7 +19,8 @@ type Rule struct {
 	sent  []string        // texts that are secret wherever they are
 }
 
-// shortest is the length of a text that is looked for elsewhere: what is shorter comes by chance.
+// shortest is how many bytes a text has to have to be looked for elsewhere: what is shorter, such as "true" or a year, comes by chance.
+// Under its own name it is hidden all the same.
 const shortest = 6
 
 // After is the rule for what comes back after values were sent: what is secret in these is secret wherever it is repeated.
@@ -32,7 +33,7 @@ func (r Rule) After(values ...[]byte) Rule {
 	return r
 }
 
-// maxSent is how many texts are looked for elsewhere.
+// maxSent is how many texts are looked for elsewhere: each of them costs a pass over what comes back.
 const maxSent = 1000
 
 // With is a rule that also takes for secret what another does. Of more than maxSent texts those of the other one are kept: they are the newer ones.
@@ -59,6 +60,7 @@ const maxDepth = 200
 // secret wherever it is in the value.
 func RuleOf(schema []byte) Rule {
 	r := Rule{names: map[string]bool{}}
+	// A schema with neither word marks nothing, which is known without reading it.
 	if !bytes.Contains(schema, []byte(`password`)) && !bytes.Contains(schema, []byte(`writeOnly`)) {
 		return r
 	}

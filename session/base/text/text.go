@@ -29,8 +29,8 @@ func Cut(s string, n int) string {
 	return s[:n] // not UTF-8
 }
 
-// Clip is [Cut] with "…" at the end of what was cut; n does not count it. What was cut shares no memory with s. Bytes that
-// are not UTF-8 stay as they are.
+// Clip is [Cut] with "…" at the end of what was cut; n does not count it, so that the result has up to n+3 bytes. What was cut shares
+// no memory with s. Bytes that are not UTF-8 stay as they are.
 func Clip(s string, n int) string {
 	if len(s) <= max(n, 0) {
 		return s
@@ -64,7 +64,8 @@ func Headline(s string) string {
 	return head
 }
 
-// Bytes is a size in decimal units: "999 B", "1.2 kB", "67.1 MB", "3.0 GB".
+// Bytes is a size in decimal units: "999 B", "1.2 kB", "67.1 MB", "3.0 GB". GB is the largest unit; a negative size is written as
+// bytes.
 func Bytes[N int | int64](n N) string {
 	if n < 1000 {
 		return strconv.FormatInt(int64(n), 10) + " B"
@@ -81,6 +82,7 @@ func Bytes[N int | int64](n N) string {
 // Duration is d as [time.Duration] prints it, rounded to three significant digits: "1.23s", "45.7ms", "1m23.4s", "2h3m20s". There is
 // one such formatter, so that the same time reads the same everywhere.
 func Duration(d time.Duration) string {
+	// The power of ten that leaves three digits.
 	unit := time.Duration(1)
 	for rest := d.Abs(); rest >= 1000; rest /= 10 {
 		unit *= 10

@@ -68,7 +68,7 @@ func NewPool(m *session.Manager, limit config.Pool) *Pool {
 // Limits are those that are in force, defaults included. They do not change.
 func (p *Pool) Limits() config.Pool { return p.limit }
 
-// room is n, or how many connections there may be if that is less.
+// room is n, or how many connections there may be if that is less: to start more than fit would close the first for the last.
 func (p *Pool) room(n int) int {
 	if p.limit.MaxConnections > 0 {
 		return min(n, p.limit.MaxConnections)
@@ -76,7 +76,7 @@ func (p *Pool) room(n int) int {
 	return n
 }
 
-// Close stops the cleaning. The connections are the Manager's, and stay.
+// Close stops the cleaning, and returns when it has stopped. The connections are the Manager's, and stay.
 func (p *Pool) Close() {
 	p.stop()
 	<-p.done
@@ -140,6 +140,7 @@ func (p *Pool) reserve(ctx context.Context, s *session.Session) error {
 	for {
 		p.mu.Lock()
 		open, idle, least := 0, (*session.Session)(nil), time.Time{}
+		// Counted anew each time: sessions are connected and closed by others, too.
 		for _, o := range p.m.Servers() {
 			if o == s || !p.opening[o] && !occupies(o.Status().State) {
 				continue

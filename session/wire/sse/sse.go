@@ -75,7 +75,8 @@ func NewReader(r io.Reader, max, maxSkip int64) *Reader {
 	return &Reader{r: r, max: max, maxSkip: maxSkip, buf: make([]byte, bufferSize), retry: -1}
 }
 
-// Reset makes the Reader read another stream, with the limits and the buffer that it has.
+// Reset makes the Reader read another stream, with the limits and the buffer that it has. LastID, Retry and Stream begin anew: keep what
+// the next request needs.
 func (r *Reader) Reset(from io.Reader) {
 	*r = Reader{r: from, max: r.max, maxSkip: r.maxSkip, buf: r.buf, retry: -1}
 }
