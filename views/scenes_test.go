@@ -28,6 +28,7 @@ func scenes() []scene {
 		{name: "server-page", at: "servers", opts: agent(), play: func(a *tuitest.App) { a.Idle().Press("tab", "down") }},
 		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Pane("list").Has("No servers") }},
 		{name: "settings", at: "settings", opts: []tuitest.Option{}},
+		{name: "keys", rare: true, at: "keys", opts: []tuitest.Option{}},
 		{name: "tools", pictured: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { down(a, 1) }},
 		{name: "tools-filter", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("form") }},
 		{name: "tools-no-match", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("zebra").Press("enter") }},

@@ -91,6 +91,7 @@ func All(d Deps) []*tui.Screen {
 		call.NewSkills(calls),
 		call.NewSkill(),
 		settings.New(d.Settings),
+		settings.NewKeys(d.Settings),
 		newWhatsNew(d.Release),
 		call.NewTools(calls, d.TokenBudget),
 		call.NewAllTools(d.Registry, calls),

@@ -161,3 +161,38 @@ func TestSettingsLinear(t *testing.T) {
 		assert.Contains(t, says(t, file), "theme: dark # for the day\n", "layout: {split: 30, borders: heavy} # narrow", "mouse: false\n")
 	})
 }
+
+// Keys are pressed or typed; what another action has is refused by its name, and the file is written beside what it says.
+func TestKeysScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, file := set(t, "keys:\n  # as in vim\n  app.mouse: [f2]\n")
+		app.Press(":keys").View("keys").Idle()
+		app.Pane("list").Has("ctrl+p", "palette", "everywhere")
+		onSetting(app, "mouse capture")
+		app.Pane("list").Has("config.yaml:3")
+
+		onSetting(app, "zoom").Press("enter").Overlay("Keys of zoom").Has("press another key", "type the keys", "no key")
+		app.Press("enter").Overlay("Key for zoom")
+		app.Press("j").Overlay("Key for zoom").Has("✗ move.down has it: down")
+		app.Press("enter").Overlay("Key for zoom")
+		app.Press("backspace", "f11").Overlay("Key for zoom").Has("f11", "✓ free")
+		app.Press("enter").NoOverlay().Idle()
+		assert.Equal(t, says(t, file), "keys:\n  # as in vim\n  app.mouse: [f2]\n  app.zoom: [f11]\n")
+
+		onSetting(app, "zoom").Press("enter").Type("type").Press("enter").Prompt("keys of zoom").Press("ctrl+u").Type("shift+z").Press("enter")
+		app.Whole().Has(`"shift+z" is not a key: write "Z"`)
+		app.Press("ctrl+u").Type("Z, g z").Press("enter")
+		app.Whole().Has("move.top has it")
+		app.Press("ctrl+u").Type("Z, f11").Press("enter").Idle()
+		assert.Contains(t, says(t, file), "  app.zoom: [Z, f11]\n")
+
+		onSetting(app, "zoom").Press("ctrl+x").Idle()
+		assert.Equal(t, says(t, file), "keys:\n  # as in vim\n  app.mouse: [f2]\n")
+		onSetting(app, "zoom").Press("enter").Type("no key").Press("enter").Idle()
+		assert.Contains(t, says(t, file), "  app.zoom: []\n")
+
+		app.Press("esc").Idle().Press("esc").View("settings").Idle()
+		onSetting(app, "keys").Pane("list").Has("2 actions with other keys")
+		app.Press("enter").View("keys").Press("q").View("settings")
+	})
+}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,11 +16,8 @@ func (v *settings) change(c *tui.Ctx, i int) tea.Cmd {
 	if i < 0 {
 		return nil
 	}
-	if why := v.noFile(c); why != "" {
-		return c.Toast(tui.Warning, why)
-	}
-	if v.err != nil {
-		return c.Toast(tui.Failure, v.err.Error()+"; "+c.KeyOf("settings.edit")+" opens it, nothing is written until it can be read")
+	if no := v.closed(c); no != nil {
+		return no
 	}
 	r := v.rows[i]
 	given := v.is.Given[r.Key].Texts
@@ -35,7 +31,7 @@ func (v *settings) change(c *tui.Ctx, i int) tea.Cmd {
 	case r.Key == "theme":
 		return c.ChooseTheme(one)
 	case r.Kind == userconfig.Bindings:
-		return v.edit(c, v.text())
+		return c.Navigate("keys", nil)
 	case r.Kind == userconfig.Switch:
 		return one(c, map[bool]string{true: "false", false: "true"}[v.valueOf(c, r).on()])
 	case r.Kind == userconfig.Choice:
@@ -79,53 +75,17 @@ func (v *settings) changeList(c *tui.Ctx, r row, given []string) tea.Cmd {
 	return c.Pick(r.Key, options)
 }
 
-// wrote is the outcome of a change.
-type wrote struct {
-	row
-	texts []string
-}
-
-// write writes a value to the file, none to take it out.
-func (v *settings) write(c *tui.Ctx, r row, texts []string) tea.Cmd {
-	path := v.file.Path
-	cmd, _ := c.Replace(v.View, "write", "write config.yaml", func(ctx context.Context) (any, error) {
-		return wrote{r, texts}, userconfig.Write(ctx, path, r.Key, texts)
-	})
-	return cmd
-}
-
-// done takes in what was read or written.
-func (v *settings) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
-	switch r := m.Value.(type) {
-	case was:
-		v.is, v.raw, v.err = r.is, r.raw, r.err
-		return v.Changed(c), true
-	case wrote:
-		if m.Err != nil {
-			return tea.Batch(c.ResetTheme(), c.Toast(tui.Failure, "config.yaml was not changed: "+m.Err.Error())), true
-		}
-		return tea.Batch(v.read(c), c.ForgetArranged(r.Key), v.holds(c, r)), true
-	case replaced:
-		if m.Err != nil {
-			return c.Toast(tui.Failure, "config.yaml was not changed: "+m.Err.Error()), true
-		}
-		return v.read(c), true
-	}
-	return v.Filtered(c, m)
-}
-
 // holds says when a change holds, where that is not at once.
 func (v *settings) holds(c *tui.Ctx, r wrote) tea.Cmd {
-	over := v.over(r.Key)
-	var look tea.Cmd
+	over, look := v.over(r.Key), c.ForgetArranged(r.Key)
 	if r.Key == "theme" && (over != "" || r.texts == nil) { // what was looked at is not what holds
-		look = c.ResetTheme()
+		look = tea.Batch(look, c.ResetTheme())
 	}
 	switch {
 	case over != "":
 		return tea.Batch(look, c.Toast(tui.Warning, r.Key+" is written to config.yaml, and "+over+" wins over that as long as it is there"))
-	case !r.live:
-		return c.Toast(tui.Success, r.Key+" is written to config.yaml, and holds from the next start on")
+	case !r.live && r.Key != "":
+		return tea.Batch(look, c.Toast(tui.Success, r.Key+" is written to config.yaml, and holds from the next start on"))
 	}
 	return look
 }

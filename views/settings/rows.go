@@ -82,11 +82,11 @@ func (v value) on() bool {
 }
 
 // over is what wins over the file for a setting, "" for nothing.
-func (v *settings) over(key string) string {
-	if v.file.Over == nil {
+func (s *store) over(key string) string {
+	if s.file.Over == nil {
 		return ""
 	}
-	from, _ := v.file.Over(key)
+	from, _ := s.file.Over(key)
 	return from
 }
 

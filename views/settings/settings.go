@@ -3,9 +3,6 @@
 package settings
 
 import (
-	"context"
-	"path/filepath"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/config/userconfig"
@@ -24,16 +21,13 @@ type File struct {
 // settings lists what config.yaml can say, and changes it.
 type settings struct {
 	pane.ListPage
-	file File
+	store
 	rows []row
-	is   userconfig.Config // as it was read last
-	raw  []byte            // of the file; nil where there is none
-	err  error             // why nothing of it can be read
 }
 
 // New is the screen of the settings.
 func New(f File) *tui.Screen {
-	v := &settings{file: f, is: userconfig.Default(), rows: rowsOf(userconfig.Table())}
+	v := &settings{store: storeOf(f, "settings"), rows: rowsOf(userconfig.Table())}
 	v.View, v.Page, v.About, v.Pick = "settings", v.page, v.about, v.change
 	return v.Screen(tui.Screen{
 		ID: "settings", Title: "Settings", Aliases: []string{"config", "preferences"}, Tab: "servers", NoRail: true, AllServers: true, Split: 62, StackUnder: 110,
@@ -85,17 +79,12 @@ func (v *settings) key() string {
 	return ""
 }
 
-func (v *settings) noFile(*tui.Ctx) string {
-	if v.file.Path == "" {
-		return "there is no folder for config.yaml; set HOME or XDG_CONFIG_HOME"
-	}
-	return ""
-}
-
 func (v *settings) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		return tea.Batch(v.Changed(c), v.read(c)), true
+	case tui.FocusChanged: // also when one comes back from the keys
+		return v.read(c), true
 	case tui.ThemeChanged: // also when the file was read again
 		v.Rev++
 		if c.View == v.View {
@@ -105,7 +94,10 @@ func (v *settings) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Edited:
 		return v.edited(c, m), true
 	case tui.OpDone:
-		return v.done(c, m)
+		if cmd, ok := v.done(c, m, v.Changed, v.holds); ok {
+			return cmd, true
+		}
+		return v.Filtered(c, m)
 	}
 	return v.Handle(c, msg, func() tea.Cmd { return v.change(c, v.List.Selected()) })
 }
@@ -125,26 +117,6 @@ func (v *settings) page(c *tui.Ctx) page.Page {
 		},
 	}
 	return p
-}
-
-// foot says what is wrong with the file, else where it is.
-func (v *settings) foot() string {
-	switch {
-	case v.err != nil:
-		return "config.yaml cannot be read"
-	case len(v.is.Warnings) > 0:
-		return v.wrong(0)
-	case v.raw == nil:
-		return "no config.yaml yet: it comes with the first change"
-	}
-	return filepath.Base(v.file.Path)
-}
-
-// wrong is a remark about the file.
-func (v *settings) wrong(i int) string {
-	w := v.is.Warnings[i]
-	w.File = filepath.Base(w.File)
-	return w.String()
 }
 
 // about says of a setting what it does, what it is, and what else it can be.
@@ -185,24 +157,4 @@ func (v *settings) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyString(v.file.Path, v.file.Path != "")
 	}
 	return nil
-}
-
-// was is what was read.
-type was struct {
-	is  userconfig.Config
-	raw []byte
-	err error
-}
-
-// read reads the file.
-func (v *settings) read(c *tui.Ctx) tea.Cmd {
-	path := v.file.Path
-	cmd, _ := c.Replace(v.View, "read", "read config.yaml", func(context.Context) (any, error) {
-		var w was
-		if w.is, w.err = userconfig.Load(path); w.is.Found {
-			w.raw, _ = userconfig.Text(path) // Load says why it cannot be read
-		}
-		return w, nil
-	})
-	return cmd
 }
