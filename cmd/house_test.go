@@ -389,6 +389,18 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	})
 }
 
+// An address in this repository, which editors fetch a schema from, leads to a file of it.
+func TestAddressesLeadHere(t *testing.T) {
+	address := regexp.MustCompile(`raw\.githubusercontent\.com/mcphud/mcphud/main/([\w./-]+)`)
+	eachFile(t, func(name string, content []byte) {
+		for _, m := range address.FindAllSubmatch(content, -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(string(m[1])))); err != nil {
+				t.Errorf("%s names %s, which is not there", name, m[0])
+			}
+		}
+	})
+}
+
 // eachDocument calls f with each Markdown file that is for readers of the project: not with test data of packages.
 func eachDocument(t *testing.T, f func(path string, text []byte)) {
 	t.Helper()

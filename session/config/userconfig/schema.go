@@ -8,7 +8,7 @@ import (
 )
 
 // SchemaID identifies the JSON Schema of config.yaml.
-const SchemaID = "https://raw.githubusercontent.com/mcphud/mcphud/main/session/userconfig/config.schema.json"
+const SchemaID = "https://raw.githubusercontent.com/mcphud/mcphud/main/session/config/userconfig/config.schema.json"
 
 // object is a JSON object whose members keep their order.
 type object []member
