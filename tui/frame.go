@@ -171,8 +171,8 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 func (f *frame) around(p *Pane, t *Theme, at, rule Rect) paint.BoxSpec {
 	spec := p.spec(t, at.W+rule.W, at.H)
 	spec.Side = !rule.Empty()
-	if f.server != "" {
-		spec.Mark = t.Server(f.server)
+	if of := cmp.Or(f.server, p.Server); of != "" {
+		spec.Mark = t.Server(of)
 	}
 	if spec.Side && f.layout.Below {
 		spec.Branch = f.layout.Panes[1].Y - at.Y

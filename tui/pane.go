@@ -26,6 +26,8 @@ type Pane struct {
 	Scroll Scroll
 	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
 	Selected int
+	// Server is whose that line is, by name, on a screen about all servers: its colour marks the line. "" is nobody's.
+	Server string
 
 	filter string   // what is applied by `/`
 	lead   []string // the way to it, for its border

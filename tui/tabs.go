@@ -197,10 +197,14 @@ func (a *App) whereIs(v *registered) []string {
 	return parts
 }
 
-// way is where one is, from the server to the section.
+// way is where one is, from the server to the section. A section that is one of the things that its tab is called after (a prompt of
+// Prompts) is not named: what it is called follows.
 func (a *App) way() []string {
 	v := a.current()
 	parts := a.whereIs(v)
+	if len(parts) == 2 && parts[0] == parts[1]+"s" {
+		parts = parts[:1]
+	}
 	if a.servers.current == "" || v.AllServers {
 		return parts
 	}

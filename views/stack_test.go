@@ -188,6 +188,18 @@ func TestStackLogShowsErrorsInWords(t *testing.T) {
 	})
 }
 
+// The row of a server's page that tells of its process leads to that process, whatever the list was left at.
+func TestServerPageOpensItsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := stackScreen(t, tuitest.Size(160, 24))
+		app.Press("/").Type("web").Press("enter").Pane("list").Selected("web")
+		app.Press("1").View("servers").Pane("list").Selected("demo")
+		app.Press("tab", "down", "down", "down").Pane("detail").Selected("process      demo · ready · process 4242")
+		app.Press("enter").View("stack").Pane("list").Has("tests", "router").Selected("demo")
+		app.Pane("detail").Has("last line")
+	})
+}
+
 func TestStackSavesLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, _ := stackScreen(t, tuitest.Size(160, 24))

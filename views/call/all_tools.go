@@ -228,9 +228,11 @@ func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 }
 
 func (v *allTools) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	t, ok := v.selected()
+	p.Server = t.Server
 	if p.ID == "detail" {
 		p.Title = "Tool"
-		if t, ok := v.selected(); ok {
+		if ok {
 			p.Title = safe.Line(t.Name, 120)
 		}
 		return v.about.Draw(c, p)

@@ -104,6 +104,8 @@ func (v *servers) sectionAction() tui.Action {
 				return c.NavigateOn(name, to, pane.Filtered(filter.Term("server", name)))
 			case "entry":
 				return c.Navigate(to, name)
+			case "stack":
+				return c.NavigateOn(name, to, name)
 			}
 			return c.NavigateOn(name, to, nil)
 		},

@@ -397,6 +397,10 @@ func (v *servers) selectNamed(name string) {
 }
 
 func (v *servers) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	p.Server = ""
+	if s := v.selected(); s != nil {
+		p.Server = s.Name()
+	}
 	if p.ID == "list" && len(v.all) > 0 {
 		return v.ListPage.Draw(c, p)
 	}

@@ -71,7 +71,8 @@ type ProcessLine struct {
 	Text string
 }
 
-// stack lists processes with their state, and the log of the one under the cursor.
+// stack lists processes with their state, and the log of the one under the cursor. Navigate's Arg may be the name (string) of a server
+// whose process is looked for.
 type stack struct {
 	of    Stack
 	table widget.Table
@@ -234,8 +235,14 @@ func (v *stack) open(c *tui.Ctx) tea.Cmd {
 
 func (v *stack) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case tui.SessionChanged, tui.Navigate:
+	case tui.SessionChanged:
 		v.sync()
+		return nil, true
+	case tui.Navigate:
+		v.sync()
+		if server, ok := m.Arg.(string); ok {
+			v.find(c, server)
+		}
 		return nil, true
 	case tui.FilterChanged:
 		if c.Focus == "detail" {
@@ -284,6 +291,20 @@ func (v *stack) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 	}
 	return nil, false
+}
+
+// find puts the cursor on the process that a server is, whatever the filter leaves out.
+func (v *stack) find(c *tui.Ctx, server string) {
+	i := slices.IndexFunc(v.all, func(p Process) bool { return slices.Contains(p.Servers, server) })
+	if i < 0 {
+		return
+	}
+	if v.typed != "" {
+		v.filter("")
+		c.FilterApplied("stack", "list", "")
+	}
+	v.table.Select(i)
+	v.moved()
 }
 
 // sync takes in the processes.
