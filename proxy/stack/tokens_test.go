@@ -87,11 +87,11 @@ func TestX7b_EachAgentHasATokenThatTheRouterSends(t *testing.T) {
 // Whoever opens the agents to everybody is told so.
 func TestX7b_NoTokenIsLoud(t *testing.T) {
 	for text, says := range map[string]string{
-		`{"agents": {"a": {}, "b": {}}, "auth": "off"}`:                            "auth is off: every program and user of this machine may call a, b;",
-		"agents: {a: {}}\nauth: off\n":                                             "auth is off: every program and user of this machine may call a;",
-		`{"agents": {"a": {}, "b": {}}, "auth": false}`:                            "auth is off",
-		`{"agents": {"a": {}}, "router": false}`:                                   "without a router",
-		`{"agents": {"a": {"route": {"headers": {"authorization": "Bearer x"}}}}}`: "credentials of its own",
+		`{"agents": {"a": {}, "b": {}}, "auth": "off"}`:                                                                    "auth is off: every program and user of this machine may call a, b;",
+		"agents: {a: {}}\nauth: off\n":                                                                                     "auth is off: every program and user of this machine may call a;",
+		`{"agents": {"a": {}, "b": {}}, "auth": false}`:                                                                    "auth is off",
+		`{"agents": {"a": {}}, "router": false}`:                                                                           "without a router",
+		`{"agents": {"a": {"route": {"headers": {"authorization": "Bearer x"}}}}}`:                                         "credentials of its own",
 		`{"agents": {"a": {"route": {"headers": {"Authorization": "Bearer x"}}}, "b": {"env": {"AGENT_TOKEN": "given"}}}}`: "may call a;",
 	} {
 		required, _, f, p := tokensOf(t, text)
