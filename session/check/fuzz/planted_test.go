@@ -126,7 +126,7 @@ func TestHTTPFaults(t *testing.T) {
 			default:
 				v.SetInt(503)
 			}
-			finds(t, fuzzed(t, faketest.HTTP(t, behave.Good, fault), Options{Seed: 7, Runs: 40, Timeout: time.Second, Only: []string{"echo"}}, "echo"), want)
+			finds(t, fuzzed(t, faketest.HTTP(t, behave.Good, fault), Options{Seed: 7, Runs: 40, Timeout: 4 * time.Second, Only: []string{"echo"}}, "echo"), want)
 		})
 	}
 }

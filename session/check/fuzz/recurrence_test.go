@@ -34,7 +34,7 @@ func TestChance(t *testing.T) {
 		}
 		return out
 	}
-	assert.Contains(t, late(fuzzed(t, cfg, o)), `arguments: {"text":""} (in `, " of 10 equal calls: it does not depend on the arguments)")
+	assert.Contains(t, late(fuzzed(t, cfg, o)), `arguments: {"text":""} (in `, " equal calls: it does not depend on the arguments)") // ten, where the machine has the time
 	o.Replay = true
 	assert.Contains(t, late(fuzzed(t, cfg, o)), `arguments: {"text":""}`)
 }
