@@ -76,11 +76,14 @@ func (p *preferences) save() tea.Cmd {
 }
 
 // ProbesPreference is the preference that shows health checks and questions for what a server speaks, in the traffic, in time and in the
-// ticker: "shown", else they are hidden.
+// ticker: "on" or "off".
 const ProbesPreference = "probes"
 
+// FlipProbes shows them where they are hidden, and the other way round.
+func (c *Ctx) FlipProbes() tea.Cmd { return c.Prefer(ProbesPreference, onOff(!c.ShowsProbes())) }
+
 // ShowsProbes is whether they are shown.
-func (c *Ctx) ShowsProbes() bool { return c.Preference(ProbesPreference) == "shown" }
+func (c *Ctx) ShowsProbes() bool { return c.Preference(ProbesPreference) == onOff(true) }
 
 // Preference is what was kept under a name ("wrap"), "" if nothing was.
 func (c *Ctx) Preference(name string) string { return c.app.prefs.get(name) }

@@ -23,6 +23,8 @@ type Settings struct {
 	Keys map[string][]string
 	// NoMouse starts with mouse capture off.
 	NoMouse bool
+	// Probes lists health checks and probes.
+	Probes bool
 	// Sideways lets long lines scroll instead of wrapping.
 	Sideways bool
 	// Borders is how frames are drawn; "" is rounded.
@@ -50,7 +52,7 @@ type Reload struct {
 
 // governs are the names of preferences that say what a setting does, or what they begin with.
 var governs = map[string][]string{
-	"theme": {"theme"}, "mouse": {"mouse"}, "layout.split": {"beside.", "above."}, "layout.second": {"second."}, "layout.wrap": {"wrap"},
+	"theme": {"theme"}, "mouse": {"mouse"}, "layout.split": {"beside.", "above."}, "layout.second": {"second."}, "layout.wrap": {"wrap"}, "traffic.probes": {ProbesPreference},
 }
 
 // arranged are the names of the preferences that say what a setting does.
@@ -118,7 +120,7 @@ func (p *preferences) rebase(given map[string]string) tea.Cmd {
 func (a *App) applySettings(s Settings) tea.Cmd {
 	keep := a.prefs.rebase(s.Given)
 	a.settings = s
-	a.prefs.usual = map[string]string{"wrap": onOff(!s.Sideways)}
+	a.prefs.usual = map[string]string{"wrap": onOff(!s.Sideways), ProbesPreference: onOff(s.Probes)}
 	a.mouse.on = !s.NoMouse
 	if m := a.prefs.get("mouse"); m != "" {
 		a.mouse.on = m == onOff(true)

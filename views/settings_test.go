@@ -118,6 +118,25 @@ func TestSettingsTheme(t *testing.T) {
 	})
 }
 
+// Probes are listed as the file says, a word that changed it comes first, and a change of the file after that.
+func TestSettingsOfProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, file := set(t, "", tuitest.Size(120, 40))
+		onSetting(app, "traffic.probes")
+		app.Pane("list").Has("false", "default")
+		app.Press(":").Type("traffic").Press("enter").View("traffic").Press(":").Type("probes").Press("enter")
+		app.Press(":").Type("settings").Press("enter")
+		onSetting(app.View("settings"), "traffic.probes")
+		app.Pane("list").Has("on", "a key")
+		app.Press("enter").Idle()
+		assert.Contains(t, says(t, file), "probes: false")
+		app.Pane("list").HasNot("a key")
+		onSetting(app, "ask_first").Press("enter").Overlay("Ask_first").Has("destructive", "writing", "none")
+		app.Type("writing").Press("enter").Idle()
+		assert.Contains(t, says(t, file), "ask_first: writing")
+	})
+}
+
 // A file that cannot be read or written is left as it is, and said; the editor mends it, and what it leaves is not lost where it cannot be read.
 func TestSettingsOfBrokenFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config/userconfig"
 	"github.com/mcphud/mcphud/session/offer/pending"
@@ -40,7 +41,8 @@ type App struct {
 
 	Tracing bool // the command shows what other processes recorded of its calls
 
-	user *userconfig.Config // what config.yaml says; see preferences
+	user    *userconfig.Config // what config.yaml says; see preferences
+	consent *consent.Policy    // see Consent
 
 	Sent *Redactor // what no error repeats
 

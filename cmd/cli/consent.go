@@ -21,22 +21,25 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// Consent is what the command line agrees to beforehand.
+// Consent is which tools ask: those that config.yaml names, but for what the command line agrees to beforehand. All of a run share it.
 func (a *App) Consent() *consent.Policy {
-	p := &consent.Policy{}
-	if a.Options.Yes {
-		p.All()
+	if a.consent == nil {
+		a.consent = &consent.Policy{}
+		a.consent.Follow(consent.Rule(a.Preferences().AskFirst))
+		if a.Options.Yes {
+			a.consent.All()
+		}
 	}
-	return p
+	return a.consent
 }
 
 // CanAsk reports whether a person is there to answer: stdin and stderr are terminals.
 func (l *Link) CanAsk() bool { return output.Terminal(l.Std.In) && output.Terminal(l.Std.Err) }
 
-// Allow refuses what --read-only leaves out, and asks before a call that its server marks as destructive. Where nobody can be
+// Allow refuses what --read-only leaves out, and asks before a call of a tool that the policy asks about. Where nobody can be
 // asked the call is made: a script has named it.
 func (l *Link) Allow(ctx context.Context, it offer.Item, args []byte) error {
-	return l.AllowAfter(ctx, it, consent.Question(l.Title(), it.Name, args))
+	return l.AllowAfter(ctx, it, consent.Question(l.Title(), it, it.Name, args))
 }
 
 // AllowAfter is allow with a question of the caller's.

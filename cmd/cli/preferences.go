@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/auth/credstore"
 	"github.com/mcphud/mcphud/session/base/files"
 	"github.com/mcphud/mcphud/session/base/mask"
@@ -119,7 +120,8 @@ func (a *App) Personal(cfg *tui.Config) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { followSettings(ctx, has, reload) })
+	agreed := a.Consent()
+	wg.Go(func() { followSettings(ctx, agreed, has, reload) })
 	return func() {
 		cancel()
 		wg.Wait()
@@ -130,7 +132,7 @@ func (a *App) Personal(cfg *tui.Config) (stop func()) {
 // can judge. Keys of actions that only other screens have are left out.
 func UISettings(u *userconfig.Config, has map[string]bool) (tui.Settings, []config.Warning) {
 	s := tui.Settings{
-		Theme: u.Theme, NoMouse: !u.Mouse, Sideways: !u.Wrap, Borders: paint.Borders(u.Borders), Images: cmp.Or(os.Getenv("MCPHUD_IMAGES"), u.Images), Split: u.Split, WhichKey: u.WhichKey, Editor: u.Editor, Pager: u.Pager,
+		Theme: u.Theme, NoMouse: !u.Mouse, Probes: u.Probes, Sideways: !u.Wrap, Borders: paint.Borders(u.Borders), Images: cmp.Or(os.Getenv("MCPHUD_IMAGES"), u.Images), Split: u.Split, WhichKey: u.WhichKey, Editor: u.Editor, Pager: u.Pager,
 		Second: map[string]tui.Arrangement{"beside": tui.Beside, "below": tui.Below}[u.Second],
 		Given:  map[string]string{},
 	}
@@ -207,7 +209,7 @@ const (
 )
 
 // followSettings reads config.yaml and the themes again whenever they change, until ctx ends.
-func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.Reload) {
+func followSettings(ctx context.Context, agreed *consent.Policy, has map[string]bool, reload chan<- tui.Reload) {
 	w := files.NewWatcher(settingsPoll, settingsSettle)
 	defer w.Close()
 	had := settingsStamp()
@@ -229,6 +231,7 @@ func followSettings(ctx context.Context, has map[string]bool, reload chan<- tui.
 		if err != nil {
 			m.Note = wrongNote([]config.Warning{themefile.AsWarning(UserFile(), err)}) + "; the settings stay as they were"
 		} else {
+			agreed.Follow(consent.Rule(u.AskFirst))
 			set, warnings := UISettings(&u, has)
 			m.Settings, m.Note = &set, wrongNote(append(u.Warnings, warnings...))
 		}

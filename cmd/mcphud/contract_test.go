@@ -356,6 +356,31 @@ func TestDestructiveToolAsksOnATerminal(t *testing.T) {
 	}
 }
 
+// config.yaml says which tools ask.
+func TestConfigSaysWhichToolsAsk(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	for rule, c := range map[string]struct {
+		tool, question string
+		code           int
+	}{
+		"writing": {"ask_agent", "does not mark ask_agent as read-only. Call it", 1},
+		"none":    {"reset_counter", "", 0},
+	} {
+		folder := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(folder, "mcphud"), 0o700))
+		write(t, filepath.Join(folder, "mcphud", "config.yaml"), "ask_first: "+rule+"\n")
+		s := startUIWith(t, []string{"XDG_CONFIG_HOME=" + folder}, "tools", "call", c.tool, "--url", url)
+		if c.question != "" {
+			s.shows(c.question)
+			s.types(t, "n\n")
+		}
+		if code := s.exit(); code != c.code || c.question == "" && strings.Contains(s.written(), "[y/N]") {
+			t.Errorf("%s: exit %d: %s", rule, code, s.written())
+		}
+	}
+}
+
 // An interrupt answers the question with no, and nothing that waits for an answer stays: the process checks itself for goroutines.
 func TestInterruptWhileAsked(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// ConsentQuestion is what is asked before run makes a call of a tool that its server marks as destructive; nil where that was agreed to for
-// the whole session, or the tool is another. name is what the tool is called here.
+// ConsentQuestion is what is asked before run makes a call of a tool that the policy asks about; nil where it does not, or where that was
+// agreed to for the whole session. name is what the tool is called here.
 func ConsentQuestion(p *consent.Policy, server, title string, it offer.Item, name string, args []byte, run func(*tui.Ctx) tea.Cmd) *tui.Confirmation {
 	if p == nil || !p.Asks(server, it) {
 		return nil
@@ -22,7 +22,7 @@ func ConsentQuestion(p *consent.Policy, server, title string, it offer.Item, nam
 		}
 	}
 	return &tui.Confirmation{
-		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(title, name, args),
+		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(title, it, name, args),
 		Yes: "once", No: "no", Danger: true, OnYes: run,
 		Also: []tui.Answer{
 			{Key: "s", Label: "this tool this session", Run: agreed(func() { p.Tool(server, it.Name) })},

@@ -28,7 +28,9 @@ var groups = []struct {
 }{
 	{"Look", true, []string{"theme", "layout", "images", "mouse"}},
 	{"Keys", true, []string{"keys"}},
-	{"Traffic", false, []string{"redaction", "history"}},
+	{"Traffic", true, []string{"traffic"}},
+	{"Asks", true, []string{"ask_first"}},
+	{"Kept", false, []string{"redaction", "history"}},
 	{"Editor", true, []string{"editor", "pager"}},
 	{"Network", false, []string{"network", "registry", "timeout", "max_timeout", "connect_timeout"}},
 	{"Model", false, []string{"model"}},

@@ -38,7 +38,7 @@ func (v *timeline) actions() []tui.Action {
 		{
 			ID: "timeline.probes", Word: "probes", Title: "probes", Group: "Timeline", Help: "Show or hide health checks and probes, here, in the traffic and in the ticker.",
 			Run: func(c *tui.Ctx) tea.Cmd {
-				keep := flipProbes(c)
+				keep := c.FlipProbes()
 				v.probes = c.ShowsProbes()
 				return tea.Batch(keep, v.recount(c))
 			},
@@ -174,13 +174,4 @@ func (v *timeline) checkFilter(_ *tui.Ctx, text string) *tui.FilterError {
 // completeFilter completes keys, and values of the journal.
 func (v *timeline) completeFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
 	return pane.Completions(&v.known, c, text, cursor)
-}
-
-// flipProbes shows or hides health checks and probes everywhere.
-func flipProbes(c *tui.Ctx) tea.Cmd {
-	want := "shown"
-	if c.ShowsProbes() {
-		want = ""
-	}
-	return c.Prefer(tui.ProbesPreference, want)
 }

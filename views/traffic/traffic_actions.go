@@ -115,7 +115,7 @@ func (v *traffic) whole(*tui.Ctx) bool { return v.only.Seq == 0 }
 
 // pings shows or hides what is routine.
 func (v *traffic) pings(c *tui.Ctx) tea.Cmd {
-	return tea.Batch(flipProbes(c), v.arrange(c), v.Load(c))
+	return tea.Batch(c.FlipProbes(), v.arrange(c), v.Load(c))
 }
 
 // flip lists frames in place of exchanges, or exchanges in place of frames.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth/consent"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check/bench"
@@ -207,7 +208,7 @@ func allowAll(ctx context.Context, l *cli.Link, it offer.Item, n int) error {
 	if n >= 0 {
 		times = text.Count(n, "time", "times")
 	}
-	return l.AllowAfter(ctx, it, fmt.Sprintf("%s marks %s as destructive. Call it %s?", l.Title(), it.Name, times))
+	return l.AllowAfter(ctx, it, fmt.Sprintf("%s Call it %s?", consent.Marks(l.Title(), it, it.Name), times))
 }
 
 // batchRun is many calls that are made.

@@ -13,10 +13,21 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// Policy asks before tools that their server marks as destructive. The zero value, and nil, ask before each such call. What is
+// Rule is which tools ask before they are called.
+type Rule string
+
+// The rules; "" is Destructive.
+const (
+	Destructive Rule = "destructive" // those that their server marks so
+	Writing     Rule = "writing"     // all that their server does not mark as read-only
+	Never       Rule = "none"
+)
+
+// Policy asks before tools that its rule names. The zero value, and nil, ask before each call of a destructive one. What is
 // agreed to holds as long as the policy: nothing is saved.
 type Policy struct {
 	mu      sync.Mutex
+	rule    Rule
 	all     bool
 	servers map[string]bool
 	tools   map[[2]string]bool
@@ -24,15 +35,23 @@ type Policy struct {
 
 // Asks reports whether a person has to agree before the tool is called.
 func (p *Policy) Asks(server string, it offer.Item) bool {
-	if !it.Destructive() {
-		return false
-	}
 	if p == nil {
-		return true
+		return it.Destructive()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch {
+	case p.rule == Never, p.rule == Writing && it.ReadOnly(), p.rule != Writing && !it.Destructive():
+		return false
+	}
 	return !p.all && !p.servers[server] && !p.tools[[2]string{server, it.Name}]
+}
+
+// Follow makes another rule hold from now on, beside what was agreed to.
+func (p *Policy) Follow(r Rule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rule = r
 }
 
 // Tool agrees to every further call of one tool.
@@ -69,10 +88,18 @@ const (
 	maxDeep = 12      // levels of objects and arrays
 )
 
+// Marks is the sentence that says why a tool asks. name is what it is called for the reader.
+func Marks(server string, it offer.Item, name string) string {
+	if it.Destructive() {
+		return oneLine(server, 80) + " marks " + oneLine(name, 120) + " as destructive."
+	}
+	return oneLine(server, 80) + " does not mark " + oneLine(name, 120) + " as read-only."
+}
+
 // Question asks for consent to one call: who marks the tool, and what it would be called with. Only the arguments may take several
 // lines. It holds what the server and the caller wrote: whoever shows it sanitises it.
-func Question(server, tool string, args []byte) string {
-	q := oneLine(server, 80) + " marks " + oneLine(tool, 120) + " as destructive."
+func Question(server string, it offer.Item, name string, args []byte) string {
+	q := Marks(server, it, name)
 	shown := Arguments(args)
 	if shown == "{}" {
 		return q + " Call it without arguments?"

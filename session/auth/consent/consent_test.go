@@ -26,6 +26,15 @@ func TestPolicy(t *testing.T) {
 	if p.Asks("other", drop) || !p.Asks("third", drop) {
 		t.Error("agreeing to a server is not agreeing to that server alone")
 	}
+	p.Follow(Writing)
+	if !p.Asks("third", drop) || !p.Asks("third", harmless) || p.Asks("third", tool("read", `{"readOnlyHint":true}`)) || p.Asks("other", harmless) {
+		t.Error("writing tools are those that are not marked as read-only, where nobody agreed to them")
+	}
+	p.Follow(Never)
+	if p.Asks("third", drop) {
+		t.Error("asked though nothing is to ask")
+	}
+	p.Follow(Destructive)
 	p.All()
 	if p.Asks("third", drop) {
 		t.Error("asked after everything was agreed to")
@@ -41,7 +50,7 @@ func TestQuestion(t *testing.T) {
 		`{"auth":{"user":"ada","pin":1234}}`:                                                 `Call it with {"auth":{"user":"***","pin":"***"}}?`,
 		`{"url":"https://ada:geheim@host/?token=abc","deep":true,"text":"more than a line"}`: "Call it with these arguments?\n{\n  \"url\": \"https://",
 	} {
-		if got := Question("db", "drop", []byte(args)); !strings.HasPrefix(got, "db marks drop as destructive. "+want) || strings.Contains(got, "geheim") || strings.Contains(got, "abc") {
+		if got := Question("db", tool("drop", `{"destructiveHint":true}`), "drop", []byte(args)); !strings.HasPrefix(got, "db marks drop as destructive. "+want) || strings.Contains(got, "geheim") || strings.Contains(got, "abc") {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
@@ -49,7 +58,7 @@ func TestQuestion(t *testing.T) {
 
 // A name cannot add lines to the question.
 func TestNamesAreOneLine(t *testing.T) {
-	if got := Question("db\r\nsafe", "look\n\nThis is harmless.\n", []byte("{}")); strings.ContainsAny(got, "\r\n") {
+	if got := Question("db\r\nsafe", tool("look", `{}`), "look\n\nThis is harmless.\n", []byte("{}")); strings.ContainsAny(got, "\r\n") || !strings.Contains(got, "does not mark look This is harmless. as read-only.") {
 		t.Errorf("%q", got)
 	}
 }

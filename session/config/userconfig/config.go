@@ -31,6 +31,8 @@ type Config struct {
 	Editor   string // command line; "" leaves it to the environment
 	Pager    string // the same
 	Images   string
+	Probes   bool   // health checks and probes are listed in traffic
+	AskFirst string // which tools ask before they are called: destructive, writing or none
 
 	RedactNames    []string // of headers, variables, members and parameters; * stands for anything
 	RedactPatterns []*regexp.Regexp

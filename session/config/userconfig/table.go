@@ -91,6 +91,14 @@ var table = []Setting{
 		Help: "How pictures are drawn, see [Pictures](#pictures).",
 	},
 	{
+		Key: "traffic.probes", Kind: Switch, Default: "false", into: func(c *Config) any { return &c.Probes },
+		Help: "Whether health checks, and questions for what a server speaks, are listed in the traffic, in time and in the ticker.",
+	},
+	{
+		Key: "ask_first", Kind: Choice, Default: "destructive", choices: []string{"destructive", "writing", "none"}, into: func(c *Config) any { return &c.AskFirst },
+		Help: "Which tools ask before they are called: those that their server marks as destructive, all that it does not mark as read-only (`writing`), or none.",
+	},
+	{
 		Key: "redaction.names", Kind: Words, Without: "none", into: func(c *Config) any { return &c.RedactNames },
 		Help: "Further names of headers, variables, members and parameters whose values are secrets; `*` stands for anything: `X-Corp-*`.",
 	},
