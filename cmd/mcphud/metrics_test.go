@@ -148,7 +148,7 @@ func TestO4b_TheUIsSession(t *testing.T) {
 	t.Parallel()
 	a := serveAgent(t, "--ephemeral", "--port", "0")
 	cmd := command(t, "--linear", "--url", a.url, "--metrics", "ui.prom")
-	cmd.Stdin = strings.NewReader("q\n")
+	cmd.Stdin = strings.NewReader(":tools\nq\n") // the word waits for the list, which q does not
 	if o := finish(t, cmd); o.code != cli.ExitOK {
 		t.Fatalf("exit %d: %s%s", o.code, o.out, o.stderr)
 	}
