@@ -73,7 +73,7 @@ func evilLists(rnd *rand.Rand) tuitest.Serve {
 // the terminal changes its size and other servers are chosen. A panic ends the
 // program, which fails the test.
 func TestMonkey(t *testing.T) {
-	t.Parallel()
+	t.Chdir(t.TempDir()) // some keys save to a file of any name
 	keys := []string{
 		"up", "down", "left", "right", "enter", "enter", "enter", "tab", "tab", "shift+tab", "esc", "esc", "space", "pgup", "pgdown", "home", "end",
 		"1", "2", "3", "4", "5", "6", "7", "g", "G", "j", "k", "/", "n", "N", ":", "?", "ctrl+p", "y", "p", "c", "j", "r", "s", "m", "w", "o", "[", "]", "x",
