@@ -22,13 +22,15 @@ import (
 // the *HTTPError of the refusal.
 var ErrSessionLost = errors.New("the server ended the session")
 
-// Protocol versions are dates and compare as text.
+// Protocol versions are dates and compare as text. "", which no version is known by yet, is less than all of them.
 const (
 	versionHeaderSince = "2025-06-18" // the first with the MCP-Protocol-Version header
 	modernSince        = "2026-07-28" // the first without sessions and without streams that can be resumed
 )
 
-// deleteGrace bounds the goodbye to the server: a one-shot command must not wait for a server that has hung.
+// deleteGrace bounds the goodbye to the server: a one-shot command must not wait for a server that has hung. Over Streamable HTTP that is
+// the DELETE of its session
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management), over a WebSocket the closing handshake.
 const deleteGrace = 500 * time.Millisecond
 
 // streamable is Streamable HTTP, of both eras:
@@ -36,13 +38,15 @@ const deleteGrace = 500 * time.Millisecond
 // its own, answered with JSON or a stream of events. What is particular to the legacy era follows from what is sent: an
 // answered initialize can bring a session, and notifications/initialized opens the stream for the server's own messages.
 type streamable struct {
-	*httpClient
-	started error // what Start reports
-	in      Receiver
+	*httpClient       // nil where the configuration cannot be used; started says why
+	started     error // what Start and Send report
+	in          Receiver
 
+	// mu guards what the headers of every request are made of, and what is known of the server's own stream. It is not httpClient.mu, which
+	// is for what Close waits for.
 	mu      sync.Mutex
-	version string
-	session string
+	version string        // by SetVersion; "" during the handshake
+	session string        // of the last answered initialize; "" for none
 	opened  chan struct{} // closed when the server has answered the request for its own stream; nil before that is made
 	openBy  time.Time     // nobody waits for that any longer
 }
@@ -109,7 +113,7 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 	}
 	t.awaitOpened(ctx, m.Env.Method)
 	x := t.exchange(ctx, m.Env.Method, string(m.Env.ID))
-	keep := false
+	keep := false // drain has the exchange and the response, and ends them
 	defer func() {
 		if !keep {
 			x.close()
@@ -152,7 +156,8 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 	return err
 }
 
-// header sets what every request carries, and returns the session among it.
+// header sets what every request carries, and returns the session among it: a refusal is about that one, though another may have taken its
+// place by the time it comes. own headers replace those.
 func (t *streamable) header(h http.Header, accept string, own http.Header) (session string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,7 +174,8 @@ func (t *streamable) header(h http.Header, accept string, own http.Header) (sess
 	return t.session
 }
 
-// adopt keeps the session of an answered initialize.
+// adopt keeps the session of an answered initialize, "" for a server without. The specification allows visible ASCII (0x21 to 0x7E) in it; anything
+// else is refused, for we would have to send it back in a header.
 func (t *streamable) adopt(id string) error {
 	if strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
 		return &failure.Error{Kind: failure.Protocol, Message: fmt.Sprintf("the server's Mcp-Session-Id %.80q is not visible ASCII", id), Next: "report it to the server's author"}
@@ -180,6 +186,8 @@ func (t *streamable) adopt(id string) error {
 	return nil
 }
 
+// mediaType is the type of a body, in lower case and without parameters. What is not one by RFC 9110 is read up to its first semicolon:
+// servers send "text/event-stream;" and worse.
 func mediaType(resp *http.Response) string {
 	ct := resp.Header.Get("Content-Type")
 	mt, _, err := mime.ParseMediaType(ct)
@@ -190,7 +198,9 @@ func mediaType(resp *http.Response) string {
 	return mt
 }
 
-// handleRefusal handles any status that is not a success.
+// handleRefusal handles any status that is not a success. Servers answer requests with such a status too: an error response with 400 or
+// 404 (2026-07-28), by some even a result. So the body is looked at first. A message in it goes to the receiver, or with the error to the caller, and is
+// recorded there; any other body is recorded here. session is what the request carried, "" for none.
 func (t *streamable) handleRefusal(x *exchange, m Message, resp *http.Response, session string) error {
 	h, body := t.readRefusal(resp)
 	if err := x.caller.Err(); err != nil {
@@ -329,6 +339,7 @@ func (t *streamable) frames(m Message, body []byte) (answered bool, null []byte,
 	return answered, null, err
 }
 
+// noAnswer is the error of a request whose body brought no answer. The beginning of body is shown with it; nil for none.
 func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) *failure.Error {
 	head, _ := edges(body)
 	return &failure.Error{
@@ -337,7 +348,7 @@ func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) 
 	}
 }
 
-// edges returns the beginning and the end of a broken frame.
+// edges returns the beginning and the end of a broken frame, 4 KiB each, which do not overlap. They are copies, so that what is large can go.
 func edges(b []byte) (head, tail []byte) {
 	const n = 4 << 10
 	head = bytes.Clone(b[:min(n, len(b))])

@@ -34,6 +34,7 @@ func readBody(r io.Reader, length, max int64) ([]byte, error) {
 		}
 		return body, nil // net/http ends a body at the announced length
 	}
+	// Each chunk is as large as all before it, up to 8 MiB: few of them, and never more than twice the body in memory.
 	var chunks [][]byte
 	var n int64
 	size := int64(16 << 10)
@@ -108,6 +109,7 @@ func (c *httpClient) readRefusal(resp *http.Response) (h *HTTPError, body []byte
 	}, body
 }
 
+// journalBody records a body that is not a message, beside the status line that RoundTrip recorded. An empty one is not worth an entry.
 func (c *httpClient) journalBody(x *exchange, resp *http.Response, body []byte) {
 	if len(body) > 0 {
 		c.tap.Append(journal.Entry{Kind: journal.HTTP, Dir: journal.In, Method: x.method, ID: x.id, Note: "body of " + resp.Status}, body)

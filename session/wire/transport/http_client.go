@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	maxRedirects   = 5
-	maxAttempts    = 5 // of a request whose credentials are refused
-	maxHTTPHeader  = 1 << 20
+	maxRedirects   = 5               // that are followed for one request
+	maxAttempts    = 5               // of a request whose credentials are refused
+	maxHTTPHeader  = 1 << 20         // bytes of the headers of one answer
 	maxErrorBody   = 1 << 20         // of HTTPError.Body
 	errorBodyGrace = 2 * time.Second // for the rest of a refusal's body; its status is what matters
 )
@@ -33,26 +33,31 @@ const (
 // httpClient is what the two transports over HTTP share: one endpoint, its headers, its connections, its journal, and
 // the life of everything that runs for it.
 type httpClient struct {
-	url     *url.URL
-	network *Network
+	// Set before the first request, and never changed after it.
+	url     *url.URL          // of the endpoint: http or https, also for a WebSocket or a Unix socket
+	network *Network          // proxy, certificates, socket
 	headers map[string]string // from the configuration; they win over ours
-	connect time.Duration
-	max     int64
+	connect time.Duration     // for a TCP connection, and once more for the handshake of TLS
+	max     int64             // bytes of one frame; positive
 	tap     Tap
-	client  *http.Client
-	rt      *http.Transport
-	conns   conns
-	via     http.RoundTripper // what requests go through: rt, or what somebody gave
-	auth    Authorizer        // nil for none
-	trace   *httptrace.ClientTrace
+	client  *http.Client           // its Transport is the httpClient itself, so that each redirect is journalled
+	rt      *http.Transport        // what goes to the network
+	conns   conns                  // the connections that rt has made
+	via     http.RoundTripper      // what requests go through: rt, or what somebody gave
+	auth    Authorizer             // nil for none
+	trace   *httptrace.ClientTrace // nil for none
 
+	// What runs is counted in wg: by begin, under mu and while closed is false, or by what is counted itself. So nothing begins once
+	// shutdown waits.
 	life   context.Context // ends with Close
 	end    context.CancelFunc
 	mu     sync.Mutex
 	closed bool
-	wg     sync.WaitGroup
+	wg     sync.WaitGroup // exchanges, and streams that outlive the Send that opened them
 }
 
+// newHTTPClient makes the client for the endpoint of cfg; nothing is sent yet. What is wrong with the URL, the headers or the files of
+// certificates is a *failure.Error of kind Usage.
 func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	network, err := NewNetwork(cfg)
 	if err != nil {
@@ -107,6 +112,8 @@ func (c *httpClient) closeConnections() {
 	c.conns.close()
 }
 
+// validHeader reports whether HTTP allows a header: its name a token (RFC 9110, section 5.6.2), its value without line ends and other
+// control characters but tabs, so that nothing can be smuggled in after it. net/http would refuse it only when a request is sent.
 func validHeader(name, value string) bool {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
@@ -140,16 +147,20 @@ func (c *httpClient) shutdown() bool {
 
 // An exchange is one request with its answer, and possibly the continuations of its stream. It ends with the caller's
 // context until detached, and always with the client.
+//
+// It finds itself in the context of the request (exchangeKey), for RoundTrip and redirect, which net/http calls with nothing else. One goroutine
+// has it at a time; cancel may be called by any.
 type exchange struct {
-	context.Context
-	caller context.Context
-	cancel context.CancelFunc
-	detach func() bool
-	given  []string // headers that the authorizer gave the request that is sent
-	method string   // of the message, for the journal
-	id     string
+	context.Context                    // of all its requests
+	caller          context.Context    // whose end is what the caller is told, before anything that comes of it
+	cancel          context.CancelFunc // ends Context
+	detach          func() bool        // lets the exchange outlive its caller
+	given           []string           // names of the headers that the authorizer gave the request that is sent
+	method          string             // of the message, for the journal; "" for the server's own stream
+	id              string             // of the message, as its JSON is; "" for none
 }
 
+// exchange begins one, which close must end. method and id are those of the message, for the journal.
 func (c *httpClient) exchange(caller context.Context, method, id string) *exchange {
 	ctx, cancel := context.WithCancel(c.life)
 	x := &exchange{caller: caller, cancel: cancel, method: method, id: id}
@@ -158,14 +169,18 @@ func (c *httpClient) exchange(caller context.Context, method, id string) *exchan
 	return x
 }
 
+// exchangeKey finds the exchange in the context of a request.
 type exchangeKey struct{}
 
+// close ends the exchange with whatever of it still runs; once or more.
 func (x *exchange) close() {
 	x.detach()
 	x.cancel()
 }
 
-// do sends a request and returns the response to it, whatever its status. The error is for people.
+// do sends a request and returns the response to it, whatever its status; the caller closes its body. The error is for people: a *failure.Error,
+// that of the authorizer, or that of the caller's context. The configuration's headers, and credentials, go to the configured origin only:
+// HTTP+SSE may name an endpoint elsewhere once it was redirected.
 func (c *httpClient) do(x *exchange, req *http.Request) (*http.Response, error) {
 	if sameOrigin(c.url, req.URL) {
 		for name, value := range c.headers {
@@ -250,11 +265,13 @@ func (c *httpClient) failure(x *exchange, err error) error {
 	return c.network.explain(err, c.connect)
 }
 
+// errClosed is the error of what is asked of a transport after Close, or was running when it came.
 func errClosed() *failure.Error {
 	return &failure.Error{Kind: failure.ChannelClosed, Message: "the connection was closed", Next: "reconnect"}
 }
 
-// RoundTrip journals each HTTP exchange, redirects one by one.
+// RoundTrip journals each HTTP exchange, redirects one by one: an entry for what is sent, and one for the answer, with the first as its Peer. Bodies
+// are not in them, but as frames or by journalBody; secrets are hidden in both.
 func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.RequestURI())}
 	var given []string
@@ -287,7 +304,7 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// shortSecret is how long a secret is at least: anything shorter would hide half of what is said.
+// shortSecret is how many bytes a secret has at least: anything shorter would hide half of what is said.
 const shortSecret = 8
 
 // hide takes what the authorizer gave a request out of what a server says: it may repeat it, to explain a refusal.
@@ -308,7 +325,7 @@ func (x *exchange) hide(req *http.Request, b []byte) []byte {
 	return b
 }
 
-// errRedirect is a redirect that is not followed.
+// errRedirect is a redirect that is not followed. It comes out of net/http inside of a *url.Error, with the response beside it.
 type errRedirect struct{ reason string }
 
 func (e *errRedirect) Error() string { return e.reason }
@@ -322,6 +339,7 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return &errRedirect{fmt.Sprintf("the server redirects more than %d times, the last time to %s", maxRedirects, mask.URL(req.URL.String()))}
 	}
+	// Once away, always away: whoever is asked in between could send it back with a path of their choice.
 	away := !sameOrigin(c.url, req.URL)
 	for _, r := range via {
 		away = away || !sameOrigin(c.url, r.URL)
@@ -358,7 +376,7 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// sameOrigin compares scheme, host and port.
+// sameOrigin compares scheme, host and port (RFC 6454, section 5); a port that is left out is that of the scheme.
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && listen.PortOf(a) == listen.PortOf(b)
 }

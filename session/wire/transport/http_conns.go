@@ -9,9 +9,9 @@ import (
 // conns are the connections of an HTTP client. CloseIdleConnections leaves those alone on which HTTP/2 is still tidying up after
 // a request, and nobody would ever close them.
 type conns struct {
-	mu     sync.Mutex
-	open   map[*tracked]struct{}
-	closed bool
+	mu     sync.Mutex            // guards the two below; Close of tracked takes it
+	open   map[*tracked]struct{} // nil before the first, and after close
+	closed bool                  // what is still being made is closed at once
 }
 
 // tracked is a connection that is forgotten when it is closed.

@@ -86,6 +86,8 @@ func refusedCertificate(err error) bool {
 // would find out later.
 func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
+// reachProblem says what kept a request from getting to the server, below TLS; message is "" where it is something else. The order matters: a
+// proxy's refusal wraps what a direct connection would end with too. Some errors of net/http have no value to compare with, only a text.
 func reachProblem(err error, u *url.URL, connect time.Duration) (message, next string, remedy failure.Remedy) {
 	var (
 		dns      *net.DNSError
@@ -126,6 +128,7 @@ func reachProblem(err error, u *url.URL, connect time.Duration) (message, next s
 // nameCA is what to do about a file that vouches for nobody, or not for the server.
 const nameCA = "name the file that has the server's certificate, or that of who signed it"
 
+// tlsProblem says what was wrong with the server's certificate or with the handshake of TLS; message is "" where neither was.
 func tlsProblem(err error, u *url.URL) (message, next string, remedy failure.Remedy) {
 	var (
 		file    *certs.Error

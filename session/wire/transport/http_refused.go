@@ -8,7 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Explain is the refusal as users see it: what to do next goes by the status.
+// Explain is the refusal as users see it: what to do next goes by the status, and for 400 by what well-known servers write in the body. 401 and 403
+// are of kind OAuth, all others of kind Transport; h is what it wraps. The body is shown as text, the beginning of it.
 func (h *HTTPError) Explain() *failure.Error {
 	e := &failure.Error{
 		Kind: failure.Transport, Status: h.Status, URL: h.URL, Err: h,

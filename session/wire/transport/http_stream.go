@@ -24,15 +24,16 @@ const (
 	openTime     = 2 * time.Second       // for the server to open its own stream, before a call that may make it use that
 )
 
-// events delivers the messages of one event stream.
+// events delivers the messages of one event stream. One goroutine has it.
 type events struct {
 	t     *httpClient
-	in    Receiver
+	in    Receiver // of the messages: of one request, or of the connection
 	r     *sse.Reader
-	count int // events so far
+	count int // events so far, those that are not messages included: a stream that brought any counts as one that worked
 }
 
-// newEvents reads from body. A message above the limit is skipped over maxSkip bytes.
+// newEvents reads from body. Of a message above the limit up to maxSkip further bytes are thrown away, to get to the next one: worth it on a stream
+// that has more to say, 0 on the stream of an answer, whose request fails with it.
 func (c *httpClient) newEvents(in Receiver, body io.Reader, maxSkip int64) *events {
 	return &events{t: c, in: in, r: sse.NewReader(body, c.max, maxSkip)}
 }
@@ -72,6 +73,10 @@ func (e *events) next(x *exchange) (frame []byte, fatal bool, err error) {
 
 // stream delivers a stream that answers m until the answer came, across broken connections where the server allows it.
 // It reports keep if the exchange and the response live on, to take the rest of the stream.
+//
+// A server allows it by giving its events ids
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery). The POST itself is never sent
+// again: nobody knows what the server did because of it.
 func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep bool, err error) {
 	body := resp.Body // closed by the caller or by drain; those that follow it here
 	defer func() {
@@ -158,7 +163,9 @@ func (t *streamable) drain(x *exchange, ev *events, body io.Closer) {
 	}()
 }
 
-// resume asks for a broken stream to go on after the event lastID. cut is the error if it does not.
+// resume asks for a broken stream to go on after the event lastID. cut is the error if it does not, completed with why. retry is the pause that
+// the server asked for, negative for none. A server that is down is waited for, one that refuses with a 4xx is not; a 404 may mean that the
+// session is gone (ErrSessionLost). The caller closes the stream.
 func (t *streamable) resume(x *exchange, lastID string, retry time.Duration, cut *failure.Error) (io.ReadCloser, error) {
 	wait := retryDefault
 	if retry >= 0 {
@@ -222,7 +229,8 @@ func (t *streamable) get(x *exchange, lastID string) (*http.Response, error) {
 	return t.do(x, req)
 }
 
-// listen opens the stream for messages that the server sends by itself, once.
+// listen opens the stream for messages that the server sends by itself, once
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server).
 func (t *streamable) listen() {
 	t.mu.Lock()
 	again := t.opened != nil

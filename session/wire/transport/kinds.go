@@ -17,9 +17,11 @@ type Options struct {
 	Stderr io.Writer
 	// GracePeriod is how long child processes get to exit when they are closed.
 	GracePeriod GracePeriod
-	// Auth is asked for the credentials of a server over HTTP; nil for none but the headers of its configuration.
+	// Auth is asked for the credentials of a server over HTTP; nil for none but the headers of its configuration. It is asked only for
+	// requests to the origin that is configured.
 	Auth Authorizer
-	// Via is what requests over HTTP go through; nil for the network.
+	// Via is what requests over HTTP go through; nil for the network. The proxy and the certificates of the configuration are not used
+	// then. A WebSocket needs one whose answer to the upgrade has a body that can be written to.
 	Via http.RoundTripper
 	// Trace hears how requests over HTTP find their way, from the look-up of names to the first byte; nil for nobody.
 	Trace *httptrace.ClientTrace
@@ -27,7 +29,9 @@ type Options struct {
 	Exited func(Exit)
 }
 
-// table is every kind of transport that a configuration can name, in the order in which help lists them.
+// table is every kind of transport that a configuration can name, in the order in which help lists them. Memory is not among them: see
+// NewMemory and session.Options.Dial. open does no I/O but reading certificates; what is wrong with cfg is an error of Start, so that it is
+// reported where all failed connections are.
 var table = []struct {
 	kind string
 	open func(config.Server, Tap, Options) Transport
@@ -76,7 +80,9 @@ func New(kind string, cfg config.Server, tap Tap, o Options) (Transport, error) 
 	}
 }
 
-// Kinds lists the kinds of transport to try for a server, in order.
+// Kinds lists the kinds of transport to try for a server, in order, at least one. A URL does not say which HTTP transport it is for: Streamable
+// HTTP is tried first, and HTTP+SSE where its POST is refused, as the specification has it:
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
 func Kinds(cfg config.Server) []string {
 	switch t := cfg.Transport; {
 	case t == "" && cfg.Command != "" && !cfg.Launch:

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/failure"
-	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -26,9 +26,11 @@ type launched struct {
 	Transport // to the URL
 	child     *stdio
 	network   *Network
-	began     bool // the transport to the URL was started
+	began     bool           // the transport to the URL was started
+	watch     sync.WaitGroup // who hears of the child's end
 }
 
+// newLaunched starts the command of cfg before at connects to its URL. The error is that of NewNetwork, which comes before anything is started.
 func newLaunched(at Transport, cfg config.Server, tap Tap, o Options) (*launched, error) {
 	n, err := NewNetwork(cfg)
 	if err != nil {
@@ -63,7 +65,7 @@ func (l *launched) Start(ctx context.Context, in Receiver) error {
 	if err := l.Transport.Start(ctx, in); err != nil {
 		return err
 	}
-	go func() { // nobody reads it after Close, which ends the child first
+	l.watch.Go(func() { // until Close at the latest, which ends the child
 		select {
 		case err := <-end.lost:
 			in.Lost(err)
@@ -74,22 +76,25 @@ func (l *launched) Start(ctx context.Context, in Receiver) error {
 			default:
 			}
 		}
-	}()
+	})
 	return nil
 }
 
-// checkFree refuses a URL where something listens already: it would be taken for the server.
+// checkFree refuses a URL where something listens already: it would be taken for the server. The look takes two seconds at
+// most: what does not answer in that time counts as free.
 func (l *launched) checkFree(ctx context.Context) error {
-	to := l.network.URL()
-	at := net.JoinHostPort(to.Hostname(), listen.PortOf(to))
-	c, err := (&net.Dialer{Timeout: launchAnswer}).DialContext(ctx, "tcp", at)
+	kind, at := "tcp", hostPort(l.network.URL())
+	if l.network.socket != "" {
+		kind, at = "unix", l.network.socket // a file that an earlier run left behind answers nobody
+	}
+	c, err := (&net.Dialer{Timeout: launchAnswer}).DialContext(ctx, kind, at)
 	if err != nil {
 		return ctx.Err() // nobody is there, as it should be
 	}
 	_ = c.Close()
 	return &failure.Error{
 		Kind: failure.SpawnFailed, Stage: "starting", URL: mask.URL(l.child.cfg.URL), Message: "another program listens at " + at + " already",
-		Next: "end that program, or give the server another port",
+		Next: "end that program, or give the server another port or socket",
 	}
 }
 
@@ -145,13 +150,15 @@ func (l *launched) Close() error {
 	if l.began {
 		err = l.Transport.Close()
 	}
-	return errors.Join(err, l.child.Close())
+	err = errors.Join(err, l.child.Close())
+	l.watch.Wait()
+	return err
 }
 
-// ending hears of the child's end.
+// ending hears of the child's end; it is the child's Receiver, of which nothing else is called, for it speaks at its URL.
 type ending struct {
 	Receiver
-	lost chan error
+	lost chan error // cap 1: a child is lost once
 }
 
 func (e *ending) Lost(err error) { e.lost <- err }

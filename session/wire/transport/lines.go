@@ -14,12 +14,15 @@ import (
 const (
 	lineBuffer = 256 << 10 // what one read can take; a pipe holds 64 KiB to 1 MiB
 	lineChunk  = 1 << 20   // what lines longer than that are collected in
-	headBytes  = 4 << 10
-	tailBytes  = 512
+	headBytes  = 4 << 10   // of a line that is not delivered, for Receiver.Broken
+	tailBytes  = 512       // the same; an id that comes last is found in it
 )
 
 // lineReader splits a byte stream into frames, one a line. Each frame is copied once, from the read buffer into memory
 // of its own, whatever its size: frames are kept by the journal and by callers, the buffers are not.
+//
+// Unless drop is set, the unfinished line is what full has, then buf[from:to]. A line above max is reported as Broken with its beginning and its end, and
+// the next one is a frame again: one answer that is too large must not cost the connection.
 type lineReader struct {
 	max  int64 // bytes of a frame without its line end
 	in   Receiver
@@ -29,10 +32,11 @@ type lineReader struct {
 	full [][]byte // earlier pieces of the unfinished line
 	size int64    // of full, or of what was dropped
 	drop bool     // the line is too long and skipped up to its end
-	head []byte
-	tail []byte
+	head []byte   // of the skipped line, at most headBytes
+	tail []byte   // the last tailBytes of it so far
 }
 
+// newLineReader makes one whose frames have at most max bytes, config.DefaultMaxFrame for 0.
 func newLineReader(max int64, in Receiver) *lineReader {
 	if max <= 0 {
 		max = config.DefaultMaxFrame
@@ -161,7 +165,7 @@ func (l *lineReader) end() {
 	}
 }
 
-// frameTooLarge says that a frame is above the limit, and how to raise it. size may be a lower bound.
+// frameTooLarge says that a frame is above the limit, and how to raise it. size may be a lower bound: nobody reads on only to count.
 func frameTooLarge(size, max int64) *failure.Error {
 	return &failure.Error{
 		Kind:    failure.Protocol,

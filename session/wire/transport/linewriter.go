@@ -11,10 +11,11 @@ import (
 
 const (
 	writeStall = 10 * time.Second // how long a reader may take for one piece before it counts as not reading
-	writePiece = 64 << 10
+	writePiece = 64 << 10         // bytes; what a pipe of Linux holds
 )
 
-// lineWriter writes frames, one a line, one at a time.
+// lineWriter writes frames, one a line, one at a time. Who gives up waiting for a turn has written nothing, and after a write that failed
+// none follows: what the other side reads is whole frames, and at most one that breaks off at the end.
 type lineWriter struct {
 	w     io.Writer
 	turn  chan struct{} // holds a token while nobody writes
@@ -28,6 +29,7 @@ func newLineWriter(w io.Writer, done chan struct{}, stall func(error)) *lineWrit
 	return l
 }
 
+// errEnded is the error of whoever waited for a turn when the connection ended; why it ended is what Receiver.Lost is told.
 var errEnded = errors.New("the connection has ended")
 
 // write writes frame and a line end. ctx bounds the waiting for a turn only: half a frame would break the stream.
@@ -52,6 +54,8 @@ func (l *lineWriter) write(ctx context.Context, frame []byte) error {
 	return err
 }
 
+// pieces writes a frame and its line end, a piece at a time, so that the deadline is one of each piece and not of the frame: a large one takes
+// as long as it takes while somebody reads. The line end goes with the last piece, which is copied for that.
 func (l *lineWriter) pieces(frame []byte) error {
 	deadline, timed := l.w.(interface{ SetWriteDeadline(time.Time) error })
 	for {

@@ -15,16 +15,17 @@ func NewMemory(serve func(ctx context.Context, in io.Reader, out io.Writer) erro
 	return &memory{serve: serve, done: make(chan struct{})}
 }
 
+// memory is a server in this process, at the other end of two pipes.
 type memory struct {
 	serve func(context.Context, io.Reader, io.Writer) error
 	w     *lineWriter
-	stop  func()
-	once  sync.Once
-	done  chan struct{}
-	wg    sync.WaitGroup
+	stop  func()         // ends the server's input and context; nil before Start
+	once  sync.Once      // of Close
+	done  chan struct{}  // closed by Close, after which an end is not reported
+	wg    sync.WaitGroup // the server, and who reads from it
 }
 
-// Traits are those of memory.
+// Traits have a kind that no configuration can name, and nothing of HTTP or of a child.
 func (m *memory) Traits() Traits { return Traits{Kind: "memory"} }
 
 // Start runs the server.
@@ -62,7 +63,8 @@ func (m *memory) Start(_ context.Context, in Receiver) error {
 // Send writes one frame to the server.
 func (m *memory) Send(ctx context.Context, msg Message) error { return m.w.write(ctx, msg.Frame) }
 
-// Close ends the server's input and context, and waits for it to return, five seconds at most.
+// Close ends the server's input and context, and waits for it to return, five seconds at most. One that does not is an error, and what is left
+// of it: a goroutine cannot be killed.
 func (m *memory) Close() error {
 	m.once.Do(func() {
 		close(m.done)

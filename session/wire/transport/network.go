@@ -26,18 +26,18 @@ import (
 )
 
 // Network is how requests get to the server of a configuration, and to others on its behalf, such as where its users log in:
-// through its proxy, with its certificates, into its socket. Safe for concurrent use.
+// through its proxy, with its certificates, into its socket. Safe for concurrent use: but for asked nothing changes after NewNetwork.
 type Network struct {
 	server  config.Server
-	url     *url.URL
-	socket  string           // "" for the network
-	trust   *certs.Trust     // nil for roots
-	roots   *x509.CertPool   // nil for what the system trusts
-	client  *tls.Certificate // nil for none
-	named   *url.URL         // the proxy that the configuration names; nil for none
-	given   func(*url.URL) (*url.URL, error)
-	proxies []string    // of the environment
-	asked   atomic.Bool // the server has asked for a client certificate
+	url     *url.URL                         // http or https; one that stands for a socket is http
+	socket  string                           // the path of a Unix socket; "" for the network
+	trust   *certs.Trust                     // the file that the configuration names, for its host alone; nil for roots
+	roots   *x509.CertPool                   // nil for what the system trusts
+	client  *tls.Certificate                 // shown to the server's host alone; nil for none
+	named   *url.URL                         // the proxy that the configuration names; nil for none
+	given   func(*url.URL) (*url.URL, error) // the proxy for a URL, of the configuration or the environment; never nil
+	proxies []string                         // of the environment, to know which of them are reached over TLS; "" among them for none
+	asked   atomic.Bool                      // the server has asked for a client certificate
 }
 
 // ProxyVariable names the proxy for whatever names none, or config.NoProxy. It comes before HTTP_PROXY and its like.
@@ -202,6 +202,7 @@ func (n *Network) Documents() *http.Client { return &http.Client{Transport: docu
 // MayLeadTo reports whether the server may send us to a URL unasked: not to one that is nearer than itself.
 func (n *Network) MayLeadTo(to *url.URL) bool { return listen.ReachOf(to) >= listen.ReachOf(n.url) }
 
+// documents is the RoundTripper of Documents.
 type documents struct{ *Network }
 
 // RoundTrip makes a connection for one request.
@@ -221,9 +222,11 @@ func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.RoundTrip(req)
 }
 
+// hostPort is the address that is dialled for a URL; a port that is left out is that of the scheme.
 func hostPort(u *url.URL) string { return net.JoinHostPort(u.Hostname(), listen.PortOf(u)) }
 
-// secure is the name of the proxy at an address that is reached over TLS, "" if it is none.
+// secure is the name of the proxy at an address that is reached over TLS, "" if it is none. net/http would trust such a proxy by the TLS
+// configuration that is for the server, with its client certificate and its trust in one file: so it gets http:// for it, and TLS begins here.
 func (n *Network) secure(addr string) string {
 	all := []*url.URL{n.named}
 	for _, raw := range n.proxies {
@@ -274,6 +277,7 @@ type proxyError struct{ message, next string }
 
 func (e *proxyError) Error() string { return e.message }
 
+// refusedByProxy is the error for a status that a proxy gave instead of letting a request through; line is its status line.
 func refusedByProxy(host string, status int, line string) *proxyError {
 	e := &proxyError{message: "the proxy " + host + " answered " + line, next: "check that the proxy may connect to the server, or use none"}
 	if status == http.StatusProxyAuthRequired {

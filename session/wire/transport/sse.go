@@ -21,13 +21,13 @@ import (
 // https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse. A GET opens the stream for
 // everything that the server says; its first event names the endpoint that messages are posted to.
 type sseTransport struct {
-	*httpClient
-	started error
-	in      Receiver
+	*httpClient       // nil where the configuration cannot be used; started says why
+	started     error // what Start and Send report
+	in          Receiver
 
-	mu       sync.Mutex
-	version  string
-	endpoint *url.URL
+	mu       sync.Mutex // guards the two below
+	version  string     // by SetVersion; "" during the handshake
+	endpoint *url.URL   // that messages are posted to; nil before the server named it
 }
 
 func newSSE(cfg config.Server, tap Tap) *sseTransport {
@@ -48,7 +48,7 @@ func (t *sseTransport) SetVersion(v string) {
 // SessionID returns "": the session is a part of the endpoint that the server names.
 func (t *sseTransport) SessionID() string { return "" }
 
-// Start opens the stream and waits for the endpoint.
+// Start opens the stream and waits for the endpoint. ctx bounds that only: the stream lasts until Close.
 func (t *sseTransport) Start(ctx context.Context, in Receiver) error {
 	if t.started != nil {
 		return t.started
@@ -74,6 +74,8 @@ func (t *sseTransport) Start(ctx context.Context, in Receiver) error {
 	return nil
 }
 
+// open asks for the stream and reads its endpoint event. A status that is not 200 is an *HTTPError, as the POST of the other transport has it;
+// something else than a stream is a *failure.Error of kind Protocol. On error the body is closed.
 func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 	req, err := http.NewRequestWithContext(x, http.MethodGet, t.url.String(), nil)
 	if err != nil {
@@ -114,7 +116,8 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 	return resp.Body, ev, nil
 }
 
-// awaitEndpoint reads up to the endpoint event. base is where the stream came from, after redirects.
+// awaitEndpoint reads up to the endpoint event, which must be the first. base is where the stream came from, after redirects. An endpoint of another
+// origin is refused: messages, which may have credentials, would go where nobody configured a server.
 func (t *sseTransport) awaitEndpoint(r *sse.Reader, base *url.URL) (*url.URL, error) {
 	e := &failure.Error{Kind: failure.Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try Streamable HTTP", Remedy: failure.ChooseTransport}
 	ev, err := r.Next()
@@ -161,7 +164,8 @@ func (t *sseTransport) read(x *exchange, ev *events) {
 	}
 }
 
-// Send posts one message to the endpoint. The answer comes on the stream.
+// Send posts one message to the endpoint. The answer comes on the stream, maybe before the POST is answered: so no error does not mean that it was
+// answered, and one does not mean that it was not.
 func (t *sseTransport) Send(ctx context.Context, m Message) error {
 	if t.started != nil {
 		return t.started

@@ -22,15 +22,16 @@ const (
 // stderrLog journals what a child writes to stderr, line by line, and remembers the end of it.
 type stderrLog struct {
 	tap  Tap
-	pass io.Writer
-	hide func([]byte) []byte // what is not to be read there
+	pass io.Writer           // gets it as it comes; nil for nobody
+	hide func([]byte) []byte // replaces the token that the child was started with
 	set  func(string) bool   // the variables that the child has
 
-	mu   sync.Mutex
-	kept []string
-	late int // how many of kept, the last ones, came after the child's last output
+	mu   sync.Mutex // guards the two below
+	kept []string   // the last diagnosis.Lines lines that are not blank, as valid UTF-8, oldest first
+	late int        // how many of kept, the last ones, came after the child's last output
 }
 
+// run reads to the end of stderr. A line longer than the buffer is taken in pieces; the reader's own buffer is reused, so each is copied.
 func (l *stderrLog) run(r io.Reader) {
 	b := bufio.NewReaderSize(r, stderrLine)
 	for {
@@ -48,6 +49,7 @@ func (l *stderrLog) run(r io.Reader) {
 	}
 }
 
+// line records one line, and keeps the beginning of it for people. The journal owns line from here on.
 func (l *stderrLog) line(line []byte) {
 	l.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, line)
 	s := strings.TrimSpace(text.Clip(diagnosis.Plain(string(line[:min(len(line), 4*stderrClip)])), stderrClip))

@@ -19,7 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/process"
 )
 
-// drainGrace is how long what a child has already written may take to arrive, from its exit on.
+// drainGrace is how long what a child has already written may take to arrive, from its exit on. The pipe ends later than the child where something that it
+// started holds it open, so its end cannot be waited for without a limit.
 const drainGrace = 250 * time.Millisecond
 
 // inputCheck is how soon it is noticed that a child has closed its input.
@@ -29,7 +30,8 @@ const inputCheck = time.Second
 const Leave = 5 * time.Second
 
 // GracePeriod is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
-// one-shot command must not wait for them.
+// one-shot command must not wait for them. The specification's order is the same: close the input, then TERM, then KILL
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown); how long to wait it leaves open.
 type GracePeriod struct {
 	Input   time.Duration // from the end of its input to TERM; 0: 50 ms
 	Install time.Duration // the same for a package runner that starts a server, see diagnosis.Installs; 0: 30 s
@@ -53,6 +55,9 @@ func (l *GracePeriod) defaults() {
 }
 
 // stdio runs a server as a child process and speaks over its pipes.
+//
+// One goroutine, supervise, sees to the end, however it comes: the child exits, closes its output or its input, does not read, or is closed by
+// us. Whoever notices first leaves it to supervise to find out why, so that Lost is called once, with the best reason there is.
 type stdio struct {
 	cfg        config.Server
 	tap        Tap
@@ -61,26 +66,27 @@ type stdio struct {
 	serves     bool // it speaks at a URL, and nobody over its pipes; what it prints is logged
 	restricted bool // of our environment only what is not secret goes along, as in a sandbox
 
+	// Set by Start, nil before it: Close and Traits' Child may be asked of a transport that was never started.
 	proc   *process.Process
-	stdin  *os.File
-	stdout *os.File
+	stdin  *os.File // our end, to write to; closed by supervise, or before by Close
+	stdout *os.File // our end, to read from
 	w      *lineWriter
 	errs   *stderrLog
 
-	exited func(Exit) // nil for nobody
+	exited func(Exit) // called by supervise after a Close, before ended is closed; nil for nobody
 
 	closing     atomic.Bool
-	inputClosed chan struct{} // cap 1: the child has closed its input
-	ended       chan struct{} // closed by the supervisor when everything is over
-	over        chan struct{} // closed when nothing can be written any more
-	overOne     sync.Once
-	fault       atomic.Pointer[error] // why we ended it ourselves
-	closed      sync.Once
-	wrote       atomic.Bool  // something was written
-	read        atomic.Bool  // something was read
-	unread      atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
-	signalled   atomic.Int32 // how Close had to end it: 0 not at all, 1 by TERM, 2 by KILL
-	closedAt    time.Time    // set before closing
+	inputClosed chan struct{}         // cap 1: the child has closed its input
+	ended       chan struct{}         // closed by the supervisor when everything is over
+	over        chan struct{}         // closed when nothing can be written any more
+	overOne     sync.Once             // closes over
+	fault       atomic.Pointer[error] // why we ended it ourselves; the first reason stays
+	closed      sync.Once             // of Close
+	wrote       atomic.Bool           // something was written
+	read        atomic.Bool           // something was read: a package runner has come to the server
+	unread      atomic.Int64          // bytes that the child had not read when it exited, -1 if unknown
+	signalled   atomic.Int32          // how it had to be ended: 0 not at all, 1 by TERM, 2 by KILL
+	closedAt    time.Time             // set before closing
 }
 
 // Exit is how a child ended whose connection was closed.
@@ -98,7 +104,8 @@ func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *std
 
 // NewStdio returns a transport to a server as a child process, for those who speak with it below the level of a Session. Of
 // our environment the child gets only what hardly a program works without, and what the configuration adds. What it writes
-// to stderr is journalled, and copied to stderr unless that is nil.
+// to stderr is journalled, and copied to stderr unless that is nil. Frames that are sent are not checked: a message that MCP does not have goes out
+// as it is.
 func NewStdio(cfg config.Server, tap Tap, stderr io.Writer, stay GracePeriod) Transport {
 	s := newStdio(cfg, tap, stderr, stay)
 	s.restricted = true
@@ -414,6 +421,7 @@ func WaitFor(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
+// spawnFailed is the error of a command that could not be started at all, of kind SpawnFailed, by why.
 func spawnFailed(cfg config.Server, err error) *failure.Error {
 	e := &failure.Error{
 		Kind: failure.SpawnFailed, Stage: "starting", Err: err,

@@ -17,11 +17,12 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// Transport carries JSON-RPC frames to one server and back: over a child's pipes, HTTP, HTTP+SSE or memory. It is used
-// for one connection: Start once, Close once; a reconnect makes a new one. All methods are safe for concurrent use.
+// Transport carries JSON-RPC frames to one server and back: over a child's pipes, HTTP, HTTP+SSE, a WebSocket or memory. It is
+// used for one connection: Start once, then Send, Close once; a reconnect makes a new one. After Start has returned, all methods are
+// safe for concurrent use. A Start that failed may have left something behind: Close it all the same.
 //
 // Frames are journalled by whoever sits above a Transport, in both directions. A transport journals what only it
-// sees, through its Tap: stderr, HTTP status lines and headers.
+// sees, through its Tap: stderr, HTTP status lines and headers, bodies that are not messages.
 type Transport interface {
 	// Traits says what the layers above have to know of this way to reach a server. They do not change.
 	Traits() Traits
@@ -38,9 +39,12 @@ type Transport interface {
 
 // Message is one outgoing frame.
 type Message struct {
-	Frame  []byte           // without line end; must not be modified
-	Env    jsonrpc.Envelope // of Frame
-	Header http.Header      // for transports over HTTP, nil for none
+	// Frame is without a line end, and must have none inside where it goes over a pipe: a line is a frame there. Nobody modifies it.
+	Frame []byte
+	Env   jsonrpc.Envelope // of Frame; its slices are parts of it
+	// Header is for this message alone, on transports whose Traits have HTTP: in the place of headers that the transport sets itself, but
+	// not of those of the server's configuration. nil for none.
+	Header http.Header
 }
 
 // Receiver takes what arrives. Its methods may be called from several goroutines, do not block for long, and must not be
@@ -55,7 +59,8 @@ type Receiver interface {
 	Lost(err error)
 }
 
-// Traits are what sets one transport apart from another, for the layers above.
+// Traits are what sets one transport apart from another, for the layers above. The rpc package cancels by closing the stream where HTTP is
+// set and the era is modern, and the handshake knows by Child that a server can be started a second time.
 type Traits struct {
 	Kind   string    // what configurations and Status call it, see config.Stdio, or "memory"
 	Legacy bool      // the transport does not exist in the modern era
@@ -76,17 +81,21 @@ type Child interface {
 	Ignored() bool
 }
 
-// Stream is a Receiver that distinguishes what arrives on the stream that answers one request from what arrives elsewhere.
+// Stream is a Receiver that distinguishes what arrives on the stream that answers one request from what arrives elsewhere. Over
+// Streamable HTTP it is only by the stream that a log message, or a question of the server, is known to be about a call. Transports look for this interface with a type assertion: a Receiver need not have it.
 type Stream interface {
-	// Of is the receiver for the stream that answers the request with this id, the bytes as they were sent.
+	// Of is the receiver for the stream that answers the request with this id, the bytes as they were sent. It is used for the answer
+	// itself as well, and after it for up to a second more.
 	Of(id []byte) Receiver
 }
 
-// Versioned is what transports over HTTP offer in addition.
+// Versioned is what transports over HTTP offer in addition. Of a WebSocket only its opening has headers, so that it is none.
 type Versioned interface {
-	// SetVersion sets the protocol version for the MCP-Protocol-Version header of messages that do not bring their own.
+	// SetVersion sets the protocol version for the MCP-Protocol-Version header of messages that do not bring their own. It is known once
+	// the handshake is over; versions before 2025-06-18 have no such header, and are not sent.
 	SetVersion(protocolVersion string)
-	// SessionID is the Mcp-Session-Id in use, "" if none.
+	// SessionID is the Mcp-Session-Id in use, "" if none: before initialize was answered, in the modern era, with servers that keep no
+	// sessions, and over HTTP+SSE, where the session is a part of the URL that messages are posted to.
 	SessionID() string
 }
 
@@ -100,13 +109,14 @@ type Authorizer interface {
 	Answered(req *http.Request, resp *http.Response) (again bool, err error)
 }
 
-// HTTPError is a POST that was not answered with a JSON-RPC message and a 2xx status.
+// HTTPError is an answer over HTTP that is not what was asked for: a refusal by its status, an error response that names no request, a
+// page in the place of a stream. A server that gave no HTTP answer at all is a *failure.Error of kind Transport instead.
 type HTTPError struct {
-	Status int    // 0 if there was no HTTP answer
-	Method string // POST or GET
-	URL    string
-	Header http.Header
-	Body   []byte // at most 1 MiB. If it is a JSON-RPC error response it counts as the answer
+	Status int         // as it came; never 0, and 2xx where it is the body that is wrong
+	Method string      // POST, or GET for streams and WebSockets
+	URL    string      // that was asked, without what may be a secret in it
+	Header http.Header // of the answer
+	Body   []byte      // at most 1 MiB. If it is a JSON-RPC error response it counts as the answer
 }
 
 // Error gives method, URL and status.
@@ -114,14 +124,15 @@ func (e *HTTPError) Error() string {
 	return fmt.Sprintf("%s %s was answered with %d %s", e.Method, e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// Tap is where a transport journals. The zero value discards.
+// Tap is where a transport journals, and the mux above it. The zero value discards. It is copied freely: nothing in it changes.
 type Tap struct {
 	Journal *journal.Journal
 	Server  string // name in the configs
-	Conn    uint64 // which connection of that server
+	Conn    uint64 // which connection of that server, from 1
 }
 
-// Append fills in server and connection, and appends.
+// Append fills in server and connection, and appends. It returns the entry's number, by which a later one can name it as its Peer; 0
+// where nothing is recorded.
 func (t Tap) Append(e journal.Entry, body []byte) uint64 {
 	if t.Journal == nil {
 		return 0

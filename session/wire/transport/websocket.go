@@ -22,19 +22,22 @@ import (
 // subprotocol is what SDKs of both sides ask for and accept. WebSocket is not a part of the specification.
 const subprotocol = "mcp"
 
-// socket is a WebSocket with one JSON-RPC frame in each text message.
+// socket is a WebSocket (RFC 6455) with one JSON-RPC frame in each text message. Only its opening is an HTTP exchange, of which the journal has
+// status and headers; what comes after it is in the journal as frames.
 type socket struct {
-	*httpClient
-	started error
-	given   *url.URL        // as configured, ws or wss
-	conn    *websocket.Conn // once it is open; guarded by mu
-	in      Receiver
-	turn    chan struct{} // holds a token while nobody writes
-	stall   time.Duration // how long the server may take to read a piece
-	closing chan struct{}
-	once    sync.Once
+	*httpClient                 // nil where the configuration cannot be used; started says why
+	started     error           // what Start and Send report
+	given       *url.URL        // as configured, ws or wss
+	conn        *websocket.Conn // nil before it is open; set once, guarded by httpClient.mu
+	in          Receiver
+	turn        chan struct{} // holds a token while nobody writes; empty before it is open, and for good after half a message
+	stall       time.Duration // how long the server may take to read a piece
+	closing     chan struct{} // closed by Close: an end after it is not reported
+	once        sync.Once     // closes closing
 }
 
+// newSocket makes one for the endpoint of cfg, whose URL may be http or https as well. net/http gets it with these schemes, and HTTP/1.1
+// only: the upgrade is a header of that version.
 func newSocket(cfg config.Server, tap Tap) *socket {
 	t := &socket{turn: make(chan struct{}, 1), stall: writeStall, closing: make(chan struct{})}
 	if config.TransportOf(cfg.URL) == config.WS {
@@ -141,7 +144,8 @@ func (t *socket) open() *websocket.Conn {
 	return t.conn
 }
 
-// refusedUpgrade says why there is no WebSocket.
+// refusedUpgrade says why there is no WebSocket: a *failure.Error, or an *HTTPError for statuses that mean the same on every transport. resp is nil
+// where no answer came.
 func (t *socket) refusedUpgrade(x *exchange, resp *http.Response, err error) error {
 	if cause := x.caller.Err(); cause != nil {
 		return cause
