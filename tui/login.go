@@ -26,11 +26,11 @@ func Unnamed(s *session.Session) bool {
 }
 
 // StateWord is what the state of a server is called.
-func StateWord(s *session.Session, st session.Status) string {
-	if st.State == session.NeedsLogin && Unnamed(s) {
+func StateWord(s *session.Session, state session.State) string {
+	if state == session.NeedsLogin && Unnamed(s) {
 		return "Needs a key"
 	}
-	return string(st.State)
+	return string(state)
 }
 
 // loginAction leads to the login screen from everywhere, and starts the login where the server wants one.

@@ -72,7 +72,7 @@ func (w *snapshot) newest(j *journal.Journal, probes bool) {
 // rowOf is a server as rail and status bar show it.
 func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
-	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State, called: StateWord(s, st)}
+	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State, called: StateWord(s, st.State)}
 	r.software = software(st.ServerInfo)
 	r.meta = metaText(s.Meta())
 	r.insecure = s.Config().Unverified()

@@ -24,14 +24,6 @@ func Tilde(path, home string) string {
 // NoServers is said where a verb has no server to work on.
 const NoServers = "no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE"
 
-// Destination is the command or URL of an entry.
-func Destination(s config.Server) string {
-	if s.URL != "" {
-		return s.URL
-	}
-	return strings.Join(append([]string{s.Command}, s.Args...), " ")
-}
-
 // WarnOf says on stderr what of a file could not be kept when it was replaced.
 func (a *App) WarnOf(lost []string) {
 	for _, l := range lost {

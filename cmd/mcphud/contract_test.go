@@ -468,24 +468,16 @@ func TestServersList(t *testing.T) {
 	assert.Contains(t, mcphud(t, "tools", "call", "echo", "text=hi", "--server", "fake", "--config", cfg).ok(t), "hi")
 }
 
-// A long problem does not push the other columns away: it is cut in its own, and stands whole below the table.
-func TestServersListCutsProblems(t *testing.T) {
+// A long problem does not push the other columns away: its row says that the entry cannot start, and why stands whole below the table.
+func TestServersListKeepsProblemsBelow(t *testing.T) {
 	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "c.json")
 	body := `{"mcpServers":{"good":{"command":"x"},"bad":{"command":"x","args":["${A_VARIABLE_THAT_NOBODY_HAS_SET}"]}}}`
 	require.NoError(t, os.WriteFile(cfg, []byte(body), 0o600))
-	lines := strings.Split(mcphud(t, "servers", "list", "--config", cfg, "--format", "text").ok(t), "\n")
-	var rows, below string
-	for _, l := range lines {
-		if strings.HasPrefix(l, "problem: ") {
-			below += l
-		} else {
-			rows += l + "\n"
-		}
-	}
-	assert.Contains(t, rows, "! args[0]: environment variable")
-	assert.NotContains(t, rows, "is not set")
-	if !strings.HasPrefix(below, "problem: bad: args[0]: ") || !strings.Contains(below, "is not set; set it before") {
+	rows, below, _ := strings.Cut(mcphud(t, "servers", "list", "--config", cfg, "--format", "text").ok(t), "\n\n")
+	assert.Equal(t, strings.Join(strings.Fields(strings.ReplaceAll(rows, filepath.Dir(cfg), "")), " "),
+		"good stdio /c.json:1 x bad stdio ✗ cannot start /c.json:1 x ${A_VARIABLE_THAT_NOBODY_HAS_SET}")
+	if !strings.HasPrefix(below, "bad: args[0]: environment variable ") || !strings.Contains(below, "is not set; set it before") {
 		t.Errorf("below it is %q", below)
 	}
 }

@@ -111,12 +111,15 @@ func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
 	cmd := command(t, "status", "--format", "text")
 	entry := fmt.Sprintf(`{"command": %q, "args": ["good"]}`, faketest.Binary(t))
 	require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), []byte(`{"mcpServers": {"alien": `+entry+`}}`), 0o600))
-	finish(t, cmd).prints(t, 0, "not trusted")
+	finish(t, cmd).prints(t, 0, "alien   ! not trusted\n", "\nalien: from a file of this folder: ")
 	off := filepath.Join(t.TempDir(), "mcp.yaml")
 	require.NoError(t, os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n"), 0o600))
 	if o := mcphud(t, "status", "--config", off, "--format", "json"); o.code != 0 || o.status(t).Servers[0].Enabled {
 		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
 	}
+	// What keeps a server away has the words that the screen has.
+	require.NoError(t, os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n  bad: {command: '${A_VARIABLE_THAT_NOBODY_HAS_SET}'}\n"), 0o600))
+	mcphud(t, "status", "--config", off, "--format", "text").prints(t, cli.ExitFailure, "off     ⊘ disabled\n", "bad     ✗ cannot start\n", "pool: 2 servers, 0 active, 0 idle;", "\nbad: ")
 	ownProcess(t, "status", "--format", "text").prints(t, 0, "no servers found")
 	if o := mcphud(t, "status", "--url", "http://127.0.0.1:1"); o.code != cli.ExitFailure || o.errorLine(t).Kind != "Usage" {
 		t.Errorf("--url: exit %d, %s", o.code, o.stderr)

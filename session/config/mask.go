@@ -6,6 +6,14 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 )
 
+// Destination is the command line or the URL of s, with its secrets: see [Server.Masked].
+func (s Server) Destination() string {
+	if s.Command != "" {
+		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+	}
+	return s.URL
+}
+
 // Masked is a copy of s that may be shown or printed.
 func (s Server) Masked() Server {
 	sent := s

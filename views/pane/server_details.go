@@ -20,26 +20,11 @@ import (
 
 // StateMark is a server's state.
 func StateMark(s *session.Session, st session.Status) page.Mark {
-	health, srv := tui.HealthOf(st.State), s.Config()
-	m := page.Mark{Glyph: health.Glyph(), Word: tui.StateWord(s, st), Tone: health.Tone()}
-	switch {
-	case srv.Problem != nil:
-		m = page.Mark{Glyph: tui.Unhealthy.Glyph(), Word: "cannot start", Tone: page.Bad}
-	case srv.Disabled && health == tui.Stopped:
-		m = page.Mark{Glyph: "⊘", Word: "disabled", Tone: page.Quiet}
-	case st.Retired != "":
+	m := pages.ServerMark(s, st.State)
+	if st.Retired != "" {
 		m.Word = "closed"
 	}
 	return m
-}
-
-// Target is what a server runs or contacts, secrets masked.
-func Target(srv config.Server) string {
-	srv = srv.Masked()
-	if srv.Command != "" {
-		return strings.Join(append([]string{srv.Command}, srv.Args...), " ")
-	}
-	return srv.URL
 }
 
 // DescribeServer is what starting a server would do, a line each.

@@ -169,7 +169,7 @@ func (l *Details) command(srv config.Server) {
 	if srv.Command != "" {
 		sign = "$ "
 	}
-	lines := paint.Wrap(sign+safe.Line(text.Clip(Target(srv), 1000), 0), l.w-2)
+	lines := paint.Wrap(sign+safe.Line(text.Clip(srv.Masked().Destination(), 1000), 0), l.w-2)
 	if len(lines) > 3 {
 		lines = append(lines[:3], "…")
 	}

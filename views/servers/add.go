@@ -284,7 +284,7 @@ func (v *adder) reading(th *tui.Theme, w int) (out []string) {
 		if srv.Command == "" {
 			verb = "contacts "
 		}
-		out = append(out, paint.Cut("   "+th.OK.S("✓ ")+safe.Line(srv.Name, 40)+"  "+th.Muted.S(verb+safe.Line(pane.Target(srv), 4*w)), w))
+		out = append(out, paint.Cut("   "+th.OK.S("✓ ")+safe.Line(srv.Name, 40)+"  "+th.Muted.S(verb+safe.Line(srv.Masked().Destination(), 4*w)), w))
 	}
 	return out
 }
@@ -344,7 +344,7 @@ func (v *adder) plain(c *tui.Ctx, w io.Writer) {
 		fmt.Fprintln(w, "Type a command, a URL or the JSON of another program.")
 	}
 	for _, srv := range v.servers() {
-		fmt.Fprintf(w, "%s: %s\n", safe.Line(srv.Name, 80), safe.Line(pane.Target(srv), 1000))
+		fmt.Fprintf(w, "%s: %s\n", safe.Line(srv.Name, 80), safe.Line(srv.Masked().Destination(), 1000))
 	}
 }
 

@@ -169,7 +169,7 @@ func (v *personas) askCompare(c *tui.Ctx, p persona.Persona) tea.Cmd {
 	return c.Confirm(tui.Confirmation{
 		Title: "Start a second process?",
 		Body: fmt.Sprintf("To see what %s offers to %s, its command is started once more, and ended when its lists are read:\n\n%s",
-			safe.Line(s.Title(), 60), safe.Line(p.Called(), 60), safe.Line(pane.Target(s.Config()), 500)),
+			safe.Line(s.Title(), 60), safe.Line(p.Called(), 60), safe.Line(s.Config().Masked().Destination(), 500)),
 		Yes: "start and compare", No: "cancel",
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.compare(c, s, p) },
 	})

@@ -2,12 +2,12 @@ package servers
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 	"github.com/mcphud/mcphud/views/pane"
 )
 
@@ -26,7 +26,7 @@ func (v *servers) page(c *tui.Ctx) page.Page {
 
 func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 	srv, st := s.Config(), s.Status()
-	mark, what := pane.StateMark(s, st), pane.Target(srv)
+	mark, what := pane.StateMark(s, st), srv.Masked().Destination()
 	if old := outdated(s); old != "" {
 		what = old
 	} else if st.Retired != "" {
@@ -37,7 +37,7 @@ func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 		dot = page.Server(s.Name())
 	}
 	r.Cells = []page.Text{
-		{S: mark.Glyph, Tone: dot}, {S: s.Title(), Tone: page.Server(s.Name())}, {S: mark.Word, Tone: mark.Tone}, {S: what, Tone: page.Quiet}, {S: pane.Target(srv)}, {S: "from " + v.place(srv.Source)},
+		{S: mark.Glyph, Tone: dot}, {S: s.Title(), Tone: page.Server(s.Name())}, {S: mark.Word, Tone: mark.Tone}, {S: what, Tone: page.Quiet}, {S: srv.Masked().Destination()}, {S: "from " + v.place(srv.Source)},
 	}
 	if err := cmp.Or[error](srv.Problem, st.Err); err != nil {
 		r.Below = append(r.Below, text.Clip(err.Error(), 1000))
@@ -66,11 +66,7 @@ func (v *servers) connections() string {
 	if v.stats.ActiveConnections+v.stats.IdleConnections == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("%d active · %d idle", v.stats.ActiveConnections, v.stats.IdleConnections)
-	if limit := v.pool.Limits().MaxConnections; limit > 0 {
-		out += fmt.Sprintf(" · limit %d", limit)
-	}
-	return out
+	return pages.Connections(v.stats, v.pool.Limits(), " · ")
 }
 
 func (v *servers) selected() *session.Session {

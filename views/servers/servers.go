@@ -365,7 +365,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(all), func(i int) (name, about string) {
 			srv := all[i].Config()
-			return all[i].Title(), srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+			return all[i].Title(), srv.Name + " " + srv.Masked().Destination() + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
 	}
 	if len(all) == 0 {

@@ -27,7 +27,7 @@ func (v *resend) servers(c *tui.Ctx) (out []tui.Option) {
 	for _, s := range v.sessions(c).Servers() {
 		cfg, st := s.Config(), s.Status()
 		p := tui.Option{Group: "Servers", Title: s.Title(), Run: func(c *tui.Ctx) tea.Cmd { return v.send(c, target{s: s}) }}
-		p.Help = string(st.State) + " · " + pane.Target(cfg)
+		p.Help = string(st.State) + " · " + cfg.Masked().Destination()
 		switch {
 		case cfg.Disabled:
 			p.Disabled = "it is disabled in " + cfg.Source.String()
@@ -82,7 +82,7 @@ func (v *resend) sendIn(c *tui.Ctx, to target) tea.Cmd {
 	return c.Confirm(tui.Confirmation{
 		Title: "Start a second process?",
 		Body: fmt.Sprintf("To ask %s in %s, its command is started once more, and ended after the answer:\n\n%s",
-			safe.Line(to.s.Title(), 60), to.version, safe.Line(pane.Target(cfg), 500)),
+			safe.Line(to.s.Title(), 60), to.version, safe.Line(cfg.Masked().Destination(), 500)),
 		Yes: "start and send", No: "cancel",
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.send(c, to) },
 	})

@@ -194,7 +194,7 @@ func trustCall(ctx context.Context, a *cli.App, s config.Server, yes bool) error
 		return nil
 	}
 	if yes {
-		a.Note("mcphud: trusted until it changes, by --trust: " + safe.Line(mask.Text(cli.Destination(s)), 200))
+		a.Note("mcphud: trusted until it changes, by --trust: " + safe.Line(mask.Text(s.Destination()), 200))
 		if trust == nil {
 			return nil // there is no folder to save it in
 		}

@@ -328,7 +328,7 @@ func (a *app) serversTemplatesCommand() *cobra.Command {
 			var all []listed
 			var rows [][]string
 			for _, t := range config.Templates() {
-				one := listed{t.Name, t.Title, t.Description, t.Archived, cli.Destination(t.Server), []input{}}
+				one := listed{t.Name, t.Title, t.Description, t.Archived, t.Server.Destination(), []input{}}
 				var wants []string
 				for _, in := range t.Inputs {
 					one.Inputs = append(one.Inputs, input{in.Name, in.Required, in.Secret})

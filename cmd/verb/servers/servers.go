@@ -2,17 +2,14 @@ package servers
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/mask"
-	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 func (a *app) serversCommand() *cobra.Command {
@@ -25,8 +22,8 @@ func (a *app) serversCommand() *cobra.Command {
 		a.serversAddCommand(), a.serversEditCommand(), a.serversDuplicateCommand(), a.serversRemoveCommand(), a.serversEnableCommand(true), a.serversEnableCommand(false), a.serversTemplatesCommand())
 }
 
-// listedServer is one entry of servers list as JSON: its configuration, and whether it can be started.
-type listedServer struct {
+// entry is an entry of servers list as JSON: its configuration, and whether it can be started.
+type entry struct {
 	config.Server
 	Trusted bool     `json:"trusted"`           // false: an entry of a file of the working folder that is not trusted yet
 	Problem string   `json:"problem,omitempty"` // why it cannot be started
@@ -39,55 +36,31 @@ func (a *app) serversList() error {
 		return err
 	}
 	trust := config.OpenTrust(where.StateDir())
+	p := pages.Entries(set.Servers, trust.Trusted, func(s config.Source) string { return cli.Tilde(s.String(), where.Home) })
+	p.None[0] = cli.NoServers
 	list := struct {
-		Servers  []listedServer   `json:"servers"`
+		Servers  []entry          `json:"servers"`
 		Files    []config.File    `json:"files"`
 		Warnings []config.Warning `json:"warnings"`
-	}{[]listedServer{}, set.Files, set.Warnings}
-	if list.Files == nil {
-		list.Files = []config.File{}
-	}
-	if list.Warnings == nil {
-		list.Warnings = []config.Warning{}
-	}
-	for _, s := range set.Servers {
-		e := listedServer{Server: s.Masked(), Trusted: trust.Trusted(s)}
+	}{make([]entry, len(set.Servers)), append([]config.File{}, set.Files...), append([]config.Warning{}, set.Warnings...)}
+	for i, s := range set.Servers {
+		e := entry{Server: s.Masked(), Trusted: trust.Trusted(s)}
 		if s.Problem != nil {
 			e.Problem = mask.Text(s.Problem.Error())
 		}
 		for _, in := range s.Inputs {
 			e.Asks = append(e.Asks, in.Name)
 		}
-		list.Servers = append(list.Servers, e)
+		list.Servers[i] = e
+		if note := a.shadowed(s.Name); note != "" {
+			p.After = append(p.After, note)
+		}
 	}
-	p := a.Printer()
-	return p.Show(list, func(t *output.Text) {
-		rows := [][]string{}
-		var whole []string // problems that are too long for their column
-		for _, e := range list.Servers {
-			why := startProblem(e)
-			short := text.Clip(why, 40)
-			if short != why {
-				whole = append(whole, e.Name+": "+strings.TrimPrefix(why, "! "))
-			}
-			rows = append(rows, []string{e.Name, e.Transport, short, cli.Tilde(e.Source.String(), where.Home), cli.Destination(e.Server)})
-		}
-		if len(rows) == 0 {
-			t.Block(cli.NoServers)
-		}
-		t.Table(p.Width, output.DropEmptyColumn(rows, 2))
-		for _, w := range whole {
-			t.Note(p.Width, "problem: "+w)
-		}
-		for _, e := range list.Servers {
-			if note := a.shadowed(e.Name); note != "" {
-				t.Note(p.Width, "note: "+note)
-			}
-		}
-		for _, w := range list.Warnings {
-			t.Block("warning: " + w.String())
-		}
-	})
+	for _, w := range set.Warnings {
+		p.After = append(p.After, "warning: "+w.String())
+	}
+	p.Value = list
+	return a.Printer().Page(p)
 }
 
 // shadowed says that a server has the name of a command, so that mcphud NAME does not open it; "" if it has not.
@@ -96,19 +69,4 @@ func (a *app) shadowed(name string) string {
 		return ""
 	}
 	return name + " is also a command: mcphud --server " + safe.Quote(name) + " opens the server"
-}
-
-// startProblem is why an entry cannot be started, "" if it can.
-func startProblem(e listedServer) string {
-	switch {
-	case e.Problem != "":
-		return "! " + strings.TrimPrefix(e.Problem, fmt.Sprintf("server %q: ", e.Name)) // which its row says
-	case e.Disabled:
-		return "disabled"
-	case !e.Trusted:
-		return "not trusted"
-	case len(e.Asks) > 0:
-		return "asks for " + text.Clip(strings.Join(e.Asks, ", "), 30)
-	}
-	return ""
 }

@@ -1,21 +1,19 @@
 package servers
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/mask"
-	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui/page"
+	"github.com/mcphud/mcphud/views/pages"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -89,8 +87,7 @@ func statusOfAll(ctx context.Context, f *cli.Fleet) error {
 		Servers []statusRow `json:"servers"`
 		Pool    poolReport  `json:"pool"`
 	}{[]statusRow{}, newPoolReport(f.Pool())}
-	rows := [][]string{{"SERVER", "STATE", "TOOLS", "LATENCY"}}
-	var notes []string
+	var all []pages.Outcome
 	for _, s := range f.Set.Servers {
 		row := statusRow{Name: s.Name, Trusted: f.Trust.Trusted(s), Source: s.Source}
 		got, tried := seen[s.Name]
@@ -101,50 +98,22 @@ func statusOfAll(ctx context.Context, f *cli.Fleet) error {
 		if got.Err != nil && row.Error == "" { // of the list of tools, say
 			row.Error = mask.Text(got.Err.Error())
 		}
-		state, note := strings.ToLower(string(row.State)), strings.TrimPrefix(row.Error, s.Name+": ")
-		switch {
-		case s.Disabled:
-			state = "disabled"
-		case !row.Trusted:
-			state, note = "not trusted", "from a file of this folder: name the file with --config, or trust it in mcphud"
+		out := pages.Outcome{Name: s.Name, State: pages.EntryMark(s, row.Trusted)}
+		switch at, _ := f.M.Server(s.Name); {
 		case got.Stopped(first):
-			state, row.Error = "not tried", cli.NotTried
-			note = row.Error
+			out.State, row.Error = page.Mark{Glyph: "–", Word: "not tried", Tone: page.Quiet}, cli.NotTried
+		case tried:
+			out.State = pages.ServerMark(at, row.State)
+		case !s.Disabled && !row.Trusted:
+			out.Note = "from a file of this folder: name the file with --config, or trust it in mcphud"
 		}
-		report.Servers = append(report.Servers, row)
-		tools, latency := "", ""
-		if row.Connected {
-			tools, latency = strconv.Itoa(row.ToolCount), text.Duration(time.Duration(row.LatencyMs*float64(time.Millisecond)))
-		}
-		rows = append(rows, []string{s.Name, state, tools, latency})
-		if note != "" {
-			notes = append(notes, s.Name+": "+note)
-		}
+		out.ServerStatus, out.Note = row.ServerStatus, cmp.Or(out.Note, strings.TrimPrefix(row.Error, s.Name+": "))
+		report.Servers, all = append(report.Servers, row), append(all, out)
 	}
-	if err := f.Out.Show(report, func(t *output.Text) {
-		if len(rows) == 1 {
-			t.Block(cli.NoServers)
-		} else {
-			t.Table(f.Out.Width, rows)
-		}
-		t.Block("")
-		t.Note(f.Out.Width, poolLine(report.Pool))
-		for _, note := range notes {
-			t.Block("")
-			t.Note(f.Out.Width, note)
-		}
-	}); err != nil {
+	p := pages.Outcomes(all, report.Pool.PoolStats, f.Pool().Limits())
+	p.None[0], p.Value = cli.NoServers, report
+	if err := f.Out.Page(p); err != nil {
 		return err
 	}
 	return first
-}
-
-// poolLine is the pool in a line.
-func poolLine(p poolReport) string {
-	limit := "no limit"
-	if p.MaxConnections > 0 {
-		limit = "limit " + strconv.Itoa(p.MaxConnections)
-	}
-	return fmt.Sprintf("pool: %d servers, %d active, %d idle, %s; idle connections close after %s",
-		p.TotalServers, p.ActiveConnections, p.IdleConnections, limit, p.MaxIdleTime)
 }
